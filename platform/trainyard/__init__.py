@@ -1,0 +1,2 @@
+"""Trainyard: from cluster and job descriptions to checked Kubernetes YAML."""
+

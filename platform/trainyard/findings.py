@@ -1,0 +1,111 @@
+"""What a check reports: a finding has a rule, a place, one sentence and, where there is one, the fix."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+Layer = Literal[
+    "spec",
+    "run",
+    "pairing",
+    "values",
+    "decode",
+    "schema",
+    "meta",
+    "core",
+    "cel",
+    "webhook",
+    "policy",
+    "update",
+    "admission",
+]
+
+
+class Severity(StrEnum):
+    """How much a finding weighs: an error fails the run, a warning fails it under `--strict` only."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a file; lines and columns count from 1, documents of a stream from 0."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    document: int | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """Which Kubernetes object a finding is about."""
+
+    api_version: str
+    kind: str
+    namespace: str | None
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One problem: which rule, where, in one sentence, and what to do.
+
+    `path` is the field in the document (`spec.template.spec.containers[0].image`); `spec` is the line a person
+    should edit when the file is generated; `source` names the upstream file and release that the rule mirrors;
+    `frozen` marks a finding on a run that exists at the base and that this change does not cause.
+    """
+
+    rule: str
+    layer: Layer
+    message: str
+    location: Location
+    severity: Severity = Severity.ERROR
+    object: ObjectRef | None = None
+    path: str | None = None
+    spec: Location | None = None
+    fix: str | None = None
+    source: str | None = None
+    frozen: bool = False
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the finding alone makes the run fail."""
+        return self.severity is Severity.ERROR
+
+    @property
+    def order(self) -> tuple[str, int, int, int, str, str]:
+        """Sort key: by file, document and place, then by rule, so that reports are the same on every run."""
+        where = self.location
+        return (where.file, where.document or 0, where.line or 0, where.column or 0, self.rule, self.message)
+
+
+def did_you_mean(word: str, choices: Iterable[str], *, limit: int = 8) -> str:
+    """Name the nearest choice, or else list what there is, as the second half of a sentence.
+
+    >>> did_you_mean("torchrn", ["torchrun", "mpirun"])
+    "did you mean 'torchrun'?"
+    >>> did_you_mean("research", ["batch", "prod"])
+    'there are: batch, prod'
+    """
+    names = sorted(set(choices))
+    near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if not near:
+        near = [name for name in names if name.lower() == word.lower()]
+    if near:
+        return f"did you mean {near[0]!r}?"
+    if not names:
+        return "there are none"
+    shown = ", ".join(names[:limit])
+    return f"there are: {shown}" + (f" and {len(names) - limit} more" if len(names) > limit else "")

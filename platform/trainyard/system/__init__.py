@@ -1,0 +1,1 @@
+"""The edges of the program: disk, Git, processes, cache and package data."""
