@@ -1,0 +1,223 @@
+"""A cluster: an inventory of nodes, fabric and storage, and the choices made on it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
+
+from trainyard.specs.base import Count, Labels, Name, Size, Spec, SubdomainName, Text, Version
+from trainyard.specs.shapes import Shape, preset
+
+Cidr = Annotated[StrictStr, Field(pattern=r"^[0-9a-fA-F.:]+/[0-9]{1,3}$")]
+
+
+class Destination(Spec):
+    """The cluster as Argo CD knows it: by name or by address."""
+
+    name: Text | None = None
+    server: Text | None = None
+
+    @model_validator(mode="after")
+    def one_of_two(self) -> Destination:
+        """Argo CD refuses an Application whose destination has both."""
+        if (self.name is None) == (self.server is None):
+            raise ValueError("should have exactly one of: name, server")
+        return self
+
+
+class Window(Spec):
+    """Times when hardware changes may not be synced (an AppProject deny window)."""
+
+    schedule: Text
+    """Cron expression of the start."""
+    duration: Text
+    """Such as `8h`."""
+    time_zone: Text = "UTC"
+
+
+class ArgoCD(Spec):
+    """The Argo CD that syncs this cluster."""
+
+    version: Version
+    destination: Destination
+    namespace: Name = "argocd"
+    hardware_deny: tuple[Window, ...] = ()
+    """Default: working days, 06:00 to 20:00 UTC."""
+
+
+class Taint(Spec):
+    """A node taint; the pool's flavor tolerates it."""
+
+    key: Text
+    value: str = ""
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
+
+
+class Kubelet(Spec):
+    """Settings of the kubelet on a pool's nodes, in the words of KubeletConfiguration v1beta1."""
+
+    topology_manager_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = "none"
+    topology_manager_scope: Literal["container", "pod"] = "container"
+    cpu_manager_policy: Literal["none", "static"] = "none"
+    cpu_manager_policy_options: dict[str, str] = {}
+    memory_manager_policy: Literal["None", "Static"] = "None"
+    reserved_cpus: StrictStr | None = Field(default=None, alias="reservedSystemCPUs")
+    """CPU list such as `0-1,64-65`; default: the first cores of every NUMA node, as many as the shape reserves."""
+    max_pods: Count = 110
+
+
+class Pool(Spec):
+    """Nodes of one shape."""
+
+    shape: Name | Shape
+    """A preset's name, or the shape spelled out."""
+    nodes: Count
+    racks: Count = 1
+    """Nodes are split evenly over racks."""
+    blocks: Count = 1
+    """Racks are split evenly over blocks."""
+    spot: StrictBool = False
+    labels: Labels = {}
+    """Labels that the nodes carry beside `trainyard.dev/pool`."""
+    taints: tuple[Taint, ...] = ()
+    kubelet: Kubelet | None = None
+    """None where the provider sets the kubelet."""
+
+    @property
+    def node(self) -> Shape:
+        """The shape of one node."""
+        return self.shape if isinstance(self.shape, Shape) else preset(self.shape)
+
+
+class Fabric(Spec):
+    """The network between nodes that training traffic uses."""
+
+    type: Literal["roce", "infiniband", "gpudirect-tcpx", "gpudirect-tcpxo", "ethernet"]
+    mtu: Annotated[StrictInt, Field(ge=1280, le=65520)] = 9000
+    rails: Count = 1
+    """Networks that a whole node is attached to; one NIC a rail."""
+    addresses: Cidr | None = None
+    """Range for secondary addresses, split over the rails."""
+    attach: Literal["sriov", "hostdev", "macvlan", "rdma-shared", "none"] = "none"
+    """How pods get a NIC."""
+    memlock: Literal["node", "capability"] = "node"
+    """Where locked memory is allowed: the container runtime's limit on the node, or IPC_LOCK in the pod."""
+    pools: tuple[Name, ...] = ()
+    """Pools on the fabric; default: those whose shape has NICs for it."""
+    interface: Text | None = None
+    """Interface for bootstrap traffic in the pod; default eth0."""
+
+
+class Cidrs(Spec):
+    """Address ranges of the cluster."""
+
+    pods: Cidr
+    services: Cidr
+    nodes: Cidr | None = None
+
+
+class Storage(Spec):
+    """A storage class."""
+
+    provisioner: Text
+    access: Literal["ReadWriteMany", "ReadWriteOnce", "ReadOnlyMany"] = "ReadWriteMany"
+    throughput: Size | None = None
+    """Bytes per second, whole class."""
+    parameters: dict[str, str] = {}
+    existing: StrictBool = False
+    """The class is there already and is not ours to make."""
+    binding: Literal["Immediate", "WaitForFirstConsumer"] = "Immediate"
+
+
+class OperatorChoice(Spec):
+    """Which release of an operator, and its Helm values beside ours."""
+
+    version: Version
+    values: dict[str, Any] = {}
+    managed: StrictBool = True
+    """False: somebody else installs it (a provider); it counts as there, and nothing is emitted for it."""
+
+
+class Quota(Spec):
+    """An amount of a pool: by GPUs or nodes (CPUs and memory follow from the shape), or spelled out."""
+
+    gpus: Annotated[StrictInt, Field(ge=0)] | None = None
+    nodes: Annotated[StrictInt, Field(ge=0)] | None = None
+    cpus: Annotated[StrictInt, Field(ge=0)] | None = None
+    memory: Size | None = None
+
+    @model_validator(mode="after")
+    def one_way(self) -> Quota:
+        """An amount is given in one way only."""
+        ways = [self.gpus is not None, self.nodes is not None, self.cpus is not None or self.memory is not None]
+        if sum(ways) != 1:
+            raise ValueError("should have one of: gpus, nodes, or cpus with memory")
+        if ways[2] and (self.cpus is None or self.memory is None):
+            raise ValueError("should have cpus and memory together")
+        return self
+
+
+class Preemption(Spec):
+    """Kueue's ClusterQueue.spec.preemption."""
+
+    reclaim_within_cohort: Literal["Never", "LowerPriority", "Any"] = "Never"
+    within_cluster_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = "Never"
+    borrow_within_cohort: dict[str, Any] | None = None
+
+
+class Queue(Spec):
+    """A ClusterQueue and, in every admitted team's namespace, a LocalQueue of the same name; Kueue's own words."""
+
+    teams: Annotated[tuple[Name, ...], Field(min_length=1)]
+    cohort: SubdomainName | None = None
+    nominal_quota: Annotated[dict[Name, Quota], Field(min_length=1)]
+    borrowing_limit: dict[Name, Quota] = {}
+    lending_limit: dict[Name, Quota] = {}
+    preemption: Preemption = Preemption()
+    queueing_strategy: Literal["StrictFIFO", "BestEffortFIFO"] = "BestEffortFIFO"
+    flavor_fungibility: dict[str, str] = {}
+    fair_weight: Size | None = None
+    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = "None"
+
+
+class Cohort(Spec):
+    """A Kueue Cohort: a parent in the quota tree and quota of its own."""
+
+    parent: SubdomainName | None = None
+    nominal_quota: dict[Name, Quota] = {}
+    fair_weight: Size | None = None
+
+
+class Cluster(Spec):
+    """One cluster; its name is the file's."""
+
+    kubernetes: Annotated[StrictStr, Field(pattern=r"^v?1\.(34|35|36)(\.[0-9]+)?$")]
+    """Minor version, as text: "1.35"."""
+    argocd: ArgoCD
+    topology: tuple[dict[Name, Text], ...] = ()
+    """Levels, coarse to fine, each `level: node label`; hostname is added."""
+    pools: Annotated[dict[Name, Pool], Field(min_length=1)]
+    fabric: Fabric | None = None
+    cidrs: Cidrs | None = None
+    storage: dict[Name, Storage] = {}
+    operators: dict[Name, OperatorChoice] = {}
+    priorities: dict[Name, StrictInt] = {}
+    cohorts: dict[SubdomainName, Cohort] = {}
+    queues: dict[Name, Queue] = {}
+    description: str | None = None
+
+    @property
+    def minor(self) -> str:
+        """The Kubernetes minor version, such as `1.35`."""
+        return ".".join(self.kubernetes.lstrip("v").split(".")[:2])
+
+    @property
+    def levels(self) -> dict[str, str]:
+        """Topology levels, coarse to fine, to node labels; hostname last."""
+        named = {level: label for entry in self.topology for level, label in entry.items()}
+        return {**named, "hostname": "kubernetes.io/hostname"}
+
+    def teams(self) -> tuple[str, ...]:
+        """Names of the teams that some queue admits, sorted."""
+        return tuple(sorted({team for queue in self.queues.values() for team in queue.teams}))

@@ -1,0 +1,187 @@
+"""A training job as a researcher writes it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
+
+from trainyard.specs.base import Count, Labels, MountPath, Name, Size, Spec, Text, VariableName, VariableValue
+
+RESERVED_PREFIXES = ("kueue.x-k8s.io", "argoproj.io", "kubernetes.io", "k8s.io", "trainyard.dev")
+"""Label and annotation groups that a job may not write: controllers and Trainyard own them."""
+
+Image = Annotated[StrictStr, Field(pattern=r"^[^\s@]+@sha256:[0-9a-f]{64}$")]
+SecretRef = Annotated[StrictStr, Field(pattern=r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[-._a-zA-Z0-9]+$")]
+Module = Annotated[StrictStr, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
+
+
+class Gpu(Spec):
+    """A part of a GPU instead of whole ones."""
+
+    profile: Text | None = None
+    """MIG profile, such as `1g.10gb`."""
+    shared: StrictBool = False
+    """Time-sliced or MPS replica."""
+
+
+class Topology(Spec):
+    """How close together the pods must (`required`) or should (`preferred`) be: a level of the cluster's topology."""
+
+    required: Name | None = None
+    preferred: Name | None = None
+
+    @model_validator(mode="after")
+    def one_mode(self) -> Topology:
+        """Kueue refuses both annotations on one pod set (kueue v0.19.2 pkg/controller/jobframework/tas_validation.go)."""
+        if (self.required is None) == (self.preferred is None):
+            raise ValueError("should have exactly one of: required, preferred")
+        return self
+
+    @property
+    def level(self) -> str:
+        """The level that is asked for."""
+        return self.required or self.preferred or ""
+
+
+class Role(Spec):
+    """Pods beside the workers: parameter servers, a launcher, a head; the launcher names the roles it knows."""
+
+    nodes: Count = 1
+    gpus_per_node: Annotated[StrictInt, Field(ge=0)] = 0
+    cpus_per_node: Count | None = None
+    memory_per_node: Size | None = None
+    pool: Name | None = None
+
+
+class Checkpoint(Spec):
+    """Where the run saves its state, how often and how much; the sub-path in the volume is the job's name."""
+
+    volume: Name
+    mount_path: MountPath = "/checkpoints"
+    every_minutes: Count = 30
+    size: Size
+    """Size of one checkpoint, all shards together."""
+    keep: Count = 3
+
+
+class Dataset(Spec):
+    """A volume of the team that the run reads."""
+
+    volume: Name
+    mount_path: MountPath
+    read_only: StrictBool = True
+    sub_path: Text | None = None
+
+
+class File(Spec):
+    """A small file from beside the job file; it becomes a ConfigMap and part of the run's digest."""
+
+    source: Text
+    mount_path: MountPath
+    """The folder in the container; the file keeps its name."""
+
+
+class Patch(Spec):
+    """The way out of everything derived: a strategic merge into one object of the run; null removes."""
+
+    object: Text
+    """Kind of the object."""
+    role: Name | None = None
+    merge: dict[str, Any]
+    reason: Text
+
+
+class Job(Spec):
+    """One training job; everything that follows from it and the cluster is derived, see `trainyard explain`."""
+
+    cluster: Name
+    launcher: Name
+    """How the processes start."""
+    kind: Text | None = None
+    """Which API object carries them; JobSet where the cluster has it, else Job."""
+    image: Image
+    """By digest: `registry/path@sha256:…`."""
+    program: Text | None = None
+    """Path of the script in the image, without python or torchrun in front."""
+    module: Module | None = None
+    """A Python module, instead of `program`."""
+    args: tuple[VariableValue, ...] = ()
+    working_dir: MountPath | None = None
+    processes_per_node: Count | None = None
+    """Default: one a GPU, or one."""
+
+    pool: Name
+    nodes: Count = 1
+    gpus_per_node: Annotated[StrictInt, Field(ge=0)] = 0
+    cpus_per_node: Count | None = None
+    """Whole CPUs; default: the node's, less daemons, times the share of its GPUs."""
+    memory_per_node: Size | None = None
+    """Bytes; default as for CPUs."""
+    shared_memory: Size | None = None
+    """Size limit of `/dev/shm`, counted in the memory."""
+    scratch: Size | None = None
+    """Local disk, as an emptyDir at `/scratch`."""
+    gpu: Gpu | None = None
+    roles: dict[Name, Role] = {}
+
+    queue: Name
+    priority: Name | None = None
+    topology: Topology | None = None
+    fabric: Literal["rdma", "tcp"] = "tcp"
+
+    env: dict[VariableName, VariableValue] = {}
+    secrets: dict[VariableName, SecretRef] = {}
+    """`NAME: secret/key`; the value never stands in Git."""
+    checkpoint: Checkpoint | None = None
+    data: tuple[Dataset, ...] = ()
+    files: tuple[File, ...] = ()
+
+    min_nodes: Count | None = None
+    """Elastic lower bound."""
+    spot: StrictBool = False
+    """May run on nodes that are taken away at short notice."""
+    restarts: Annotated[StrictInt, Field(ge=0)] = 3
+    """How often the whole gang may be started again."""
+    max_hours: Annotated[float, Field(gt=0)] | None = None
+    """Deadline of the run, in hours."""
+    grace_seconds: Count | None = None
+    """Termination grace; default: what a checkpoint takes, at least 30."""
+
+    containers: tuple[dict[str, Any], ...] = ()
+    init_containers: tuple[dict[str, Any], ...] = ()
+    volumes: tuple[dict[str, Any], ...] = ()
+    service_account: Name | None = None
+    image_pull_secrets: tuple[Name, ...] = ()
+    labels: Labels = {}
+    annotations: Labels = {}
+    patches: tuple[Patch, ...] = ()
+
+    run: Annotated[StrictInt, Field(ge=1)] | None = None
+    """Raise it to run the same spec again."""
+    retired: StrictBool = False
+    """`true` stops the run; the file stays."""
+    waive: dict[Name, Text] = {}
+    """`policy-id: reason`."""
+    description: StrictStr | None = None
+    owner: StrictStr | None = None
+
+    @model_validator(mode="after")
+    def one_start(self) -> Job:
+        """A job starts a program or a module, never both, and never the launcher itself."""
+        if (self.program is None) == (self.module is None):
+            raise ValueError("should have exactly one of: program, module")
+        first = (self.program or "").split("/")[-1].split(" ")[0]
+        if first in {"torchrun", "python", "python3", "mpirun", "deepspeed"}:
+            raise ValueError(f"program starts with {first}, which the launcher adds; give the script alone")
+        return self
+
+    @model_validator(mode="after")
+    def own_labels(self) -> Job:
+        """Labels of controllers and of Trainyard are derived, never written by hand."""
+        for field, mapping in (("labels", self.labels), ("annotations", self.annotations)):
+            for key in mapping:
+                group = key.rpartition("/")[0]
+                if any(group == prefix or group.endswith("." + prefix) for prefix in RESERVED_PREFIXES):
+                    raise ValueError(f"{field} has {key!r}, a key of controllers; remove it, the fields of the job set it")
+        return self

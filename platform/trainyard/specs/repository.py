@@ -1,0 +1,22 @@
+"""The repository: where Argo CD finds it, which registries images may come from, what is switched off."""
+
+from __future__ import annotations
+
+from pydantic import StrictBool
+
+from trainyard.specs.base import Name, Spec, Text
+
+
+class Repository(Spec):
+    """`platform/repository.yaml`."""
+
+    live: StrictBool
+    """Whether clusters sync it: then a run that exists at the base is frozen."""
+    repo_url: Text
+    revision: Text = "main"
+    path: str = "generated"
+    """Path of the generated tree in the repository, without slashes at the ends."""
+    registries: tuple[Text, ...] = ()
+    """Registries (or registry/path prefixes) that images may come from; none: all."""
+    policies: dict[Name, Text] = {}
+    """Policies switched off: `policy-id: reason`."""

@@ -1,0 +1,151 @@
+"""One training run: a job on its cluster, named by a digest of the fields as written."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from trainyard.documents import Document, Path
+from trainyard.findings import Location
+from trainyard.quantities import Quantity
+from trainyard.specs.cluster import Cluster, Pool
+from trainyard.specs.job import Job
+from trainyard.specs.repository import Repository
+from trainyard.specs.team import Team
+
+OUTSIDE_DIGEST = frozenset({"waive", "retired", "description", "owner"})
+"""Fields whose change restarts nothing."""
+
+DIGEST_CHARACTERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The file a spec was read from; `document` is None where it has no lines (a job made by Python)."""
+
+    file: str
+    document: Document | None = None
+
+    def location(self, path: Path = (), *, key: bool = False) -> Location:
+        """Return where the field `path` stands, or the file's first line."""
+        if self.document is None:
+            return Location(self.file, 1, 1)
+        return self.document.location(path, key=key)
+
+
+@dataclass(frozen=True, slots=True)
+class JobFile:
+    """A job as loaded: whose it is, what it says, and the small files beside it that it names."""
+
+    team: str
+    name: str
+    job: Job
+    source: Source
+    contents: Mapping[str, str] = field(default_factory=dict)
+    """Text of each `files[].source`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraFile:
+    """A plain object of one's own: `platform/extra/<cluster>/{platform,teams/<team>}/<name>.yaml`."""
+
+    cluster: str
+    folder: str
+    """`platform` or `teams/<team>`."""
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Specs:
+    """Everything that people wrote in one repository, checked for shape and for references between files."""
+
+    repository: Repository
+    clusters: Mapping[str, Cluster]
+    teams: Mapping[str, Team]
+    jobs: tuple[JobFile, ...]
+    extra: tuple[ExtraFile, ...] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    """By key `repository`, `cluster/<name>`, `team/<name>`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A job resolved against its cluster and team, with the kind that carries it."""
+
+    job_name: str
+    job: Job
+    team_name: str
+    team: Team
+    cluster_name: str
+    cluster: Cluster
+    kind: str
+    digest: str
+    source: Source
+    contents: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name of the run and of its objects: `<job>-<digest>`."""
+        return f"{self.job_name}-{self.digest}"
+
+    @property
+    def namespace(self) -> str:
+        """The team's namespace."""
+        return self.team_name
+
+    @property
+    def pool(self) -> Pool:
+        """The pool that the workers run on."""
+        return self.cluster.pools[self.job.pool]
+
+
+def digest(job: Job, contents: Mapping[str, str]) -> str:
+    """Return eight lower-case base-32 characters of SHA-256 over the fields as written and the files' bytes.
+
+    No defaults are filled in, so that a new field with a default changes no digest; key order, comments and the
+    spelling of quantities do not count.
+    """
+    fields = {name: value for name, value in written(job).items() if name not in OUTSIDE_DIGEST}
+    files = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in contents.items()}
+    body = {"job": fields, "files": files} if files else {"job": fields}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return base64.b32encode(hashlib.sha256(text.encode()).digest()).decode().lower()[:DIGEST_CHARACTERS]
+
+
+def written(value: Any) -> Any:
+    """Return the fields that were set, by their names in YAML, with quantities in canonical form."""
+    if isinstance(value, BaseModel):
+        fields = type(value).model_fields
+        pairs = ((fields[name].alias or name, getattr(value, name)) for name in fields if name in value.model_fields_set)
+        return {key: written(item) for key, item in pairs if item is not None}
+    if isinstance(value, Mapping):
+        return {str(key): quantities(item) if key in RESOURCES else written(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [written(item) for item in value]
+    return value
+
+
+RESOURCES = frozenset({"limits", "requests", "overhead"})
+
+
+def quantities(value: Any) -> Any:
+    """Canonicalise the quantities of a resource list in a free-form container."""
+    if not isinstance(value, Mapping):
+        return written(value)
+    return {key: canonical(item) for key, item in value.items()}
+
+
+def canonical(value: Any) -> Any:
+    """Return the canonical text of a quantity, or the value itself where it is none."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return written(value)
+    try:
+        return Quantity.parse(str(value)).canonical()
+    except ValueError:
+        return value

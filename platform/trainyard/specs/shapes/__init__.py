@@ -1,0 +1,96 @@
+"""Node shapes: what one machine of a pool has, as data with a source per fact."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictInt
+
+from trainyard.documents import load
+from trainyard.errors import SpecError
+from trainyard.specs.base import Count, Labels, Size, Spec, Text
+
+
+class Gpus(Spec):
+    """The accelerators of a node."""
+
+    count: Count
+    vendor: Literal["nvidia", "amd"]
+    product: Text
+    """As the node's product label has it."""
+    resource: Text = "nvidia.com/gpu"
+    """Extended resource of whole GPUs."""
+    memory: Size
+    """Bytes of one GPU."""
+
+
+class Nic(Spec):
+    """One network interface of the training fabric."""
+
+    name: Text
+    """Interface or PCI device name on the node, such as `mlx5_0`."""
+    rail: Annotated[StrictInt, Field(ge=0)]
+    speed: Size
+    """Bits per second."""
+    link: Literal["ethernet", "infiniband"]
+    virtual_functions: Annotated[StrictInt, Field(ge=0)] = 0
+
+
+class Numa(Spec):
+    """One NUMA node: CPUs, memory and the indices of the GPUs and NICs that hang on it."""
+
+    cpus: Text
+    """CPU list, such as `0-55,112-167`."""
+    memory: Size
+    gpus: tuple[StrictInt, ...] = ()
+    nics: tuple[StrictInt, ...] = ()
+
+
+class Share(Spec):
+    """CPUs and memory that pods cannot have."""
+
+    cpus: Size
+    memory: Size
+
+
+class Shape(Spec):
+    """One node: capacity, what the system and daemons keep, and how devices hang on NUMA nodes."""
+
+    cpus: Count
+    """Logical CPUs."""
+    threads_per_core: Count = 2
+    memory: Size
+    ephemeral_storage: Size
+    gpus: Gpus | None = None
+    nics: tuple[Nic, ...] = ()
+    numa: tuple[Numa, ...] = ()
+    reserved: Share
+    """Kept by the kubelet for the system (capacity less allocatable)."""
+    daemons: Share
+    """Requested by daemon pods on every node."""
+    labels: Labels = {}
+    """Labels that the provider or the GPU operator puts on such nodes."""
+    max_pods: Count = 110
+    sources: dict[str, Text]
+    """Where each fact comes from: field -> document."""
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Names of the presets, sorted."""
+    files = resources.files(__name__).iterdir()
+    return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
+
+
+@cache
+def preset(name: str) -> Shape:
+    """Return the preset `name`; raises SpecError if there is none."""
+    if name not in names():
+        raise SpecError(f"node shape {name!r} does not exist")
+    file = resources.files(__name__) / f"{name}.yaml"
+    documents, findings = load(file.read_bytes(), file=f"{name}.yaml")
+    if findings:
+        raise SpecError(f"node shape {name!r} cannot be read: {findings[0].message}")
+    return Shape.model_validate(documents[0].value)
