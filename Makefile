@@ -1,0 +1,77 @@
+# Trainyard's commands; `make` alone lists them. Everything is set up on first use: .venv/ (Python and Node from wheels), .tools/.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v $$p && break; done)
+BIN := .venv/bin
+RUN := $(BIN)/trainyard
+READY := .venv/.ready
+KUBECONFORM := .tools/bin/kubeconform
+T ?= tests
+WORKERS ?= auto
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "python 3.11 or newer is needed; set PYTHON=/path/of/python3" >&2; exit 2; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[synth,live,dev]'
+	@touch $@
+
+$(KUBECONFORM): tools/kubeconform.py | $(READY)
+	$(BIN)/python tools/kubeconform.py
+	@touch $@
+
+setup: $(READY) $(KUBECONFORM) ## install the environment and the tools
+
+synth: setup ## render generated/ from jobs/ and platform/
+	$(RUN) synth $(ARGS)
+
+validate: setup ## judge generated/ as the API server would
+	$(RUN) validate $(ARGS)
+
+plan: setup ## say what this branch starts, stops and replaces
+	$(RUN) plan $(ARGS)
+
+test: setup ## run all tests (one file: make test T=tests/test_x.py)
+	$(BIN)/python -m pytest -n $(WORKERS) $(T) $(ARGS)
+
+test-unit: setup ## run the tests that take seconds
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow and not cluster and not argocd' $(T) $(ARGS)
+
+lint: $(READY) ## ruff, mypy, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --cache-dir .cache/import-linter
+
+fix: $(READY) ## repair what a tool can repair
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+check: setup lint test ## everything that CI runs
+	$(RUN) synth --check
+	$(RUN) validate
+
+update: setup ## rewrite golden files; read the diff before you commit it
+	$(BIN)/python -m pytest -n $(WORKERS) $(T) --update
+
+schemas: setup ## import API types (from upstream, or FROM=a folder of CRD files)
+	$(BIN)/python tools/schemas.py $(if $(FROM),--from $(FROM)) $(ARGS)
+
+docs: setup ## write the generated pages and the editor schemas
+	$(BIN)/python tools/docs.py
+	$(BIN)/python tools/editor_schemas.py
+
+bench: setup ## measure; the numbers of docs/performance.md
+	$(BIN)/python tools/bench.py $(ARGS)
+
+wheel: $(READY) ## build the wheel into dist/
+	$(BIN)/python -m hatchling build -t wheel
+
+clean: ## remove the environment, tools and caches
+	rm -rf .venv .tools .cache dist
+
+.PHONY: help setup synth validate plan test test-unit lint fix check update schemas docs bench wheel clean

@@ -1,0 +1,94 @@
+"""The command line: one module a command, imported only when it is called, so that every command starts fast."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+import typer
+
+from trainyard.errors import TrainyardError
+
+CLEAN, FINDINGS, UNFINISHED = 0, 1, 2
+"""Exit codes."""
+
+
+def commands() -> list[str]:
+    """Return the commands' names: the modules of this folder."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+
+def build(names: Sequence[str]) -> typer.Typer:
+    """Return the application with these commands; a module has `command`, or `app` where it has sub-commands."""
+    app = typer.Typer(
+        name="trainyard",
+        help="From cluster and job descriptions to checked Kubernetes YAML.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(options)
+    for name in names:
+        module = importlib.import_module(f"{__name__}.{name}")
+        group: typer.Typer | None = getattr(module, "app", None)
+        if group is not None:
+            app.add_typer(group, name=name, help=module.__doc__)
+        else:
+            app.command(name)(module.command)
+    return app
+
+
+def show_version(value: bool) -> None:  # noqa: FBT001 - the signature that typer calls
+    """Print the version and end."""
+    if value:
+        from importlib.metadata import version
+
+        print(version("trainyard"))
+        raise typer.Exit
+
+
+def options(
+    version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Print the version."),
+) -> None:
+    """From cluster and job descriptions to checked Kubernetes YAML."""
+
+
+def run(function: Callable[[], Any]) -> int:
+    """Call the command and turn what stops it into a sentence on standard error and an exit code."""
+    try:
+        result = function()
+    except TrainyardError as error:
+        print(f"trainyard: {error}", file=sys.stderr)
+        return UNFINISHED
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return UNFINISHED
+    except (KeyboardInterrupt, click.Abort):
+        print("trainyard: interrupted", file=sys.stderr)
+        return UNFINISHED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLEAN
+    except OSError as error:
+        print(f"trainyard: {error.filename or 'system'}: {error.strerror or error}", file=sys.stderr)
+        return UNFINISHED
+    return result if isinstance(result, int) else CLEAN
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit with its code: 0 clean, 1 findings, 2 could not finish."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    known = commands()
+    chosen = next((word for word in given if not word.startswith("-")), None)
+    app = typer.main.get_command(build([chosen] if chosen in known else known))
+    code = run(lambda: app.main(args=given, prog_name="trainyard", standalone_mode=False))
+    sys.exit(code)

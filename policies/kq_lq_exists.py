@@ -1,0 +1,26 @@
+"""A job's queue must exist in its namespace.
+
+Why: Kueue keeps the workload pending with reason Misconfigured, for ever and without an event on the job.
+Fix: create the LocalQueue in the namespace, or name one that is there.
+Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/core/workload_controller.go
+"""
+
+from collections.abc import Iterator
+
+from trainyard.checks import QUEUE_LABEL, Problem, Severity, World, did_you_mean
+
+SEVERITY = Severity.ERROR
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Look every queue label up among the LocalQueues of its namespace."""
+    for job in world.training_jobs():
+        if job.queue_name is None:
+            continue
+        queues = {queue.name for queue in world.of("LocalQueue", namespace=job.namespace)}
+        if job.queue_name not in queues:
+            yield Problem(
+                job.label(QUEUE_LABEL),
+                f"queue {job.queue_name!r} does not exist in namespace {job.namespace!r}"
+                f"; {did_you_mean(job.queue_name, queues)}",
+            )

@@ -1,0 +1,51 @@
+"""What all tests share: golden files, and loud reasons for what could not run."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--update` rewrites golden files; read the diff before you commit it."""
+    parser.addoption("--update", action="store_true", help="rewrite golden files")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare text with a reviewed file below tests/: `golden("specs/tab.txt", report)`."""
+
+    def compare(name: str, text: str) -> None:
+        path = TESTS / name
+        if request.config.getoption("--update"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+            return
+        if not path.exists():
+            pytest.fail(f"golden file {name} does not exist; run `make update` and read it")
+        expected = path.read_text(encoding="utf-8")
+        if expected != text:
+            diff = difflib.unified_diff(expected.splitlines(), text.splitlines(), name, "now", lineterm="")
+            pytest.fail("differs from the golden file (rewrite with --update):\n" + "\n".join(diff))
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository's root."""
+    return ROOT
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name every check that was skipped and why, so that a green run never hides one."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = sorted({str(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)})
+    for reason in reasons:
+        terminalreporter.write_line(f"not checked here: {reason.removeprefix('Skipped: ')}", yellow=True)
