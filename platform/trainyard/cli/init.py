@@ -1,0 +1,30 @@
+"""Write the skeleton of a repository of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+HIDDEN = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
+"""Files that packages would leave out if they began with a dot."""
+
+
+def command(folder: Path = typer.Argument(help="The folder to write to; made if it does not exist.")) -> int:
+    """Write the skeleton of a repository: a cluster, a team, a job and a Makefile."""
+    from importlib.metadata import version
+    from importlib.resources import files
+
+    from trainyard.errors import SpecError
+    from trainyard.system.files import write
+
+    skeleton = Path(str(files("trainyard"))) / "skeleton"
+    sources = sorted(path for path in skeleton.rglob("*") if path.is_file())
+    targets = {path: folder / path.relative_to(skeleton).with_name(HIDDEN.get(path.name, path.name)) for path in sources}
+    taken = [str(target) for target in targets.values() if target.exists()]
+    if taken:
+        raise SpecError(f"{taken[0]} exists already; choose an empty folder")
+    for path, target in targets.items():
+        write(target, path.read_text(encoding="utf-8").replace("@VERSION@", version("trainyard")))
+    print(f"wrote {len(targets)} files to {folder}; next: cd {folder} && make synth && make check")
+    return 0

@@ -1,0 +1,88 @@
+"""Write a new job file that passes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def group() -> None:
+    """Write a new file that passes."""
+
+
+@app.command("job")
+def job(
+    name: str = typer.Argument(help="<team>/<job>, as in nlp/llama."),
+    cluster: str = typer.Option(None, help="The cluster it runs on."),
+    queue: str = typer.Option(None, help="The queue; the only one that admits the team, if there is one."),
+    pool: str = typer.Option(None, help="The node pool; the only one, if there is one."),
+    image: str = typer.Option(None, help="The image, by digest."),
+    program: str = typer.Option(None, help="The script in the image."),
+    launcher: str = typer.Option("torchrun", help="How the processes start."),
+    nodes: int = typer.Option(1, help="How many nodes."),
+    gpus: int = typer.Option(None, help="GPUs a node; all of a node's by default."),
+    root: Path = typer.Option(Path(), help="The repository."),
+) -> int:
+    """Write jobs/<team>/<job>.yaml; asks for what no flag says when a terminal is there to answer."""
+    from trainyard.documents import dump
+    from trainyard.errors import SpecError
+    from trainyard.report.text import paragraph
+    from trainyard.specs import draft
+    from trainyard.specs.load import load_repository
+    from trainyard.system.files import write
+
+    specs, findings = load_repository(root)
+    if specs is None or findings:
+        raise SpecError("the repository has problems of its own; run `trainyard validate` first")
+    team, _, short = name.partition("/")
+    if not short:
+        raise SpecError(f"{name!r} should be <team>/<job>; teams are: {', '.join(sorted(specs.teams))}")
+    places = sorted(key for key, each in specs.clusters.items() if team in each.teams())
+    cluster = cluster or ask("cluster", places)
+    declared = specs.clusters.get(cluster)
+    if declared is None:
+        raise SpecError(f"cluster {cluster!r} does not exist; there are: {', '.join(places)}")
+    pool = pool or ask("pool", sorted(declared.pools))
+    fields: Mapping[str, Any] = {
+        "cluster": cluster,
+        "launcher": launcher,
+        "image": image or ask("image", ()),
+        "program": program or ask("program", ("train.py",)),
+        "pool": pool,
+        "nodes": nodes,
+        "gpusPerNode": gpus if gpus is not None else draft.gpus_of(declared, pool),
+        "queue": queue or ask("queue", sorted(key for key, each in declared.queues.items() if team in each.teams)),
+    }
+    path = root / "jobs" / team / f"{short}.yaml"
+    if path.exists():
+        raise SpecError(f"{path} exists already; edit it, or choose another name")
+    text = draft.HEADER + dump({key: value for key, value in fields.items() if value not in (None, 0)})
+    problems = draft.check(specs, team=team, name=short, text=text)
+    for problem in problems:
+        print("\n".join(paragraph(problem)), file=sys.stderr)
+    if problems:
+        return 1
+    write(path, text)
+    print(f"wrote {path}; next: make synth")
+    return 0
+
+
+def ask(what: str, choices: Iterable[str]) -> str:
+    """Return the only choice, or ask on a terminal; raises SpecError where nobody can answer."""
+    from trainyard.errors import SpecError
+
+    known = list(choices)
+    if len(known) == 1:
+        return known[0]
+    if not sys.stdin.isatty():
+        hint = f"; there are: {', '.join(known)}" if known else ""
+        raise SpecError(f"--{what} is missing{hint}")
+    answer: str = typer.prompt(f"{what} ({', '.join(known)})" if known else what)
+    return answer
