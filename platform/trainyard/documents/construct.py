@@ -1,0 +1,176 @@
+"""A tree of nodes as plain values, with everything that Kubernetes refuses on the way."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from typing import Any
+
+from trainyard.documents.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node
+from trainyard.documents.problem import Problem, Unreadable
+from trainyard.documents.scalars import Scalar, as_json, as_key, resolve
+
+TAG = "tag:yaml.org,2002:"
+RESOLVED_TAGS = {TAG + name for name in ("str", "bool", "int", "float", "null", "timestamp")}
+
+
+def construct(root: Node) -> tuple[Any, list[Problem]]:
+    """Return the value of the tree and the problems that leave it a value, such as duplicate keys.
+
+    Raises Unreadable at the first problem that leaves none: a null key, `.nan`, too many aliases.
+    """
+    builder = _Builder()
+    builder.check_aliases(root)
+    return builder.value(root), builder.problems
+
+
+class _Builder:
+    """Holds what one construction finds; every alias makes a copy, so that no two fields share a value."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def check_aliases(self, root: Node) -> None:
+        written, total = _written(root), root.size
+        aliased = total - written
+        if aliased > 100 and total > 1000 and aliased / total > _allowed_ratio(total):
+            message = f"aliases expand {written} values to {total}; write the values out"
+            raise Unreadable(Problem("decode/alias-expansion", message, root.line, root.column))
+
+    def value(self, node: Node) -> Any:
+        if node.kind == SCALAR:
+            return self.scalar(node)
+        if node.kind == SEQUENCE:
+            return [self.value(item) for item in node.items]
+        if node.kind == MAPPING:
+            out: dict[str, Any] = {}
+            self.fill(node, out, {})
+            return out
+        assert node.target is not None
+        return self.value(node.target)
+
+    def scalar(self, node: Node) -> Scalar:
+        value = as_json(scalar_value(node))
+        if isinstance(value, float) and not math.isfinite(value):
+            message = f"{node.text} is no number in JSON; write a finite number, or quote it"
+            raise Unreadable(Problem("decode/not-finite", message, node.line, node.column))
+        return value
+
+    def fill(self, node: Node, out: dict[str, Any], places: dict[str, Node]) -> None:
+        for key_node, value_node in node.pairs:
+            if is_merge(key_node):
+                for source in merge_sources(value_node):
+                    self.fill(source, out, places)
+                continue
+            key = key_of(key_node)
+            value = self.value(value_node)
+            if key in places:
+                self.problems.append(_repeated(key, key_node, places[key], node))
+            out[key] = value
+            places[key] = key_node
+
+
+def is_merge(key: Node) -> bool:
+    """Whether a key is the merge key `<<`, not merely a string that reads so."""
+    return key.kind == SCALAR and key.text == "<<" and (key.plain or key.tag == TAG + "merge")
+
+
+def merge_sources(value: Node) -> list[Node]:
+    """Return the mappings that `<<` merges, in the order in which they apply: the first of a list comes last."""
+    nodes = reversed(value.items) if value.kind == SEQUENCE else iter([value])
+    sources = []
+    for node in nodes:
+        source = node.target if node.kind == ALIAS else node
+        if source is None or source.kind != MAPPING:
+            message = "'<<' merges something that is no map; give it a map, or a list of maps"
+            raise Unreadable(Problem("decode/merge", message, node.line, node.column))
+        sources.append(source)
+    return sources
+
+
+def key_of(node: Node) -> str:
+    """Return the JSON key of a key node; raises Unreadable where Kubernetes refuses it."""
+    while node.kind == ALIAS and node.target is not None:
+        node = node.target
+    if node.kind != SCALAR:
+        what = "map" if node.kind == MAPPING else "list"
+        message = f"a key is a {what}; keys must be strings"
+        raise Unreadable(Problem("decode/key", message, node.line, node.column))
+    key = as_key(scalar_value(node))
+    if key is None:
+        message = f"key {node.text or 'null'!r} is no string in JSON; quote it"
+        raise Unreadable(Problem("decode/key", message, node.line, node.column))
+    return key
+
+
+def as_key_or_none(node: Node) -> str | None:
+    """Return the JSON key of a key node, or None where it has none."""
+    try:
+        return key_of(node)
+    except Unreadable:
+        return None
+
+
+def scalar_value(node: Node) -> Scalar:
+    """Resolve a scalar by its style and tag; tags of one's own make strings (go-yaml `resolve.go`)."""
+    tag, text = node.tag, node.text
+    if tag is None:
+        return resolve(text) if node.plain else text
+    if tag == TAG + "binary":
+        try:
+            return base64.b64decode(text.replace("\n", ""), validate=True).decode("utf-8", "replace")
+        except (binascii.Error, ValueError):
+            raise Unreadable(_mistagged(node)) from None
+    if tag not in RESOLVED_TAGS or tag == TAG + "str":
+        return text
+    value = resolve(text)
+    if tag == TAG + "float" and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not _fits(tag, value, text):
+        raise Unreadable(_mistagged(node))
+    return value
+
+
+def _fits(tag: str, value: Scalar, text: str) -> bool:
+    name = tag.removeprefix(TAG)
+    if name == "timestamp":
+        return isinstance(value, str) and text[:4].isdigit() and text[4:5] == "-"
+    types = {"bool": bool, "int": int, "float": float, "null": type(None)}
+    return type(value) is types[name]
+
+
+def _mistagged(node: Node) -> Problem:
+    name = (node.tag or "").removeprefix(TAG)
+    message = f"value {node.text[:40]!r} is not what its tag '!!{name}' says; remove the tag or mend the value"
+    return Problem("decode/tag", message, node.line, node.column)
+
+
+def _repeated(key: str, node: Node, first: Node, mapping: Node) -> Problem:
+    """Say that a key is set twice; strict servers refuse it for merged keys too."""
+    own = {id(pair[0]) for pair in mapping.pairs}
+    if id(node) in own and id(first) in own:
+        message = f"key {key[:60]!r} is written twice, first on line {first.line}; keep one"
+        return Problem("decode/duplicate-key", message, node.line, node.column)
+    message = f"key {key[:60]!r} is set here and by '<<' too, which the API server refuses; keep one"
+    return Problem("decode/merged-key", message, node.line, node.column)
+
+
+def _written(root: Node) -> int:
+    """Count the nodes as written, aliases not expanded."""
+    count, todo = 0, [root]
+    while todo:
+        node = todo.pop()
+        count += 1
+        todo.extend(node.items)
+        for pair in node.pairs:
+            todo.extend(pair)
+    return count
+
+
+def _allowed_ratio(total: int) -> float:
+    """Return the share of values that aliases may make, as go-yaml's `decode.go` limits it."""
+    low, high = 400_000, 4_000_000
+    if total <= low:
+        return 0.99
+    return max(0.10, 0.99 - 0.89 * (total - low) / (high - low))

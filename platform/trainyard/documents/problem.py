@@ -1,0 +1,23 @@
+"""A problem in the text of one document: what stops its decoding, or what Kubernetes would refuse in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem at a place of the file; line and column count from 1."""
+
+    rule: str
+    message: str
+    line: int
+    column: int
+
+
+class Unreadable(Exception):  # noqa: N818  # a signal between two modules, never an error of the program
+    """The text of a document has no value, for the reason in `problem`."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem

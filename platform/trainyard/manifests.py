@@ -1,0 +1,185 @@
+"""One Kubernetes object: what it is, whose it is, and where each of its fields is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from trainyard.documents import Document, Path, format_path
+from trainyard.findings import Finding, Location, ObjectRef
+
+MISSING: Final = object()
+
+
+class GroupVersionKind(NamedTuple):
+    """The type of an object; the core group is the empty string."""
+
+    group: str
+    version: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Manifest:
+    """One object of a document; `base` is its path there, which is not empty for an item of a List.
+
+    Every property answers for any value: what is missing or of the wrong type is "" or None.
+    """
+
+    document: Document
+    value: dict[str, Any]
+    base: Path = ()
+
+    @property
+    def api_version(self) -> str:
+        """The apiVersion as written, `batch/v1`."""
+        return _text(self.value.get("apiVersion"))
+
+    @property
+    def kind(self) -> str:
+        """The kind as written."""
+        return _text(self.value.get("kind"))
+
+    @property
+    def group(self) -> str:
+        """The API group, empty for the core."""
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def version(self) -> str:
+        """The version inside the group."""
+        return self.api_version.rpartition("/")[2]
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        """Group, version and kind together."""
+        return GroupVersionKind(self.group, self.version, self.kind)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata, an empty map where it is none."""
+        metadata = self.value.get("metadata")
+        return metadata if isinstance(metadata, dict) else {}
+
+    @property
+    def name(self) -> str:
+        """The name, empty for an object that the server is to name."""
+        return _text(self.metadata.get("name"))
+
+    @property
+    def namespace(self) -> str | None:
+        """The namespace, None where none is written."""
+        return _text(self.metadata.get("namespace")) or None
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels whose values are strings."""
+        return _strings(self.metadata.get("labels"))
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The annotations whose values are strings."""
+        return _strings(self.metadata.get("annotations"))
+
+    @property
+    def ref(self) -> ObjectRef:
+        """The identity that findings carry."""
+        return ObjectRef(self.api_version, self.kind, self.namespace, self.name)
+
+    @property
+    def file(self) -> str:
+        """The file that the object is written in."""
+        return self.document.file
+
+    def get(self, *path: str | int, default: Any = None) -> Any:
+        """Return the value at a path of keys and indices, or the default where there is none."""
+        value: Any = self.value
+        for part in path:
+            value = _child(value, part)
+            if value is MISSING:
+                return default
+        return value
+
+    def location(self, path: Path = (), *, key: bool = False) -> Location:
+        """Return where a field of the object is written, or its nearest existing ancestor."""
+        return self.document.location(self.base + path, key=key)
+
+
+def expand(documents: Iterable[Document]) -> tuple[list[Manifest], list[Finding]]:
+    """Return the objects of the documents, items of Lists one by one, and what is no object as findings.
+
+    As kubectl does, whatever has `items` at its root is a list, an item of a typed list may leave apiVersion and
+    kind to the list, and a list inside a list is refused (apimachinery 0.35 `unstructured/helpers.go`).
+    """
+    manifests: list[Manifest] = []
+    findings: list[Finding] = []
+    for document in documents:
+        for manifest, problem in _objects(document):
+            if problem is not None:
+                findings.append(problem)
+            elif manifest is not None:
+                manifests.append(manifest)
+    return manifests, findings
+
+
+def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | None]]:
+    root = document.value
+    if not isinstance(root, dict):
+        message = f"document is {_article(root)}; an object with apiVersion and kind is wanted"
+        yield None, Finding("decode/not-an-object", "decode", message, document.location())
+        return
+    if "items" not in root or not _text(root.get("kind")):
+        yield _object(Manifest(document, root))
+        return
+    items = [] if root["items"] is None else root["items"]
+    if not isinstance(items, list):
+        message = f"items is {_article(items)}; a list of objects is wanted"
+        yield None, _problem("decode/items", message, Manifest(document, root), ("items",))
+        return
+    kind, api_version = _text(root.get("kind")).removesuffix("List"), _text(root.get("apiVersion"))
+    for index, item in enumerate(items):
+        base: Path = ("items", index)
+        if not isinstance(item, dict):
+            message = f"item {index} is {_article(item)}; an object with apiVersion and kind is wanted"
+            yield None, _problem("decode/not-an-object", message, Manifest(document, root), base)
+            continue
+        typed = item.get("kind") or item.get("apiVersion")
+        value = item if typed else {**item, "apiVersion": api_version, "kind": kind}
+        yield _object(Manifest(document, value, base))
+
+
+def _object(manifest: Manifest) -> tuple[Manifest | None, Finding | None]:
+    if manifest.base and isinstance(manifest.value.get("items"), list) and manifest.kind.endswith("List"):
+        message = f"a {manifest.kind} stands inside a list; write its items out"
+        return None, _problem("decode/nested-list", message, manifest, ("kind",))
+    for name in ("apiVersion", "kind"):
+        value = manifest.value.get(name)
+        if not isinstance(value, str) or not value:
+            what = "is missing" if not value and value is not False else f"is {_article(value)}"
+            message = f"{name} {what}; every object needs apiVersion and kind"
+            return None, _problem(f"decode/{name.lower()}", message, manifest, (name,))
+    return manifest, None
+
+
+def _problem(rule: str, message: str, manifest: Manifest, path: Path) -> Finding:
+    return Finding(rule, "decode", message, manifest.location(path), object=manifest.ref, path=format_path(path))
+
+
+def _child(value: Any, part: str | int) -> Any:
+    if isinstance(part, str):
+        return value.get(part, MISSING) if isinstance(value, dict) else MISSING
+    return value[part] if isinstance(value, list) and 0 <= part < len(value) else MISSING
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _strings(value: Any) -> dict[str, str]:
+    return {key: text for key, text in value.items() if isinstance(text, str)} if isinstance(value, dict) else {}
+
+
+def _article(value: Any) -> str:
+    names = {dict: "a map", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+    return names.get(type(value), "null")
