@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from ipaddress import ip_network
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    StrictInt,
+    StrictStr,
+    WithJsonSchema,
+)
 from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from trainyard.quantities import Quantity
 
@@ -22,14 +36,47 @@ class Spec(BaseModel):
     )
 
 
-def quantity(value: Any) -> Any:
-    """Return the canonical text of a Kubernetes quantity, so that `1024Mi` and `1Gi` are one value.
+def wrong(rule: str, message: str) -> PydanticCustomError:
+    """Return the error that a validator raises; the message goes on from the field's name, as in `should be …`."""
+    return PydanticCustomError(rule, "{message}", {"message": message})  # type: ignore[arg-type]  # any rule of ours
 
-    Raises ValueError where the text is no quantity; pydantic turns that into a finding at the field.
-    """
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError("should be a quantity such as 16Gi or 500m")
-    return Quantity.parse(str(value)).canonical()
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The form of a text: a pattern for the whole of it and, in words, what it should be."""
+
+    pattern: str
+    should: str
+    max_length: int | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Check the form after the type."""
+        fullmatch, longest = re.compile(self.pattern).fullmatch, self.max_length
+
+        def check(value: str) -> str:
+            if fullmatch(value) is None:
+                raise wrong("form", f"should be {self.should}")
+            if longest is not None and len(value) > longest:
+                raise wrong("length", f"has {len(value)} characters; at most {longest} are allowed")
+            return value
+
+        return core_schema.no_info_after_validator_function(check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Give editors the pattern and the greatest length."""
+        limit = {} if self.max_length is None else {"maxLength": self.max_length}
+        return {**handler(schema), "pattern": f"^(?:{self.pattern})$", **limit}
+
+
+def quantity(value: Any) -> Any:
+    """Return the canonical text of a Kubernetes quantity, so that `1024Mi` and `1Gi` are one value."""
+    try:
+        amount = Quantity.parse(value)
+    except ValueError:
+        raise wrong("quantity", "should be a quantity such as 16Gi or 500m") from None
+    if amount.amount < 0:
+        raise wrong("quantity", "should not be below zero")
+    return amount.canonical()
 
 
 def variable_value(value: Any) -> Any:
@@ -37,12 +84,24 @@ def variable_value(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise ValueError("should be text; write it in quotes")  # noqa: TRY004 - pydantic reports ValueError
+        raise wrong("type", "should be text; write it in quotes")
     return value
 
 
+def network(value: str) -> str:
+    """Check a range of addresses: the host bits of its first address are zero."""
+    try:
+        ip_network(value)
+    except ValueError:
+        raise wrong("form", "should be a range of addresses such as 10.0.0.0/16") from None
+    return value
+
+
+LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+
 Text = Annotated[StrictStr, Field(min_length=1)]
 Count = Annotated[StrictInt, Field(ge=1)]
+Amount = Annotated[StrictInt, Field(ge=0)]
 Size = Annotated[
     str,
     BeforeValidator(quantity),
@@ -50,16 +109,17 @@ Size = Annotated[
 ]
 """A Kubernetes quantity in canonical form: bytes for memory and storage, cores for CPUs."""
 
-Name = Annotated[StrictStr, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
+Name = Annotated[StrictStr, Form(LABEL, "lower-case letters, digits and inner '-'", 63)]
 """A DNS label."""
 
-SubdomainName = Annotated[
-    StrictStr, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", max_length=253)
-]
+SubdomainName = Annotated[StrictStr, Form(rf"{LABEL}(?:\.{LABEL})*", "lower-case letters, digits and inner '-' or '.'", 253)]
 
-VariableName = Annotated[StrictStr, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+VariableName = Annotated[StrictStr, Form(r"[A-Za-z_][A-Za-z0-9_]*", "letters, digits and '_', not starting with a digit")]
 VariableValue = Annotated[str, BeforeValidator(variable_value), WithJsonSchema({"type": ["string", "integer"]})]
-MountPath = Annotated[StrictStr, Field(pattern=r"^/[^:]*$")]
-Version = Annotated[StrictStr, Field(pattern=r"^v?[0-9]+(\.[0-9]+){0,3}([-+.][0-9A-Za-z.-]+)?$")]
+MountPath = Annotated[StrictStr, Form(r"/[^:]*", "a path that starts with '/' and has no ':'")]
+Version = Annotated[
+    StrictStr, Form(r"v?[0-9]+(?:\.[0-9]+){0,3}(?:[-+.][0-9A-Za-z.-]+)?", "a release such as '0.19.2', in quotes")
+]
 """A release; versions in YAML are strings, a leading `v` is optional."""
+Cidr = Annotated[StrictStr, AfterValidator(network)]
 Labels = dict[StrictStr, StrictStr]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import StrictBool
+from pydantic import Field, StrictBool
 
 from trainyard.specs.base import Name, Spec, Text
 
@@ -12,7 +12,7 @@ class Repository(Spec):
 
     live: StrictBool
     """Whether clusters sync it: then a run that exists at the base is frozen."""
-    repo_url: Text
+    repo_url: Text = Field(alias="repoURL")
     revision: Text = "main"
     path: str = "generated"
     """Path of the generated tree in the repository, without slashes at the ends."""
