@@ -1,0 +1,1 @@
+"""The API server's verdict, offline: decode, defaults, structure, metadata, core semantics, CEL, webhooks."""

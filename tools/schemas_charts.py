@@ -1,0 +1,86 @@
+"""Default values of Helm charts: what a chart's values may be is judged against them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import schemas_sources as sources
+from schemas_crds import digest
+from schemas_json import render
+from schemas_yaml import dump, load
+
+VALUES = "values.yaml"
+SCHEMA = "values.schema.json"
+WORDS = frozenset({"description", "title", "$comment", "examples"})
+DATA = frozenset({"default", "enum", "const"})
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One version of a chart: its values without comments, the schema of them where there is one, and its origin."""
+
+    name: str
+    version: str
+    values: str
+    schema: str | None
+    lock: dict[str, Any]
+
+
+def from_folder(folder: Path) -> Iterator[Chart]:
+    """Yield every chart of a folder `<project>/<release>/<chart>/`."""
+    origins = {(row["project"], row["chart"]): row for row in sources.rows(folder)}
+    for place in sorted(path for path in folder.glob("*/*/*") if (path / VALUES).is_file()):
+        project, directory, name = place.parts[-3:]
+        yield one_chart(place, project, directory, name, origins.get((project, name), {}))
+
+
+def one_chart(place: Path, project: str, directory: str, name: str, origin: Mapping[str, str]) -> Chart:
+    """Read one chart; an older line than the one the table names follows its own tag."""
+    newest = sources.release(origin.get("tag", directory)) == sources.release(directory)
+    published = origin.get("published version", "").split(" ")[0] if newest else ""
+    version = published if published not in ("", "-") else directory.removeprefix("chart-")
+    data = (place / VALUES).read_bytes()
+    files = {VALUES: digest(data)}
+    schema = None
+    if (place / SCHEMA).is_file():
+        files[SCHEMA] = digest((place / SCHEMA).read_bytes())
+        schema = render(wordless(json.loads((place / SCHEMA).read_text(encoding="utf-8"))))
+    facts = {
+        "project": project,
+        "published": origin.get("published at"),
+        "version": version,
+        "repository": origin.get("repository"),
+        "tag": origin.get("tag") if newest else directory,
+        "commit": origin.get("commit") if newest else None,
+        "path": origin.get("path"),
+        "sha256": files,
+    }
+    lock = {key: value for key, value in facts.items() if value}
+    return Chart(name, sources.release(version), dump(load(data.decode()) or {}), schema, lock)
+
+
+def wordless(schema: Any) -> Any:
+    """Return a JSON schema without its words."""
+    if isinstance(schema, list):
+        return [wordless(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: value if key in DATA else wordless(value)
+        for key, value in schema.items()
+        if not (key in WORDS and not isinstance(value, dict | bool))
+    }
+
+
+def write(folder: Path, charts: list[Chart]) -> None:
+    """Write the charts' files; other versions of them stay."""
+    for chart in charts:
+        place = folder / chart.name
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{chart.version}.yaml").write_text(chart.values, encoding="utf-8", newline="\n")
+        if chart.schema is not None:
+            (place / f"{chart.version}.schema.json").write_text(chart.schema, encoding="utf-8", newline="\n")

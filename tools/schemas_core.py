@@ -1,0 +1,227 @@
+"""Core API types, from the OpenAPI v3 documents of a kube-apiserver: one file for each group and version.
+
+A server serves them at `/openapi/v3/api/v1` and `/openapi/v3/apis/<group>/<version>`; saved, a file is named
+`api_v1.json` or `apis_<group>_<version>.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from schemas_crds import digest
+from trainyard.api.crd import DRAFT, Definition, plain
+
+REF = "#/components/schemas/"
+GVK = "x-kubernetes-group-version-kind"
+ZEROES: tuple[Any, ...] = ({}, "", 0, False)
+"""Defaults that only say that Go has no absent values."""
+
+CLUSTER_SCOPED = frozenset(
+    {
+        "APIService",
+        "CSIDriver",
+        "CSINode",
+        "CertificateSigningRequest",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "CustomResourceDefinition",
+        "DeviceClass",
+        "FlowSchema",
+        "IPAddress",
+        "IngressClass",
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
+        "MutatingWebhookConfiguration",
+        "Namespace",
+        "Node",
+        "PersistentVolume",
+        "PriorityClass",
+        "PriorityLevelConfiguration",
+        "ResourceSlice",
+        "RuntimeClass",
+        "SelfSubjectAccessReview",
+        "SelfSubjectReview",
+        "SelfSubjectRulesReview",
+        "ServiceCIDR",
+        "StorageClass",
+        "SubjectAccessReview",
+        "TokenReview",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration",
+        "VolumeAttachment",
+        "VolumeAttributesClass",
+    }
+)
+"""What OpenAPI does not say without its paths; as the discovery of Kubernetes 1.34 to 1.36 has it."""
+
+SCALE = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+SCALABLE = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
+KEEP_STATUS = frozenset({"Node", "SelfSubjectReview", "TokenReview"})
+"""Kinds whose status a create keeps, by their strategies in kubernetes pkg/registry."""
+
+READ_ONLY = frozenset({"ComponentStatus"})
+DEPRECATED = {("", "Endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"}
+"""As in kubernetes v1.35.4 pkg/registry/core/endpoint."""
+
+
+def minor(release: str) -> str:
+    """Return the minor of a release: 1.35 of v1.35.4."""
+    found = re.match(r"v?(\d+\.\d+)", release)
+    if found is None:
+        raise SystemExit(f"{release!r} should be a Kubernetes release such as 1.35.4")
+    return found[1]
+
+
+def documents(folder: Path) -> list[Path]:
+    """Return the OpenAPI documents in a folder."""
+    found = sorted(folder.glob("api*_*.json"))
+    if not found:
+        raise SystemExit(f"{folder} should hold OpenAPI v3 documents such as api_v1.json")
+    return found
+
+
+def release(folder: Path) -> str:
+    """Return the release of the server that the documents come from: the folder's name, or what they say themselves."""
+    if re.fullmatch(r"v?\d+\.\d+\.\d+", folder.name):
+        return folder.name.removeprefix("v")
+    information = json.loads(documents(folder)[0].read_text(encoding="utf-8"))["info"]
+    return str(information["version"]).removeprefix("v")
+
+
+def locked(folder: Path, version: str) -> dict[str, Any]:
+    """Return what the lock says of a server's documents."""
+    files = [{"path": address(file), "sha256": digest(file.read_bytes())} for file in documents(folder)]
+    origin = {"repository": "kubernetes/kubernetes", "tag": f"v{version}", "licence": "Apache-2.0"}
+    return {**origin, "read": "/openapi/v3 of a kube-apiserver, descriptions and paths left out", "files": files}
+
+
+def address(file: Path) -> str:
+    """Return the address on the server that a document was saved from."""
+    group, version = place(file.stem)
+    return f"/openapi/v3/apis/{group}/{version}" if group else f"/openapi/v3/api/{version}"
+
+
+def load(folder: Path) -> Iterator[Definition]:
+    """Yield every kind of the OpenAPI documents in a folder."""
+    for file in documents(folder):
+        group, version = place(file.stem)
+        components = json.loads(file.read_text(encoding="utf-8"))["components"]["schemas"]
+        yield from kinds(components, group, version)
+
+
+def place(stem: str) -> tuple[str, str]:
+    """Return group and version of a file name."""
+    prefix, _, rest = stem.partition("_")
+    if prefix == "api":
+        return "", rest
+    group, _, version = rest.rpartition("_")
+    return group, version
+
+
+def kinds(components: Mapping[str, Any], group: str, version: str) -> Iterator[Definition]:
+    """Yield the kinds of one group and version: what has an ObjectMeta and can be created."""
+    for name in sorted(components):
+        schema = components[name]
+        for gvk in schema.get(GVK, []):
+            kind = gvk["kind"]
+            if (gvk["group"], gvk["version"]) != (group, version) or kind in READ_ONLY or not is_object(schema):
+                continue
+            yield Definition(
+                group=group,
+                version=version,
+                kind=kind,
+                plural=plural(kind),
+                scope="Cluster" if kind in CLUSTER_SCOPED else "Namespaced",
+                schema=closed(components, name, {"group": group, "kind": kind, "version": version}),
+                deprecated=DEPRECATED.get((group, kind)),
+                status="status" in schema["properties"] and kind not in KEEP_STATUS,
+                scale=SCALE if kind in SCALABLE else None,
+            )
+
+
+def is_object(schema: Mapping[str, Any]) -> bool:
+    """Whether a type has metadata of its own, as lists, options and events of a watch have not."""
+    metadata = schema.get("properties", {}).get("metadata")
+    return metadata is not None and target(metadata).endswith(".ObjectMeta")
+
+
+def plural(kind: str) -> str:
+    """Return the resource name of a kind (apimachinery v0.35.4, pkg/api/meta/restmapper.go)."""
+    lower = kind.lower()
+    if lower == "endpoints":
+        return lower
+    if lower.endswith("s"):
+        return f"{lower}es"
+    return f"{lower[:-1]}ies" if lower.endswith("y") else f"{lower}s"
+
+
+def closed(components: Mapping[str, Any], name: str, gvk: Mapping[str, str]) -> dict[str, Any]:
+    """Return the schema of one kind with every definition it needs, each closed."""
+    needed: dict[str, Any] = {}
+    waiting = list(references(components[name]))
+    while waiting:
+        if (reference := waiting.pop()) not in needed:
+            needed[reference] = components[reference]
+            waiting += references(components[reference])
+    definitions = {short(each): node(schema, named=short(each)) for each, schema in needed.items()}
+    top = node(components[name], named=short(name))
+    top["type"] = "object"
+    return {"$schema": DRAFT, "definitions": definitions, **top, GVK: [gvk], "x-trainyard-type": short(name)}
+
+
+def references(schema: object) -> Iterator[str]:
+    """Yield the names of the types that a schema refers to."""
+    if isinstance(schema, Mapping):
+        if isinstance(reference := schema.get("$ref"), str):
+            yield reference.removeprefix(REF)
+        for value in schema.values():
+            yield from references(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from references(value)
+
+
+def short(name: str) -> str:
+    """Shorten a type's name: core.v1.PodSpec, meta.v1.Time, resource.Quantity."""
+    parts = name.split(".")
+    versioned = len(parts) > 2 and re.fullmatch(r"v\d+((alpha|beta)\d+)?", parts[-2])
+    return ".".join(parts[-3:] if versioned else parts[-2:])
+
+
+def target(schema: Mapping[str, Any]) -> str:
+    """Return the type that a field refers to, alone or in an allOf, or nothing."""
+    first = next(iter(schema.get("allOf", [])), schema)
+    return str(first.get("$ref", "")).removeprefix(REF)
+
+
+def node(schema: Mapping[str, Any], *, named: str = "", nullable: bool = True) -> dict[str, Any]:
+    """Convert one type or field: null is what Go decodes to nothing, so all that is optional accepts it."""
+    if reference := target(schema):
+        return {"$ref": f"#/definitions/{short(reference)}", **default(schema)}
+    out = {key: value for key, value in plain(schema).items() if key not in ("default", GVK)} | default(schema)
+    if isinstance(union := out.pop("oneOf", None), list):
+        out["type"] = [each["type"] for each in union]
+    required = schema.get("required", [])
+    if isinstance(properties := schema.get("properties"), Mapping):
+        out["properties"] = {key: node(each, nullable=key not in required) for key, each in properties.items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), Mapping):
+            out[key] = node(schema[key], nullable=key != "items")
+    if "properties" in out:
+        out.setdefault("additionalProperties", False)
+    if "type" in out and (nullable or named):
+        types = out["type"]
+        out["type"] = [*(types if isinstance(types, list) else [types]), "null"]
+        if "enum" in out:
+            out["enum"] = [*out["enum"], None]
+    return out
+
+
+def default(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the default of a field where it is one, beside Go's zero values."""
+    return {"default": schema["default"]} if schema.get("default", "") not in ZEROES else {}
