@@ -1,4 +1,4 @@
-"""The one way Kubernetes objects come to be: a folder is a cdk8s chart, an object an ApiObject with an explicit name."""
+"""The one way Kubernetes objects come to be: a folder is a cdk8s chart, an object an ApiObject with its own name."""
 
 from __future__ import annotations
 
