@@ -108,7 +108,9 @@ def make_source(file: str, value: Mapping[str, Any]) -> Source:
     return Source(file, documents[0])
 
 
-def make_job_file(name: str = "train", *, team: str = "nlp", contents: Mapping[str, str] | None = None, **changes: Any) -> JobFile:
+def make_job_file(
+    name: str = "train", *, team: str = "nlp", contents: Mapping[str, str] | None = None, **changes: Any
+) -> JobFile:
     """Return a job as loaded; `contents` are the texts of its files."""
     value = fields(JOB, changes)
     source = make_source(f"jobs/{team}/{name}.yaml", value)

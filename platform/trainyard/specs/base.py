@@ -38,7 +38,7 @@ class Spec(BaseModel):
 
 def wrong(rule: str, message: str) -> PydanticCustomError:
     """Return the error that a validator raises; the message goes on from the field's name, as in `should be …`."""
-    return PydanticCustomError(rule, "{message}", {"message": message})  # type: ignore[arg-type]  # any rule of ours
+    return PydanticCustomError(rule, "{message}", {"message": message})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,14 @@ def network(value: str) -> str:
     return value
 
 
+def named_once(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a list that names something twice."""
+    twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
+    if twice is not None:
+        raise wrong("duplicate", f"names {twice!r} twice; once is enough")
+    return values
+
+
 LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 
 Text = Annotated[StrictStr, Field(min_length=1)]
@@ -105,16 +113,22 @@ Amount = Annotated[StrictInt, Field(ge=0)]
 Size = Annotated[
     str,
     BeforeValidator(quantity),
-    WithJsonSchema({"anyOf": [{"type": "string", "pattern": r"^[0-9.]+([eE][0-9]+|[KMGTPE]i?|k|m)?$"}, {"type": "number"}]}),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string", "pattern": r"^[0-9.]+([eE][0-9]+|[KMGTPE]i?|k|m)?$"}, {"type": "number"}]}
+    ),
 ]
 """A Kubernetes quantity in canonical form: bytes for memory and storage, cores for CPUs."""
 
 Name = Annotated[StrictStr, Form(LABEL, "lower-case letters, digits and inner '-'", 63)]
 """A DNS label."""
 
-SubdomainName = Annotated[StrictStr, Form(rf"{LABEL}(?:\.{LABEL})*", "lower-case letters, digits and inner '-' or '.'", 253)]
+SubdomainName = Annotated[
+    StrictStr, Form(rf"{LABEL}(?:\.{LABEL})*", "lower-case letters, digits and inner '-' or '.'", 253)
+]
 
-VariableName = Annotated[StrictStr, Form(r"[A-Za-z_][A-Za-z0-9_]*", "letters, digits and '_', not starting with a digit")]
+VariableName = Annotated[
+    StrictStr, Form(r"[A-Za-z_][A-Za-z0-9_]*", "letters, digits and '_', not starting with a digit")
+]
 VariableValue = Annotated[str, BeforeValidator(variable_value), WithJsonSchema({"type": ["string", "integer"]})]
 MountPath = Annotated[StrictStr, Form(r"/[^:]*", "a path that starts with '/' and has no ':'")]
 Version = Annotated[

@@ -4,12 +4,41 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    Tag,
+    model_validator,
+)
+from typing_extensions import TypedDict
 
-from trainyard.specs.base import Count, Labels, Name, Size, Spec, SubdomainName, Text, Version
+from trainyard.specs.base import (
+    Amount,
+    Cidr,
+    Count,
+    Form,
+    Labels,
+    Name,
+    Size,
+    Spec,
+    SubdomainName,
+    Text,
+    Version,
+    named_once,
+    wrong,
+)
 from trainyard.specs.shapes import Shape, preset
 
-Cidr = Annotated[StrictStr, Field(pattern=r"^[0-9a-fA-F.:]+/[0-9]{1,3}$")]
+Shaped = Annotated[
+    Annotated[Name, Tag("preset")] | Annotated[Shape, Tag("spelled out")],
+    Discriminator(lambda value: "spelled out" if isinstance(value, (dict, Shape)) else "preset"),
+]
+Priority = Annotated[StrictInt, Field(ge=-(2**31), le=2**31 - 1)]
 
 
 class Destination(Spec):
@@ -20,9 +49,9 @@ class Destination(Spec):
 
     @model_validator(mode="after")
     def one_of_two(self) -> Destination:
-        """Argo CD refuses an Application whose destination has both."""
+        """Refuse both, as Argo CD does in an Application, and neither."""
         if (self.name is None) == (self.server is None):
-            raise ValueError("should have exactly one of: name, server")
+            raise wrong("one-of", "should have exactly one of: name, server")
         return self
 
 
@@ -54,6 +83,9 @@ class Taint(Spec):
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
 
 
+CpuList = Annotated[StrictStr, Form(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*", "a list of CPUs such as 0-3,64-67")]
+
+
 class Kubelet(Spec):
     """Settings of the kubelet on a pool's nodes, in the words of KubeletConfiguration v1beta1."""
 
@@ -62,7 +94,7 @@ class Kubelet(Spec):
     cpu_manager_policy: Literal["none", "static"] = "none"
     cpu_manager_policy_options: dict[str, str] = {}
     memory_manager_policy: Literal["None", "Static"] = "None"
-    reserved_cpus: StrictStr | None = Field(default=None, alias="reservedSystemCPUs")
+    reserved_cpus: CpuList | None = Field(default=None, alias="reservedSystemCPUs")
     """CPU list such as `0-1,64-65`; default: the first cores of every NUMA node, as many as the shape reserves."""
     max_pods: Count = 110
 
@@ -70,7 +102,7 @@ class Kubelet(Spec):
 class Pool(Spec):
     """Nodes of one shape."""
 
-    shape: Name | Shape
+    shape: Shaped
     """A preset's name, or the shape spelled out."""
     nodes: Count
     racks: Count = 1
@@ -142,20 +174,29 @@ class OperatorChoice(Spec):
 class Quota(Spec):
     """An amount of a pool: by GPUs or nodes (CPUs and memory follow from the shape), or spelled out."""
 
-    gpus: Annotated[StrictInt, Field(ge=0)] | None = None
-    nodes: Annotated[StrictInt, Field(ge=0)] | None = None
-    cpus: Annotated[StrictInt, Field(ge=0)] | None = None
+    gpus: Amount | None = None
+    nodes: Amount | None = None
+    cpus: Amount | None = None
     memory: Size | None = None
 
     @model_validator(mode="after")
     def one_way(self) -> Quota:
-        """An amount is given in one way only."""
+        """Refuse an amount that is given in several ways, or in none."""
         ways = [self.gpus is not None, self.nodes is not None, self.cpus is not None or self.memory is not None]
         if sum(ways) != 1:
-            raise ValueError("should have one of: gpus, nodes, or cpus with memory")
+            raise wrong("one-of", "should have exactly one of: gpus, nodes, or cpus with memory")
         if ways[2] and (self.cpus is None or self.memory is None):
-            raise ValueError("should have cpus and memory together")
+            raise wrong("one-of", "should have cpus and memory together")
         return self
+
+
+class BorrowWithinCohort(TypedDict, total=False):
+    """Kueue's ClusterQueue.spec.preemption.borrowWithinCohort."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # how pydantic closes a TypedDict
+
+    policy: Literal["Never", "LowerPriority"]
+    maxPriorityThreshold: Priority
 
 
 class Preemption(Spec):
@@ -163,20 +204,34 @@ class Preemption(Spec):
 
     reclaim_within_cohort: Literal["Never", "LowerPriority", "Any"] = "Never"
     within_cluster_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = "Never"
-    borrow_within_cohort: dict[str, Any] | None = None
+    borrow_within_cohort: BorrowWithinCohort | None = None
+
+    @model_validator(mode="after")
+    def reclaim_first(self) -> Preemption:
+        """Refuse what Kueue refuses: preempting while borrowing without reclaiming (v0.19.2 clusterqueue_types.go)."""
+        borrow = self.borrow_within_cohort or {}
+        if self.reclaim_within_cohort == "Never" and borrow.get("policy", "Never") != "Never":
+            raise wrong("preemption", "has borrowWithinCohort, which needs reclaimWithinCohort: LowerPriority or Any")
+        return self
+
+
+Fungibility = dict[
+    Literal["whenCanBorrow", "whenCanPreempt", "preference"],
+    Literal["MayStopSearch", "TryNextFlavor", "BorrowingOverPreemption", "PreemptionOverBorrowing"],
+]
 
 
 class Queue(Spec):
     """A ClusterQueue and, in every admitted team's namespace, a LocalQueue of the same name; Kueue's own words."""
 
-    teams: Annotated[tuple[Name, ...], Field(min_length=1)]
+    teams: Annotated[tuple[Name, ...], Field(min_length=1), AfterValidator(named_once)]
     cohort: SubdomainName | None = None
     nominal_quota: Annotated[dict[Name, Quota], Field(min_length=1)]
     borrowing_limit: dict[Name, Quota] = {}
     lending_limit: dict[Name, Quota] = {}
     preemption: Preemption = Preemption()
     queueing_strategy: Literal["StrictFIFO", "BestEffortFIFO"] = "BestEffortFIFO"
-    flavor_fungibility: dict[str, str] = {}
+    flavor_fungibility: Fungibility = {}
     fair_weight: Size | None = None
     stop_policy: Literal["None", "Hold", "HoldAndDrain"] = "None"
 
@@ -189,20 +244,23 @@ class Cohort(Spec):
     fair_weight: Size | None = None
 
 
+Level = Annotated[dict[Name, Text], Field(min_length=1, max_length=1)]
+
+
 class Cluster(Spec):
     """One cluster; its name is the file's."""
 
-    kubernetes: Annotated[StrictStr, Field(pattern=r"^v?1\.(34|35|36)(\.[0-9]+)?$")]
+    kubernetes: Annotated[StrictStr, Form(r"v?1\.(?:34|35|36)(?:\.[0-9]+)?", "'1.34', '1.35' or '1.36', in quotes")]
     """Minor version, as text: "1.35"."""
     argocd: ArgoCD
-    topology: tuple[dict[Name, Text], ...] = ()
+    topology: tuple[Level, ...] = ()
     """Levels, coarse to fine, each `level: node label`; hostname is added."""
     pools: Annotated[dict[Name, Pool], Field(min_length=1)]
     fabric: Fabric | None = None
     cidrs: Cidrs | None = None
     storage: dict[Name, Storage] = {}
     operators: dict[Name, OperatorChoice] = {}
-    priorities: dict[Name, StrictInt] = {}
+    priorities: dict[Name, Priority] = {}
     cohorts: dict[SubdomainName, Cohort] = {}
     queues: dict[Name, Queue] = {}
     description: str | None = None

@@ -4,16 +4,71 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
-from trainyard.specs.base import Count, Labels, MountPath, Name, Size, Spec, Text, VariableName, VariableValue
+from trainyard.specs.base import (
+    Amount,
+    Count,
+    Form,
+    MountPath,
+    Name,
+    Size,
+    Spec,
+    Text,
+    VariableName,
+    VariableValue,
+    wrong,
+)
 
 RESERVED_PREFIXES = ("kueue.x-k8s.io", "argoproj.io", "kubernetes.io", "k8s.io", "trainyard.dev")
 """Label and annotation groups that a job may not write: controllers and Trainyard own them."""
 
-Image = Annotated[StrictStr, Field(pattern=r"^[^\s@]+@sha256:[0-9a-f]{64}$")]
-SecretRef = Annotated[StrictStr, Field(pattern=r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[-._a-zA-Z0-9]+$")]
-Module = Annotated[StrictStr, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
+LAUNCHERS = frozenset({"torchrun", "python", "python3", "mpirun", "deepspeed"})
+"""What the launcher puts in front, so that a program never does."""
+
+
+def own_key(key: str) -> str:
+    """Refuse a label or annotation whose key belongs to a controller or to Trainyard."""
+    group = key.rpartition("/")[0]
+    if any(group == prefix or group.endswith("." + prefix) for prefix in RESERVED_PREFIXES):
+        raise wrong("reserved-key", "is set by controllers or by Trainyard; remove it")
+    return key
+
+
+def script(program: str) -> str:
+    """Refuse a program that begins with a launcher or carries its arguments."""
+    first, *rest = program.split() or [program]
+    if first.split("/")[-1] in LAUNCHERS:
+        raise wrong("program", f"starts with {first!r}, which the launcher adds; give the script alone")
+    if rest:
+        raise wrong("program", "should be a path without spaces; put arguments into args")
+    return program
+
+
+def safe_path(path: str) -> str:
+    """Refuse a path that leaves its folder."""
+    if path.startswith("/") or "\\" in path or any(part in {"", ".", ".."} for part in path.split("/")):
+        raise wrong("path", "should be a relative path without '.' or '..'")
+    return path
+
+
+def hours(value: Any) -> float:
+    """Return a number of hours, whole or not."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise wrong("type", "should be a number of hours")
+    return float(value)
+
+
+IMAGE = r"[a-z0-9][-a-z0-9._:]*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)+(?::[A-Za-z0-9_][-A-Za-z0-9_.]*)?@sha256:[0-9a-f]{64}"
+
+Image = Annotated[StrictStr, Form(IMAGE, "registry/path@sha256: and 64 hex digits")]
+SecretRef = Annotated[StrictStr, Form(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[-._a-zA-Z0-9]+", "secret/key, never the value")]
+Module = Annotated[
+    StrictStr, Form(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "a module such as llm.train, without '.py'")
+]
+RelativePath = Annotated[Text, AfterValidator(safe_path)]
+OwnLabels = dict[Annotated[StrictStr, AfterValidator(own_key)], StrictStr]
+Hours = Annotated[float, BeforeValidator(hours), Field(gt=0), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})]
 
 
 class Gpu(Spec):
@@ -24,6 +79,13 @@ class Gpu(Spec):
     shared: StrictBool = False
     """Time-sliced or MPS replica."""
 
+    @model_validator(mode="after")
+    def one_way(self) -> Gpu:
+        """Refuse a part that is both of MIG and shared, or neither."""
+        if (self.profile is None) == (not self.shared):
+            raise wrong("one-of", "should have exactly one of: profile, shared: true")
+        return self
+
 
 class Topology(Spec):
     """How close together the pods must (`required`) or should (`preferred`) be: a level of the cluster's topology."""
@@ -33,9 +95,9 @@ class Topology(Spec):
 
     @model_validator(mode="after")
     def one_mode(self) -> Topology:
-        """Kueue refuses both annotations on one pod set (kueue v0.19.2 pkg/controller/jobframework/tas_validation.go)."""
+        """Refuse both, as Kueue does on one pod set (v0.19.2 pkg/controller/jobframework/tas_validation.go)."""
         if (self.required is None) == (self.preferred is None):
-            raise ValueError("should have exactly one of: required, preferred")
+            raise wrong("one-of", "should have exactly one of: required, preferred")
         return self
 
     @property
@@ -48,7 +110,7 @@ class Role(Spec):
     """Pods beside the workers: parameter servers, a launcher, a head; the launcher names the roles it knows."""
 
     nodes: Count = 1
-    gpus_per_node: Annotated[StrictInt, Field(ge=0)] = 0
+    gpus_per_node: Amount = 0
     cpus_per_node: Count | None = None
     memory_per_node: Size | None = None
     pool: Name | None = None
@@ -71,13 +133,13 @@ class Dataset(Spec):
     volume: Name
     mount_path: MountPath
     read_only: StrictBool = True
-    sub_path: Text | None = None
+    sub_path: RelativePath | None = None
 
 
 class File(Spec):
     """A small file from beside the job file; it becomes a ConfigMap and part of the run's digest."""
 
-    source: Text
+    source: RelativePath
     mount_path: MountPath
     """The folder in the container; the file keeps its name."""
 
@@ -102,7 +164,7 @@ class Job(Spec):
     """Which API object carries them; JobSet where the cluster has it, else Job."""
     image: Image
     """By digest: `registry/path@sha256:…`."""
-    program: Text | None = None
+    program: Annotated[Text, AfterValidator(script)] | None = None
     """Path of the script in the image, without python or torchrun in front."""
     module: Module | None = None
     """A Python module, instead of `program`."""
@@ -113,7 +175,7 @@ class Job(Spec):
 
     pool: Name
     nodes: Count = 1
-    gpus_per_node: Annotated[StrictInt, Field(ge=0)] = 0
+    gpus_per_node: Amount = 0
     cpus_per_node: Count | None = None
     """Whole CPUs; default: the node's, less daemons, times the share of its GPUs."""
     memory_per_node: Size | None = None
@@ -141,9 +203,9 @@ class Job(Spec):
     """Elastic lower bound."""
     spot: StrictBool = False
     """May run on nodes that are taken away at short notice."""
-    restarts: Annotated[StrictInt, Field(ge=0)] = 3
+    restarts: Amount = 3
     """How often the whole gang may be started again."""
-    max_hours: Annotated[float, Field(gt=0)] | None = None
+    max_hours: Hours | None = None
     """Deadline of the run, in hours."""
     grace_seconds: Count | None = None
     """Termination grace; default: what a checkpoint takes, at least 30."""
@@ -153,11 +215,11 @@ class Job(Spec):
     volumes: tuple[dict[str, Any], ...] = ()
     service_account: Name | None = None
     image_pull_secrets: tuple[Name, ...] = ()
-    labels: Labels = {}
-    annotations: Labels = {}
+    labels: OwnLabels = {}
+    annotations: OwnLabels = {}
     patches: tuple[Patch, ...] = ()
 
-    run: Annotated[StrictInt, Field(ge=1)] | None = None
+    run: Count | None = None
     """Raise it to run the same spec again."""
     retired: StrictBool = False
     """`true` stops the run; the file stays."""
@@ -168,20 +230,7 @@ class Job(Spec):
 
     @model_validator(mode="after")
     def one_start(self) -> Job:
-        """A job starts a program or a module, never both, and never the launcher itself."""
+        """Refuse a job that starts both a program and a module, or neither."""
         if (self.program is None) == (self.module is None):
-            raise ValueError("should have exactly one of: program, module")
-        first = (self.program or "").split("/")[-1].split(" ")[0]
-        if first in {"torchrun", "python", "python3", "mpirun", "deepspeed"}:
-            raise ValueError(f"program starts with {first}, which the launcher adds; give the script alone")
-        return self
-
-    @model_validator(mode="after")
-    def own_labels(self) -> Job:
-        """Labels of controllers and of Trainyard are derived, never written by hand."""
-        for field, mapping in (("labels", self.labels), ("annotations", self.annotations)):
-            for key in mapping:
-                group = key.rpartition("/")[0]
-                if any(group == prefix or group.endswith("." + prefix) for prefix in RESERVED_PREFIXES):
-                    raise ValueError(f"{field} has {key!r}, a key of controllers; remove it, the fields of the job set it")
+            raise wrong("one-of", "should have exactly one of: program, module")
         return self

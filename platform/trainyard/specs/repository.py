@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import Field, StrictBool
+from typing import Annotated
 
-from trainyard.specs.base import Name, Spec, Text
+from pydantic import Field, StrictBool, StrictStr
+
+from trainyard.specs.base import Form, Name, Spec, Text
+
+RepositoryPath = Annotated[
+    StrictStr,
+    Form(r"(?!.*(?:^|/)\.\.?(?:/|$))[^/\s]+(?:/[^/\s]+)*", "a path in the repository without '/' at the ends"),
+]
 
 
 class Repository(Spec):
@@ -14,7 +21,7 @@ class Repository(Spec):
     """Whether clusters sync it: then a run that exists at the base is frozen."""
     repo_url: Text = Field(alias="repoURL")
     revision: Text = "main"
-    path: str = "generated"
+    path: RepositoryPath = "generated"
     """Path of the generated tree in the repository, without slashes at the ends."""
     registries: tuple[Text, ...] = ()
     """Registries (or registry/path prefixes) that images may come from; none: all."""

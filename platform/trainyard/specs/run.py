@@ -122,7 +122,9 @@ def written(value: Any) -> Any:
     """Return the fields that were set, by their names in YAML, with quantities in canonical form."""
     if isinstance(value, BaseModel):
         fields = type(value).model_fields
-        pairs = ((fields[name].alias or name, getattr(value, name)) for name in fields if name in value.model_fields_set)
+        pairs = (
+            (fields[name].alias or name, getattr(value, name)) for name in fields if name in value.model_fields_set
+        )
         return {key: written(item) for key, item in pairs if item is not None}
     if isinstance(value, Mapping):
         return {str(key): quantities(item) if key in RESOURCES else written(item) for key, item in value.items()}

@@ -30,6 +30,8 @@ class Team(Spec):
     """Secrets that exist in the namespace; their values are never in Git."""
     service_accounts: tuple[Name, ...] = ()
     """Service accounts that jobs may name; without one a job gets no token."""
+    priorities: tuple[Name, ...] = ()
+    """Priorities that its jobs may have; none: all that the cluster has."""
     python: StrictBool = False
     """Whether jobs of this team may be Python files."""
     description: str | None = None

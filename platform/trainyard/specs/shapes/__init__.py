@@ -6,11 +6,11 @@ from functools import cache
 from importlib import resources
 from typing import Annotated, Literal
 
-from pydantic import Field, StrictInt, StrictStr
+from pydantic import StrictInt, StrictStr
 
 from trainyard.documents import load
 from trainyard.errors import SpecError
-from trainyard.specs.base import Count, Form, Labels, Size, Spec, Text
+from trainyard.specs.base import Amount, Count, Form, Labels, Size, Spec, Text
 
 
 class Gpus(Spec):
@@ -26,19 +26,24 @@ class Gpus(Spec):
     """Bytes of one GPU."""
 
 
+PciAddress = Annotated[
+    StrictStr, Form(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", "a PCI address such as 0000:18:00.0")
+]
+
+
 class Nic(Spec):
     """One network interface of the training fabric."""
 
     name: Text
     """RDMA device or interface on the node, such as `mlx5_0`."""
-    pci: Annotated[StrictStr, Form(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", "a PCI address such as 0000:18:00.0")] | None = None
+    pci: PciAddress | None = None
     """PCI address, the same on every node of the shape; a network device's name depends on the mode of its port."""
-    rail: Annotated[StrictInt, Field(ge=0)]
+    rail: Amount
     speed: Size
     """Bits per second."""
     link: Literal["ethernet", "infiniband", "either"]
     """What the port speaks; `either` where it can be switched."""
-    virtual_functions: Annotated[StrictInt, Field(ge=0)] = 0
+    virtual_functions: Amount = 0
 
 
 class Numa(Spec):
@@ -76,8 +81,8 @@ class Shape(Spec):
     labels: Labels = {}
     """Labels that the provider or the GPU operator puts on such nodes."""
     max_pods: Count = 110
-    sources: dict[str, Text]
-    """Where each fact comes from: field -> document."""
+    sources: dict[str, Text] = {}
+    """Where each fact of a preset comes from: field -> document."""
 
 
 @cache

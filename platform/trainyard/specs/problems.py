@@ -1,0 +1,181 @@
+"""Errors of the models as findings: in the file's own words, at the line, with the near miss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from trainyard.documents import Path, format_path
+from trainyard.findings import Finding, did_you_mean
+from trainyard.specs.run import Source
+
+LONGEST = 40
+"""Characters of a value that a message quotes."""
+
+WANTED = {
+    "string_type": "text; write it in quotes",
+    "string_sub_type": "text; write it in quotes",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "dict_type": "a map of names and values",
+    "model_type": "a map of fields",
+    "model_attributes_type": "a map of fields",
+    "typed_dict_type": "a map of fields",
+    "tuple_type": "a list",
+    "list_type": "a list",
+}
+"""What a field should be, by pydantic's error type."""
+
+Explain = Callable[[str, ErrorDetails, Mapping[str, Any]], str]
+
+
+def findings(error: ValidationError, model: type[BaseModel], source: Source, value: Any) -> Iterator[Finding]:
+    """Yield a finding for every error in a spec; `value` is what the file says, for the path and the quote."""
+    for details in error.errors(include_url=False):
+        rule, path, message = explain(details, model, value)
+        key = details["type"] == "extra_forbidden" or details["loc"][-1:] == ("[key]",)
+        yield Finding(f"spec/{rule}", "spec", message, source.location(path, key=key), path=format_path(path) or None)
+
+
+def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[str, Path, str]:
+    """Return the rule, the path in the file and the sentence for one error."""
+    path = path_in(value, details["loc"], missing=details["type"] == "missing")
+    name = format_path(path) or noun(model)
+    kind, context = details["type"], details.get("ctx", {})
+    if kind == "extra_forbidden":
+        return "unknown-field", path, unknown_field(path, details["loc"], model)
+    if kind == "missing":
+        return "missing-field", path[:-1], f"{name} is missing; add it"
+    if details["loc"][-1:] == ("[key]",):
+        name = f"the name {str(path[-1])[:LONGEST]!r} in {format_path(path[:-1]) or noun(model)}"
+        return key_rule(kind), path, f"{name} {wanted(kind, context)}"
+    if kind in WANTED:
+        return "type", path, f"{name} is {shown(details['input'])}, but should be {WANTED[kind]}"
+    if kind == "literal_error":
+        return "choice", path, f"{name} is {shown(details['input'])}; {choice(details['input'], context)}"
+    if kind in {"greater_than_equal", "greater_than", "less_than_equal", "less_than"}:
+        return "range", path, f"{name} is {shown(details['input'])}, but {wanted(kind, context)}"
+    if kind in {"string_too_short", "too_short"}:
+        return "empty", path, f"{name} is empty; write at least one {'character' if kind[0] == 's' else 'entry'}"
+    if kind == "too_long":
+        return (
+            "too-many",
+            path,
+            f"{name} has too many entries; at most {context.get('max_length')} go here",
+        )
+    if path[:1] == ("secrets",):
+        return kind, path, f"{name} {context.get('message')}"
+    if kind in {"form", "quantity", "type"}:
+        return kind, path, f"{name} is {shown(details['input'])}, but {context.get('message')}"
+    return kind.replace("_", "-"), path, f"{name} {context.get('message', 'is not what it should be')}"
+
+
+def path_in(value: Any, location: Iterable[int | str], *, missing: bool) -> Path:
+    """Return the part of an error's location that the file has: tags of unions and `[key]` are pydantic's own."""
+    parts = list(location)
+    last = parts.pop() if missing and parts else None
+    path: list[str | int] = []
+    for part in parts:
+        if has(value, part):
+            value = value[part]
+            path.append(part)
+    return (*path, last) if last is not None else tuple(path)
+
+
+def has(value: Any, part: int | str) -> bool:
+    """Whether a map has the key, or a list the index."""
+    if isinstance(value, (list, tuple)):
+        return isinstance(part, int) and part < len(value)
+    return isinstance(value, Mapping) and part in value
+
+
+def unknown_field(path: Path, location: Iterable[int | str], model: type[BaseModel]) -> str:
+    """Name the field that does not exist and the nearest one that does."""
+    owner = owner_of(model, tuple(location)[:-1])
+    fields = names(owner) if owner else ()
+    where = article(noun(owner)) if owner else format_path(path[:-1])
+    hint = did_you_mean(str(path[-1]), fields, limit=6) if fields else "remove it"
+    return f"field {str(path[-1])[:LONGEST]!r} does not exist in {where}; {hint}"
+
+
+def names(model: type[BaseModel]) -> tuple[str, ...]:
+    """Names of a model's fields as files write them."""
+    return tuple(field.alias or name for name, field in model.model_fields.items())
+
+
+def owner_of(model: type[BaseModel], location: Iterable[int | str]) -> type[BaseModel] | None:
+    """Return the model that holds the field at a location, or None where it is no model's."""
+    owner: type[BaseModel] | None = model
+    for part in location:
+        if owner is None:
+            return None
+        by_alias = {field.alias or name: field.annotation for name, field in owner.model_fields.items()}
+        if part in by_alias:
+            owner = model_in(by_alias[part])
+    return owner
+
+
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the first model inside a type such as `dict[Name, Pool]` or `Topology | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for inner in getattr(annotation, "__args__", ()) if (found := model_in(inner))), None)
+
+
+def noun(model: type[BaseModel]) -> str:
+    """Return what a message calls a model: `job`, `borrow within cohort`."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in model.__name__).strip()
+
+
+def article(word: str) -> str:
+    """Return the word with its article."""
+    return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message quotes it: short, and as YAML writes it."""
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return "a map"
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…{text[0]}"
+
+
+def choice(value: Any, context: Mapping[str, Any]) -> str:
+    """Name the nearest of the allowed values."""
+    return did_you_mean(str(value), allowed(context))
+
+
+def allowed(context: Mapping[str, Any]) -> list[str]:
+    """Return the allowed values of a literal, which pydantic writes as `'a', 'b' or 'c'`."""
+    return [word.strip("'") for word in str(context.get("expected", "")).replace(" or ", ", ").split(", ")]
+
+
+def key_rule(kind: str) -> str:
+    """Return the rule of a wrong key in a map."""
+    return {"literal_error": "choice", "string_type": "type"}.get(kind, kind.replace("_", "-"))
+
+
+def wanted(kind: str, context: Mapping[str, Any]) -> str:
+    """Return what should be, as the second half of a sentence."""
+    bounds = {
+        "greater_than_equal": ("at least", "ge"),
+        "greater_than": ("more than", "gt"),
+        "less_than_equal": ("at most", "le"),
+        "less_than": ("less than", "lt"),
+    }
+    if kind in bounds:
+        words, key = bounds[kind]
+        return f"should be {words} {context.get(key)}"
+    if kind == "literal_error":
+        return f"does not exist; there are: {', '.join(allowed(context))}"
+    return str(context.get("message", f"should be {WANTED.get(kind, 'another')}"))
