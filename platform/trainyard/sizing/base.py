@@ -1,0 +1,105 @@
+"""What sizing answers with: values that say where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Sized(Generic[T]):
+    """A value and the sentence that says from what it follows: `55 = floor((112 - 2) × 4/8)`."""
+
+    value: T
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSize:
+    """What each pod of one role asks for."""
+
+    name: str
+    """`worker`, or a name of the job's `roles`."""
+    pool: str
+    nodes: Sized[int]
+    processes: Sized[int]
+    gpus: Sized[int]
+    cpus: Sized[int]
+    memory: Sized[str]
+    """Bytes, as a quantity; `/dev/shm` counts in it."""
+    shared_memory: Sized[str]
+    """Bytes, as a quantity: the size limit of `/dev/shm`."""
+    storage: Sized[str]
+    """Bytes of local disk, as a quantity: scratch, logs and the image's writable layer."""
+    devices: Mapping[str, Sized[int]] = field(default_factory=dict)
+    """Extended resources by name: GPUs or parts of them, virtual functions."""
+    networks: tuple[str, ...] = ()
+    """Secondary networks in the order of their interfaces net1, net2, …"""
+    env: Mapping[str, Sized[str]] = field(default_factory=dict)
+    """What the fabric and the devices want in the environment."""
+
+    def requests(self) -> dict[str, str]:
+        """Return the container's resources; requests and limits are these same."""
+        devices = {name: str(count.value) for name, count in self.devices.items()}
+        base = {"cpu": str(self.cpus.value), "memory": self.memory.value, "ephemeral-storage": self.storage.value}
+        return base | devices
+
+    def facts(self) -> Iterator[tuple[str, Sized[Any]]]:
+        """Yield every value by its name, for `explain`."""
+        for name in ("nodes", "processes", "gpus", "cpus", "memory", "shared_memory", "storage"):
+            yield name, getattr(self, name)
+        yield from self.devices.items()
+        yield from self.env.items()
+
+
+@dataclass(frozen=True, slots=True)
+class Closeness:
+    """How close together Kueue places the pods of a role: a topology level's node label."""
+
+    mode: str
+    """`required` or `preferred`."""
+    label: str
+
+    @property
+    def annotation(self) -> str:
+        """The pod annotation that asks for it (kueue v0.19.2 apis/kueue/v1beta2/topology_types.go)."""
+        return f"kueue.x-k8s.io/podset-{self.mode}-topology"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """What all pods of a run ask for; the first role is `worker`."""
+
+    roles: tuple[RoleSize, ...]
+    grace: Sized[int]
+    """Seconds between SIGTERM and SIGKILL."""
+    deadline: Sized[int] | None
+    """Seconds that the run may take, time in the queue not counted."""
+    topology: Sized[Closeness] | None
+
+    def role(self, name: str) -> RoleSize:
+        """Return the role of that name; raises KeyError if the job has none."""
+        return {role.name: role for role in self.roles}[name]
+
+    @property
+    def worker(self) -> RoleSize:
+        """The role that trains."""
+        return self.roles[0]
+
+    @property
+    def pods(self) -> int:
+        """All pods of the run."""
+        return sum(role.nodes.value for role in self.roles)
+
+    def facts(self) -> Iterator[tuple[str, Sized[Any]]]:
+        """Yield every value by its name, for `explain`."""
+        for role in self.roles:
+            yield from ((f"{role.name}.{name}", sized) for name, sized in role.facts())
+        yield "grace_seconds", self.grace
+        if self.deadline is not None:
+            yield "deadline_seconds", self.deadline
+        if self.topology is not None:
+            yield "topology", self.topology

@@ -1,0 +1,106 @@
+"""The training fabric: which pools and rails it has, and the names of its networks and devices.
+
+The platform's charts and the pods take the names from here, so that they are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+from trainyard.specs import Cluster, Pool
+
+RDMA = frozenset({"roce", "infiniband"})
+"""Fabrics on which `fabric: rdma` means RDMA devices in the pod."""
+
+SECONDARY = frozenset({"sriov", "hostdev", "macvlan"})
+"""Ways of attaching that put a second interface into the pod; `rdma-shared` gives the device alone."""
+
+SHARED = frozenset({"macvlan", "rdma-shared"})
+"""Ways of attaching in which pods share a NIC's RDMA device."""
+
+SHARED_PODS = 64
+"""Pods of one node that may share a NIC's RDMA device (`rdmaHcaMax` of the RDMA shared device plugin)."""
+
+NETWORKS = "k8s.v1.cni.cncf.io/networks"
+"""The pod annotation that names secondary networks (Multus v4.3.0)."""
+
+PREFIXES = (
+    ("sriov-network-operator", ("operator", "resourcePrefix"), "openshift.io"),
+    ("network-operator", ("sriov-network-operator", "operator", "resourcePrefix"), "nvidia.com"),
+)
+"""Operators that advertise NICs: the value that sets the prefix, and what it is where nobody does.
+
+Charts sriov-network-operator 1.6.0 and network-operator 26.4.1.
+"""
+
+
+def network(rail: int) -> str:
+    """Return the name of a rail's NetworkAttachmentDefinition, in every team's namespace."""
+    return f"rail-{rail}"
+
+
+def pool_resource(rail: int) -> str:
+    """Return a rail's `resourceName` in a device policy, without prefix; dashes are refused there.
+
+    sriov-network-operator v1.6.0 pkg/webhook/validate.go: `[a-zA-Z0-9_]+`.
+    """
+    return f"rail_{rail}"
+
+
+def resource(cluster: Cluster, rail: int) -> str:
+    """Return the extended resource that pods request for one NIC of a rail."""
+    return f"{resource_prefix(cluster)}/{pool_resource(rail)}"
+
+
+def resource_prefix(cluster: Cluster) -> str:
+    """Return the prefix under which NICs are advertised; the RDMA shared device plugin says rdma (v1.5.3)."""
+    attach = cluster.fabric.attach if cluster.fabric else "none"
+    if attach in SHARED:
+        return "rdma"
+    for operator, path, default in PREFIXES:
+        if operator in cluster.operators:
+            return _text(cluster.operators[operator].values, path) or default
+    return "openshift.io" if attach == "sriov" else "nvidia.com"
+
+
+def _text(values: Mapping[str, object], path: tuple[str, ...]) -> str | None:
+    value: object = values
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, str) else None
+
+
+def on_fabric(cluster: Cluster, pool_name: str) -> bool:
+    """Whether nodes of the pool are on the RDMA fabric and pods can be attached to it."""
+    fabric = cluster.fabric
+    if fabric is None or fabric.type not in RDMA or fabric.attach == "none":
+        return False
+    return pool_name in fabric.pools if fabric.pools else bool(cluster.pools[pool_name].node.nics)
+
+
+def rails(cluster: Cluster, pool_name: str) -> tuple[int, ...]:
+    """Return the rails that nodes of the pool are on; none off the fabric."""
+    return tuple(range(cluster.fabric.rails)) if cluster.fabric and on_fabric(cluster, pool_name) else ()
+
+
+def rails_of(cluster: Cluster, pool_name: str, gpus: int) -> tuple[int, ...]:
+    """Return the rails of a pod with that many GPUs: one NIC a GPU where there are as many, else their share.
+
+    A part of a node takes the first rails, which hang on one NUMA node with the first GPUs.
+    """
+    every, shape = rails(cluster, pool_name), cluster.pools[pool_name].node
+    if shape.gpus is None or gpus == 0:
+        return every
+    return every[: math.ceil(len(every) * Fraction(min(gpus, shape.gpus.count), shape.gpus.count))]
+
+
+def functions_per_node(cluster: Cluster, pool: Pool, rail: int) -> int:
+    """Return how many pods of one node can have a NIC of the rail at a time."""
+    attach = cluster.fabric.attach if cluster.fabric else "none"
+    if attach in SHARED:
+        return SHARED_PODS
+    if attach == "sriov":
+        return sum(nic.virtual_functions for nic in pool.node.nics if nic.rail == rail) or 1
+    return 1

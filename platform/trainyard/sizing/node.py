@@ -1,0 +1,133 @@
+"""What one node of a pool has for training pods: allocatable, less daemons, and how much of it hangs on a NUMA node."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from trainyard.quantities import Quantity
+from trainyard.specs import Pool
+from trainyard.specs.shapes import Numa, Shape
+
+GI = 2**30
+MI = 2**20
+
+DISK_SHARE = Fraction(8, 10)
+"""Of a node's local disk, the part that pods may ask for.
+
+The kubelet evicts below 10 % free (kubernetes v1.35 pkg/kubelet/eviction/defaults_linux.go); as much is for images.
+"""
+
+ALIGNED = frozenset({"restricted", "single-numa-node"})
+"""Topology manager policies that refuse a pod which is spread wider than it need be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Available:
+    """What pods of training can have of one node."""
+
+    cpus: Fraction
+    memory: int
+    """Bytes."""
+    storage: int
+    """Bytes."""
+    gpus: int
+
+
+def available(pool: Pool) -> Available:
+    """Return allocatable less daemons, per node."""
+    shape = pool.node
+    return Available(
+        cpus=allocatable_cpus(pool) - cores(shape.daemons.cpus),
+        memory=size(shape.memory) - size(shape.reserved.memory) - size(shape.daemons.memory),
+        storage=math.floor(size(shape.ephemeral_storage) * DISK_SHARE),
+        gpus=shape.gpus.count if shape.gpus else 0,
+    )
+
+
+def allocatable_cpus(pool: Pool) -> Fraction:
+    """Return capacity less reserved; where we set the kubelet, reserved are whole cores, else what the shape says."""
+    shape = pool.node
+    return shape.cpus - (Fraction(len(reserved_cpus(pool))) if pool.kubelet else cores(shape.reserved.cpus))
+
+
+def reserved_cpus(pool: Pool) -> frozenset[int]:
+    """Return the CPUs kept for the system: the pool's list, or the first cores of every NUMA node.
+
+    As many as the shape reserves, in whole cores, the same number on every NUMA node, with their hyper-threads: Linux
+    numbers the first threads of all cores of a socket, then the second ones.
+    """
+    if pool.kubelet and pool.kubelet.reserved_cpus:
+        return cpu_set(pool.kubelet.reserved_cpus)
+    shape = pool.node
+    nodes = numa_nodes(shape)
+    each = math.ceil(cores(shape.reserved.cpus) / (len(nodes) * shape.threads_per_core))
+    kept: set[int] = set()
+    for numa in nodes:
+        cpus = sorted(cpu_set(numa.cpus))
+        stride = len(cpus) // shape.threads_per_core
+        for thread in range(shape.threads_per_core):
+            kept.update(cpus[thread * stride : thread * stride + each])
+    return frozenset(kept)
+
+
+def numa_nodes(shape: Shape) -> tuple[Numa, ...]:
+    """Return the shape's NUMA nodes; a shape that lists none is one."""
+    return shape.numa or (Numa(cpus=f"0-{shape.cpus - 1}", memory=shape.memory),)
+
+
+def cpu_set(text: str) -> frozenset[int]:
+    """Read a CPU list such as `0-55,112-167`."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+def cores(text: str) -> Fraction:
+    """Return a quantity of CPUs as an exact number."""
+    return Fraction(Quantity.parse(text).amount)
+
+
+def size(text: str) -> int:
+    """Return a quantity of bytes."""
+    return Quantity.parse(text).value()
+
+
+def binary(amount: float | Fraction | Decimal, *, step: int = MI) -> str:
+    """Write bytes as a quantity, rounded down to a multiple of `step` (at least one)."""
+    return Quantity.parse(f"{max(1, math.floor(amount / step)) * step // 1024}Ki").canonical()
+
+
+def pins_cpus(pool: Pool) -> bool:
+    """Whether the kubelet gives whole CPUs to pods of their own (CPU manager `static`)."""
+    return pool.kubelet is not None and pool.kubelet.cpu_manager_policy == "static"
+
+
+def cpus_beside_gpu(pool: Pool) -> Fraction | None:
+    """Return how many CPUs one GPU's NUMA node has for it, or None where the kubelet aligns nothing.
+
+    A pod that asks for more of them than its GPUs' NUMA nodes have is refused under an aligning policy
+    (kubernetes v1.35 pkg/kubelet/cm/topologymanager/policy_restricted.go).
+    """
+    if not pins_cpus(pool) or pool.kubelet is None or pool.kubelet.topology_manager_policy not in ALIGNED:
+        return None
+    kept = reserved_cpus(pool)
+    shares = [Fraction(len(cpu_set(numa.cpus) - kept), len(numa.gpus)) for numa in pool.node.numa if numa.gpus]
+    return min(shares, default=None)
+
+
+def memory_beside_gpu(pool: Pool) -> Fraction | None:
+    """Return how many bytes one GPU's NUMA node has for it, or None where the kubelet pins no memory.
+
+    The system's memory is kept evenly on all NUMA nodes, as the kubelet configuration of the pool says.
+    """
+    kubelet = pool.kubelet
+    if kubelet is None or kubelet.memory_manager_policy != "Static" or kubelet.topology_manager_policy not in ALIGNED:
+        return None
+    nodes = pool.node.numa
+    kept = Fraction(size(pool.node.reserved.memory), len(nodes) or 1)
+    return min(((size(numa.memory) - kept) / len(numa.gpus) for numa in nodes if numa.gpus), default=None)
