@@ -35,10 +35,6 @@ def _interfaces(cluster: Cluster, *, gpus: int) -> dict[str, Sized[str]]:
 
 
 def _adapters(cluster: Cluster, pool_name: str) -> Sized[str]:
-    pool = cluster.pools[pool_name]
-    found = [
-        nic.name
-        for rail in fabric.rails(cluster)
-        for nic in (cluster.fabric and fabric.nics(pool, cluster.fabric, rail)) or ()
-    ]
-    return Sized("=" + ",".join(found), f"the training NICs of pool {pool_name!r}; shared mode shows all of the node's")
+    rails = fabric.rails(cluster, pool_name)
+    names = ",".join(nic.name for nic in cluster.pools[pool_name].node.nics if nic.rail in rails)
+    return Sized(f"={names}", f"the training NICs of pool {pool_name!r}; shared mode shows all of the node's")
