@@ -1,0 +1,102 @@
+"""What is known of one operator, as its file in this folder says it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, StrictBool
+
+from trainyard.specs.base import Name, Spec, SubdomainName, Text, Version
+
+
+class Chart(Spec):
+    """Where the Helm chart is published."""
+
+    repository: Text
+    """As Argo CD takes it: an address, or an OCI registry and path without a scheme."""
+    name: Text
+    v_prefix: StrictBool = False
+    """Whether published versions begin with a `v`."""
+
+
+class Kubernetes(Spec):
+    """Minor versions that a project says it works on; None where it names no bound."""
+
+    oldest: Text | None = None
+    newest: Text | None = None
+
+
+class Release(Spec):
+    """One release that schemas and chart defaults are carried for."""
+
+    kubernetes: Kubernetes = Kubernetes()
+    frameworks: tuple[Text, ...] = ()
+    """Kueue only: the names its integrations may have."""
+    at_least: dict[Name, Version] = Field(default={})
+    """Oldest releases of other operators that it works with."""
+    components: dict[str, Any] = Field(default={})
+    """Images and versions of what the operator runs, where its own resource has to name them."""
+    source: Text
+    """Repository, tag and file."""
+
+
+class Oldest(Spec):
+    """The oldest release that can be installed, and why."""
+
+    version: Version
+    why: Text
+
+
+class Need(Spec):
+    """Another operator that must, or must not, be there too."""
+
+    operator: Name
+    why: Text
+    source: Text
+
+
+class Bundle(Spec):
+    """A project that the chart brings along, switched by a value; one operator of a cluster may do so."""
+
+    project: Name
+    switch: Text
+    """Path of the value, such as `nfd.enabled`."""
+    default: StrictBool
+    """What the chart does where the value is not set."""
+    rank: int
+    """Who brings it where several could: the smallest; a release of its own comes before all."""
+    source: Text
+
+
+class Facts(Spec):
+    """An operator, whatever its release."""
+
+    namespace: Name
+    own_namespace: StrictBool = True
+    """False for a system namespace, which is not ours to make."""
+    pod_security: Literal["restricted", "baseline", "privileged"] = "restricted"
+    """Pod Security level that the namespace must allow."""
+    chart: Chart | None = None
+    crds: tuple[SubdomainName, ...] = ()
+    """CustomResourceDefinitions that it owns."""
+    brings_crds: tuple[SubdomainName, ...] = ()
+    """Definitions of another project that come with its chart."""
+    cluster_kinds: tuple[Text, ...] = ()
+    """Cluster-scoped kinds of its chart, as `group/Kind`, beside those that every operator has."""
+    resource_prefix: Text | None = None
+    """Prefix of the device resources it advertises, unless a value says otherwise."""
+    releases: dict[Version, Release] = Field(min_length=1)
+    oldest: Oldest | None = None
+    needs: tuple[Need, ...] = ()
+    excludes: tuple[Need, ...] = ()
+    bundles: tuple[Bundle, ...] = ()
+    optional_values: tuple[Text, ...] = ()
+    """Paths of chart values that the chart reads but its defaults only mention."""
+    sources: dict[str, Text] = Field(default={})
+    """Where each fact comes from: field -> document."""
+
+
+def order(version: str) -> tuple[int, ...]:
+    """Return a release as numbers, so that 1.10 comes after 1.9; what follows a dash or a plus does not count."""
+    plain = version.removeprefix("v").partition("-")[0].partition("+")[0]
+    return tuple(int(part) for part in plain.split(".") if part.isdigit())

@@ -1,0 +1,55 @@
+"""The operators that are known: one file each in this folder, and those of entry points."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from importlib.metadata import entry_points
+
+from trainyard.documents import load
+from trainyard.errors import SpecError
+from trainyard.releases.facts import Facts, order
+
+
+@cache
+def releases() -> dict[str, Facts]:
+    """Return every operator by name: the files here, then entry points of the group `trainyard.releases`."""
+    files = resources.files(__package__).iterdir()
+    found = {file.name.removesuffix(".yaml"): read(file.name) for file in files if file.name.endswith(".yaml")}
+    for entry in entry_points(group="trainyard.releases"):
+        found[entry.name] = entry.load()
+    return dict(sorted(found.items()))
+
+
+def read(file: str) -> Facts:
+    """Read one file of this folder; raises SpecError where the package is damaged."""
+    documents, findings = load((resources.files(__package__) / file).read_bytes(), file=file)
+    if findings:
+        raise SpecError(f"releases/{file} cannot be read: {findings[0].message}")
+    return Facts.model_validate(documents[0].value)
+
+
+def release(name: str) -> Facts | None:
+    """Return what is known of an operator, or None."""
+    return releases().get(name)
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all known operators, sorted."""
+    return tuple(releases())
+
+
+def nearest(facts: Facts, version: str) -> str:
+    """Return the known release with the least distance, the first number weighing most; of two, the newer."""
+    asked = padded(order(version))
+
+    def distance(known: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        own = padded(order(known))
+        return tuple(abs(one - two) for one, two in zip(own, asked, strict=True)), tuple(-number for number in own)
+
+    return min(facts.releases, key=distance)
+
+
+def padded(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the numbers of a release, as many for each."""
+    return (*numbers, 0, 0, 0, 0)[:4]

@@ -1,0 +1,66 @@
+"""Amounts of a pool in Kubernetes resources: what a node offers to jobs, and what a quota in GPUs comes to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+
+from trainyard.quantities import Format, Quantity
+from trainyard.sizing.fabric import functions_per_node, rails, resource
+from trainyard.sizing.node import available, size
+from trainyard.specs import Cluster, Quota
+
+BASIC = ("cpu", "memory", "ephemeral-storage")
+"""Resources that every queue covers: a pod that requests one that is not covered is never admitted."""
+
+BYTES = frozenset({"memory", "ephemeral-storage"})
+
+
+def per_node(cluster: Cluster, pool_name: str) -> dict[str, Fraction]:
+    """Return what jobs can have of one node of the pool, by resource: cores, bytes, devices."""
+    pool = cluster.pools[pool_name]
+    node = available(pool)
+    found = {"cpu": node.cpus, "memory": Fraction(node.memory), "ephemeral-storage": Fraction(node.storage)}
+    if pool.node.gpus is not None:
+        found[pool.node.gpus.resource] = Fraction(node.gpus)
+    for rail in rails(cluster, pool_name):
+        found[resource(cluster, rail)] = Fraction(functions_per_node(cluster, pool, rail))
+    return found
+
+
+def covered(cluster: Cluster, pools: Iterable[str]) -> tuple[str, ...]:
+    """Return the resources that nodes of these pools have: CPUs, memory and disk first, the others sorted."""
+    found = {name for pool in pools for name in per_node(cluster, pool)}
+    return (*BASIC, *sorted(found - set(BASIC)))
+
+
+def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> dict[str, str]:
+    """Return what a quota on a pool comes to in each resource of its nodes, as quantities.
+
+    A quota in GPUs or nodes is that share of everything on the nodes, rounded down to whole CPUs and bytes: the jobs
+    that share nodes by GPUs are each rounded down too, so that together they never exceed it. A quota in CPUs and
+    memory has no GPUs, and of disk and devices the share of its CPUs.
+    """
+    whole = per_node(cluster, pool_name)
+    gpus = cluster.pools[pool_name].node.gpus
+    if quota.cpus is not None and quota.memory is not None:
+        spelled = {"cpu": Fraction(quota.cpus), "memory": Fraction(size(quota.memory))}
+        rest = {name: amount * Fraction(quota.cpus) / whole["cpu"] for name, amount in whole.items()}
+        return quantities(rest | spelled | ({gpus.resource: Fraction(0)} if gpus else {}))
+    if quota.nodes is not None:
+        share = Fraction(quota.nodes)
+    else:
+        share = Fraction(quota.gpus or 0, gpus.count) if gpus else Fraction(0)
+    return quantities({name: amount * share for name, amount in whole.items()})
+
+
+def quantities(found: dict[str, Fraction]) -> dict[str, str]:
+    """Write amounts as quantities, rounded down to whole cores, bytes and devices."""
+    return {name: whole_quantity(amount, binary=name in BYTES) for name, amount in found.items()}
+
+
+def whole_quantity(amount: Fraction, *, binary: bool) -> str:
+    """Write an amount as a quantity in whole units; `binary` for bytes, as in 96Gi."""
+    return Quantity(Decimal(math.floor(amount)), Format.BINARY_SI if binary else Format.DECIMAL_SI).canonical()
