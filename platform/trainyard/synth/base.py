@@ -1,0 +1,64 @@
+"""Which commit a change is compared with: what exists there is frozen."""
+
+from __future__ import annotations
+
+from trainyard.errors import ToolError
+from trainyard.system.git import Git
+
+BRANCHES = ("main", "master")
+
+
+def base_commit(git: Git, ref: str | None = None, *, revision: str = "main", writing: bool = False) -> str | None:
+    """Return the commit that the tree at hand is compared with, or None where there is nothing before it.
+
+    That is the merge base of HEAD and `ref`, or of HEAD and the default branch. On the default branch itself it is
+    the first parent of the commit that is judged: of HEAD where HEAD is what the tree holds, and HEAD where the
+    tree is to become the next commit, as it is while `writing` or with anything uncommitted.
+
+    Raises ToolError where the commit cannot be told or was not fetched.
+    """
+    head = git.head()
+    if ref is not None:
+        target = git.commit(ref)
+        if target is None:
+            raise ToolError(f"--base {ref!r} is no commit of this repository; fetch it, or give another")
+        if head is None:
+            return target
+        literal = not (git.ask("rev-parse", "--symbolic-full-name", ref) or "").startswith("refs/")
+    elif head is None:
+        return None
+    else:
+        ref = default_branch(git, revision)
+        target = git.commit(ref)
+        literal = False
+    merging = git.commit("MERGE_HEAD")
+    found = target and git.merge_base(target, head, *([merging] if merging else []))
+    if not found:
+        raise ToolError(f"HEAD and {ref} have no common commit here{_hint(git)}")
+    if found != head or literal:
+        return found
+    return head if writing or git.changed() else git.first_parent(head)
+
+
+def default_branch(git: Git, revision: str) -> str:
+    """Return the full name of the default branch: the remote's where there is one, else the local one.
+
+    `revision` is what Argo CD syncs. Raises ToolError where several branches could be meant.
+    """
+    remotes = (git.ask("remote") or "").split()
+    remote = "origin" if "origin" in remotes or not remotes else remotes[0]
+    names = dict.fromkeys((revision, *BRANCHES))
+    known = git.ask("symbolic-ref", "--quiet", f"refs/remotes/{remote}/HEAD")
+    candidates = [known] if known else []
+    candidates += [f"refs/remotes/{remote}/{name}" for name in names] + [f"refs/heads/{name}" for name in names]
+    for candidate in candidates:
+        if git.commit(candidate):
+            return candidate
+    local = git.branches("refs/heads")
+    if len(local) == 1 and not git.branches("refs/remotes"):
+        return local[0]
+    raise ToolError("cannot tell the default branch; say what to compare with: --base REF")
+
+
+def _hint(git: Git) -> str:
+    return "; this clone is shallow, fetch more: git fetch --unshallow" if git.shallow() else "; give another --base"

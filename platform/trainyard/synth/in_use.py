@@ -1,0 +1,93 @@
+"""Whether a change takes away something that a frozen run refers to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from trainyard.documents import load
+from trainyard.findings import Finding, Location
+from trainyard.synth import index
+from trainyard.synth.references import CLUSTER_WIDE, KINDS, Reference, references
+from trainyard.synth.runs import Wanted
+from trainyard.synth.snapshot import Snapshot
+
+SHOWN = 5
+"""Runs that a message names."""
+
+
+class Target(NamedTuple):
+    """What a reference from one namespace can mean; of cluster-wide things the namespace is empty."""
+
+    what: str
+    namespace: str
+    name: str
+
+
+def check(
+    base: Snapshot,
+    now: Mapping[str, Mapping[str, index.Entry]],
+    frozen: Sequence[Wanted],
+    locate: Callable[[index.Entry], Location],
+) -> Iterator[Finding]:
+    """Yield a finding for each queue, pool, volume, network or runtime that is gone while a frozen run needs it.
+
+    `now` has the index of every folder but runs, by its path below `generated/`; `locate` says where in the specs
+    an entry of the base's index came from.
+    """
+    for cluster, missing in sorted(removed(base, now).items()):
+        users: dict[Target, list[str]] = defaultdict(list)
+        for each, needs in needed(base, [each for each in frozen if each.cluster == cluster]):
+            for what, name in needs:
+                own, shared = Target(what, each.team, name), Target(what, "", name)
+                if target := own if own in missing else shared if shared in missing else None:
+                    users[target].append(each.run)
+        for target, runs in sorted(users.items()):
+            shown = ", ".join(sorted(runs)[:SHOWN]) + (f" and {len(runs) - SHOWN} more" if len(runs) > SHOWN else "")
+            message = f"{target.what} {target.name!r} is gone from {cluster!r}, but runs need it: {shown}"
+            fix = "retire these runs first, or keep it under this name"
+            yield Finding("run/in-use", "run", message, locate(missing[target]), fix=fix)
+
+
+def removed(base: Snapshot, now: Mapping[str, Mapping[str, index.Entry]]) -> dict[str, dict[Target, index.Entry]]:
+    """Return, by cluster, what runs can refer to that is in the base's index and in none now."""
+    kept = {(path.partition("/")[0], target) for path, entries in now.items() for target in targets(entries)}
+    found: dict[str, dict[Target, index.Entry]] = defaultdict(dict)
+    for cluster, folder in folders(base):
+        text = index.dump(folder, now.get(f"{cluster}/{folder}", {}))
+        if base.files[f"{cluster}/{index.place(folder)}"] == base.id_of(text):
+            continue
+        for target, entry in targets(base.index(cluster, folder)).items():
+            if (cluster, target) not in kept:
+                found[cluster][target] = entry
+    return dict(found)
+
+
+def folders(base: Snapshot) -> Iterator[tuple[str, str]]:
+    """Yield cluster and folder of every index at the base but those of runs."""
+    for path in base.files:
+        cluster, _, rest = path.partition("/")
+        if rest.startswith(index.TOP) and rest.endswith(".json") and not rest.startswith(f"{index.TOP}runs/"):
+            yield cluster, rest.removeprefix(index.TOP).removesuffix(".json")
+
+
+def targets(entries: Mapping[str, index.Entry]) -> dict[Target, index.Entry]:
+    """Return the entries that runs can refer to."""
+    return {
+        Target(KINDS[each.kind], "" if each.kind in CLUSTER_WIDE else each.namespace or "", each.name): each
+        for each in entries.values()
+        if each.kind in KINDS
+    }
+
+
+def needed(base: Snapshot, runs: Sequence[Wanted]) -> Iterator[tuple[Wanted, set[Reference]]]:
+    """Yield each run with what its objects at the base refer to."""
+    found = base.folders(f"{each.cluster}/{each.folder}" for each in runs)
+    for each in runs:
+        files = found[f"{each.cluster}/{each.folder}"]
+        needs: set[Reference] = set()
+        for name, data in zip(files, base.read(list(files.values())), strict=True):
+            for document in load(data, file=name)[0]:
+                needs.update(references(document.value))
+        yield each, needs

@@ -1,0 +1,94 @@
+"""What a run's objects refer to by name: queue, priority, pool, claims, networks, runtimes, service accounts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+NETWORKS = frozenset(
+    {
+        "NetworkAttachmentDefinition",
+        "SriovNetwork",
+        "SriovIBNetwork",
+        "OVSNetwork",
+        "HostDeviceNetwork",
+        "IPoIBNetwork",
+        "MacvlanNetwork",
+    }
+)
+"""Kinds that are a network, or that their operator makes one of the same name from (sriov-network-operator 1.6.0
+`api/v1`, network-operator 26.4.0 `api/v1alpha1`)."""
+
+KINDS = {
+    "LocalQueue": "queue",
+    "WorkloadPriorityClass": "priority",
+    "PersistentVolumeClaim": "volume",
+    "ServiceAccount": "service account",
+    "TrainingRuntime": "runtime",
+    "ClusterTrainingRuntime": "runtime",
+    "ResourceFlavor": "pool",
+    **dict.fromkeys(NETWORKS, "network"),
+}
+"""What people call the kinds that runs refer to."""
+
+LABELS = {"kueue.x-k8s.io/queue-name": "queue", "kueue.x-k8s.io/priority-class": "priority"}
+NETWORK_ANNOTATION = "k8s.v1.cni.cncf.io/networks"
+POOL_LABEL = "trainyard.dev/pool"
+
+
+CLUSTER_WIDE = NETWORKS - {"NetworkAttachmentDefinition"}
+"""Kinds whose own namespace is not that of the runs which refer to them."""
+
+
+class Reference(NamedTuple):
+    """One name that an object mentions."""
+
+    what: str
+    """One of the values of KINDS."""
+    name: str
+
+
+def references(value: Any) -> Iterator[Reference]:
+    """Yield what an object refers to, in its pod templates too; one may come several times."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from field_references(key, item)
+            yield from references(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from references(item)
+
+
+def field_references(key: str, item: Any) -> Iterator[Reference]:
+    """Yield what one field refers to by itself."""
+    if isinstance(item, Mapping):
+        if key == "labels":
+            named = ((what, item.get(label)) for label, what in LABELS.items())
+            yield from (Reference(what, name) for what, name in named if isinstance(name, str))
+        elif key == "nodeSelector" and isinstance(item.get(POOL_LABEL), str):
+            yield Reference("pool", item[POOL_LABEL])
+        elif key == "runtimeRef" and isinstance(item.get("name"), str):
+            yield Reference("runtime", item["name"])
+    elif isinstance(item, str):
+        if key == "claimName":
+            yield Reference("volume", item)
+        elif key == "serviceAccountName" and item != "default":
+            yield Reference("service account", item)
+        elif key == NETWORK_ANNOTATION:
+            yield from (Reference("network", name) for name in networks(item))
+
+
+def networks(text: str) -> Iterator[str]:
+    """Yield the names in the annotation, which is a list with commas or JSON (multus 4.3.0 `pkg/k8sclient`)."""
+    if text.lstrip().startswith("["):
+        try:
+            entries = json.loads(text)
+        except ValueError:
+            return
+        yield from (each["name"] for each in entries if isinstance(each, dict) and isinstance(each.get("name"), str))
+        return
+    for part in text.split(","):
+        name = part.strip().rpartition("/")[2].partition("@")[0]
+        if name:
+            yield name

@@ -1,0 +1,77 @@
+"""From objects to text: one object a file, the same bytes on every machine; touches no disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from trainyard.documents import Path, dump
+from trainyard.synth.index import Entry
+from trainyard.synth.names import Identity, file_names
+
+FIRST = {"apiVersion": 0, "kind": 1, "metadata": 2, "spec": 3}
+"""Fields that open an object; the others follow in alphabetical order, as everything does below."""
+
+
+class Origin(Protocol):
+    """The spec file and field that an object comes from, as `parts.objects.Origin` has them."""
+
+    @property
+    def file(self) -> str:
+        """The spec file."""
+
+    @property
+    def path(self) -> Path:
+        """The field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One folder of a cluster: the text and the index entry of each file, by the file's name."""
+
+    cluster: str
+    folder: str
+    files: Mapping[str, str]
+    index: Mapping[str, Entry]
+
+
+def render_folder(cluster: str, folder: str, objects: Iterable[tuple[Mapping[str, Any], Origin]]) -> Rendered:
+    """Return a folder's files; raises ValueError where one object is there twice."""
+    found = [(identity(value), value, origin) for value, origin in objects]
+    names = file_names([each for each, _, _ in found])
+    found.sort(key=lambda each: names[each[0]])
+    return Rendered(
+        cluster,
+        folder,
+        {names[each]: dump(ordered_fields(value)) for each, value, _ in found},
+        {names[each]: entry(value, origin) for each, value, origin in found},
+    )
+
+
+def identity(value: Mapping[str, Any]) -> Identity:
+    """Return what tells the object apart inside its folder."""
+    metadata = value.get("metadata") or {}
+    group = str(value["apiVersion"]).rpartition("/")[0]
+    return Identity(group, str(value["kind"]), metadata.get("namespace") or "", metadata.get("name") or "")
+
+
+def entry(value: Mapping[str, Any], origin: Origin) -> Entry:
+    """Return the object's line in the index."""
+    _, kind, namespace, name = identity(value)
+    return Entry(str(value["apiVersion"]), kind, namespace or None, name, origin.file, tuple(origin.path))
+
+
+def ordered_fields(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with its fields in the order in which they are written."""
+    keys = sorted(value, key=lambda key: (FIRST.get(key, len(FIRST)), key))
+    return {key: in_order(value[key]) for key in keys}
+
+
+def in_order(value: Any) -> Any:
+    """Return a copy with the keys of every map sorted."""
+    if isinstance(value, Mapping):
+        return {key: in_order(value[key]) for key in sorted(value)}
+    if isinstance(value, (list, tuple)):
+        return [in_order(item) for item in value]
+    return value

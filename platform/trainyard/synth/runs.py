@@ -1,0 +1,150 @@
+"""Which runs are new, which are frozen and which have ended, compared with the base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from trainyard.findings import Finding, Location
+from trainyard.specs.run import JobFile, digest
+from trainyard.synth import index, ledger
+from trainyard.synth.snapshot import JobKey, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a job file asks for: one run on one cluster, or none any more."""
+
+    cluster: str
+    team: str
+    job: str
+    spec: str
+    """Digest of the fields as written."""
+    retired: bool
+    number: int
+    """The job's `run:`, 1 where it has none."""
+    location: Location
+    """The job file."""
+
+    @property
+    def run(self) -> str:
+        """Name of the run."""
+        return f"{self.job}-{self.spec}"
+
+    @property
+    def key(self) -> JobKey:
+        """Which ledger the run is in."""
+        return self.cluster, self.team, self.job
+
+    @property
+    def folder(self) -> str:
+        """The run's folder on its cluster."""
+        return folder_of(self.team, self.run)
+
+
+@dataclass(slots=True)
+class Decision:
+    """What becomes of every run; `ledgers` still lack the runs in `fresh`, whose files are not rendered yet."""
+
+    fresh: list[Wanted] = field(default_factory=list)
+    frozen: list[Wanted] = field(default_factory=list)
+    ledgers: dict[JobKey, tuple[ledger.Entry, ...]] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def folder_of(team: str, run: str) -> str:
+    """Return the folder of a run, relative to its cluster's."""
+    return f"runs/{team}/{run}"
+
+
+def wanted(job: JobFile) -> Wanted:
+    """Return what a job file asks for."""
+    spec = job.job
+    name = digest(spec, job.contents)
+    return Wanted(spec.cluster, job.team, job.name, name, spec.retired, spec.run or 1, job.source.location())
+
+
+def decide(jobs: Iterable[Wanted], base: Snapshot, *, live: bool, setting: Location) -> Decision:
+    """Compare what the job files ask for with what exists at the base.
+
+    `setting` is where `live` stands. While nothing syncs the repository, nothing is frozen and the ledgers hold
+    only what is.
+    """
+    jobs = list(jobs)
+    if not live:
+        decision = Decision(fresh=[each for each in jobs if not each.retired])
+        if base.live:
+            message = "live is false, but true at the base; clusters sync this repository, so keep it true"
+            decision.findings.append(Finding("run/live", "run", message, setting, path="live"))
+        return decision
+    decision = Decision(findings=list(base.findings))
+    by_job = {(each.team, each.job): each for each in jobs}
+    for each in jobs:
+        if not each.retired:
+            place(each, base, decision)
+    for key, past in base.ledgers.items():
+        now = by_job.get(key[1:])
+        if now is None and any(entry.state == "active" for entry in past):
+            decision.findings.append(gone(key, past, base, jobs))
+        decision.ledgers[key] = close(key, past, now)
+    return decision
+
+
+def place(each: Wanted, base: Snapshot, decision: Decision) -> None:
+    """Put a run where it belongs: new, frozen, or refused because its name was used up."""
+    past = {entry.name: entry for entry in base.ledgers.get(each.key, ())}
+    before = past.get(each.run)
+    if before is None:
+        decision.fresh.append(each)
+    elif before.state == "active":
+        decision.frozen.append(each)
+    else:
+        message = f"run {each.run!r} was {before.state} and never comes back; set run: {next_number(each, past)}"
+        fix = "raise `run:` to run the same spec again"
+        decision.findings.append(Finding("run/name-used", "run", message, each.location, path="run", fix=fix))
+
+
+def next_number(each: Wanted, past: Mapping[str, ledger.Entry]) -> int:
+    """Return a value for `run:` that is higher than the job's and than the number of runs it had."""
+    return max(each.number + 1, len(past) + 1)
+
+
+def close(key: JobKey, past: Sequence[ledger.Entry], now: Wanted | None) -> tuple[ledger.Entry, ...]:
+    """Return a ledger with the runs ended that the job file does not ask for any more."""
+    if now is None:
+        return tuple(past)
+    running = None
+    if not now.retired and now.key == key:
+        running = next((entry for entry in past if entry.name == now.run), None)
+    return ledger.advance(past, running, retired=now.retired)
+
+
+def gone(key: JobKey, past: Sequence[ledger.Entry], base: Snapshot, jobs: Sequence[Wanted]) -> Finding:
+    """Return the finding for an active job whose file was deleted or renamed."""
+    cluster, team, job = key
+    entry = next(entry for entry in past if entry.state == "active")
+    files = {each.spec for each in base.index(cluster, folder_of(team, entry.name)).values()}
+    file = next((each for each in sorted(files) if each.startswith("jobs/")), f"jobs/{team}/{job}.yaml")
+    renamed = next((each.job for each in jobs if each.team == team and each.spec == entry.spec), None)
+    what = f"its file is now {renamed!r}" if renamed else "its file is gone"
+    message = f"job {job!r} is not retired at the base, but {what}; restore it, set retired: true, delete it later"
+    return Finding("run/job-gone", "run", message, Location(file), fix="retire the job in a change of its own first")
+
+
+def finish(decision: Decision, fresh: Mapping[JobKey, ledger.Entry]) -> dict[JobKey, tuple[ledger.Entry, ...]]:
+    """Return all ledgers, with the runs that were rendered entered."""
+    ledgers = dict(decision.ledgers)
+    for key, entry in fresh.items():
+        ledgers[key] = ledger.advance(ledgers.get(key, ()), entry)
+    return ledgers
+
+
+def frozen_files(frozen: Sequence[Wanted], base: Snapshot) -> dict[str, str]:
+    """Return path and content id of every file of the frozen runs, and of their indexes."""
+    found = base.folders(f"{each.cluster}/{each.folder}" for each in frozen)
+    files = {f"{folder}/{name}": oid for folder, below in found.items() for name, oid in below.items()}
+    for each in frozen:
+        listed = f"{each.cluster}/{index.place(each.folder)}"
+        if listed in base.files:
+            files[listed] = base.files[listed]
+    return files

@@ -1,0 +1,114 @@
+"""`generated/` as it was at the base: its files by content, and the ledger of every job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from trainyard.documents import load
+from trainyard.findings import Finding, Location
+from trainyard.synth import index, ledger
+from trainyard.system import files
+from trainyard.system.git import Git, blob_id
+
+GENERATED = "generated"
+REPOSITORY = "platform/repository.yaml"
+
+JobKey = tuple[str, str, str]
+"""Cluster, team and job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What existed before the change; paths are relative to `generated/`, contents are Git's object ids."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    ledgers: Mapping[JobKey, tuple[ledger.Entry, ...]] = field(default_factory=dict)
+    live: bool = False
+    """Whether clusters synced it."""
+    read: Callable[[Sequence[str]], Iterator[bytes]] = lambda _: iter(())
+    """Contents by object ids, in order."""
+    algorithm: str = "sha1"
+    """Git's object format."""
+    commit: str | None = None
+    """The commit; None where there is none before the change, or no Git."""
+    proven: bool = True
+    """False where the tree at hand stands for its own past, because there is no Git."""
+    findings: tuple[Finding, ...] = ()
+
+    def folders(self, wanted: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Return the files of several folders, by the folder and then by their path below it."""
+        found: dict[str, dict[str, str]] = {folder: {} for folder in wanted}
+        depths = {folder.count("/") for folder in found}
+        for path, oid in self.files.items():
+            parts = path.split("/")
+            for depth in depths:
+                files = found.get("/".join(parts[: depth + 1]))
+                if files is not None and len(parts) > depth + 1:
+                    files["/".join(parts[depth + 1 :])] = oid
+        return found
+
+    def id_of(self, text: str) -> str:
+        """Return the id that a content has here."""
+        return blob_id(text.encode(), self.algorithm)
+
+    def text(self, path: str) -> bytes | None:
+        """Return one file's content, or None where it was not there."""
+        oid = self.files.get(path)
+        return None if oid is None else next(self.read([oid]))
+
+    def index(self, cluster: str, folder: str) -> Mapping[str, index.Entry]:
+        """Return the index of one folder; empty where there was none."""
+        data = self.text(f"{cluster}/{index.place(folder)}")
+        return (index.load(data, folder) if data else None) or {}
+
+
+def from_git(git: Git, commit: str | None) -> Snapshot:
+    """Read the snapshot of a commit; of none there is nothing before the change."""
+    if commit is None:
+        return Snapshot()
+    tree = git.object_id(commit, GENERATED)
+    found = git.listing(tree) if tree else {}
+    repository = git.object_id(commit, REPOSITORY)
+    live = is_live(next(git.read([repository]))) if repository else False
+    ledgers, findings = read_ledgers(found, git.read)
+    algorithm = "sha256" if len(commit) == 64 else "sha1"
+    return Snapshot(found, ledgers, live, git.read, algorithm, commit, findings=tuple(findings))
+
+
+def from_disk(folder: Path, disk: Mapping[str, str | None]) -> Snapshot:
+    """Read the snapshot that the tree at hand is of itself: without Git its ledgers decide what is frozen."""
+    found = {path: oid for path, oid in disk.items() if oid is not None}
+    places = {oid: path for path, oid in found.items()}
+
+    def read(oids: Sequence[str]) -> Iterator[bytes]:
+        return (files.read(folder / places[oid]) or b"" for oid in oids)
+
+    ledgers, findings = read_ledgers(found, read)
+    return Snapshot(found, ledgers, read=read, proven=False, findings=tuple(findings))
+
+
+def read_ledgers(
+    found: Mapping[str, str], read: Callable[[Sequence[str]], Iterator[bytes]]
+) -> tuple[dict[JobKey, tuple[ledger.Entry, ...]], list[Finding]]:
+    """Return the ledger of every job among the files, and a finding for each that cannot be read."""
+    keys = {path: key for path in found if f"/{ledger.TOP}" in path and (key := ledger.job_of(path))}
+    ledgers: dict[JobKey, tuple[ledger.Entry, ...]] = {}
+    findings: list[Finding] = []
+    for (path, key), data in zip(keys.items(), read([found[path] for path in keys]), strict=True):
+        entries = ledger.load(data)
+        if entries is None:
+            message = "this ledger cannot be read at the base; compare with a commit before the damage: --base REF"
+            findings.append(Finding("run/ledger", "run", message, Location(f"{GENERATED}/{path}")))
+        else:
+            ledgers[key] = entries
+    return ledgers, findings
+
+
+def is_live(data: bytes) -> bool:
+    """Say whether the text of a `repository.yaml` has `live: true`."""
+    documents, _ = load(data, file=REPOSITORY)
+    value: Any = documents[0].value if documents else None
+    return isinstance(value, dict) and value.get("live") is True

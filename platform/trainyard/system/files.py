@@ -1,0 +1,98 @@
+"""Files: read them, list them, and replace them so that a reader never meets half of one."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+MARK = ".trainyard-"
+"""How temporary files begin; a killed process may leave one behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file below a folder: its path there with forward slashes, what the disk says of it, whether it is plain."""
+
+    path: str
+    stat: os.stat_result
+    regular: bool
+
+
+def write(path: Path, content: str | bytes, *, sync: bool = False) -> None:
+    """Replace a file as a whole: readers see the old content or the new, even if this process is killed.
+
+    The new content is written beside the file and renamed over it; a symbolic link is replaced, not followed.
+    With `sync` it has reached the disk before the rename. Folders are made as needed; text is UTF-8 with LF.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    beside = path.parent / f"{MARK}{os.getpid()}-{threading.get_ident()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        handle = os.open(beside, flags, 0o666)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(beside, flags, 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(beside, path)  # noqa: PTH105 - one call for both systems
+    except BaseException:
+        with suppress(FileNotFoundError):
+            beside.unlink()
+        raise
+
+
+def read(path: Path) -> bytes | None:
+    """Return a file's bytes, or None where no such file is there."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
+def walk(folder: Path) -> Iterator[Found]:
+    """Yield every file below a folder, sorted inside each folder; links are listed, never followed.
+
+    A folder that does not exist has no files.
+    """
+    yield from _walk(str(folder), "")
+
+
+def _walk(folder: str, prefix: str) -> Iterator[Found]:
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(entry.path, f"{prefix}{entry.name}/")
+        else:
+            status = entry.stat(follow_symlinks=False)
+            yield Found(prefix + entry.name, status, stat.S_ISREG(status.st_mode))
+
+
+def remove(path: Path, *, top: Path) -> None:
+    """Remove a file and the folders that this leaves empty, up to but not including `top`."""
+    with suppress(FileNotFoundError):
+        path.unlink()
+    for folder in path.parents:
+        if folder == top:
+            return
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+
+
+def is_temporary(path: str) -> bool:
+    """Say whether a path is what a killed `write` left behind."""
+    return path.rpartition("/")[2].startswith(MARK)

@@ -1,0 +1,145 @@
+"""Git, read only: which commit a change is compared with, and what a commit holds."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainyard.errors import ToolError
+from trainyard.system import process
+
+HOOK_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE")
+"""What Git sets for its hooks; the repository is found from the folder instead."""
+
+REGULAR = frozenset({"100644", "100755"})
+BATCH = 4096
+"""Objects asked for at once; bounds the memory that reading takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """A repository and the folder in it that we work on; nothing here ever writes."""
+
+    root: Path
+    """The folder."""
+    prefix: str
+    """Path of the folder in the repository, empty or ending in a slash."""
+
+    def call(self, *arguments: str, stdin: bytes = b"") -> process.Completed:
+        """Run `git` in the folder, without locks, prompts, translations or replaced objects."""
+        env = process.environment(
+            drop=HOOK_VARIABLES, LC_ALL="C", GIT_OPTIONAL_LOCKS="0", GIT_TERMINAL_PROMPT="0", GIT_PAGER="cat"
+        )
+        return process.run(["git", "--no-replace-objects", *arguments], cwd=self.root, stdin=stdin, env=env)
+
+    def ask(self, *arguments: str) -> str | None:
+        """Return the answer without its line end, or None where Git says no."""
+        done = self.call(*arguments)
+        return done.out.decode("utf-8", "surrogateescape").rstrip("\n") if done.code == 0 else None
+
+    def commit(self, ref: str) -> str | None:
+        """Return the id of the commit that a name stands for, or None where there is none."""
+        if ref.startswith("-") or not ref:
+            return None
+        return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+
+    def head(self) -> str | None:
+        """Return the commit at hand, or None before the first one."""
+        return self.commit("HEAD")
+
+    def shallow(self) -> bool:
+        """Say whether the history is cut off."""
+        return self.ask("rev-parse", "--is-shallow-repository") == "true"
+
+    def first_parent(self, commit: str) -> str | None:
+        """Return the commit's first parent, or None for a first commit; raises ToolError where it was not fetched."""
+        done = self.call("cat-file", "commit", commit)
+        if done.code:
+            raise ToolError(f"git cannot read commit {commit[:12]}: {done.complaint}")
+        header = done.out.partition(b"\n\n")[0].decode("utf-8", "replace").splitlines()
+        parents = [line.removeprefix("parent ") for line in header if line.startswith("parent ")]
+        if not parents:
+            return None
+        if self.commit(parents[0]) is None:
+            raise ToolError("this clone is shallow and lacks the commit before HEAD; fetch it: git fetch --deepen=1")
+        return parents[0]
+
+    def merge_base(self, one: str, *others: str) -> str | None:
+        """Return the best common ancestor of one commit and a merge of the others, or None where there is none."""
+        return self.ask("merge-base", one, *others)
+
+    def branches(self, pattern: str) -> list[str]:
+        """Return the full names of the branches below `refs/heads` or `refs/remotes`, sorted."""
+        return (self.ask("for-each-ref", "--format=%(refname)", pattern) or "").split()
+
+    def changed(self) -> bool:
+        """Say whether the folder holds anything that HEAD does not: changed, staged, or new and not ignored."""
+        done = self.call("status", "--porcelain", "-z", "--untracked-files=normal", "--", ".")
+        if done.code:
+            raise ToolError(f"git status failed: {done.complaint}")
+        return bool(done.out)
+
+    def object_id(self, commit: str, path: str) -> str | None:
+        """Return the id of a file or folder of ours in a commit, or None where it is not there."""
+        full = f"{self.prefix}{path}".rstrip("/")
+        return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}:{full}")
+
+    def listing(self, tree: str) -> dict[str, str]:
+        """Return every plain file of a folder, given by its object id: path below the folder -> object id."""
+        done = self.call("ls-tree", "-r", "-z", "--full-tree", tree)
+        if done.code:
+            raise ToolError(f"git cannot list folder {tree[:12]}: {done.complaint}")
+        found: dict[str, str] = {}
+        for record in done.out.decode("utf-8", "surrogateescape").split("\0"):
+            about, _, path = record.partition("\t")
+            mode, kind, oid = about.split() if about else ("", "", "")
+            if kind == "blob" and mode in REGULAR:
+                found[path] = oid
+        return found
+
+    def read(self, oids: Iterable[str]) -> Iterator[bytes]:
+        """Yield the content of files by their object ids, in order."""
+        wanted = list(oids)
+        for start in range(0, len(wanted), BATCH):
+            yield from self._batch(wanted[start : start + BATCH])
+
+    def _batch(self, oids: Sequence[str]) -> Iterator[bytes]:
+        done = self.call("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode())
+        out, position = done.out, 0
+        for oid in oids:
+            end = out.find(b"\n", position)
+            words = out[position:end].split()
+            if end < 0 or len(words) != 3:
+                raise ToolError(f"git has no object {oid[:12]}; {self._why(done)}")
+            size = int(words[2])
+            yield out[end + 1 : end + 1 + size]
+            position = end + 2 + size
+
+    def _why(self, done: process.Completed) -> str:
+        return done.complaint if done.code else "fetch what is missing: git fetch --refetch"
+
+
+def find(root: Path) -> Git | None:
+    """Return the repository that holds a folder, or None where there is none or Git is not installed.
+
+    Raises ToolError where Git refuses to read it, as it does for a repository of somebody else.
+    """
+    if shutil.which("git") is None:
+        return None
+    done = Git(root, "").call("rev-parse", "--is-inside-work-tree", "--show-prefix")
+    if done.code:
+        if b"not a git repository" in done.err:
+            return None
+        raise ToolError(f"git cannot read the repository: {done.complaint}")
+    inside, _, prefix = done.out.decode("utf-8", "surrogateescape").partition("\n")
+    return Git(root, prefix.rstrip("\n")) if inside == "true" else None
+
+
+def blob_id(content: bytes, algorithm: str = "sha1") -> str:
+    """Return the id that Git gives a file's content."""
+    hashed = hashlib.new(algorithm, b"blob %d\0" % len(content), usedforsecurity=False)
+    hashed.update(content)
+    return hashed.hexdigest()
