@@ -113,7 +113,7 @@ def load_python(path: Path) -> Policy:
 
 def _section(text: str, name: str) -> str:
     found = re.search(rf"^{name}: (.*?)(?=^\w+: |\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
-    return " ".join(found.group(1).split()) if found else ""
+    return " ".join(found.group(1).split()).rstrip(".") if found else ""
 
 
 def _first(findings: Iterable[Any]) -> str:
