@@ -1,0 +1,326 @@
+"""Operators: equality, order, arithmetic, membership and access by index.
+
+`&&`, `||` and `?:` decide which sides are evaluated, so the compiler runs them itself; here are their types alone.
+Source: google/cel-go v0.26.0 common/stdlib/standard.go, common/types/overflow.go.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from trainyard.api.cel import values
+from trainyard.api.cel.errors import CelError, no_such_overload
+from trainyard.api.cel.functions import Functions
+from trainyard.api.cel.values import ABSENT, NONE, Duration, MapList, Optional, SetList, Timestamp, UInt
+
+FUNCTIONS = Functions()
+CROSS_TYPE = Functions(since=28)
+OPTIONALS = Functions(since=28)
+
+NOT_STRICT = frozenset({"_&&_", "_||_", "_?_:_"})
+
+EARLIEST = -62135596800 * values.NANOSECONDS
+"""0001-01-01T00:00:00Z."""
+
+LATEST = 253402300800 * values.NANOSECONDS - 1
+"""9999-12-31T23:59:59.999999999Z."""
+
+
+@FUNCTIONS.define("_&&_(bool, bool) -> bool", "_||_(bool, bool) -> bool", "_?_:_(bool, A, A) -> A")
+def by_compiler(*_: Any) -> Any:
+    """Stand for an operator that the compiler runs itself."""
+    raise no_such_overload()
+
+
+@FUNCTIONS.define("!_(bool) -> bool")
+def negation(value: bool) -> bool:
+    """Logical not."""
+    return not value
+
+
+FUNCTIONS.define("_==_(A, A) -> bool")(values.equal)
+
+
+@FUNCTIONS.define("_!=_(A, A) -> bool")
+def unequal(one: Any, two: Any) -> bool:
+    """Not equal."""
+    return not values.equal(one, two)
+
+
+def whole(value: int) -> int:
+    """Return an int that fits 64 bits."""
+    if not values.INT_MIN <= value <= values.INT_MAX:
+        raise CelError("integer overflow")
+    return value
+
+
+def natural(value: int) -> UInt:
+    """Return a uint that fits 64 bits."""
+    if not 0 <= value <= values.UINT_MAX:
+        raise CelError("unsigned integer overflow")
+    return UInt(value)
+
+
+def moment(nanoseconds: int) -> Timestamp:
+    """Return a timestamp of the years 1 to 9999."""
+    if not EARLIEST <= nanoseconds <= LATEST:
+        raise CelError("timestamp overflow")
+    return Timestamp(nanoseconds)
+
+
+def span(nanoseconds: int) -> Duration:
+    """Return a duration that fits 64 bits of nanoseconds."""
+    if not values.INT_MIN <= nanoseconds <= values.INT_MAX:
+        raise CelError("duration overflow")
+    return Duration(nanoseconds)
+
+
+@FUNCTIONS.define("_+_(int, int) -> int")
+def add_int(one: int, two: int) -> int:
+    """Add, within 64 bits."""
+    return whole(one + two)
+
+
+@FUNCTIONS.define("_+_(uint, uint) -> uint")
+def add_uint(one: UInt, two: UInt) -> UInt:
+    """Add, within 64 bits."""
+    return natural(int(one) + int(two))
+
+
+@FUNCTIONS.define("_+_(double, double) -> double", "_+_(string, string) -> string", "_+_(bytes, bytes) -> bytes")
+def add(one: Any, two: Any) -> Any:
+    """Add numbers, or join text."""
+    return one + two
+
+
+@FUNCTIONS.define("_+_(list<A>, list<A>) -> list<A>")
+def add_list(one: list[Any], two: list[Any]) -> list[Any]:
+    """Join two lists; sets and map lists keep their members unique."""
+    return one.merged(two) if isinstance(one, SetList | MapList) else [*one, *two]
+
+
+@FUNCTIONS.define("_+_(timestamp, duration) -> timestamp", "_+_(duration, timestamp) -> timestamp")
+def add_time(one: Timestamp | Duration, two: Timestamp | Duration) -> Timestamp:
+    """Move a moment."""
+    return moment(one.nanoseconds + two.nanoseconds)
+
+
+@FUNCTIONS.define("_+_(duration, duration) -> duration")
+def add_duration(one: Duration, two: Duration) -> Duration:
+    """Add two spans."""
+    return span(one.nanoseconds + two.nanoseconds)
+
+
+@FUNCTIONS.define("_-_(int, int) -> int")
+def subtract_int(one: int, two: int) -> int:
+    """Subtract, within 64 bits."""
+    return whole(one - two)
+
+
+@FUNCTIONS.define("_-_(uint, uint) -> uint")
+def subtract_uint(one: UInt, two: UInt) -> UInt:
+    """Subtract; what would be negative is an error."""
+    return natural(int(one) - int(two))
+
+
+@FUNCTIONS.define("_-_(double, double) -> double")
+def subtract(one: float, two: float) -> float:
+    """Subtract."""
+    return one - two
+
+
+@FUNCTIONS.define("_-_(timestamp, duration) -> timestamp")
+def subtract_span(one: Timestamp, two: Duration) -> Timestamp:
+    """Move a moment back."""
+    return moment(one.nanoseconds - two.nanoseconds)
+
+
+@FUNCTIONS.define("_-_(timestamp, timestamp) -> duration", "_-_(duration, duration) -> duration")
+def between(one: Timestamp | Duration, two: Timestamp | Duration) -> Duration:
+    """Return the span between two moments, or the difference of two spans."""
+    return span(one.nanoseconds - two.nanoseconds)
+
+
+@FUNCTIONS.define("_*_(int, int) -> int")
+def multiply_int(one: int, two: int) -> int:
+    """Multiply, within 64 bits."""
+    return whole(one * two)
+
+
+@FUNCTIONS.define("_*_(uint, uint) -> uint")
+def multiply_uint(one: UInt, two: UInt) -> UInt:
+    """Multiply, within 64 bits."""
+    return natural(int(one) * int(two))
+
+
+@FUNCTIONS.define("_*_(double, double) -> double")
+def multiply(one: float, two: float) -> float:
+    """Multiply."""
+    return one * two
+
+
+@FUNCTIONS.define("_/_(int, int) -> int")
+def divide_int(one: int, two: int) -> int:
+    """Divide, towards zero."""
+    if not two:
+        raise CelError("division by zero")
+    quotient = abs(one) // abs(two)
+    return whole(quotient if (one < 0) == (two < 0) else -quotient)
+
+
+@FUNCTIONS.define("_/_(uint, uint) -> uint")
+def divide_uint(one: UInt, two: UInt) -> UInt:
+    """Divide."""
+    if not two:
+        raise CelError("division by zero")
+    return UInt(int(one) // int(two))
+
+
+@FUNCTIONS.define("_/_(double, double) -> double")
+def divide(one: float, two: float) -> float:
+    """Divide as IEEE 754 says: by zero is infinite, or no number."""
+    if two:
+        return one / two
+    if not one or math.isnan(one):
+        return math.nan
+    return math.copysign(math.inf, one) * math.copysign(1.0, two)
+
+
+@FUNCTIONS.define("_%_(int, int) -> int")
+def modulo_int(one: int, two: int) -> int:
+    """Return what a division towards zero leaves, with the sign of the dividend."""
+    if not two:
+        raise CelError("modulus by zero")
+    if one == values.INT_MIN and two == -1:
+        raise CelError("integer overflow")
+    rest = abs(one) % abs(two)
+    return -rest if one < 0 else rest
+
+
+@FUNCTIONS.define("_%_(uint, uint) -> uint")
+def modulo_uint(one: UInt, two: UInt) -> UInt:
+    """Return what a division leaves."""
+    if not two:
+        raise CelError("modulus by zero")
+    return UInt(int(one) % int(two))
+
+
+@FUNCTIONS.define("-_(int) -> int")
+def minus_int(value: int) -> int:
+    """Negate, within 64 bits."""
+    return whole(-value)
+
+
+@FUNCTIONS.define("-_(double) -> double")
+def minus(value: float) -> float:
+    """Negate."""
+    return -value
+
+
+ORDERED = ("bool", "int", "uint", "double", "string", "bytes", "timestamp", "duration")
+NUMBERS = ("int", "uint", "double")
+
+
+def order(decide: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
+    """Build a comparison from what it makes of -1, 0 and 1; what has no order is below nothing."""
+
+    def compare(one: Any, two: Any) -> bool:
+        result = values.compare(one, two)
+        if result is None:
+            if values.is_nan(one) or values.is_nan(two):
+                raise CelError("NaN values cannot be ordered")
+            raise no_such_overload()
+        return decide(result)
+
+    return compare
+
+
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "_<_": order(lambda result: result < 0),
+    "_<=_": order(lambda result: result <= 0),
+    "_>_": order(lambda result: result > 0),
+    "_>=_": order(lambda result: result >= 0),
+}
+for _operator, _compare in COMPARISONS.items():
+    FUNCTIONS.define(*(f"{_operator}({name}, {name}) -> bool" for name in ORDERED))(_compare)
+    CROSS_TYPE.define(
+        *(f"{_operator}({one}, {two}) -> bool" for one in NUMBERS for two in NUMBERS if one != two),
+    )(_compare)
+
+
+@FUNCTIONS.define("_[_](list<A>, int) -> A")
+def element(sequence: list[Any], place: Any) -> Any:
+    """Return the element at a place, counted from zero."""
+    if isinstance(place, float) and place.is_integer():
+        place = int(place)
+    if not isinstance(place, int) or isinstance(place, bool):
+        raise CelError(f"unsupported index type '{values.type_name(place)}' in list")
+    if 0 <= place < len(sequence):
+        return sequence[place]
+    raise CelError(f"index out of bounds: {int(place)}")
+
+
+@FUNCTIONS.define("_[_](map<A, B>, A) -> B")
+def entry(mapping: dict[Any, Any], key: Any) -> Any:
+    """Return the value of a key."""
+    value = find(mapping, key)
+    if value is ABSENT:
+        raise CelError(f"no such key: {key if key is not None else 'null'}")
+    return value
+
+
+def index(container: Any, key: Any) -> Any:
+    """Return the element or the value of a key, where only the values tell which; an optional gives an optional."""
+    if isinstance(container, list):
+        return element(container, key)
+    if isinstance(container, dict):
+        return entry(container, key)
+    if isinstance(container, Optional):
+        return optional_element(container, key)
+    raise CelError(f"no such key: {key}")
+
+
+def find(mapping: dict[Any, Any], key: Any) -> Any:
+    """Look a key up; Python's dicts confuse 1 and true, CEL does not."""
+    try:
+        value = mapping[key]
+    except (KeyError, TypeError):
+        return ABSENT
+    if isinstance(key, str):
+        return value
+    same = isinstance(key, bool)
+    return value if any(isinstance(each, bool) == same for each in mapping if each == key) else ABSENT
+
+
+@FUNCTIONS.define("@in(A, list<A>) -> bool", "@in(A, map<A, B>) -> bool")
+def within(wanted: Any, values_: list[Any] | dict[Any, Any]) -> bool:
+    """Whether a value is in a list, or a key in a map."""
+    if isinstance(values_, dict):
+        return find(values_, wanted) is not ABSENT
+    return values.contains(values_, wanted)
+
+
+@OPTIONALS.define(
+    "_[?_](list<V>, int) -> optional<V>",
+    "_[?_](optional<list<V>>, int) -> optional<V>",
+    "_[?_](map<K, V>, K) -> optional<V>",
+    "_[?_](optional<map<K, V>>, K) -> optional<V>",
+    "_[_](optional<list<V>>, int) -> optional<V>",
+    "_[_](optional<map<K, V>>, K) -> optional<V>",
+)
+def optional_element(container: Any, key: Any) -> Optional:
+    """Return the element at a place or the value of a key, if it is there."""
+    if isinstance(container, Optional):
+        if not container.present:
+            return NONE
+        container = container.value
+    if isinstance(container, list):
+        if not isinstance(key, int) or isinstance(key, bool):
+            raise no_such_overload()
+        return Optional(container[key]) if 0 <= key < len(container) else NONE
+    if isinstance(container, dict):
+        value = find(container, key)
+        return NONE if value is ABSENT else Optional(value)
+    raise no_such_overload()
