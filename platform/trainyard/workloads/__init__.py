@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 
 from trainyard.workloads.base import PodSet, Workload
 
@@ -25,6 +26,9 @@ def workloads() -> dict[str, Workload]:
     return dict(sorted(found.items()))
 
 
+@cache
 def launchers() -> frozenset[str]:
-    """Names of all launchers that some kind can express."""
-    return frozenset(name for workload in workloads().values() for name in workload.launchers)
+    """Names of all launchers: modules of their folder (not imported here), entry points of `trainyard.launchers`."""
+    folder = [str(Path(path).parent / "launchers") for path in __path__]
+    ours = {module.name for module in pkgutil.iter_modules(folder)} - {"base"}
+    return frozenset(ours | {entry.name for entry in entry_points(group="trainyard.launchers")})

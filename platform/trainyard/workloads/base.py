@@ -1,4 +1,4 @@
-"""What is true of an API kind that carries training: where its pods are, what its operator does, how Argo CD sees it."""
+"""What is true of an API kind that carries training: where its pods are, what its operator does, its health."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.documents import Path
+from trainyard.specs import Job
 
 Object = Mapping[str, Any]
 
@@ -33,12 +34,22 @@ class Workload:
     """The operator that reconciles it (a name in `releases`); None for what Kubernetes itself runs."""
     framework: str
     """Name in Kueue's `integrations.frameworks`."""
-    launchers: frozenset[str]
-    """Launchers that the kind can express."""
+    launchers: frozenset[str] | None
+    """Launchers that the kind can express; None: any, since it only runs pods."""
     pod_sets: Callable[[Object], list[PodSet]]
     """The pod sets of an object of this kind; never raises, a malformed object has none."""
     pod_names: Callable[[Object], list[str]] = field(default=lambda _: [])
     """Host names of the pods at the largest index, for the length checks."""
+    host: Callable[[str, str, int], str] = field(default=lambda name, role, index: f"{name}-{role}-{index}")
+    """Host name of one pod: of the object, the role and the index."""
+    suffix: int = 0
+    """Characters that the operator appends to a host name to name the pod, and counts in its length limit."""
+    several_roles: bool = True
+    """Whether it can carry roles beside the workers."""
+    elastic: bool = False
+    """Whether Kueue may admit it with fewer pods than it asks for, and lost pods are made anew one by one."""
+    patchable: Callable[[Job], frozenset[str]] = field(default=lambda _: frozenset({"Pod"}))
+    """Kinds of object that a job's `patches` may name: what a run of this kind consists of."""
     ignore: tuple[Mapping[str, Any], ...] = ()
     """Argo CD `ignoreDifferences` entries."""
     health: str | None = None

@@ -1,0 +1,83 @@
+"""torchrun: one agent a node, which starts one process a GPU.
+
+A job of fixed size meets statically: each node's rank is its index, so ranks lie as the pods lie in the topology, and
+the kind restarts the gang. An elastic job meets through c10d, and the agents go on with fewer nodes.
+Facts: pytorch v2.9 torch/distributed/run.py, torch/distributed/elastic/rendezvous/.
+"""
+
+from __future__ import annotations
+
+from trainyard.launchers.base import Launcher, Role, Wiring, program, threads
+from trainyard.sizing import Sizing
+from trainyard.specs.run import Run
+
+JOIN_SECONDS = 1800
+"""How long early nodes wait for late ones: images of tens of GB are still being pulled (torchrun's default is 600)."""
+
+HOST_CHOICE = 'test "$JOB_COMPLETION_INDEX" = 0 && host=1 || host=0'
+
+
+class Torchrun(Launcher):
+    """Start the program with torchrun."""
+
+    name = "torchrun"
+    elastic = True
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Variables that torchrun or its agents set or read."""
+        ranks = ("RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE")
+        options = (
+            "NNODES",
+            "NPROC_PER_NODE",
+            "NODE_RANK",
+            "MASTER_ADDR",
+            "MASTER_PORT",
+            "RDZV_BACKEND",
+            "RDZV_ENDPOINT",
+        )
+        return frozenset({*ranks, "MASTER_ADDR", "MASTER_PORT", *(f"PET_{name}" for name in options)})
+
+    def roles(self, run: Run, sizing: Sizing, wiring: Wiring) -> tuple[Role, ...]:
+        """Return the one role `worker`."""
+        size = sizing.worker
+        env = {"OMP_NUM_THREADS": threads(size.cpus.value, size.processes.value)}
+        start = elastic if run.job.min_nodes is not None else fixed
+        command, options = start(run, size.nodes.value, wiring)
+        options = (*options, f"--nproc-per-node={size.processes.value}")
+        return (Role(size, command, (*options, *program(run)), env),)
+
+
+def fixed(run: Run, nodes: int, wiring: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return command and options of a job whose size stays; one node needs no address of others."""
+    if nodes == 1:
+        return ("torchrun",), ("--standalone", "--nnodes=1", "--max-restarts=0")
+    return ("torchrun",), (
+        f"--nnodes={nodes}",
+        f"--node-rank=$({wiring.rank})",
+        f"--master-addr={wiring.master}",
+        f"--master-port={wiring.port}",
+        "--rdzv-backend=static",
+        f"--rdzv-id={run.name}",
+        f"--rdzv-conf=timeout={JOIN_SECONDS}",
+        "--max-restarts=0",
+    )
+
+
+def elastic(run: Run, nodes: int, wiring: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return command and options of a job that goes on between minNodes and nodes.
+
+    Which node hosts the store is said outright: a node that is found out by its address is not found while DNS is
+    still to learn the pod's name. That takes a shell, which torchrun then replaces, so that signals reach it.
+    """
+    script = f'{HOST_CHOICE}; exec torchrun --rdzv-conf="is_host=$host,join_timeout={JOIN_SECONDS}" "$@"'
+    return ("sh", "-c", script.replace("JOB_COMPLETION_INDEX", wiring.rank), "torchrun"), (
+        f"--nnodes={run.job.min_nodes}:{nodes}",
+        "--rdzv-backend=c10d",
+        f"--rdzv-endpoint={wiring.master}:{wiring.port}",
+        f"--rdzv-id={run.name}",
+        f"--max-restarts={run.job.restarts}",
+    )
+
+
+LAUNCHER = Torchrun()

@@ -1,0 +1,35 @@
+"""Security contexts that pass Pod Security `restricted`, for every container of ours and, as defaults, of the job's.
+
+Source: kubernetes/pod-security-admission v0.35 policy/check_*_restricted.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+USER = 1000
+"""User, group and file-system group; images for training mostly say root, which `restricted` refuses."""
+
+USER_NAME = "trainer"
+"""Programs ask for it: user 1000 mostly has no entry in the image's passwd, and then Python's getpass fails."""
+
+HOME = "/tmp"  # noqa: S108 - writable in every image, where `/`, the home of an unknown user, is not
+"""Where caches go that programs keep below the home directory."""
+
+
+def pod() -> dict[str, Any]:
+    """Return the pod's security context; big volumes are not walked through at each start."""
+    return {
+        "runAsNonRoot": True,
+        "runAsUser": USER,
+        "runAsGroup": USER,
+        "fsGroup": USER,
+        "fsGroupChangePolicy": "OnRootMismatch",
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def container(*, locks_memory: bool = False) -> dict[str, Any]:
+    """Return a container's security context; with `locks_memory` it may lock memory, which only `privileged` allows."""
+    capabilities = {"drop": ["ALL"], **({"add": ["IPC_LOCK"]} if locks_memory else {})}
+    return {"allowPrivilegeEscalation": False, "capabilities": capabilities}
