@@ -7,12 +7,10 @@ import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
 
-from constructs import Construct
-
 from trainyard.errors import TrainyardError
 from trainyard.kinds.base import Kind
 from trainyard.launchers import launchers
-from trainyard.parts.objects import Folder
+from trainyard.parts.objects import Folder, Scope
 from trainyard.sizing import size
 from trainyard.specs.run import Run
 
@@ -32,7 +30,7 @@ def kinds() -> dict[str, type[Kind]]:
     return dict(sorted(found.items()))
 
 
-def build(run: Run, app: Construct) -> Folder:
+def build(run: Run, app: Scope) -> Folder:
     """Return the folder of a run with all its objects; for runs that `resolve` and `launchers.check` let pass."""
     kind, launcher = kinds().get(run.kind), launchers().get(run.job.launcher)
     if kind is None or launcher is None:

@@ -6,8 +6,6 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from constructs import Construct
-
 from trainyard.documents import Path
 from trainyard.kinds.patches import merge
 from trainyard.launchers import Role, Wiring
@@ -38,7 +36,7 @@ class Kind(objects.Folder):
     container: ClassVar[str] = "trainer"
     """Name of the container that trains; some operators insist on one."""
 
-    def __init__(self, scope: Construct, run: Run) -> None:
+    def __init__(self, scope: objects.Scope, run: Run) -> None:
         super().__init__(scope, f"runs/{run.team_name}/{run.name}")
         self.run = run
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import cdk8s
-from constructs import Construct
+from constructs import Construct as Scope
 
 from trainyard.documents import Path
 from trainyard.quantities import Quantity
@@ -17,6 +17,9 @@ AMOUNTS = frozenset({"sizeLimit", "nominalQuota", "borrowingLimit", "lendingLimi
 
 AMOUNT_MAPS = frozenset({"limits", "requests", "capacity", "hard", "podFixed"})
 """Fields that map resources to quantities (ResourceRequirements, volumes, ResourceQuota, RuntimeClass overhead)."""
+
+
+__all__ = ["Folder", "Origin", "Scope", "add", "canonical", "new_app"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Origin:
 class Folder(cdk8s.Chart):
     """One folder of `generated/<cluster>/`, such as `platform` or `runs/nlp/llama-abc`; names are what we say."""
 
-    def __init__(self, scope: Construct, path: str) -> None:
+    def __init__(self, scope: Scope, path: str) -> None:
         super().__init__(scope, path, disable_resource_name_hashes=True)
         self.path = path
         self._origins: list[Origin] = []
