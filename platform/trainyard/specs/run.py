@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from trainyard.documents import Document, Path
-from trainyard.findings import Location
+from trainyard.documents import Document, Path, format_path
+from trainyard.findings import Finding, Location
 from trainyard.quantities import Quantity
 from trainyard.specs.cluster import Cluster, Pool
 from trainyard.specs.job import Job
@@ -27,15 +27,16 @@ DIGEST_CHARACTERS = 8
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The file a spec was read from; `document` is None where it has no lines (a job made by Python)."""
+    """The file a spec was read from; `document` is None for a job made by Python, whose `line` yields it."""
 
     file: str
     document: Document | None = None
+    line: int = 1
 
     def location(self, path: Path = (), *, key: bool = False) -> Location:
-        """Return where the field `path` stands, or the file's first line."""
+        """Return where the field `path` stands, or the line that made the spec."""
         if self.document is None:
-            return Location(self.file, 1, 1)
+            return Location(self.file, self.line, 1)
         return self.document.location(path, key=key)
 
 
@@ -49,6 +50,13 @@ class JobFile:
     source: Source
     contents: Mapping[str, str] = field(default_factory=dict)
     """Text of each `files[].source`."""
+
+    def problem(self, rule: str, path: Path, message: str, *, key: bool = False) -> Finding:
+        """Return a finding at a field of the job; where a program makes many jobs, it says which."""
+        if self.source.document is None:
+            message = f"in job {self.name!r}, {message}"
+        location = self.source.location(path, key=key)
+        return Finding(f"spec/{rule}", "spec", message, location, path=format_path(path) or None)
 
 
 @dataclass(frozen=True, slots=True)

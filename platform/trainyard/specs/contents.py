@@ -1,0 +1,71 @@
+"""The small files that jobs name: read, and refused where they are missing, too large, elsewhere, or no text."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from trainyard.documents import Path
+from trainyard.findings import Finding, did_you_mean
+from trainyard.specs import layout
+from trainyard.specs.run import JobFile
+
+MAX_TOTAL = 2**20
+"""Bytes of all files of a job: a ConfigMap holds 1 MiB (kubernetes v1.35 pkg/apis/core/validation/validation.go)."""
+
+KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
+"""Keys of a ConfigMap."""
+
+
+def fill(
+    jobs: Iterable[JobFile], sizes: Mapping[str, int], read: Callable[[str], bytes]
+) -> tuple[list[JobFile], list[Finding]]:
+    """Return the jobs with the texts of their files; `sizes` has the bytes of all plain files below `jobs/`."""
+    filled: list[JobFile] = []
+    findings: list[Finding] = []
+    for job in jobs:
+        if not job.job.files:
+            filled.append(job)
+            continue
+        wrong = list(check(job, sizes))
+        texts, undecoded = ({}, []) if wrong else decode(job, read)
+        findings += [*wrong, *undecoded]
+        filled.append(dataclasses.replace(job, contents=texts))
+    return filled, findings
+
+
+def check(job: JobFile, sizes: Mapping[str, int]) -> Iterator[Finding]:
+    """Yield what is wrong with a job's files before any is read."""
+    folder = f"{layout.JOBS}/{job.team}/"
+    total = 0
+    for index, file in enumerate(job.job.files):
+        place: Path = ("files", index, "source")
+        size = sizes.get(folder + file.source)
+        name = file.source.rpartition("/")[2]
+        if size is None:
+            beside = [path.removeprefix(folder) for path in sizes if path.startswith(folder)]
+            near = did_you_mean(file.source, beside, limit=4)
+            yield job.problem(
+                "missing-small-file", place, f"file {file.source!r} does not exist beside the job; {near}"
+            )
+        elif not KEY.fullmatch(name):
+            message = f"file name {name!r} should have letters, digits, '-', '_' and '.' only; rename the file"
+            yield job.problem("file-name", place, message)
+        total += size or 0
+    if total > MAX_TOTAL:
+        message = f"files have {total / 2**20:.1f} MiB together, but 1 MiB fits a ConfigMap; put large data on a volume"
+        yield job.problem("file-size", ("files",), message)
+
+
+def decode(job: JobFile, read: Callable[[str], bytes]) -> tuple[dict[str, str], list[Finding]]:
+    """Return the texts of a job's files by their source."""
+    texts: dict[str, str] = {}
+    findings: list[Finding] = []
+    for index, file in enumerate(job.job.files):
+        try:
+            texts[file.source] = read(f"{layout.JOBS}/{job.team}/{file.source}").decode()
+        except UnicodeDecodeError:
+            message = f"file {file.source!r} is no UTF-8 text; put binary data on a volume"
+            findings.append(job.problem("file-encoding", ("files", index, "source"), message))
+    return texts, findings

@@ -1,0 +1,106 @@
+"""The jobs among the files of `jobs/`: which are jobs, which are small files that jobs name, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard.findings import Finding
+from trainyard.specs import layout, reading
+from trainyard.specs.job import Job
+from trainyard.specs.layout import Place, problem
+from trainyard.specs.run import JobFile, Source
+from trainyard.specs.team import Team
+
+JOB_WORDS = frozenset({"cluster", "launcher", "image", "queue", "pool"})
+"""Fields that every job has; a file with none of them is something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A YAML file beside jobs, read but not yet judged."""
+
+    place: Place
+    source: Source | None
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def value(self) -> Mapping[str, Any]:
+        """The file's fields; empty where it has none."""
+        value = self.source.document.value if self.source and self.source.document else None
+        return value if isinstance(value, dict) else {}
+
+    @property
+    def small_files(self) -> Iterator[str]:
+        """Paths that the file names in `files`, from the raw value, so that a broken job counts too."""
+        listed = self.value.get("files")
+        for entry in listed if isinstance(listed, list) else ():
+            name = entry.get("source") if isinstance(entry, dict) else None
+            if isinstance(name, str):
+                yield f"{layout.JOBS}/{self.place.folder}/{name}"
+
+
+def candidate(place: Place, data: bytes) -> Candidate:
+    """Read a YAML file that may be a job."""
+    if wrong := layout.too_large(place.path, place.size):
+        return Candidate(place, None, [wrong])
+    return Candidate(place, *reading.document(place.path, data))
+
+
+def named_as_files(candidates: Iterable[Candidate]) -> frozenset[str]:
+    """Return the paths of small files that some job names."""
+    return frozenset(path for each in candidates for path in each.small_files)
+
+
+def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[JobFile], list[Finding]]:
+    """Return the jobs, and everything that is wrong with files that are or look like one."""
+    found: list[JobFile] = []
+    findings: list[Finding] = []
+    for each in candidates:
+        place, words = each.place, JOB_WORDS & set(each.value)
+        if place.path in small:
+            if words == JOB_WORDS:
+                message = "file is a job, and another job names it in files; put a copy into a subfolder"
+                findings.append(problem("job-as-file", place.path, message))
+            continue
+        findings += each.findings
+        if each.value and not words:
+            message = "file is no job, and no job names it in files; move it into a subfolder or delete it"
+            findings.append(problem("not-a-job", place.path, message))
+        elif each.source is not None:
+            wrong = layout.job_name(place.path, place.name)
+            job, errors = reading.validate(Job, each.source)
+            findings += [*([wrong] if wrong else []), *errors]
+            found += [JobFile(place.folder, place.name, job, each.source)] if job and not wrong else []
+    return found, findings
+
+
+def programs(places: Iterable[Place], teams: Mapping[str, Team]) -> tuple[list[Place], list[Finding]]:
+    """Return the programs that may run, and why others may not; those of unknown teams are reported elsewhere."""
+    allowed: list[Place] = []
+    findings: list[Finding] = []
+    for place in places:
+        team = teams.get(place.folder)
+        wrong = layout.too_large(place.path, place.size) or layout.job_name(place.path, place.name)
+        if wrong is None and team is not None and not team.python:
+            file = f"{layout.TEAMS}/{place.folder}.yaml"
+            wrong = problem(
+                "python-off", place.path, f"team {place.folder!r} has no jobs in Python; set python: true in {file}"
+            )
+        findings += [wrong] if wrong else []
+        allowed += [place] if wrong is None and team is not None else []
+    return allowed, findings
+
+
+def once(jobs: Iterable[JobFile]) -> tuple[list[JobFile], list[Finding]]:
+    """Return the jobs without those whose name an earlier file of the team has taken."""
+    first: dict[tuple[str, str], JobFile] = {}
+    findings: list[Finding] = []
+    for job in jobs:
+        taken = first.setdefault((job.team, job.name), job)
+        if taken is not job:
+            other = taken.source.file.rpartition("/")[2]
+            message = f"file makes job {job.name!r} a second time, beside {other}; delete or rename one"
+            findings.append(Finding("spec/duplicate-job", "spec", message, job.source.location()))
+    return list(first.values()), findings

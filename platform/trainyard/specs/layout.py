@@ -1,0 +1,178 @@
+"""Where specs lie: which file is which spec, told from its path alone, and which paths are refused."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from trainyard.findings import Finding, Location
+from trainyard.specs.base import JOB_NAME, LABEL
+from trainyard.system.files import Found
+
+JOBS, CLUSTERS, TEAMS, EXTRA = "jobs", "platform/clusters", "platform/teams", "platform/extra"
+REPOSITORY = "platform/repository.yaml"
+
+MAX_BYTES = 2**20
+"""Largest spec that is read."""
+
+LONGEST_JOB_NAME = 30
+LONGEST_NAME = 63
+LABEL_NAME = re.compile(LABEL)
+
+RESERVED_TEAMS = frozenset({"programs", "default"})
+"""Folders and namespaces that are no team's."""
+
+SPELLINGS = (".yml", ".json")
+"""Endings that look like a spec's but are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file that may be a spec: its path in the repository, its folder's name and its own, without the ending."""
+
+    path: str
+    folder: str
+    name: str
+    size: int
+    """Bytes."""
+
+    @property
+    def is_python(self) -> bool:
+        """Whether the file is a program that yields jobs."""
+        return self.path.endswith(".py")
+
+
+def problem(rule: str, path: str, message: str) -> Finding:
+    """Return a finding about a file as a whole."""
+    return Finding(f"spec/{rule}", "spec", message, Location(path, 1, 1))
+
+
+def text(path: str) -> str:
+    """Return a path as UTF-8, whatever bytes its file system allows."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def visible(found: Iterable[Found]) -> Iterator[Found]:
+    """Yield files that are not hidden and not in a hidden folder or a cache of Python's."""
+    for file in found:
+        if not any(part.startswith(".") or part == "__pycache__" for part in file.path.split("/")):
+            yield file
+
+
+def refused(file: Found, path: str) -> Finding | None:
+    """Return what is wrong with a file that is no plain one, or too large to be a spec."""
+    if is_link(file):
+        return problem("symbolic-link", path, "file is a symbolic link; put the file itself here")
+    if not file.regular:
+        return problem("not-a-file", path, "path is neither file nor folder; remove it")
+    return too_large(path, file.stat.st_size)
+
+
+def is_link(file: Found) -> bool:
+    """Whether the path is a symbolic link, to a file or to a folder."""
+    return stat.S_ISLNK(file.stat.st_mode)
+
+
+def too_large(path: str, size: int) -> Finding | None:
+    """Return what is wrong with a spec of that many bytes."""
+    if size <= MAX_BYTES:
+        return None
+    return problem("file-size", path, f"file has {size / 2**20:.1f} MiB, but a spec has at most 1 MiB; split it")
+
+
+def misspelt(path: str, paths: frozenset[str] = frozenset()) -> Finding | None:
+    """Return what is wrong with the ending of a file that looks like a spec; `paths` are all files."""
+    stem, dot, ending = path.rpartition(".")
+    name, right = stem.rpartition("/")[2], ending.lower()
+    if not dot or (f".{right}" not in SPELLINGS and (right == ending or right not in {"yaml", "py"})):
+        return None
+    right = "yaml" if f".{right}" in SPELLINGS else right
+    if f"{stem}.{right}" in paths:
+        return problem("duplicate-job", path, f"file makes {name!r} a second time, beside {name}.{right}; delete one")
+    return problem("file-ending", path, f"file ends in .{ending}; rename it to {name}.{right}")
+
+
+def flat(folder: str, found: Iterable[Found]) -> tuple[list[Place], list[Finding]]:
+    """Return the specs of a folder without subfolders: clusters or teams."""
+    places, findings = [], []
+    for file in visible(found):
+        path = text(f"{folder}/{file.path}")
+        if wrong := misspelt(path):
+            findings.append(wrong)
+        elif not path.endswith(".yaml"):
+            continue
+        elif "/" in file.path:
+            findings.append(problem("folder", path, f"file is in a subfolder; move it to {folder}/"))
+        elif wrong := refused(file, path) or named(path, folder, file.path.removesuffix(".yaml")):
+            findings.append(wrong)
+        else:
+            places.append(Place(path, folder, file.path.removesuffix(".yaml"), file.stat.st_size))
+    return places, findings
+
+
+def named(path: str, folder: str, name: str) -> Finding | None:
+    """Return what is wrong with the name of a cluster or a team, whose name is its namespace's too."""
+    if LABEL_NAME.fullmatch(name) is None or len(name) > LONGEST_NAME:
+        message = f"file name {text(name)!r} should be lower-case letters, digits and inner '-', at most {LONGEST_NAME}"
+        return problem("file-name", path, message)
+    if folder == TEAMS and (name in RESERVED_TEAMS or name.startswith("kube-") or name.endswith("-system")):
+        return problem("team-name", path, f"team name {name!r} is taken by the system; choose another")
+    return None
+
+
+def job_name(path: str, name: str) -> Finding | None:
+    """Return what is wrong with a job's name."""
+    if JOB_NAME.fullmatch(name) and not name.endswith("-") and len(name) <= LONGEST_JOB_NAME:
+        return None
+    if len(name) > LONGEST_JOB_NAME:
+        message = f"job name {name[:40]!r} has {len(name)} characters; at most {LONGEST_JOB_NAME} are allowed"
+    else:
+        message = f"job name {text(name)!r} should be a letter, then letters, digits and inner '-', all lower case"
+    return problem("job-name", path, message)
+
+
+def jobs(found: Iterable[Found]) -> tuple[list[Place], list[Finding]]:
+    """Return what may be a job, and what is wrong with paths below `jobs/`; training programs are left alone.
+
+    Whether a file is a job or a small file that a job names is told from the jobs, so names are judged later.
+    """
+    places, findings = [], []
+    files = list(visible(found))
+    paths = frozenset(text(f"{JOBS}/{file.path}") for file in files)
+    for file in files:
+        parts = file.path.split("/")
+        path = text(f"{JOBS}/{file.path}")
+        if parts[0] == "programs" and len(parts) > 1:
+            continue
+        if len(parts) == 1:
+            if path.endswith((".yaml", ".py", *SPELLINGS)) or is_link(file):
+                findings.append(problem("folder", path, f"file is in {JOBS}/ itself; move it to {JOBS}/<team>/"))
+        elif path.endswith((".yaml", ".py")) and len(parts) == 2 and file.regular:
+            places.append(Place(path, parts[0], parts[1].rpartition(".")[0], file.stat.st_size))
+        elif wrong := refused(file, path) or (misspelt(path, paths) if len(parts) == 2 else None):
+            findings.append(wrong)
+    return places, findings
+
+
+def own_objects(found: Iterable[Found]) -> tuple[list[tuple[str, Place]], list[Finding]]:
+    """Return plain objects of one's own with their cluster; the place's folder is `platform` or `teams/<team>`."""
+    places, findings = [], []
+    for file in visible(found):
+        path = text(f"{EXTRA}/{file.path}")
+        cluster, *parts = file.path.split("/")
+        name = parts.pop() if parts else ""
+        folder = "/".join(parts)
+        if wrong := misspelt(path):
+            findings.append(wrong)
+        elif not path.endswith(".yaml"):
+            continue
+        elif folder != "platform" and not (len(parts) == 2 and parts[0] == "teams"):
+            message = f"file should be in {EXTRA}/<cluster>/platform/ or {EXTRA}/<cluster>/teams/<team>/"
+            findings.append(problem("folder", path, message))
+        elif wrong := refused(file, path):
+            findings.append(wrong)
+        else:
+            places.append((cluster, Place(path, folder, name.removesuffix(".yaml"), file.stat.st_size)))
+    return places, findings

@@ -1,0 +1,121 @@
+"""Read what people wrote: every spec of a repository with the place of every field, and every problem at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from trainyard.documents import load
+from trainyard.errors import SpecError
+from trainyard.findings import Finding
+from trainyard.specs import contents, inventory, job_files, layout, python_jobs, reading, references
+from trainyard.specs.base import Spec
+from trainyard.specs.cluster import Cluster
+from trainyard.specs.layout import problem
+from trainyard.specs.repository import Repository
+from trainyard.specs.run import ExtraFile, JobFile, Source, Specs
+from trainyard.specs.team import Team
+from trainyard.system import files
+
+S = TypeVar("S", bound=Spec)
+
+
+def load_repository(root: Path) -> tuple[Specs | None, list[Finding]]:
+    """Read all specs below a repository's root; None stands for specs where any finding is an error.
+
+    Raises SpecError where the folder is no repository or cannot be read.
+    """
+    if not (root / layout.CLUSTERS).is_dir():
+        hint = "go to a repository, or make one with `trainyard init`"
+        raise SpecError(f"folder {str(root)!r} has no {layout.CLUSTERS}; {hint}")
+    loading = Loading(root)
+    try:
+        specs = loading.specs()
+    except OSError as error:
+        raise SpecError(f"{error.filename or root} cannot be read: {error.strerror}") from error
+    findings = sorted(set(loading.findings), key=lambda finding: finding.order)
+    return (None if any(finding.is_error for finding in findings) else specs), findings
+
+
+@dataclass(slots=True)
+class Loading:
+    """One pass over a repository, and the problems met on the way."""
+
+    root: Path
+    findings: list[Finding] = field(default_factory=list)
+    sources: dict[str, Source] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    """Keys of specs that are there but unusable, so that nothing else complains that they are missing."""
+
+    def specs(self) -> Specs:
+        """Read everything and check it against each other."""
+        clusters = self.folder(layout.CLUSTERS, "cluster", Cluster)
+        teams = self.folder(layout.TEAMS, "team", Team)
+        repository = self.spec(layout.REPOSITORY, "repository", Repository)
+        specs = Specs(
+            repository or Repository(live=True, repo_url="unknown"),
+            clusters,
+            teams,
+            self.jobs(teams),
+            self.extra(),
+            self.sources,
+        )
+        self.findings += inventory.check(specs, broken=frozenset(self.broken))
+        self.findings += references.check(specs, broken=frozenset(self.broken))
+        return specs
+
+    def folder(self, folder: str, key: str, model: type[S]) -> dict[str, S]:
+        """Read all specs of one folder, by name."""
+        places, findings = layout.flat(folder, files.walk(self.root / folder))
+        self.findings += findings
+        found = {place.name: self.spec(place.path, f"{key}/{place.name}", model) for place in places}
+        return {name: spec for name, spec in found.items() if spec is not None}
+
+    def spec(self, path: str, key: str, model: type[S]) -> S | None:
+        """Read one file as one spec."""
+        data = files.read(self.root / path)
+        if data is None:
+            self.findings.append(problem("missing-file", path, "file is missing; write one"))
+            return None
+        source, findings = reading.document(path, data)
+        spec = None
+        if source is not None:
+            spec, errors = reading.validate(model, source)
+            findings += errors
+            self.sources[key] = source
+        self.findings += findings
+        if spec is None:
+            self.broken.add(key)
+        return spec
+
+    def jobs(self, teams: dict[str, Team]) -> tuple[JobFile, ...]:
+        """Read the jobs of all teams."""
+        listed = list(files.walk(self.root / layout.JOBS))
+        places, findings = layout.jobs(listed)
+        yaml = [job_files.candidate(place, self.bytes(place.path)) for place in places if not place.is_python]
+        small = job_files.named_as_files(yaml)
+        written, wrong = job_files.jobs(yaml, small)
+        programs, off = job_files.programs((p for p in places if p.is_python and p.path not in small), teams)
+        made, failed = python_jobs.run(self.root, programs)
+        jobs, twice = job_files.once([*written, *made])
+        sizes = {f"{layout.JOBS}/{file.path}": file.stat.st_size for file in listed if file.regular}
+        filled, missing = contents.fill(jobs, sizes, self.bytes)
+        homeless = references.unknown_teams(places, teams, broken=frozenset(self.broken))
+        self.findings += [*findings, *wrong, *off, *failed, *twice, *missing, *homeless]
+        return tuple(sorted(filled, key=lambda job: (job.team, job.name)))
+
+    def extra(self) -> tuple[ExtraFile, ...]:
+        """Read plain objects of one's own, one a document."""
+        places, findings = layout.own_objects(files.walk(self.root / layout.EXTRA))
+        self.findings += findings
+        found: list[ExtraFile] = []
+        for cluster, place in places:
+            documents, errors = load(self.bytes(place.path), file=place.path)
+            self.findings += errors
+            found += (ExtraFile(cluster, place.folder, Source(place.path, document)) for document in documents)
+        return tuple(found)
+
+    def bytes(self, path: str) -> bytes:
+        """Return a file's bytes; none where it went away since it was listed."""
+        return files.read(self.root / path) or b""
