@@ -1,0 +1,127 @@
+"""Compiles a type that the server decodes into a Go struct: every core kind, and ObjectMeta in any kind.
+
+Null is nothing, so it is right everywhere but as an element of a list with keys. Numbers must fit their Go type.
+Source: sigs.k8s.io/json and the UnmarshalJSON methods of k8s.io/apimachinery v0.35.4, asked of a kube-apiserver 1.35.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainyard.api.problems import shown
+from trainyard.api.schemas import TYPE
+from trainyard.api.structure import lists
+from trainyard.api.structure.decoded import DECODED, SOURCE, is_base64, whole
+from trainyard.api.structure.values import one_of_choices
+from trainyard.api.structure.walk import (
+    Check,
+    Fault,
+    Faults,
+    anything,
+    arrays,
+    below,
+    is_flag,
+    is_number,
+    is_text,
+    json_name,
+    objects,
+    scalars,
+)
+
+
+class Compiler:
+    """Compiles Go types; a type is compiled once, for types contain each other and themselves."""
+
+    def __init__(self, *, choices: bool = True) -> None:
+        self.choices = choices
+        self.types: dict[str, Check] = {}
+
+    def root(self, schema: Mapping[str, Any], *, drops_status: bool) -> Check:
+        """Compile a kind; in a status that create drops, a choice is never wrong."""
+        properties = dict(schema["properties"])
+        status = properties.pop("status", None) if drops_status else None
+        whole_kind = {**schema, "properties": {**properties, **({"status": {}} if status else {})}}
+        check = self.struct(whole_kind, str(schema[TYPE]))
+        return check if status is None else beside(check, Compiler(choices=False).node(status, "status"))
+
+    def node(self, node: Mapping[str, Any], place: str) -> Check:
+        """Compile one node; `place` is the Go field that holds it, for messages."""
+        go_type = node.get(TYPE)
+        if go_type is None:
+            return self.field(node, place)
+        if go_type not in self.types:
+            self.types[go_type] = self.struct(node, go_type)
+        return self.types[go_type]
+
+    def struct(self, node: Mapping[str, Any], go_type: str) -> Check:
+        """Compile a named type."""
+        return DECODED.get(go_type) or self.field(node, go_type.rpartition(".")[2])
+
+    def field(self, node: Mapping[str, Any], place: str) -> Check:
+        """Compile a node by its JSON type."""
+        kind = node.get("type")
+        if kind == "object":
+            return self.object(node, place)
+        if kind == "array":
+            items = self.node(node.get("items") or {}, place)
+            return arrays(not_null(items), cannot(place, "list"), lists.asked(node, applied=True, go=True))
+        if kind == "string":
+            if node.get("format") == "byte":
+                return scalars(is_text, cannot(place, "[]byte"), (is_base64,))
+            after = (closed_set(node["enum"]),) if self.choices and node.get("enum") else ()
+            return scalars(is_text, cannot(place, "string"), after)
+        if kind == "integer":
+            return whole(str(node.get("format", "int64")), place)
+        if kind == "boolean":
+            return scalars(is_flag, cannot(place, "bool"), ())
+        return scalars(is_number, cannot(place, "float64"), ()) if kind == "number" else anything
+
+    def object(self, node: Mapping[str, Any], place: str) -> Check:
+        """Compile a struct or a map; what has neither fields nor values of one type is raw JSON."""
+        properties, additional = node.get("properties"), node.get("additionalProperties")
+        fallback: Check | None = None
+        if isinstance(additional, Mapping):
+            fallback = self.node(additional, place)
+        elif properties is None:
+            fallback = anything
+
+        def compile_child(child: Mapping[str, Any], name: str) -> Check:
+            return self.node(child, f"{place}.{name}")
+
+        return objects(properties or {}, fallback, compile_child, cannot(place, "object"), anything, (), SOURCE)
+
+
+def beside(check: Check, status: Check) -> Check:
+    """Return a check that judges the status apart."""
+
+    def both(value: Any) -> Faults:
+        faults = check(value) or []
+        if type(value) is dict and value.get("status") is not None and (found := status(value["status"])):
+            faults += below("status", found)
+        return faults or None
+
+    return both
+
+
+def not_null(check: Check) -> Check:
+    """Return a check that accepts null."""
+    return lambda value: None if value is None else check(value)
+
+
+def closed_set(choices: list[Any]) -> Check:
+    """Return the check of an enum; empty text stands for no choice, of which the core rules speak."""
+    check = one_of_choices(choices)
+    return lambda value: check(value) if value else None
+
+
+def cannot(place: str, go_type: str) -> Check:
+    """Return the report of a value that Go cannot decode."""
+
+    def wrong(value: Any) -> Faults:
+        message = (
+            f"cannot unmarshal {json_name(value)} {shown(value, limit=40)} into Go field {place} of type {go_type}"
+        )
+        return [Fault("schema/type", message, SOURCE)]
+
+    return wrong
