@@ -39,9 +39,9 @@ def covered(cluster: Cluster, pools: Iterable[str]) -> tuple[str, ...]:
 def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> dict[str, str]:
     """Return what a quota on a pool comes to in each resource of its nodes, as quantities.
 
-    A quota in GPUs or nodes is that share of everything on the nodes, rounded down to whole CPUs and bytes: the jobs
-    that share nodes by GPUs are each rounded down too, so that together they never exceed it. A quota in CPUs and
-    memory has no GPUs, and of disk and devices the share of its CPUs.
+    A quota in GPUs or nodes is that share of everything on the nodes: the jobs that share nodes by GPUs are each
+    rounded down, so that together they never exceed it. A quota in CPUs and memory has no GPUs, and of disk and
+    devices the share of its CPUs.
     """
     whole = per_node(cluster, pool_name)
     gpus = cluster.pools[pool_name].node.gpus
@@ -57,10 +57,13 @@ def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> dict[str, str]:
 
 
 def quantities(found: dict[str, Fraction]) -> dict[str, str]:
-    """Write amounts as quantities, rounded down to whole cores, bytes and devices."""
-    return {name: whole_quantity(amount, binary=name in BYTES) for name, amount in found.items()}
+    """Write amounts in whole units: CPUs and bytes rounded down, devices up, of which there are plenty."""
+    return {
+        name: quantity(name, math.floor(amount) if name in BASIC else math.ceil(amount))
+        for name, amount in found.items()
+    }
 
 
-def whole_quantity(amount: Fraction, *, binary: bool) -> str:
-    """Write an amount as a quantity in whole units; `binary` for bytes, as in 96Gi."""
-    return Quantity(Decimal(math.floor(amount)), Format.BINARY_SI if binary else Format.DECIMAL_SI).canonical()
+def quantity(resource: str, amount: int) -> str:
+    """Write an amount of a resource in whole units, such as 96Gi of memory."""
+    return Quantity(Decimal(amount), Format.BINARY_SI if resource in BYTES else Format.DECIMAL_SI).canonical()

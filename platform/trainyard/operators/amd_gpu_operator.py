@@ -1,0 +1,59 @@
+"""AMD GPU Operator: the chart without its DeviceConfig, and one DeviceConfig for each pool of AMD GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.operators.base import POOL_LABEL, Operator, Resource, Site, lookup, merge
+from trainyard.specs import Cluster, Pool
+
+
+class AmdGpuOperator(Operator):
+    """The chart installs the operator; what it does to nodes stands in `hardware/` and is synced by hand."""
+
+    name = "amd-gpu-operator"
+
+    def values(self, _site: Site) -> dict[str, Any]:
+        """Leave the DeviceConfig to us, and out what repairs nodes by itself: it brings a workflow engine along.
+
+        Definitions are left to Argo CD, which renders them with the chart.
+        """
+        return {
+            "crds": {"defaultCR": {"install": False, "upgrade": False}},
+            "remediation": {"enabled": False, "installCRDs": False},
+            "upgradeCRD": False,
+        }
+
+    def hardware(self, site: Site) -> Iterator[Resource]:
+        """Yield a DeviceConfig for each pool; the values' own `deviceConfig.spec` is merged over it."""
+        own = lookup(site.choice.values, "deviceConfig.spec")
+        for name, pool in pools(site.cluster).items():
+            spec = merge(device_config(name, pool), own if isinstance(own, dict) else {})
+            at = ("pools", name)
+            yield Resource("amd.com/v1alpha1", "DeviceConfig", name, at, site.facts.namespace, fields={"spec": spec})
+
+
+def pools(cluster: Cluster) -> dict[str, Pool]:
+    """Return the pools with AMD GPUs."""
+    found = {name: pool for name, pool in cluster.pools.items() if pool.node.gpus is not None}
+    return {name: pool for name, pool in found.items() if pool.node.gpus and pool.node.gpus.vendor == "amd"}
+
+
+def device_config(name: str, pool: Pool) -> dict[str, Any]:
+    """Return the spec: the node's own driver, the device plugin, labels and metrics, past the pool's taints."""
+    tolerations = [{"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in pool.taints] or None
+    return {
+        "selector": {POOL_LABEL: name},
+        "driver": {"enable": False},
+        "devicePlugin": {
+            "enableDevicePlugin": True,
+            "enableNodeLabeller": True,
+            "devicePluginTolerations": tolerations,
+            "nodeLabellerTolerations": tolerations,
+        },
+        "metricsExporter": {"enable": True, "serviceType": "ClusterIP", "tolerations": tolerations},
+    }
+
+
+OPERATOR = AmdGpuOperator()

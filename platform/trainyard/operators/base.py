@@ -1,0 +1,108 @@
+"""An operator: cluster software that is installed from a pinned chart or from objects of ours, and configured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from trainyard.documents import Path
+from trainyard.releases import Facts, Release, nearest
+from trainyard.specs import Cluster, OperatorChoice
+
+POOL_LABEL = "trainyard.dev/pool"
+"""Label of every node with the name of its pool, and the only node selector of a queued run."""
+
+TEAM_LABEL = "trainyard.dev/team"
+"""Label of a team's namespaces; where it is, Kueue manages every job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """An object to be: what it says, and the field of a spec that it comes from."""
+
+    api_version: str
+    kind: str
+    name: str
+    at: Path
+    """Field of the spec file."""
+    namespace: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Top-level fields beside metadata: `spec`, `data`, …"""
+    source: str = "cluster"
+    """Which spec `at` is a field of: `cluster`, `repository` or `team/<name>`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A cluster as one of its operators sees it."""
+
+    name: str
+    """Name of the operator."""
+    cluster: Cluster
+    choice: OperatorChoice
+    facts: Facts
+
+    @property
+    def version(self) -> str:
+        """The release as chosen, without a leading `v`."""
+        return self.choice.version.removeprefix("v")
+
+    @property
+    def release(self) -> Release:
+        """What is known of the release, or of the nearest one."""
+        return self.facts.releases[nearest(self.facts, self.version)]
+
+    @property
+    def at(self) -> Path:
+        """Where the cluster's file chooses it."""
+        return ("operators", self.name)
+
+
+class Operator:
+    """What Trainyard writes for one operator; a subclass overrides what it has."""
+
+    name: ClassVar[str]
+    """The operator's name in cluster files, and of its file in `releases/`."""
+    health: ClassVar[Mapping[str, str]] = {}
+    """Argo CD health scripts in Lua, by `<group>/<kind>`."""
+    ignore: ClassVar[tuple[Mapping[str, Any], ...]] = ()
+    """Argo CD `ignoreDifferences` entries for what the operator writes into the chart's objects."""
+
+    def values(self, _site: Site) -> dict[str, Any]:
+        """Return the chart's values that follow from the cluster; the cluster file's own are merged over them."""
+        return {}
+
+    def own(self, _site: Site) -> Iterator[Resource]:
+        """Yield the operator's own resources, for `operators/<name>/`; its Namespace is added for it."""
+        yield from ()
+
+    def hardware(self, _site: Site) -> Iterator[Resource]:
+        """Yield what drains, reboots or reconfigures nodes, for `hardware/`."""
+        yield from ()
+
+
+def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `base` with `over` merged into it as Helm merges values: maps by key, everything else replaced."""
+    merged = dict(base)
+    for key, value in over.items():
+        own = merged.get(key)
+        merged[key] = merge(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
+def lookup(values: Mapping[str, Any], path: str) -> Any:
+    """Return the value at a dotted path, or None."""
+    found: Any = values
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def nested(path: str, value: Any) -> dict[str, Any]:
+    """Return the map that holds a value at a dotted path."""
+    for key in reversed(path.split(".")):
+        value = {key: value}
+    return dict(value)

@@ -1,0 +1,154 @@
+"""NVIDIA GPU Operator: the chart without its ClusterPolicy, and the ClusterPolicy as a hardware change of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from trainyard.operators.base import Operator, Resource, Site, merge
+from trainyard.sizing.fabric import on_fabric
+from trainyard.specs import Cluster, Pool
+
+POLICY = "cluster-policy"
+"""Name that the chart gives it; the operator takes one ClusterPolicy and ignores every other."""
+
+IMAGES = {
+    "validator": "validator",
+    "driver": "driver",
+    "driver.manager": "driverManager",
+    "toolkit": "toolkit",
+    "devicePlugin": "devicePlugin",
+    "gfd": "gfd",
+    "dcgmExporter": "dcgmExporter",
+    "migManager": "migManager",
+}
+"""Sections of the ClusterPolicy whose images must be named in it, and the components of the release file."""
+
+SECTIONS = (
+    "daemonsets",
+    "validator",
+    "mig",
+    "cdi",
+    "driver",
+    "toolkit",
+    "devicePlugin",
+    "dcgm",
+    "dcgmExporter",
+    "gfd",
+    "migManager",
+    "nodeStatusExporter",
+    "gds",
+    "gdrcopy",
+    "hostPaths",
+)
+"""Values of the chart that the ClusterPolicy has under the same name; the cluster file's own go into both."""
+
+HEALTH = """\
+hs = {status = "Progressing", message = "waiting for the operator"}
+if obj.status ~= nil and obj.status.state ~= nil then
+  hs.message = obj.status.state
+  if obj.status.state == "ready" then
+    hs.status = "Healthy"
+  elseif obj.status.state == "ignored" then
+    hs.status = "Degraded"
+  end
+end
+return hs
+"""
+
+
+class GpuOperator(Operator):
+    """The chart installs the operator; what it does to nodes stands in `hardware/` and is synced by hand."""
+
+    name = "gpu-operator"
+    health: ClassVar[Mapping[str, str]] = {"nvidia.com/ClusterPolicy": HEALTH}
+
+    def values(self, site: Site) -> dict[str, Any]:
+        """Leave the ClusterPolicy to us, and the definitions to Argo CD, which renders them with the chart."""
+        tolerations = tolerate(site.cluster)
+        return {
+            "clusterPolicy": {"deployCR": False},
+            "operator": {"upgradeCRD": False},
+            "node-feature-discovery": {"worker": {"tolerations": [*CONTROL_PLANE, *tolerations]}},
+        }
+
+    def hardware(self, site: Site) -> Iterator[Resource]:
+        """Yield the ClusterPolicy: a new driver replaces the old one under running jobs."""
+        spec = policy(site)
+        yield Resource("nvidia.com/v1", "ClusterPolicy", POLICY, site.at, fields={"spec": spec})
+
+
+CONTROL_PLANE: list[dict[str, Any]] = [
+    {"key": "node-role.kubernetes.io/control-plane", "operator": "Equal", "value": "", "effect": "NoSchedule"}
+]
+
+
+def pools(cluster: Cluster) -> dict[str, Pool]:
+    """Return the pools with NVIDIA GPUs."""
+    found = {name: pool for name, pool in cluster.pools.items() if pool.node.gpus is not None}
+    return {name: pool for name, pool in found.items() if pool.node.gpus and pool.node.gpus.vendor == "nvidia"}
+
+
+def tolerate(cluster: Cluster) -> list[dict[str, Any]]:
+    """Return tolerations for the taints of the GPU pools, after the one that GPU nodes commonly have."""
+    found = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+    for pool in pools(cluster).values():
+        for taint in pool.taints:
+            toleration = {"key": taint.key, "operator": "Exists", "effect": taint.effect}
+            if toleration not in found:
+                found.append(toleration)
+    return found
+
+
+def policy(site: Site) -> dict[str, Any]:
+    """Return the spec of the ClusterPolicy: what the release needs, what follows from the cluster, and its file's own.
+
+    Drivers are not upgraded by the operator alone: a node gets the new one when a person drains it. With an RDMA
+    fabric the kernel modules are the open ones, which GPUDirect over DMA-BUF needs; the older nvidia-peermem is loaded
+    only where the NVIDIA Network Operator brings its driver.
+    """
+    cluster = site.cluster
+    fabric = any(on_fabric(cluster, name) for name in pools(cluster))
+    base: dict[str, Any] = {
+        "operator": {"runtimeClass": "nvidia"},
+        "daemonsets": {
+            "priorityClassName": "system-node-critical",
+            "tolerations": tolerate(cluster),
+            "updateStrategy": "RollingUpdate",
+            "rollingUpdate": {"maxUnavailable": "1"},
+        },
+        "mig": {"strategy": "single"},
+        "cdi": {"enabled": True},
+        "driver": {
+            "enabled": True,
+            "kernelModuleType": "open" if fabric else "auto",
+            "rdma": {"enabled": fabric and "network-operator" in cluster.operators},
+            "upgradePolicy": {"autoUpgrade": False},
+        },
+        "toolkit": {"enabled": True},
+        "devicePlugin": {"enabled": True},
+        "dcgm": {"enabled": False},
+        "dcgmExporter": {"enabled": True, "serviceMonitor": {"enabled": False}},
+        "gfd": {"enabled": True},
+        "migManager": {"enabled": True},
+        "nodeStatusExporter": {"enabled": False},
+        "validator": {},
+        "sandboxWorkloads": {"enabled": False},
+    }
+    own = {name: value for name, value in site.choice.values.items() if name in SECTIONS}
+    return merge(merge(base, images(site)), own)
+
+
+def images(site: Site) -> dict[str, Any]:
+    """Return repository, image and version of every component, as the release's chart would write them."""
+    found: dict[str, Any] = {}
+    for path, component in IMAGES.items():
+        image = site.release.components.get(component)
+        if isinstance(image, dict):
+            section, _, part = path.partition(".")
+            block = {**image, "imagePullPolicy": "IfNotPresent"}
+            found = merge(found, {section: {part: block} if part else block})
+    return found
+
+
+OPERATOR = GpuOperator()

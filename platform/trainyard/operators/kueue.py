@@ -1,0 +1,160 @@
+"""Kueue: the configuration that follows from the cluster, and what Argo CD should think of queues."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from trainyard.documents import dump, load
+from trainyard.operators.base import TEAM_LABEL, Operator, Site, lookup
+from trainyard.specs import Cluster
+from trainyard.workloads import workloads
+
+CONFIGURATION = "managerConfig.controllerManagerConfigYaml"
+"""The chart's value that holds the whole configuration, as one text (kueue v0.19.2 charts/kueue/values.yaml)."""
+
+READY_TIMEOUT = "30m"
+"""How long an admitted job may take until all its pods are ready: image pulls of tens of GB included."""
+
+READY_ATTEMPTS = 5
+"""How often a job that does not get ready is tried again before it is set aside, so that it frees its quota."""
+
+QUEUE_HEALTH = """\
+hs = {status = "Progressing", message = "waiting for the controller"}
+if obj.status ~= nil and obj.status.conditions ~= nil then
+  for _, condition in ipairs(obj.status.conditions) do
+    if condition.type == "Active" then
+      hs.message = condition.message
+      if condition.status == "True" then
+        hs.status = "Healthy"
+      elseif %s then
+        hs.status = "Suspended"
+      else
+        hs.status = "Degraded"
+      end
+    end
+  end
+end
+return hs
+"""
+
+WORKLOAD_HEALTH = """\
+found = {}
+if obj.status ~= nil and obj.status.conditions ~= nil then
+  for _, condition in ipairs(obj.status.conditions) do
+    found[condition.type] = condition
+  end
+end
+function is(name) return found[name] ~= nil and found[name].status == "True" end
+if is("Finished") then
+  if found.Finished.reason == "Failed" then
+    return {status = "Degraded", message = found.Finished.message}
+  end
+  return {status = "Healthy", message = found.Finished.message}
+end
+if not is("Admitted") then
+  return {status = "Suspended", message = "not admitted"}
+end
+if is("PodsReady") then
+  return {status = "Healthy", message = "all pods are ready"}
+end
+return {status = "Progressing", message = "admitted, pods are starting"}
+"""
+
+
+class Kueue(Operator):
+    """Kueue from its chart; the configuration is one text in its values."""
+
+    name = "kueue"
+    health: ClassVar[Mapping[str, str]] = {
+        "kueue.x-k8s.io/ClusterQueue": QUEUE_HEALTH % 'condition.reason == "Stopped"',
+        "kueue.x-k8s.io/LocalQueue": QUEUE_HEALTH
+        % 'condition.reason == "Stopped" or condition.reason == "ClusterQueueIsInactive"',
+        "kueue.x-k8s.io/AdmissionCheck": QUEUE_HEALTH % "false",
+        "kueue.x-k8s.io/Workload": WORKLOAD_HEALTH,
+    }
+    ignore = ({"group": "", "kind": "Secret", "name": "kueue-webhook-server-cert", "jsonPointers": ["/data"]},)
+
+    def values(self, site: Site) -> dict[str, Any]:
+        """Return the configuration as the chart takes it."""
+        return {"managerConfig": {"controllerManagerConfigYaml": dump(derived(site.cluster))}}
+
+
+def configuration(cluster: Cluster) -> dict[str, Any]:
+    """Return what Kueue runs with: derived, or the cluster file's own; empty for a cluster without Kueue."""
+    choice = cluster.operators.get(Kueue.name)
+    if choice is None:
+        return {}
+    text = lookup(choice.values, CONFIGURATION)
+    if not isinstance(text, str):
+        return derived(cluster)
+    documents, _ = load(text.encode(), file=CONFIGURATION)
+    value = documents[0].value if documents else None
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def derived(cluster: Cluster) -> dict[str, Any]:
+    """Return the configuration that follows from the cluster.
+
+    Fields as in kueue v0.19.2 apis/config/v1beta2/configuration_types.go, numbers of its chart where nothing is said.
+    Jobs without a queue are held in the namespaces of teams, so that none gets past the quota. Objects are never
+    removed by Kueue: a job that it deletes would be made again at the next sync and train again.
+    """
+    config: dict[str, Any] = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": ":8081"},
+        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
+        "webhook": {"port": 9443},
+        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
+        "controller": {
+            "groupKindConcurrency": {
+                "Job.batch": 5,
+                "Pod": 5,
+                "Workload.kueue.x-k8s.io": 10,
+                "LocalQueue.kueue.x-k8s.io": 5,
+                "ClusterQueue.kueue.x-k8s.io": 5,
+                "ResourceFlavor.kueue.x-k8s.io": 1,
+            }
+        },
+        "clientConnection": {"qps": 300, "burst": 500},
+        "manageJobsWithoutQueueName": True,
+        "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM_LABEL, "operator": "Exists"}]},
+        "waitForPodsReady": {
+            "timeout": READY_TIMEOUT,
+            "recoveryTimeout": READY_TIMEOUT,
+            "blockAdmission": False,
+            "requeuingStrategy": {
+                "timestamp": "Eviction",
+                "backoffLimitCount": READY_ATTEMPTS,
+                "backoffBaseSeconds": 60,
+                "backoffMaxSeconds": 3600,
+            },
+        },
+        "integrations": {"frameworks": frameworks(cluster)},
+    }
+    if shares_fairly(cluster):
+        config["fairSharing"] = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
+    return config
+
+
+def frameworks(cluster: Cluster) -> list[str]:
+    """Return the integrations of the kinds that the cluster can run, sorted.
+
+    Single pods, Deployments and StatefulSets are left out: their integrations would queue what is no training.
+    """
+    found = {
+        workload.framework
+        for workload in workloads().values()
+        if workload.framework and (workload.operator is None or workload.operator in cluster.operators)
+    }
+    return sorted(found)
+
+
+def shares_fairly(cluster: Cluster) -> bool:
+    """Whether some queue or cohort has a weight, which means that unused quota is shared by weights."""
+    queues, cohorts = cluster.queues.values(), cluster.cohorts.values()
+    return any(queue.fair_weight for queue in queues) or any(cohort.fair_weight for cohort in cohorts)
+
+
+OPERATOR = Kueue()

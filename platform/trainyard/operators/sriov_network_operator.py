@@ -1,0 +1,119 @@
+"""SR-IOV Network Operator: virtual functions of every rail, on every pool of the fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from trainyard.operators.base import POOL_LABEL, Operator, Resource, Site
+from trainyard.sizing.fabric import pool_resource, rails
+from trainyard.sizing.networks import link, nics, pools
+from trainyard.specs import Fabric
+from trainyard.specs.shapes import Nic
+
+API = "sriovnetwork.openshift.io/v1"
+
+LINKS = {"ethernet": "eth", "infiniband": "ib"}
+
+HEALTH = """\
+hs = {status = "Progressing", message = "waiting for the node's daemon"}
+if obj.status ~= nil and obj.status.syncStatus ~= nil then
+  hs.message = obj.status.syncStatus
+  if obj.status.syncStatus == "Succeeded" then
+    hs.status = "Healthy"
+  elseif obj.status.syncStatus == "Failed" then
+    hs.status = "Degraded"
+    hs.message = obj.status.lastSyncError or "Failed"
+  end
+end
+return hs
+"""
+
+
+class SriovNetworkOperator(Operator):
+    """The chart installs the operator; its configuration is ours, and policies that drain nodes are hardware."""
+
+    name = "sriov-network-operator"
+    health: ClassVar[Mapping[str, str]] = {"sriovnetwork.openshift.io/SriovNetworkNodeState": HEALTH}
+
+    def values(self, _site: Site) -> dict[str, Any]:
+        """Leave the operator's configuration to us."""
+        return {"sriovOperatorConfig": {"deploy": False}}
+
+    def own(self, site: Site) -> Iterator[Resource]:
+        """Yield the configuration; its daemon runs on the pools of the fabric.
+
+        Injector and webhook stay off: they want certificates, pods here name their devices themselves, and the
+        policies are checked before they are applied. Without a selector the daemon asks for the label
+        node-role.kubernetes.io/worker (sriov-network-operator v1.6.0 pkg/consts/constants.go).
+        """
+        names = list(pools(site.cluster))
+        selector = {POOL_LABEL: names[0]} if len(names) == 1 else {"kubernetes.io/os": "linux"}
+        spec = {
+            "configDaemonNodeSelector": selector,
+            "configurationMode": "daemon",
+            "disableDrain": False,
+            "enableInjector": False,
+            "enableOperatorWebhook": False,
+            "logLevel": 2,
+        }
+        yield Resource(API, "SriovOperatorConfig", "default", site.at, site.facts.namespace, fields={"spec": spec})
+
+    def hardware(self, site: Site) -> Iterator[Resource]:
+        """Yield a policy for each rail of each pool, and how many of the pool's nodes may be away at a time."""
+        fabric = site.cluster.fabric
+        if fabric is None or fabric.attach != "sriov":
+            return
+        for name, pool in pools(site.cluster).items():
+            yield pool_config(site, name)
+            for rail in rails(site.cluster, name):
+                found = nics(pool, fabric, rail)
+                if found:
+                    yield node_policy(site, name, fabric, rail, found)
+
+
+def pool_config(site: Site, pool: str) -> Resource:
+    """Return the pool's limits: one node is drained at a time, and RDMA devices belong to one pod each.
+
+    The RDMA mode is the same on all nodes of a pool and matches the `rdma` plugin of the networks.
+    """
+    spec = {
+        "maxUnavailable": 1,
+        "nodeSelector": {"matchLabels": {POOL_LABEL: pool}},
+        "rdmaMode": "exclusive",
+    }
+    return Resource(API, "SriovNetworkPoolConfig", pool, ("pools", pool), site.facts.namespace, fields={"spec": spec})
+
+
+def node_policy(site: Site, pool: str, fabric: Fabric, rail: int, found: tuple[Nic, ...]) -> Resource:
+    """Return the policy that makes virtual functions on the NICs of one rail.
+
+    The MTU is set here: networks of virtual functions have no field for it. Interfaces of InfiniBand take theirs from
+    the subnet manager.
+    """
+    kind = link(fabric)
+    spec = {
+        "deviceType": "netdevice",
+        "isRdma": True,
+        "linkType": LINKS[kind],
+        "mtu": fabric.mtu if kind == "ethernet" else None,
+        "nicSelector": selector(found),
+        "nodeSelector": {POOL_LABEL: pool},
+        "numVfs": min(nic.virtual_functions for nic in found) or 1,
+        "resourceName": pool_resource(rail),
+    }
+    name = f"{pool}-rail-{rail}"
+    return Resource(
+        API, "SriovNetworkNodePolicy", name, ("fabric", "rails"), site.facts.namespace, fields={"spec": spec}
+    )
+
+
+def selector(found: tuple[Nic, ...]) -> dict[str, list[str]]:
+    """Return how the policy finds the NICs: by PCI address where the shape knows it, else by interface name."""
+    addresses = [nic.pci for nic in found if nic.pci is not None]
+    if len(addresses) == len(found):
+        return {"rootDevices": addresses}
+    return {"pfNames": [nic.name for nic in found]}
+
+
+OPERATOR = SriovNetworkOperator()
