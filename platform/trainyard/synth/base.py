@@ -24,7 +24,9 @@ def base_commit(git: Git, ref: str | None = None, *, revision: str = "main", wri
             raise ToolError(f"--base {ref!r} is no commit of this repository; fetch it, or give another")
         if head is None:
             return target
-        literal = not (git.ask("rev-parse", "--symbolic-full-name", ref) or "").startswith("refs/")
+        literal = ref in {"HEAD", "@"} or not (git.ask("rev-parse", "--symbolic-full-name", ref) or "").startswith(
+            "refs/"
+        )
     elif head is None:
         return None
     else:

@@ -1,0 +1,66 @@
+"""What `synth` says of the files on disk: frozen files that were edited, runs of no job, files of nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.findings import Finding, Location, Severity
+from trainyard.synth.runs import Decision
+from trainyard.synth.snapshot import GENERATED
+from trainyard.synth.tree import Changes, Tree
+
+SYNCED = (".yaml", ".yml", ".json")
+"""Endings of files that Argo CD applies from a folder (argo-cd 3.5.1 `reposerver/repository/repository.go`)."""
+
+
+def strangers(changes: Changes, *, checking: bool) -> Iterator[Finding]:
+    """Yield a finding for each file that no synth made; in a check one that a cluster would apply is an error."""
+    for path in changes.blocking:
+        message = "this is in the way of a folder or file that synth writes; remove it"
+        yield _finding("run/in-the-way", path, message)
+    for path in changes.foreign:
+        error = checking and path.endswith(SYNCED)
+        message = "no synth made this file and no spec owns it, so it stays; move it elsewhere"
+        yield _finding("run/foreign-file", path, message, Severity.ERROR if error else Severity.WARNING)
+    for path in changes.overwrite:
+        message = "no synth made this file, but a spec owns its name, so synth replaces it"
+        yield _finding("run/foreign-file", path, message, Severity.ERROR if checking else Severity.WARNING)
+
+
+def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]:
+    """Yield one finding for each way in which the files on disk are not what they should be."""
+    frozen = {f"{each.cluster}/{each.folder}" for each in decision.frozen}
+    asked = frozen | {f"{each.cluster}/{each.folder}" for each in decision.fresh}
+    others = 0
+    unknown: dict[str, str] = {}
+    for path in (*changes.write, *changes.remove, *changes.foreign):
+        folder = run_folder(path)
+        if folder in frozen:
+            message = "this file belongs to a frozen run and is not as at the base; restore it with `trainyard synth`"
+            yield _finding("run/frozen", path, message)
+        elif folder and folder not in asked:
+            unknown.setdefault(folder, path)
+        elif path in tree.kept:
+            message = "this ledger is not as at the base; its entries are never removed or rewritten"
+            yield _finding("run/ledger", path, message)
+        else:
+            others += path not in changes.foreign
+    for folder in sorted(unknown):
+        name = folder.rpartition("/")[2]
+        message = f"run {name!r} is asked for by no job; run `trainyard synth`, and write a job for what should run"
+        yield _finding("run/unknown", folder, message)
+    if others:
+        message = f"{others} {'file differs' if others == 1 else 'files differ'} from the specs; run `trainyard synth`"
+        yield Finding("run/stale", "run", message, Location(GENERATED))
+
+
+def run_folder(path: str) -> str | None:
+    """Return `<cluster>/runs/<team>/<run>` for a file in such a folder and for its index, else None."""
+    cluster, *parts = path.split("/")
+    if parts[:2] == ["index", "runs"] and len(parts) == 4:
+        return "/".join((cluster, *parts[1:])).removesuffix(".json")
+    return "/".join((cluster, *parts[:3])) if len(parts) > 3 and parts[0] == "runs" else None
+
+
+def _finding(rule: str, path: str, message: str, severity: Severity = Severity.ERROR) -> Finding:
+    return Finding(rule, "run", message, Location(f"{GENERATED}/{path}"), severity)

@@ -1,0 +1,53 @@
+"""A Git repository in a folder, for tests: commits with fixed times and no configuration from outside."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+ENV = {
+    **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **{
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", "t"), ("EMAIL", "t@t"))
+    },
+}
+
+
+class Repo:
+    """One repository with the branch `main`."""
+
+    def __init__(self, root: Path, *, branch: str = "main", create: bool = True) -> None:
+        self.root = root
+        if create:
+            root.mkdir(parents=True, exist_ok=True)
+            self.git("init", "--quiet", "--initial-branch", branch)
+
+    def git(self, *arguments: str, ok: bool = True) -> str:
+        """Run git and return what it prints; with `ok=False` it may fail."""
+        done = subprocess.run(["git", *arguments], cwd=self.root, env=ENV, capture_output=True, text=True, check=False)
+        if ok:
+            assert done.returncode == 0, done.stderr + done.stdout
+        return done.stdout.strip()
+
+    def put(self, name: str, text: str) -> Path:
+        """Write one file."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+        return path
+
+    def commit(self, message: str = "change") -> str:
+        """Commit everything and return the id."""
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", message)
+        return self.git("rev-parse", "HEAD")
+
+    def clone(self, root: Path, *arguments: str) -> Repo:
+        """Return a clone."""
+        self.git("clone", "--quiet", *arguments, self.root.as_uri(), str(root))
+        return Repo(root, create=False)
