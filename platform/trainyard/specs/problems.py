@@ -75,8 +75,13 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
 
 
 def path_in(value: Any, location: Iterable[int | str], *, missing: bool) -> Path:
-    """Return the part of an error's location that the file has: tags of unions and `[key]` are pydantic's own."""
+    """Return the part of an error's location that the file has: tags of unions and `[key]` are pydantic's own.
+
+    Without a value, where a program made the model, all of it.
+    """
     parts = list(location)
+    if value is None:
+        return tuple(part for part in parts if part != "[key]")
     last = parts.pop() if missing and parts else None
     path: list[str | int] = []
     for part in parts:
@@ -95,11 +100,12 @@ def has(value: Any, part: int | str) -> bool:
 
 def unknown_field(path: Path, location: Iterable[int | str], model: type[BaseModel]) -> str:
     """Name the field that does not exist and the nearest one that does."""
-    owner = owner_of(model, tuple(location)[:-1])
+    *parents, name = location
+    owner = owner_of(model, parents)
     fields = names(owner) if owner else ()
     where = article(noun(owner)) if owner else format_path(path[:-1])
-    hint = did_you_mean(str(path[-1]), fields, limit=6) if fields else "remove it"
-    return f"field {str(path[-1])[:LONGEST]!r} does not exist in {where}; {hint}"
+    hint = did_you_mean(str(name), fields, limit=6) if fields else "remove it"
+    return f"field {str(name)[:LONGEST]!r} does not exist in {where}; {hint}"
 
 
 def names(model: type[BaseModel]) -> tuple[str, ...]:

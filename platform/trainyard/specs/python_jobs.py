@@ -1,15 +1,86 @@
-"""Jobs that a program yields."""
+"""Jobs that a program yields: run in another process without an environment, and validated like any other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from trainyard.findings import Finding
-from trainyard.specs.layout import Place
-from trainyard.specs.run import JobFile
+from pydantic import ValidationError
+
+from trainyard.errors import ToolError
+from trainyard.findings import Finding, Location
+from trainyard.specs import layout, problems
+from trainyard.specs.job import Job
+from trainyard.specs.layout import Place, problem
+from trainyard.specs.run import JobFile, Source
+from trainyard.system import process
+
+PACKAGES = Path(__file__).resolve().parents[2]
+"""The folder that holds this package."""
+
+START = "import sys; sys.path.insert(0, sys.argv[1]); from trainyard.specs.python_child import main; main()"
+
+SECONDS_EACH = 25
+"""Longest that one program may take, with its start; the other process stops it earlier."""
 
 
 def run(root: Path, places: Sequence[Place]) -> tuple[list[JobFile], list[Finding]]:
-    """Run programs."""
-    return [], []
+    """Run the programs and return their jobs, and what is wrong with them.
+
+    The other process has no environment but a fixed hash seed, and no folder of the user's on its path: what Python's
+    `-I` gives, which would ignore the seed.
+    """
+    if not places:
+        return [], []
+    programs = [{"path": str((root / place.path).resolve()), "file": place.path} for place in places]
+    try:
+        done = process.run(
+            [sys.executable, "-s", "-P", "-B", "-c", START, str(PACKAGES)],
+            cwd=root,
+            stdin=json.dumps(programs).encode(),
+            env={"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"},
+            timeout_seconds=SECONDS_EACH * len(programs),
+        )
+    except ToolError as error:
+        return [], [problem("python-error", place.path, f"program could not be run: {error}") for place in places]
+    answers = {answer["file"]: answer for answer in map(json.loads, done.out.decode().splitlines())}
+    jobs: list[JobFile] = []
+    findings: list[Finding] = []
+    for place in places:
+        answer = answers.get(place.path) or {"problems": [{"message": f"program could not be run: {done.complaint}"}]}
+        findings += failures(place, answer.get("problems", ()))
+        for item in answer.get("jobs", ()):
+            job, wrong = validated(place, item)
+            findings += wrong
+            jobs += [job] if job else []
+    return jobs, findings
+
+
+def failures(place: Place, listed: Iterable[Mapping[str, Any]]) -> Iterator[Finding]:
+    """Yield what the other process says is wrong with a program."""
+    for each in listed:
+        location = Location(place.path, each.get("line", 1), 1)
+        yield Finding(f"spec/{each.get('rule', 'python-error')}", "spec", str(each["message"]), location)
+
+
+def validated(place: Place, item: Mapping[str, Any]) -> tuple[JobFile | None, list[Finding]]:
+    """Return one job of a program, or what is wrong with its name or its fields."""
+    name, source = str(item["name"]), Source(place.path, line=int(item["line"]))
+    if wrong := misnamed(place, name):
+        return None, [Finding("spec/job-name", "spec", wrong, source.location())]
+    try:
+        job = Job.model_validate(item["job"], by_alias=True, by_name=False)
+    except ValidationError as error:
+        return None, list(problems.findings(error, Job, source, item["job"]))
+    return JobFile(place.folder, name, job, source), []
+
+
+def misnamed(place: Place, name: str) -> str | None:
+    """Return what is wrong with the name of a program's job, which must show where it comes from."""
+    if name != place.name and not name.startswith(f"{place.name}-"):
+        return f"job name {name[:40]!r} should begin with {place.name + '-'!r}, the program's name"
+    wrong = layout.job_name(place.path, name)
+    return wrong.message if wrong else None
