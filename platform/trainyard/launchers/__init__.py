@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 
 from trainyard.findings import Finding
 from trainyard.launchers.base import Launcher, Role, Wiring
+from trainyard.sizing import check as check_sizes
 from trainyard.specs.run import Run
 
 __all__ = ["Launcher", "Role", "Wiring", "check", "launchers"]
@@ -28,5 +29,8 @@ def launchers() -> dict[str, Launcher]:
 
 
 def check(run: Run) -> list[Finding]:
-    """Return what the job says that its launcher cannot do; call it for runs that `resolve` let pass."""
-    return list(launchers()[run.job.launcher].check(run))
+    """Return what the job asks of its pods and its launcher that they cannot do.
+
+    For runs that `resolve` let pass; an error among the findings means that the run must not be rendered.
+    """
+    return [*check_sizes(run), *launchers()[run.job.launcher].check(run)]

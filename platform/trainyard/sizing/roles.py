@@ -65,9 +65,8 @@ class Wish:
 def wishes(run: Run) -> list[Wish]:
     """Return the worker's wish and then one for each of the job's roles."""
     job, pools = run.job, run.cluster.pools
-    worker = Wish(
-        WORKER, job.pool, pools[job.pool], job.nodes, job.gpus_per_node, job.cpus_per_node, job.memory_per_node, ""
-    )
+    gpus = job.gpus_per_node or int(job.gpu is not None)
+    worker = Wish(WORKER, job.pool, pools[job.pool], job.nodes, gpus, job.cpus_per_node, job.memory_per_node, "")
     return [worker, *(_of_role(run, name, role) for name, role in job.roles.items())]
 
 
@@ -81,7 +80,7 @@ def size_role(run: Run, wish: Wish, *, pods: int) -> RoleSize:
     """Return what each pod of the role asks for; `pods` are all pods of the run."""
     job, node = run.job, available(wish.pool)
     part, why = share(job, wish, node)
-    beside = [*job.containers, *job.init_containers] if wish.name == WORKER else []
+    beside = companions(job) if wish.name == WORKER else []
     processes = processes_of(job, wish)
     memory = memory_of(wish, node, part, why, beside)
     rails = fabric.rails_of(run.cluster, wish.pool_name, wish.gpus) if wants_rdma(job, wish) else ()
@@ -91,7 +90,7 @@ def size_role(run: Run, wish: Wish, *, pods: int) -> RoleSize:
         pool=wish.pool_name,
         nodes=Sized(wish.nodes, f"{wish.field}nodes of the job"),
         processes=processes,
-        gpus=Sized(wish.gpus, f"{wish.field}gpusPerNode of the job"),
+        gpus=Sized(wish.gpus, gpus_from(job, wish)),
         cpus=cpus_of(wish, node, part, why, beside),
         memory=memory,
         shared_memory=shared_memory_of(job, memory, processes.value),
@@ -209,7 +208,16 @@ def devices(job: Job, wish: Wish) -> dict[str, Sized[int]]:
     """Return the role's GPUs as an extended resource, or nothing."""
     if not wish.gpus or wish.pool.node.gpus is None:
         return {}
-    return {gpu_resource(job, wish.pool): Sized(wish.gpus, f"{wish.field}gpusPerNode of the job")}
+    return {gpu_resource(job, wish.pool): Sized(wish.gpus, gpus_from(job, wish))}
+
+
+def gpus_from(job: Job, wish: Wish) -> str:
+    """Return in words where the number of GPUs comes from."""
+    return (
+        "gpu of the job: one part of a GPU"
+        if job.gpu and wish.name == WORKER
+        else f"{wish.field}gpusPerNode of the job"
+    )
 
 
 def gpu_resource(job: Job, pool: Pool) -> str:
@@ -227,6 +235,12 @@ def gpu_resource(job: Job, pool: Pool) -> str:
     if job.gpu and job.gpu.shared and not gpus.resource.endswith(".shared"):
         return f"{gpus.resource}.shared"
     return gpus.resource
+
+
+def companions(job: Job) -> list[Mapping[str, Any]]:
+    """Return the job's own containers that run beside the training one; others have ended when it begins."""
+    sidecars = [each for each in job.init_containers if each.get("restartPolicy") == "Always"]
+    return [*job.containers, *sidecars]
 
 
 def resources(container: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,87 @@
+"""What a job asks for that its pods cannot have, once everything is derived; the rest, loading has reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from trainyard.documents import Path, format_path
+from trainyard.findings import Finding, Severity
+from trainyard.sizing.node import Available, available, binary, cores, size
+from trainyard.sizing.roles import Wish, companions, resources, share, wants_rdma, wishes
+from trainyard.sizing.run import size_run
+from trainyard.specs.run import Run
+
+
+def check(run: Run) -> Iterator[Finding]:
+    """Yield findings about the run's sizes; rule ids are the catalogue's."""
+    worker, *_ = wishes(run)
+    node = available(worker.pool)
+    yield from check_parts(run, worker, node)
+    yield from check_memory(run)
+    yield from check_scratch(run, worker, node)
+    yield from check_containers(run, worker, node)
+    yield from check_rails(run, worker, node)
+
+
+def check_parts(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
+    """Yield parts of GPUs where there are none, and gangs of them: parts cannot talk to each other fast, or at all."""
+    gpu = run.job.gpu
+    if gpu is None:
+        return
+    if not node.gpus:
+        message = f"gpu asks for a part of a GPU, but pool {worker.pool_name!r} has no GPUs; choose another pool"
+        yield problem(run, "gpu-known-resource", message, ("gpu",))
+    elif sum(wish.nodes for wish in wishes(run)) > 1:
+        rule = "gpu-mig-ddp" if gpu.profile else "gpu-timeslice-multi"
+        message = f"gpu asks for a part of a GPU, but nodes is {run.job.nodes}; train on whole GPUs, or set nodes: 1"
+        yield problem(run, rule, message, ("gpu",))
+
+
+def check_memory(run: Run) -> Iterator[Finding]:
+    """Yield shared memory that leaves the programs none: its pages count in the container's memory."""
+    worker = size_run(run).worker
+    if size(worker.shared_memory.value) >= size(worker.memory.value):
+        message = (
+            f"sharedMemory is {worker.shared_memory.value}, but counts in the pod's memory of {worker.memory.value}"
+            "; lower it, or raise memoryPerNode"
+        )
+        yield problem(run, "gpu-shm-mem", message, ("sharedMemory",))
+
+
+def check_scratch(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
+    """Yield scratch that no node of the pool has."""
+    if run.job.scratch and size(run.job.scratch) > node.storage:
+        message = (
+            f"scratch is {run.job.scratch}, but pool {worker.pool_name!r} has {binary(node.storage)} a node for pods"
+            "; lower it"
+        )
+        yield problem(run, "sto-ephemeral", message, ("scratch",))
+
+
+def check_containers(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
+    """Yield containers of the job's own that leave the training container nothing of what a pod has."""
+    part, _ = share(run.job, worker, node)
+    own = [resources(each) for each in companions(run.job)]
+    cpus, memory = sum((cores(each["cpu"]) for each in own), Fraction(0)), sum(size(each["memory"]) for each in own)
+    if worker.cpus is None and cpus and node.cpus * part - cpus < 1:
+        message = f"containers ask for {float(cpus):g} CPUs of the pod's {float(node.cpus * part):g}; lower them"
+        yield problem(run, "gpu-count-node", message, ("containers",))
+    if worker.memory is None and memory and memory >= node.memory * part:
+        message = f"containers ask for {binary(memory)} of the pod's {binary(node.memory * part)} memory; lower them"
+        yield problem(run, "gpu-count-node", message, ("containers",))
+
+
+def check_rails(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
+    """Yield RDMA for a part of a node: every such pod has the first rails, and the second one's GPUs are far off."""
+    if wants_rdma(run.job, worker) and 0 < worker.gpus < node.gpus:
+        message = (
+            f"fabric is 'rdma' with {worker.gpus} of {node.gpus} GPUs a node"
+            "; a second pod there gets NICs of the other socket, use whole nodes"
+        )
+        yield problem(run, "numa-gpu-vf-ratio", message, ("gpusPerNode",), severity=Severity.WARNING)
+
+
+def problem(run: Run, rule: str, message: str, path: Path, *, severity: Severity = Severity.ERROR) -> Finding:
+    """Return a finding at a field of the job's file."""
+    return Finding(rule, "run", message, run.source.location(path), severity=severity, path=format_path(path))
