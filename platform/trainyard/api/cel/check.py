@@ -14,7 +14,7 @@ from typing import Any
 from trainyard.api.cel import types
 from trainyard.api.cel.errors import CompileError, Issue
 from trainyard.api.cel.functions import Overload
-from trainyard.api.cel.syntax import Bind, Call, Constant, Fold, Ident, ListLiteral, MapLiteral, Node, Select
+from trainyard.api.cel.syntax import Bind, Call, Constant, Fold, Ident, ListLiteral, MapLiteral, Node, Select, walk
 from trainyard.api.cel.types import BOOL, DYN, ERROR, INT, STRING, ObjectType, Type, Unifier, is_optional
 from trainyard.api.cel.values import UInt
 from trainyard.findings import did_you_mean
@@ -309,3 +309,20 @@ _VISITS: dict[type[Node], Callable[[_Checker, Any], Type]] = {
 def exact(result: Type, wanted: Iterable[Type]) -> bool:
     """Whether an expression's type is one of those asked for; `dyn` among them takes any."""
     return any(each.kind == "dyn" or each == result for each in wanted)
+
+
+def takes_plain_json(checked: Checked) -> bool:
+    """Whether no part of an expression sees what a schema reads otherwise than as JSON: times, sets, doubles.
+
+    Reading a field of an object, asking for one and going through elements are the same either way.
+    """
+    harmless = set()
+    for node in walk(checked.root):
+        if isinstance(node, Select):
+            harmless.add(node.operand.id)
+        elif isinstance(node, Fold):
+            harmless.add(node.source.id)
+    found = (
+        checked.types[node.id] for node in walk(checked.root) if node.id in checked.types and node.id not in harmless
+    )
+    return not any(map(types.needs_conversion, found))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.api.cel import literals
-from trainyard.api.cel.check import check, exact
+from trainyard.api.cel.check import check, exact, takes_plain_json
 from trainyard.api.cel.compile import Compiler
 from trainyard.api.cel.errors import CelError, CompileError, Issue
 from trainyard.api.cel.folds import OverBudget
@@ -29,6 +29,8 @@ class Program:
     type: Type
     variables: frozenset[str]
     """The declared variables that it refers to."""
+    plain: bool
+    """Whether it gives the same for plain JSON as for values converted by their schema."""
     _names: tuple[str, ...]
     _size: int
     _run: Run
@@ -84,4 +86,4 @@ class Environment:
         names = tuple(sorted(checked.variables))
         compiler = Compiler(checked, {name: slot for slot, name in enumerate(names, start=1)})
         run = compiler.run(checked.root)
-        return Program(expression, checked.type, frozenset(names), names, compiler.size, run)
+        return Program(expression, checked.type, frozenset(names), takes_plain_json(checked), names, compiler.size, run)

@@ -26,6 +26,8 @@ class Type:
     kind: Kind
     name: str
     parameters: tuple[Type, ...] = ()
+    special: Callable[[], bool] | None = field(default=None, compare=False, repr=False)
+    """Says whether values come from a schema that reads them otherwise than as plain JSON: sets, times."""
 
     def __str__(self) -> str:
         inner = ", ".join(map(str, self.parameters))
@@ -56,6 +58,9 @@ class ObjectType(Type):
     names: Callable[[], Iterable[str]] = field(default=tuple)
     nullable_fields: bool = True
     """Whether a field that is null counts as absent, as in rules of custom resources."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 DYN = Type("dyn", "dyn")
@@ -94,6 +99,17 @@ def type_of(value: Type) -> Type:
 def opaque(name: str) -> Type:
     """Return a type of a library, known by its name alone."""
     return Type("opaque", name)
+
+
+FORMATTED = frozenset({"double", "bytes", "timestamp", "duration"})
+"""Kinds that plain JSON does not have."""
+
+
+def needs_conversion(given: Type) -> bool:
+    """Whether plain JSON has to be converted before it is a value of this type."""
+    if given.special is not None:
+        return given.special()
+    return given.kind in FORMATTED or any(map(needs_conversion, given.parameters))
 
 
 def is_optional(given: Type) -> bool:

@@ -5,40 +5,17 @@ Source: kubernetes/apiserver v0.35.4 pkg/cel/library/format.go; kube-openapi pkg
 
 from __future__ import annotations
 
-import base64
-import binascii
-import datetime as dt
-import re
 from collections.abc import Callable
 
 from trainyard.api import names
 from trainyard.api.cel.errors import no_such_overload
 from trainyard.api.cel.functions import Functions
-from trainyard.api.cel.library.times import parse_timestamp
-from trainyard.api.cel.library.urls import is_url
 from trainyard.api.cel.values import NONE, Opaque, Optional
+from trainyard.api.formats import FORMATS
 
 FUNCTIONS = Functions(since=31)
 
 NAMED_FORMAT = "kubernetes.NamedFormat"
-_UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
-
-
-def is_byte(text: str) -> bool:
-    """Whether text is base64 with its padding."""
-    try:
-        base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return True
-
-
-def is_date(text: str) -> bool:
-    """Whether text is a day of the calendar: 2026-02-28."""
-    try:
-        return len(text) == 10 and bool(dt.date.fromisoformat(text))
-    except ValueError:
-        return False
 
 
 def unless(right: Callable[[str], bool], message: str) -> Callable[[str], str | None]:
@@ -55,11 +32,11 @@ CHECKS: dict[str, Callable[[str], str | None]] = {
     "dns1035LabelPrefix": names.prefix_of(names.dns_label_1035),
     "qualifiedName": names.label_key,
     "labelValue": names.label_value,
-    "uri": unless(is_url, "invalid URI for request"),
-    "uuid": unless(lambda text: _UUID.fullmatch(text) is not None, "does not match the UUID format"),
-    "byte": unless(is_byte, "invalid base64"),
-    "date": unless(is_date, "invalid date"),
-    "datetime": unless(lambda text: parse_timestamp(text.upper()) is not None, "invalid datetime"),
+    "uri": unless(FORMATS["uri"], "invalid URI for request"),
+    "uuid": unless(FORMATS["uuid"], "does not match the UUID format"),
+    "byte": unless(FORMATS["byte"], "invalid base64"),
+    "date": unless(FORMATS["date"], "invalid date"),
+    "datetime": unless(FORMATS["datetime"], "invalid datetime"),
 }
 """What is wrong with text of each format, or None."""
 

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
+from trainyard.api import uris
 from trainyard.api.cel.errors import CelError
 from trainyard.api.cel.functions import Functions
 from trainyard.api.cel.values import Opaque
@@ -17,12 +18,7 @@ FUNCTIONS = Functions()
 
 PATH_SAFE = "$&+,/:;=@-_.~"
 PATH_KEPT = frozenset(PATH_SAFE + "!'()*[]%ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):", re.ASCII)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_PORT = re.compile(r"(:[0-9]*)?", re.ASCII)
-_HOST = re.compile(r"([A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>\"]|[^\x00-\x7f]|%[89A-Fa-f][0-9A-Fa-f])*")
-_USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +26,6 @@ class Url:
     """The parts of a URL; `path` is as written, escapes included."""
 
     scheme: str
-    user: str
     host: str
     path: str
     query: str
@@ -58,82 +53,34 @@ class Url:
         return tail.rpartition(":")[2] if ":" in tail else ""
 
 
-def parse(text: str, *, request: bool) -> Url:
-    """Read a URL; one of a request has no fragment and is absolute, or a path from the root. Raises ValueError."""
-    fragment = ""
-    if not request:
-        text, _, fragment = text.partition("#")
-        check_escapes(fragment)
-    if _CONTROL.search(text):
-        raise ValueError("invalid control character in URL")
-    if request and not text:
-        raise ValueError("empty url")
+def parse(text: str) -> Url | None:
+    """Take a URL apart that a request may have; None for others."""
+    text, _, fragment = text.partition("#")
+    if not uris.is_request(text) or _BAD_ESCAPE.search(fragment):
+        return None
     if text == "*":
-        return Url("", "", "", "*", "", fragment)
-    if text.startswith(":"):
-        raise ValueError("missing protocol scheme")
-    scheme = match[1].lower() if (match := _SCHEME.match(text)) else ""
+        return Url("", "", "*", "", fragment)
+    match = uris.SCHEME.match(text)
     rest, _, query = text[match.end() if match else 0 :].partition("?")
-    if not rest.startswith("/"):
-        if scheme:
-            return Url(scheme, "", "", "", query, fragment)
-        if request:
-            raise ValueError("invalid URI for request")
-        if ":" in rest.partition("/")[0]:
-            raise ValueError("first path segment in URL cannot contain colon")
-    user = host = ""
-    if rest.startswith("//") and (scheme or not (request or rest.startswith("///"))):
+    host = ""
+    if match and rest.startswith("//"):
         authority, slash, path = rest[2:].partition("/")
-        user, host = read_authority(authority)
+        host = unquote_to_bytes(authority.rpartition("@")[2]).decode(errors="replace")
         rest = slash + path
-    check_escapes(rest)
-    return Url(scheme, user, host, rest, query, fragment)
-
-
-def check_escapes(text: str) -> None:
-    """Raise ValueError for a percent sign that no two hexadecimal digits follow."""
-    if match := _BAD_ESCAPE.search(text):
-        raise ValueError(f'invalid URL escape "{text[match.start() : match.start() + 3]}"')
-
-
-def read_authority(authority: str) -> tuple[str, str]:
-    """Split user information from host and port, and check both."""
-    user, at, host = authority.rpartition("@")
-    if at and not _USER.fullmatch(user):
-        raise ValueError("net/url: invalid userinfo")
-    check_escapes(user)
-    if host.startswith("["):
-        end = host.rfind("]")
-        if end < 0:
-            raise ValueError("missing ']' in host")
-        port = host[end + 1 :]
-    else:
-        port = host[host.rfind(":") :] if ":" in host else ""
-    if not _PORT.fullmatch(port):
-        raise ValueError(f'invalid port "{port}" after host')
-    if not _HOST.fullmatch(host.replace("%25", "", 1) if host.startswith("[") else host):
-        raise ValueError("invalid character in host name")
-    return user, unquote_to_bytes(host).decode(errors="replace")
+    path = rest if rest.startswith("/") else ""
+    return Url(match[1].lower() if match else "", host, path, query, fragment)
 
 
 @FUNCTIONS.define("url(string) -> kubernetes.URL")
 def to_url(text: str) -> Opaque:
     """Read a URL."""
-    try:
-        parse(text, request=True)
-        return Opaque("kubernetes.URL", parse(text, request=False))
-    except ValueError as error:
-        raise CelError(f'URL parse error during conversion from string: parse "{text}": {error}') from None
+    url = parse(text)
+    if url is None or not uris.is_request(text):
+        raise CelError(f'URL parse error during conversion from string: parse "{text}": invalid URI for request')
+    return Opaque("kubernetes.URL", url)
 
 
-@FUNCTIONS.define("isURL(string) -> bool")
-def is_url(text: str) -> bool:
-    """Whether text is an absolute URL, or a path from the root."""
-    try:
-        parse(text, request=True)
-    except ValueError:
-        return False
-    return True
+FUNCTIONS.define("isURL(string) -> bool")(uris.is_request)
 
 
 def url_of(value: Opaque) -> Url:
