@@ -9,13 +9,15 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import click
 import typer
 
 from trainyard.errors import TrainyardError
 
 CLEAN, FINDINGS, UNFINISHED = 0, 1, 2
 """Exit codes."""
+
+USAGE_ERROR = typer.BadParameter.__mro__[2]
+"""What every wrong use of the command line derives from; typer carries click inside and does not export it."""
 
 
 def commands() -> list[str]:
@@ -67,12 +69,12 @@ def run(function: Callable[[], Any]) -> int:
     except TrainyardError as error:
         print(f"trainyard: {error}", file=sys.stderr)
         return UNFINISHED
-    except click.exceptions.Exit as error:
+    except typer.Exit as error:
         return error.exit_code
-    except click.ClickException as error:
-        error.show()
+    except USAGE_ERROR as error:
+        print(f"trainyard: {lowered(str(error))}", file=sys.stderr)
         return UNFINISHED
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         print("trainyard: interrupted", file=sys.stderr)
         return UNFINISHED
     except BrokenPipeError:
@@ -82,6 +84,11 @@ def run(function: Callable[[], Any]) -> int:
         print(f"trainyard: {error.filename or 'system'}: {error.strerror or error}", file=sys.stderr)
         return UNFINISHED
     return result if isinstance(result, int) else CLEAN
+
+
+def lowered(message: str) -> str:
+    """Return a message of the command-line parser in our form: lower case, no full stop."""
+    return (message[:1].lower() + message[1:]).rstrip(".")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,0 +1,129 @@
+"""One object's verdict, layer by layer, in the order of the API server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from trainyard.api import core, defaults, metadata, structural
+from trainyard.api.catalog import Catalog, Missing
+from trainyard.api.core import defaults as core_defaults
+from trainyard.api.problems import Problem
+from trainyard.api.served import Kind
+from trainyard.documents import Path, format_path
+from trainyard.findings import Finding, Layer, Location, Severity
+from trainyard.manifests import Manifest
+
+Verdict = Literal["valid", "invalid", "unknown"]
+
+Update = Literal["in place", "replace", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the server would say of one object, and why."""
+
+    manifest: Manifest
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    value: dict[str, Any] | None = None
+    """The object with its defaults, as rules and policies see it; None where its kind is unknown."""
+    kind: Kind | None = None
+    update: Update | None = None
+    """How the server would take the change, where the object before is known."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges objects as a server of one Kubernetes release with these kinds would."""
+
+    catalog: Catalog
+    allow_unknown: frozenset[str] = frozenset()
+    """Kinds, as `GROUP/KIND` or `KIND`, whose unknown verdict does not fail."""
+    namespaces: frozenset[str] | None = None
+    """Namespaces that exist; None where that cannot be known."""
+    spec_of: Callable[[Manifest], Location | None] = field(default=lambda _: None)
+    """The spec line that a person should edit when the object is generated."""
+
+    def judge(self, manifest: Manifest, *, old: dict[str, Any] | None = None) -> Judgement:
+        """Return the verdict; `old` is the object before, where it is known."""
+        found = self.catalog.lookup(*manifest.gvk)
+        if isinstance(found, Missing):
+            return self._unknown(manifest, found)
+        value = prepared(manifest.value, found, self.catalog.kubernetes)
+        before = None if old is None else prepared(old, found, self.catalog.kubernetes)
+        findings = tuple(self._findings(manifest, found, value, before))
+        verdict: Verdict = "invalid" if any(each.is_error for each in findings) else "valid"
+        update: Update | None = None if old is None else "in place" if verdict == "valid" else "refused"
+        return Judgement(manifest, verdict, findings, value, found, update)
+
+    def _findings(
+        self, manifest: Manifest, kind: Kind, value: dict[str, Any], old: dict[str, Any] | None
+    ) -> Iterator[Finding]:
+        """Run the layers; rules in CEL run on a sound structure only, as they do on a server."""
+        kubernetes = self.catalog.kubernetes
+        malformed: set[Path] = set()
+        for problem in structural.check(value, kind, kubernetes=kubernetes):
+            malformed.add(problem.path)
+            yield self._finding(manifest, problem, "schema")
+        for problem in metadata.check(value, kubernetes=kubernetes, namespaced=kind.namespaced, old=old):
+            if not beneath(problem.path, malformed):
+                yield self._finding(manifest, problem, "meta")
+        if kind.namespaced and self.namespaces is not None:
+            yield from self._namespace(manifest)
+        if kind.typed:
+            for problem in core.check(value, kubernetes=kubernetes, old=old):
+                if not beneath(problem.path, malformed):
+                    yield self._finding(manifest, problem, "core")
+        if kind.deprecated:
+            message = f"{kind.api_version} {kind.kind} is deprecated; {kind.deprecated or 'use a newer version'}"
+            problem = Problem(("apiVersion",), "schema/deprecated", message, f"{kind.project} {kind.release}")
+            yield self._finding(manifest, problem, "schema", Severity.WARNING)
+
+    def _namespace(self, manifest: Manifest) -> Iterator[Finding]:
+        """Yield a namespace that does not exist: the server answers 404 before it looks at the object."""
+        name = manifest.namespace or "default"
+        if self.namespaces is not None and name not in self.namespaces:
+            message = f"namespace {name!r} does not exist on this cluster"
+            problem = Problem(("metadata", "namespace"), "meta/namespace-exists", message, "kube-apiserver NamespaceLifecycle")
+            yield self._finding(manifest, problem, "meta")
+
+    def _unknown(self, manifest: Manifest, why: Missing) -> Judgement:
+        """Return the verdict on a kind that nothing here serves: it fails unless it is allowed."""
+        names = {manifest.kind, f"{manifest.group}/{manifest.kind}"}
+        severity = Severity.WARNING if names & self.allow_unknown else Severity.ERROR
+        problem = Problem(("kind",), "schema/unknown-kind", why.message, "API discovery")
+        return Judgement(manifest, "unknown", (self._finding(manifest, problem, "schema", severity),))
+
+    def _finding(
+        self, manifest: Manifest, problem: Problem, layer: Layer, severity: Severity = Severity.ERROR
+    ) -> Finding:
+        """Add place, layer and severity to what a layer found."""
+        return Finding(
+            rule=problem.rule,
+            layer=layer,
+            message=problem.message,
+            location=manifest.location(problem.path),
+            severity=severity,
+            object=manifest.ref,
+            path=format_path(problem.path) or None,
+            spec=self.spec_of(manifest),
+            source=problem.source,
+        )
+
+
+def beneath(path: Path, malformed: set[Path]) -> bool:
+    """Say whether a field, or what it stands in, was refused already: one mistake is one finding."""
+    return bool(malformed) and any(path[:length] in malformed for length in range(1, len(path) + 1))
+
+
+def prepared(value: dict[str, Any], kind: Kind, kubernetes: str) -> dict[str, Any]:
+    """Return a copy with the defaults that the server fills in before it validates."""
+    filled: dict[str, Any] = defaults.apply(value, kind)
+    return core_defaults.apply(filled, kubernetes) if kind.typed else filled
+
+
+def judge_all(judge: Judge, manifests: Iterable[Manifest]) -> Iterator[Judgement]:
+    """Judge objects one by one, in their order."""
+    return (judge.judge(manifest) for manifest in manifests)

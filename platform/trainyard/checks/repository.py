@@ -1,0 +1,157 @@
+"""Judges a repository's own generated tree: each cluster against the releases it runs, with its inventory and policies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trainyard.api import catalog, kubeconform
+from trainyard.api.catalog import Catalog
+from trainyard.api.judge import Judge, Judgement
+from trainyard.checks import cel_policies, policies, validate
+from trainyard.checks.policies import Waiver, Waivers
+from trainyard.checks.policy import Policy, load_policies
+from trainyard.checks.result import Result, Skipped
+from trainyard.checks.world import World
+from trainyard.errors import SpecError
+from trainyard.findings import Location, did_you_mean
+from trainyard.manifests import Manifest
+from trainyard.specs import Cluster
+from trainyard.specs.load import load_repository
+from trainyard.specs.run import Specs
+from trainyard.system import files
+from trainyard.system.data import policies_dir, schemas_dir
+from trainyard.workloads.resolve import resolve
+
+GENERATED = "generated"
+NOT_OBJECTS = ("index/", "ledger/")
+"""Folders of a cluster that hold our own records."""
+NODES = "nodes/"
+"""Files for node images, which no API server ever sees."""
+BUILT_IN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
+
+SpecLine = Callable[[str], Location | None]
+"""The spec line that a generated file, named by its path in the repository, comes from."""
+
+
+@dataclass(slots=True)
+class Checking:
+    """One pass over a repository."""
+
+    root: Path
+    specs: Specs
+    spec_line: SpecLine
+    allow_unknown: frozenset[str] = frozenset()
+    before: Mapping[str, Sequence[tuple[str, bytes]]] = field(default_factory=dict)
+    """By cluster, the generated files as they were, for the rules of updates."""
+
+    def cluster(self, name: str, rules: Sequence[Policy]) -> Result:
+        """Judge one cluster's tree."""
+        result = Result()
+        cluster = self.specs.clusters[name]
+        known = self.catalog(name, cluster, result)
+        inputs = list(self.inputs(name))
+        manifests = validate.decode_all(inputs, result)
+        known = known.with_crds(each.value for each in manifests)
+        olds = {
+            validate.identity(each): each for each in validate.decode_all(self.before.get(name, ()), Result())
+        }
+        judge = Judge(known, self.allow_unknown, self.namespaces(cluster, manifests), self.line_of)
+        judgements: list[Judgement] = []
+        for manifest in manifests:
+            old = olds.get(validate.identity(manifest))
+            judgements.append(judge.judge(manifest, old=None if old is None else old.value))
+            validate.collect(result, judgements[-1])
+        self.second_engine(name, known, inputs, result)
+        self.policies(name, judgements, rules, result)
+        if any((self.root / GENERATED / name / NODES).glob("*")):
+            result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
+        return result
+
+    def catalog(self, name: str, cluster: Cluster, result: Result) -> Catalog:
+        """Return the kinds that a cluster serves: its Kubernetes, its operators and its Argo CD."""
+        source = self.specs.sources.get(f"cluster/{name}")
+
+        def where(project: str) -> Location:
+            path = ("kubernetes",) if project == "kubernetes" else ("operators", project, "version")
+            path = ("argocd", "version") if project == "argo-cd" else path
+            return source.location(path) if source else Location(f"platform/clusters/{name}.yaml")
+
+        projects = {operator: choice.version for operator, choice in cluster.operators.items()}
+        known, findings = catalog.load(
+            schemas_dir(self.root),
+            kubernetes=cluster.kubernetes,
+            projects={**projects, "argo-cd": cluster.argocd.version},
+            where=where,
+        )
+        result.add(findings)
+        return known
+
+    def inputs(self, name: str) -> Iterable[tuple[str, bytes]]:
+        """Yield path and bytes of every object of a cluster, in order."""
+        folder = self.root / GENERATED / name
+        for found in sorted(files.walk(folder), key=lambda each: each.path):
+            if found.regular and found.path.endswith(".yaml") and not found.path.startswith((*NOT_OBJECTS, NODES)):
+                yield f"{GENERATED}/{name}/{found.path}", files.read(folder / found.path) or b""
+
+    def namespaces(self, cluster: Cluster, manifests: Iterable[Manifest]) -> frozenset[str]:
+        """Return the namespaces that exist on a cluster: Kubernetes' own, Argo CD's, and those in the tree."""
+        made = {each.name for each in manifests if each.kind == "Namespace" and not each.group}
+        return frozenset({*BUILT_IN, cluster.argocd.namespace, *made})
+
+    def line_of(self, manifest: Manifest) -> Location | None:
+        """Return the spec line of a generated object."""
+        return self.spec_line(manifest.file)
+
+    def second_engine(
+        self, name: str, known: Catalog, inputs: Sequence[tuple[str, bytes]], result: Result
+    ) -> None:
+        """Let kubeconform judge the same files; what ours refused already is not said twice."""
+        refused = {(each.location.file, each.location.document) for each in result.findings if each.is_error}
+        for finding in kubeconform.check(self.root, known, inputs):
+            if (finding.location.file, finding.location.document) not in refused:
+                result.findings.append(finding)
+
+    def policies(self, name: str, judgements: Sequence[Judgement], rules: Sequence[Policy], result: Result) -> None:
+        """Run the policies of both languages, and look after the waivers."""
+        waivers = Waivers(tuple(self.waivers(name)))
+        world = World(tuple(each.manifest for each in judgements), self.specs.clusters[name])
+        off = self.specs.repository.policies
+        findings, skipped = policies.check(world, rules, waivers, off=off)
+        result.add(findings)
+        result.skipped += [each for each in skipped if each not in result.skipped]
+        result.add(cel_policies.check_judged(judgements, [rule for rule in rules if rule.id not in off], waivers))
+        result.add(waivers.unneeded(rule.id for rule in rules))
+
+    def waivers(self, name: str) -> Iterable[Waiver]:
+        """Yield the waivers of a cluster's jobs."""
+        runs, _ = resolve(self.specs)
+        for run in runs:
+            if run.cluster_name == name:
+                for policy in run.job.waive:
+                    place = run.source.location(("waive", policy), key=True)
+                    yield Waiver(policy, run.namespace, run.name, place)
+
+
+def validate_repository(
+    root: Path,
+    spec_line: SpecLine,
+    *,
+    clusters: Iterable[str] = (),
+    allow_unknown: Iterable[str] = (),
+    before: Mapping[str, Sequence[tuple[str, bytes]]] | None = None,
+) -> Result:
+    """Judge the generated tree of every cluster, or of those named; raises SpecError for one that is not there."""
+    result = Result()
+    specs, findings = load_repository(root)
+    result.add(findings)
+    if specs is None:
+        return result
+    checking = Checking(root, specs, spec_line, frozenset(allow_unknown), before or {})
+    rules = load_policies(policies_dir(root))
+    for name in list(clusters) or sorted(specs.clusters):
+        if name not in specs.clusters:
+            raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, specs.clusters)}")
+        result.extend(checking.cluster(name, rules))
+    return result

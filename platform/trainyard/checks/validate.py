@@ -1,0 +1,79 @@
+"""Judges any manifests: decode, the API server's verdict, and the policies that look at one object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from trainyard.api import catalog
+from trainyard.api.catalog import Catalog
+from trainyard.api.judge import Judge, Judgement
+from trainyard.checks.inputs import decode
+from trainyard.checks.result import Judged, Result
+from trainyard.manifests import Manifest
+
+Identity = tuple[str, str, str | None, str]
+"""Group, kind, namespace and name: what stays the same when an object changes."""
+
+
+def strangers(
+    inputs: Iterable[tuple[str, bytes]],
+    schemas: Path,
+    *,
+    kubernetes: str | None = None,
+    projects: Mapping[str, str] | None = None,
+    allow_unknown: Iterable[str] = (),
+    before: Iterable[tuple[str, bytes]] = (),
+) -> Result:
+    """Judge somebody else's files against a Kubernetes release and the releases installed on it.
+
+    Without `projects`, the newest known release of each project counts, and the result says so. CRDs among the
+    inputs define their kinds. `before` are the files as they were, for the rules of updates.
+    """
+    result = Result()
+    known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects)
+    result.add(findings)
+    manifests = decode_all(inputs, result)
+    known = known.with_crds(each.value for each in manifests)
+    olds = {identity(each): each for each in decode_all(before, Result())}
+    judge = Judge(known, allow_unknown=frozenset(allow_unknown))
+    for manifest in manifests:
+        old = olds.get(identity(manifest))
+        collect(result, judge.judge(manifest, old=None if old is None else old.value))
+    result.notes.append(assumed(known, kubernetes=kubernetes, projects=projects))
+    return result
+
+
+def decode_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Manifest]:
+    """Decode every file, and note in the result what could not be decoded."""
+    manifests: list[Manifest] = []
+    for name, data in inputs:
+        decoded, findings = decode(name, data)
+        manifests += decoded
+        result.add(findings)
+    return manifests
+
+
+def collect(result: Result, judgement: Judgement) -> None:
+    """Add one judgement to the result."""
+    manifest = judgement.manifest
+    document = manifest.document.index
+    result.objects.append(Judged(manifest.file, document, manifest.ref, judgement.verdict, judgement.update))
+    result.add(judgement.findings)
+
+
+def identity(manifest: Manifest) -> Identity:
+    """Return what stays the same when an object changes."""
+    return manifest.group, manifest.kind, manifest.namespace, manifest.name
+
+
+def assumed(known: Catalog, *, kubernetes: str | None, projects: Mapping[str, str] | None) -> str:
+    """Say which releases the verdict holds for."""
+    how = "" if kubernetes else ", the newest known"
+    text = f"judged for Kubernetes {known.kubernetes}{how}"
+    if projects is None:
+        return f"{text}, with the newest known release of each of {len(known.projects)} projects; name yours by --with"
+    named = ", ".join(f"{name} {release}" for name, release in sorted(known.projects.items()))
+    return f"{text}, with {named or 'no operators'}"
+
+
