@@ -44,7 +44,7 @@ SECTIONS = (
 """Values of the chart that the ClusterPolicy has under the same name; the cluster file's own go into both."""
 
 HEALTH = """\
-hs = {status = "Progressing", message = "waiting for the operator"}
+local hs = {status = "Progressing", message = "Waiting for the operator"}
 if obj.status ~= nil and obj.status.state ~= nil then
   hs.message = obj.status.state
   if obj.status.state == "ready" then

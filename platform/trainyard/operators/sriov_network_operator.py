@@ -16,7 +16,7 @@ API = "sriovnetwork.openshift.io/v1"
 LINKS = {"ethernet": "eth", "infiniband": "ib"}
 
 HEALTH = """\
-hs = {status = "Progressing", message = "waiting for the node's daemon"}
+local hs = {status = "Progressing", message = "Waiting for the node's daemon"}
 if obj.status ~= nil and obj.status.syncStatus ~= nil then
   hs.message = obj.status.syncStatus
   if obj.status.syncStatus == "Succeeded" then

@@ -1,0 +1,235 @@
+"""Argo CD Applications: four classes, which fail differently and are synced differently.
+
+Options as measured on Argo CD 3.2 with Kueue 0.19, JobSet 0.12 and Kubernetes 1.35.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard.charts.rights import kinds
+from trainyard.charts.software import hardware, operator
+from trainyard.documents import Path
+from trainyard.operators import Operator, Resource, Site
+from trainyard.operators.install import installed, values
+from trainyard.specs import Cluster, Repository
+
+API = "argoproj.io/v1alpha1"
+LOCAL = "https://kubernetes.default.svc"
+"""The cluster that Argo CD itself runs in, where Applications and projects live."""
+
+OWN_FOLDER = {"argocd.argoproj.io/manifest-generate-paths": "."}
+"""A commit elsewhere in the repository renders nothing anew."""
+
+SERVER_SIDE_DIFF = {"argocd.argoproj.io/compare-options": "ServerSideDiff=true"}
+"""With server-side apply, defaults of definitions would else be differences for ever."""
+
+WAITING = {"limit": 10, "refresh": True, "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"}}
+"""Retries that outlast the start of an operator; a newer commit is taken at the next attempt."""
+
+RUNNING = {"limit": 2, "refresh": True, "backoff": {"duration": "5s", "factor": 2, "maxDuration": "1m"}}
+
+FOLLOW: dict[str, Any] = {"enabled": True, "prune": True, "selfHeal": True, "allowEmpty": False}
+KEEP: dict[str, Any] = {"enabled": True, "prune": False, "selfHeal": True, "allowEmpty": False}
+"""For charts: what a new release no longer has stays, definitions above all, until a person removes it."""
+
+ONCE: dict[str, Any] = {"enabled": True, "prune": True, "selfHeal": False, "allowEmpty": False}
+"""For runs: a retired run stops, and a finished one is never made again."""
+
+CERTIFICATES: tuple[dict[str, Any], ...] = (
+    {
+        "group": "admissionregistration.k8s.io",
+        "kind": "MutatingWebhookConfiguration",
+        "jqPathExpressions": [".webhooks[]?.clientConfig.caBundle"],
+    },
+    {
+        "group": "admissionregistration.k8s.io",
+        "kind": "ValidatingWebhookConfiguration",
+        "jqPathExpressions": [".webhooks[]?.clientConfig.caBundle"],
+    },
+    {
+        "group": "apiextensions.k8s.io",
+        "kind": "CustomResourceDefinition",
+        "jqPathExpressions": [".spec.conversion.webhook.clientConfig.caBundle"],
+    },
+)
+"""What operators and cert-manager write into the objects of a chart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A cluster of a repository, as Applications name it."""
+
+    name: str
+    cluster: Cluster
+    repository: Repository
+
+    def app(self, part: str) -> str:
+        """Return the name of an Application or project: unique among all clusters of one Argo CD."""
+        return f"{self.name}-{part}"
+
+    def folder(self, path: str, *, recurse: bool = False) -> dict[str, Any]:
+        """Return a folder of this cluster as an Application's source: plain files, no other renderer."""
+        return {
+            "repoURL": self.repository.repo_url,
+            "targetRevision": self.repository.revision,
+            "path": f"{self.repository.path}/{self.name}/{path}",
+            "directory": {"recurse": True, "include": "*.yaml"} if recurse else {"include": "*.yaml"},
+        }
+
+    def destination(self, namespace: str) -> dict[str, Any]:
+        """Return the cluster and a namespace as an Application's destination."""
+        where = self.cluster.argocd.destination
+        return {"name": where.name, "server": where.server, "namespace": namespace}
+
+    def argocd(self) -> dict[str, Any]:
+        """Return Argo CD's own namespace as a destination."""
+        return {"server": LOCAL, "namespace": self.cluster.argocd.namespace}
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """One Application before it is written."""
+
+    part: str
+    """Its name without the cluster's."""
+    project: str
+    at: Path
+    source: Mapping[str, Any]
+    destination: Mapping[str, Any]
+    options: Sequence[str]
+    automated: Mapping[str, Any] | None
+    retry: Mapping[str, Any] = field(default_factory=lambda: WAITING)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    ignore: Sequence[Mapping[str, Any]] = ()
+    of: str = "cluster"
+
+
+def resources(place: Place, *, settings: bool) -> Iterator[Resource]:
+    """Yield every Application of the cluster; none cascades, so that removing one removes nothing but itself.
+
+    `settings` says whether this cluster carries the settings of its Argo CD.
+    """
+    apps = [root(place), *([settings_app(place)] if settings else [])]
+    for site, known in installed(place.cluster):
+        apps += operator_apps(place, site, known)
+    if any(True for _ in hardware(place.cluster)):
+        apps.append(hardware_app(place))
+    apps.append(platform_app(place))
+    for team in place.cluster.teams():
+        apps += [team_app(place, team), runs_app(place, team)]
+    yield from (written(place, app) for app in apps)
+
+
+def written(place: Place, app: App) -> Resource:
+    """Return an Application as an object of Argo CD's namespace."""
+    spec = {
+        "project": place.app(app.project),
+        "source": app.source,
+        "destination": app.destination,
+        "syncPolicy": {"automated": app.automated, "syncOptions": list(app.options), "retry": app.retry},
+        "ignoreDifferences": [dict(rule) for rule in app.ignore] or None,
+    }
+    return Resource(
+        API,
+        "Application",
+        place.app(app.part),
+        app.at,
+        place.cluster.argocd.namespace,
+        annotations={**OWN_FOLDER, **app.annotations} if "path" in app.source else app.annotations,
+        fields={"spec": spec},
+        source=app.of,
+    )
+
+
+def root(place: Place) -> App:
+    """Return the Application that syncs all others; applying it and its project by hand once is all there is to do."""
+    options = ["ApplyOutOfSyncOnly=true", "FailOnSharedResource=true"]
+    return App("argocd", "argocd", ("argocd",), place.folder("argocd"), place.argocd(), options, FOLLOW)
+
+
+def settings_app(place: Place) -> App:
+    """Return the Application of `argocd-cm`, of which only our keys are ours.
+
+    Nothing is pruned, and fields that were applied by kubectl stay: moving their ownership, as Argo CD does by
+    default, would remove every key that is not ours (argo-cd v3.2.6 docs/user-guide/sync-options.md).
+    """
+    options = ["ServerSideApply=true", "ClientSideApplyMigration=false"]
+    source = place.folder("argocd/settings")
+    return App("settings", "argocd", ("argocd",), source, place.argocd(), options, KEEP, annotations=SERVER_SIDE_DIFF)
+
+
+def operator_apps(place: Place, site: Site, known: Operator) -> list[App]:
+    """Return an operator's two Applications: its chart, pinned, with its values inline, and its own folder.
+
+    An operator without a chart, or without resources of its own, has one.
+    """
+    apps: list[App] = []
+    part = f"operators-{site.name}"
+    where = place.destination(site.facts.namespace)
+    options = ["ServerSideApply=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true"]
+    if site.facts.chart is not None:
+        chart = site.facts.chart
+        source = {
+            "repoURL": chart.repository,
+            "chart": chart.name,
+            "targetRevision": f"v{site.version}" if chart.v_prefix else site.version,
+            "helm": {"releaseName": site.name, "valuesObject": values(site, known)},
+        }
+        ignore = [*CERTIFICATES, *known.ignore]
+        respect = [*options, "RespectIgnoreDifferences=true"]
+        apps.append(
+            App(
+                f"{part}-chart",
+                "operators",
+                site.at,
+                source,
+                where,
+                respect,
+                KEEP,
+                annotations=SERVER_SIDE_DIFF,
+                ignore=ignore,
+            )
+        )
+    if any(True for _ in operator(site, known)):
+        source = place.folder(f"operators/{site.name}")
+        apps.append(App(part, "operators", site.at, source, where, options, FOLLOW, annotations=SERVER_SIDE_DIFF))
+    return apps
+
+
+def hardware_app(place: Place) -> App:
+    """Return the Application of what drains or reboots nodes: synced by hand, outside the deny windows."""
+    options = ["ServerSideApply=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true"]
+    where = place.destination("default")
+    at = ("argocd", "hardwareDeny")
+    return App("hardware", "hardware", at, place.folder("hardware"), where, options, None, annotations=SERVER_SIDE_DIFF)
+
+
+def platform_app(place: Place) -> App:
+    """Return the Application of what all teams share."""
+    options = ["ApplyOutOfSyncOnly=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true"]
+    where = place.destination("default")
+    return App("platform", "platform", ("queues",), place.folder("platform"), where, options, FOLLOW)
+
+
+def team_app(place: Place, team: str) -> App:
+    """Return the Application of a team's namespace; claims and the namespace say themselves that they stay."""
+    options = ["ApplyOutOfSyncOnly=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true"]
+    where = place.destination(team)
+    return App(f"teams-{team}", "teams", (), place.folder(f"teams/{team}"), where, options, FOLLOW, of=f"team/{team}")
+
+
+def runs_app(place: Place, team: str) -> App:
+    """Return the Application of a team's runs.
+
+    One wave, no hooks, no self-heal, client-side diff. Objects in sync are left alone, which is a condition, not an
+    optimisation: a second apply of a JobSet is refused and one of a Ray cluster takes its node selector away.
+    """
+    options = ["ApplyOutOfSyncOnly=true", "RespectIgnoreDifferences=true", "FailOnSharedResource=true"]
+    ignore = [rule for workload in kinds(place.cluster) for rule in workload.ignore]
+    source = place.folder(f"runs/{team}", recurse=True)
+    where = place.destination(team)
+    part = f"runs-{team}"
+    return App(part, part, (), source, where, options, ONCE, RUNNING, ignore=ignore, of=f"team/{team}")

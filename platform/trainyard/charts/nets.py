@@ -1,0 +1,104 @@
+"""A team's network: ranks talk to each other, nobody else talks to them, and rails of the fabric are at hand."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.operators import Resource
+from trainyard.sizing.fabric import network, resource
+from trainyard.sizing.networks import link, pools, subnets, teams
+from trainyard.specs import Cluster, Fabric, Team
+
+LINK_LOCAL = "169.254.0.0/16"
+"""Where clouds keep a node's credentials, and node-local DNS listens."""
+
+DNS = [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}]
+RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
+
+
+def policies(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+    """Yield two policies for all pods of the namespace, since NCCL, Gloo and rendezvous use any port.
+
+    `ranks`: every pod of the namespace may reach every other, and nobody else may; probes of the kubelet pass always.
+    `outside`: names, and the world outside the cluster, for datasets and trackers. Networks of the fabric are not
+    governed by either.
+    """
+    inside: list[dict[str, Any]] = [{"podSelector": {}}]
+    ranks = {
+        "podSelector": {},
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": [{"from": inside}],
+        "egress": [{"to": inside}],
+    }
+    outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": egress(cluster, team)}
+    for key, spec in (("ranks", ranks), ("outside", outside)):
+        fields = {"spec": spec}
+        yield Resource("networking.k8s.io/v1", "NetworkPolicy", key, (), name, fields=fields, source=f"team/{name}")
+
+
+def egress(cluster: Cluster, team: Team) -> list[dict[str, Any]]:
+    """Return what pods may reach beyond their namespace: DNS, and all that is neither cluster nor node.
+
+    Pods of a team without service accounts reach no API server and no metadata service either.
+    """
+    system = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}}
+    names = {"to": [system, {"ipBlock": {"cidr": LINK_LOCAL}}], "ports": DNS}
+    own = [cluster.cidrs.pods, cluster.cidrs.services, cluster.cidrs.nodes] if cluster.cidrs else []
+    kept = [cidr for cidr in (own[:1] if team.service_accounts else [*own, LINK_LOCAL]) if cidr]
+    blocks = [block("0.0.0.0/0", [cidr for cidr in kept if ":" not in cidr])]
+    if any(":" in cidr for cidr in kept):
+        blocks.append(block("::/0", [cidr for cidr in kept if ":" in cidr]))
+    return [names, {"to": blocks}]
+
+
+def block(cidr: str, kept: list[str]) -> dict[str, Any]:
+    """Return all addresses of one family but those kept."""
+    return {"ipBlock": {"cidr": cidr, "except": sorted(kept) or None}}
+
+
+def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:
+    """Yield a network for each rail where the team may want one; pods use networks of their own namespace alone."""
+    fabric = cluster.fabric
+    if fabric is None or name not in teams(cluster):
+        return
+    for rail, subnet in enumerate(subnets(fabric)):
+        config = {"cniVersion": "1.0.0", "name": network(rail), "plugins": plugins(cluster, fabric, rail, str(subnet))}
+        yield Resource(
+            "k8s.cni.cncf.io/v1",
+            "NetworkAttachmentDefinition",
+            network(rail),
+            ("fabric", "addresses"),
+            name,
+            annotations={RESOURCE: resource(cluster, rail)},
+            fields={"spec": {"config": json.dumps(config, separators=(",", ":"))}},
+        )
+
+
+def plugins(cluster: Cluster, fabric: Fabric, rail: int, subnet: str) -> list[dict[str, Any]]:
+    """Return the chain of CNI plugins of a rail.
+
+    Virtual functions: `sriov` or `ib-sriov`, then `rdma`, which moves the RDMA device into the pod, as the pool's
+    exclusive mode needs it (sriov-cni v2.9, ib-sriov-cni v1.3, rdma-cni v1.4). No route and no gateway: the
+    default route stays with the cluster network.
+    """
+    ipam = addresses(subnet)
+    if fabric.attach == "macvlan":
+        master = next(nic.name for pool in pools(cluster).values() for nic in pool.node.nics if nic.rail == rail)
+        return [{"type": "macvlan", "master": master, "mode": "bridge", "mtu": fabric.mtu, "ipam": ipam}]
+    if fabric.attach == "hostdev":
+        return [{"type": "host-device", "ipam": ipam}]
+    if link(fabric) == "infiniband":
+        return [{"type": "ib-sriov", "link_state": "enable", "ipam": ipam}, {"type": "rdma"}]
+    return [{"type": "sriov", "spoofchk": "on", "trust": "off", "ipam": ipam}, {"type": "rdma"}]
+
+
+def addresses(subnet: str) -> dict[str, Any]:
+    """Return the address plan of a rail: one range for all teams, so that no address is given twice.
+
+    The first address is left to the switch (whereabouts v0.9.4 doc/extended-configuration.md).
+    """
+    whole = ipaddress.ip_network(subnet)
+    return {"type": "whereabouts", "range": subnet, "exclude": [f"{whole[1]}/{whole.max_prefixlen}"]}

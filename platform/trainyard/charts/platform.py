@@ -1,0 +1,168 @@
+"""What one cluster has for all teams: flavors, topology, cohorts, queues, priorities, storage classes, policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from trainyard.documents import Path
+from trainyard.operators import POOL_LABEL, TEAM_LABEL, Resource
+from trainyard.sizing.quota import amounts, covered
+from trainyard.specs import Cluster, Pool, Queue, Quota, Repository
+from trainyard.specs.cluster import Cohort
+
+KUEUE = "kueue.x-k8s.io/v1beta2"
+
+TOPOLOGY = "default"
+"""Name of the one Topology: all pools have the same levels."""
+
+WAVE = "argocd.argoproj.io/sync-wave"
+"""Topology before flavors before queues: a queue whose flavor is missing admits nothing until the flavor is there."""
+
+POLICY = "admissionregistration.k8s.io/v1"
+ACTIONS = {"error": ["Deny"], "warning": ["Warn", "Audit"]}
+"""What a cluster does where a policy of ours finds an error or a warning."""
+
+
+def resources(cluster: Cluster) -> Iterator[Resource]:
+    """Yield everything of `platform/` but the policies."""
+    yield from queueing(cluster)
+    for name, value in cluster.priorities.items():
+        fields = {"value": value, "description": f"Order in the queues of this cluster: {name}"}
+        yield Resource(KUEUE, "WorkloadPriorityClass", name, ("priorities", name), fields=fields)
+    yield from storage(cluster)
+
+
+def queueing(cluster: Cluster) -> Iterator[Resource]:
+    """Yield flavors, their topology, cohorts and queues; nothing on a cluster without queues."""
+    if not cluster.queues:
+        return
+    if cluster.topology:
+        levels = [{"nodeLabel": label} for label in cluster.levels.values()]
+        fields: dict[str, Any] = {"spec": {"levels": levels}}
+        yield Resource(KUEUE, "Topology", TOPOLOGY, ("topology",), annotations={WAVE: "-2"}, fields=fields)
+    for name, pool in cluster.pools.items():
+        spec = flavor(cluster, name, pool)
+        yield Resource(KUEUE, "ResourceFlavor", name, ("pools", name), annotations={WAVE: "-1"}, fields={"spec": spec})
+    for cohort in cohorts(cluster):
+        own = cluster.cohorts.get(cohort, Cohort())
+        at: Path = ("cohorts", cohort) if cohort in cluster.cohorts else ("queues",)
+        yield Resource(KUEUE, "Cohort", cohort, at, fields={"spec": cohort_spec(cluster, own)})
+    for name, queue in cluster.queues.items():
+        yield Resource(KUEUE, "ClusterQueue", name, ("queues", name), fields={"spec": queue_spec(cluster, queue)})
+
+
+def flavor(cluster: Cluster, name: str, pool: Pool) -> dict[str, Any]:
+    """Return a flavor: the label of the pool's nodes, which every run of the pool selects too, and past its taints."""
+    return {
+        "nodeLabels": {POOL_LABEL: name},
+        "tolerations": [toleration(taint.key, taint.value, taint.effect) for taint in pool.taints] or None,
+        "topologyName": TOPOLOGY if cluster.topology else None,
+    }
+
+
+def toleration(key: str, value: str, effect: str) -> dict[str, str]:
+    """Return the toleration of one taint, value included where it has one."""
+    if value:
+        return {"key": key, "operator": "Equal", "value": value, "effect": effect}
+    return {"key": key, "operator": "Exists", "effect": effect}
+
+
+def cohorts(cluster: Cluster) -> list[str]:
+    """Return every cohort that is declared or named, sorted: each gets an object, so that no typo makes one."""
+    named = {queue.cohort for queue in cluster.queues.values()} | {each.parent for each in cluster.cohorts.values()}
+    return sorted({name for name in named if name} | set(cluster.cohorts))
+
+
+def cohort_spec(cluster: Cluster, cohort: Cohort) -> dict[str, Any]:
+    """Return a cohort: its parent and quota of its own, which all its members may use."""
+    return {
+        "parentName": cohort.parent,
+        "resourceGroups": groups(cluster, cohort.nominal_quota, {}, {}) or None,
+        "fairSharing": {"weight": cohort.fair_weight} if cohort.fair_weight else None,
+    }
+
+
+def queue_spec(cluster: Cluster, queue: Queue) -> dict[str, Any]:
+    """Return a ClusterQueue: the namespaces it serves, by a label that nobody can write, and its quota."""
+    names = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(queue.teams)}
+    return {
+        "cohortName": queue.cohort,
+        "namespaceSelector": {"matchExpressions": [names]},
+        "queueingStrategy": queue.queueing_strategy,
+        "stopPolicy": queue.stop_policy,
+        "preemption": preemption(queue),
+        "flavorFungibility": dict(queue.flavor_fungibility) or None,
+        "fairSharing": {"weight": queue.fair_weight} if queue.fair_weight else None,
+        "resourceGroups": groups(cluster, queue.nominal_quota, queue.borrowing_limit, queue.lending_limit),
+    }
+
+
+def preemption(queue: Queue) -> dict[str, Any]:
+    """Return who may be preempted, spelled out."""
+    stated = queue.preemption
+    return {
+        "reclaimWithinCohort": stated.reclaim_within_cohort,
+        "withinClusterQueue": stated.within_cluster_queue,
+        "borrowWithinCohort": dict(stated.borrow_within_cohort) if stated.borrow_within_cohort else None,
+    }
+
+
+def groups(
+    cluster: Cluster, nominal: Mapping[str, Quota], borrowing: Mapping[str, Quota], lending: Mapping[str, Quota]
+) -> list[dict[str, Any]]:
+    """Return one resource group with a flavor for each pool, so that all of a pod comes from one pool.
+
+    Every flavor lists the same resources in the same order, zero of those that its nodes lack (kueue v0.19.2
+    apis/kueue/v1beta2/clusterqueue_types.go).
+    """
+    if not nominal:
+        return []
+    names = covered(cluster, nominal)
+    limits = {"nominalQuota": nominal, "borrowingLimit": borrowing, "lendingLimit": lending}
+    flavors: list[dict[str, Any]] = []
+    for pool in nominal:
+        found = {field: amounts(cluster, pool, quotas[pool]) for field, quotas in limits.items() if pool in quotas}
+        shares = [{"name": name} | {field: each.get(name, "0") for field, each in found.items()} for name in names]
+        flavors.append({"name": pool, "resources": shares})
+    return [{"coveredResources": list(names), "flavors": flavors}]
+
+
+def storage(cluster: Cluster) -> Iterator[Resource]:
+    """Yield the storage classes that are ours to make; a volume outlives its claim."""
+    for name, choice in cluster.storage.items():
+        if choice.existing:
+            continue
+        fields = {
+            "provisioner": choice.provisioner,
+            "parameters": dict(choice.parameters) or None,
+            "reclaimPolicy": "Retain",
+            "volumeBindingMode": choice.binding,
+            "allowVolumeExpansion": True,
+        }
+        yield Resource("storage.k8s.io/v1", "StorageClass", name, ("storage", name), fields=fields)
+
+
+def policies(repository: Repository, documents: Sequence[Mapping[str, Any]]) -> Iterator[Resource]:
+    """Yield the policies in CEL as they stand, each with a binding to the namespaces of teams.
+
+    A policy that the repository switches off is not shipped.
+    """
+    for document in documents:
+        metadata = document.get("metadata") or {}
+        name = str(metadata.get("name"))
+        if name in repository.policies:
+            continue
+        notes = dict(metadata.get("annotations") or {})
+        severity = str(notes.get("trainyard.dev/severity", "error"))
+        spec = {
+            "policyName": name,
+            "validationActions": ACTIONS.get(severity, ["Deny"]),
+            "matchResources": {"namespaceSelector": {"matchExpressions": [{"key": TEAM_LABEL, "operator": "Exists"}]}},
+        }
+        fields = {"spec": document.get("spec")}
+        yield Resource(
+            POLICY, "ValidatingAdmissionPolicy", name, (), annotations=notes, fields=fields, source="repository"
+        )
+        kind = "ValidatingAdmissionPolicyBinding"
+        yield Resource(POLICY, kind, name, (), fields={"spec": spec}, source="repository")

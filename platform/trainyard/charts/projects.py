@@ -1,0 +1,186 @@
+"""Argo CD projects: what each class of Application may create, where, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from trainyard.charts.applications import API, Place
+from trainyard.charts.rights import kinds
+from trainyard.charts.software import hardware, operator
+from trainyard.documents import Path
+from trainyard.operators import Operator, Resource, Site
+from trainyard.operators.install import installed
+from trainyard.specs.cluster import Window
+
+WORKDAYS = Window(schedule="0 6 * * 1-5", duration="14h")
+"""When hardware is left alone unless the cluster says otherwise: working days, 06:00 to 20:00 UTC."""
+
+OF_OPERATORS = (
+    "admissionregistration.k8s.io/MutatingWebhookConfiguration",
+    "admissionregistration.k8s.io/ValidatingWebhookConfiguration",
+    "apiextensions.k8s.io/CustomResourceDefinition",
+    "rbac.authorization.k8s.io/ClusterRole",
+    "rbac.authorization.k8s.io/ClusterRoleBinding",
+    "/Namespace",
+)
+"""Cluster-scoped kinds of every operator, as `group/Kind`."""
+
+OF_PLATFORM = (
+    "admissionregistration.k8s.io/ValidatingAdmissionPolicy",
+    "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding",
+    "kueue.x-k8s.io/ClusterQueue",
+    "kueue.x-k8s.io/Cohort",
+    "kueue.x-k8s.io/ResourceFlavor",
+    "kueue.x-k8s.io/Topology",
+    "kueue.x-k8s.io/WorkloadPriorityClass",
+    "storage.k8s.io/StorageClass",
+)
+
+OF_TEAMS = (
+    "/PersistentVolumeClaim",
+    "/ServiceAccount",
+    "k8s.cni.cncf.io/NetworkAttachmentDefinition",
+    "kueue.x-k8s.io/LocalQueue",
+    "networking.k8s.io/NetworkPolicy",
+    "rbac.authorization.k8s.io/Role",
+    "rbac.authorization.k8s.io/RoleBinding",
+)
+
+OF_RUNS = ("/ConfigMap", "/Service")
+"""Kinds of a run beside the training kinds."""
+
+NOTHING = [{"group": "*", "kind": "*"}]
+
+Extra = Mapping[str, Iterable[tuple[str, str | None]]]
+"""Kinds of the repository's own extra objects, as `group/Kind` with their namespace, by class of Application."""
+
+
+def resources(place: Place, groups: Mapping[str, str], extra: Extra) -> Iterator[Resource]:
+    """Yield the projects of the cluster; `groups` are the teams' people, by team.
+
+    One for each class, and one for the runs of each team, so that a manifest in one team's folder cannot land in
+    another's namespace.
+    """
+    cluster, at = place.cluster, ("argocd",)
+    yield project(place, "argocd", at, f"Applications of cluster {place.name}", own(place))
+    spec = operators_spec(place, list(installed(cluster)))
+    yield project(place, "operators", ("operators",), "Operators: pinned charts and their own resources", spec)
+    changes = list(hardware(cluster))
+    if changes:
+        windows = cluster.argocd.hardware_deny or (WORKDAYS,)
+        spec = hardware_spec(place, changes) | {"syncWindows": [denied(window) for window in windows]}
+        yield project(place, "hardware", ("argocd", "hardwareDeny"), "What drains or reboots nodes", spec)
+    more = list(extra.get("platform", ()))
+    yield project(place, "platform", ("queues",), "What all teams share", platform_spec(place, more))
+    more = [pair for team in cluster.teams() for pair in extra.get(f"teams/{team}", ())]
+    yield project(place, "teams", ("queues",), "Namespaces of teams", teams_spec(place, more))
+    for team in cluster.teams():
+        spec = runs_spec(place, team, groups.get(team))
+        yield project(place, f"runs-{team}", (), f"Training runs of team {team}", spec, of=f"team/{team}")
+
+
+def project(
+    place: Place, part: str, at: Path, description: str, spec: Mapping[str, Any], *, of: str = "cluster"
+) -> Resource:
+    """Return a project as an object of Argo CD's namespace; sources are exact unless the spec says more."""
+    base = {"description": description, "sourceRepos": [place.repository.repo_url]}
+    namespace = place.cluster.argocd.namespace
+    return Resource(API, "AppProject", place.app(part), at, namespace, fields={"spec": {**base, **spec}}, source=of)
+
+
+def own(place: Place) -> dict[str, Any]:
+    """Return the project of the root: Applications, projects and settings, in Argo CD's namespace alone."""
+    return {
+        "destinations": [place.argocd()],
+        "namespaceResourceWhitelist": allowed(["argoproj.io/Application", "argoproj.io/AppProject", "/ConfigMap"]),
+    }
+
+
+def operators_spec(place: Place, found: list[tuple[Site, Operator]]) -> dict[str, Any]:
+    """Return the project of operators: the charts' registries, their namespaces, and kube-system.
+
+    Charts bring namespaced kinds of any sort; what is cluster-scoped is listed.
+    """
+    sources = {site.facts.chart.repository for site, _ in found if site.facts.chart}
+    namespaces = {"kube-system", *(site.facts.namespace for site, _ in found)}
+    wanted = {kind for site, _ in found for kind in site.facts.cluster_kinds}
+    wanted |= {kind_of(each) for site, known in found for each in operator(site, known) if each.namespace is None}
+    return {
+        "sourceRepos": [place.repository.repo_url, *sorted(sources)],
+        "destinations": [place.destination(namespace) for namespace in sorted(namespaces)],
+        "clusterResourceWhitelist": allowed({*OF_OPERATORS, *wanted}),
+    }
+
+
+def hardware_spec(place: Place, changes: list[Resource]) -> dict[str, Any]:
+    """Return the project of hardware: exactly what there is."""
+    namespaces = {"default", *(each.namespace for each in changes if each.namespace)}
+    inside = {kind_of(each) for each in changes if each.namespace}
+    return {
+        "destinations": [place.destination(namespace) for namespace in sorted(namespaces)],
+        "clusterResourceWhitelist": allowed({kind_of(each) for each in changes if not each.namespace}),
+        **namespaced(inside),
+    }
+
+
+def denied(window: Window) -> dict[str, Any]:
+    """Return a window in which nothing is synced, not by hand either."""
+    return {
+        "kind": "deny",
+        "schedule": window.schedule,
+        "duration": window.duration,
+        "timeZone": window.time_zone,
+        "applications": ["*"],
+        "manualSync": False,
+    }
+
+
+def platform_spec(place: Place, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
+    """Return the project of the platform: cluster-scoped kinds, and what the repository adds of its own."""
+    namespaces = {"default", *(namespace for _, namespace in extra if namespace)}
+    return {
+        "destinations": [place.destination(namespace) for namespace in sorted(namespaces)],
+        "clusterResourceWhitelist": allowed({*OF_PLATFORM, *(kind for kind, namespace in extra if not namespace)}),
+        **namespaced({kind for kind, namespace in extra if namespace}),
+    }
+
+
+def teams_spec(place: Place, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
+    """Return the project of teams: their namespaces and what belongs there."""
+    return {
+        "destinations": [place.destination(team) for team in place.cluster.teams()],
+        "clusterResourceWhitelist": allowed(["/Namespace"]),
+        **namespaced({*OF_TEAMS, *(kind for kind, _ in extra)}),
+    }
+
+
+def runs_spec(place: Place, team: str, group: str | None) -> dict[str, Any]:
+    """Return the project of a team's runs: training kinds in one namespace; its people look, and change nothing."""
+    wanted = {*OF_RUNS, *(f"{each.group}/{each.kind}" for each in kinds(place.cluster))}
+    name = place.app(f"runs-{team}")
+    rights = [f"p, proj:{name}:team, {what}, get, {name}/*, allow" for what in ("applications", "logs")]
+    roles = [{"name": "team", "description": "Sees its runs", "groups": [group], "policies": rights}]
+    return {
+        "destinations": [place.destination(team)],
+        **namespaced(wanted),
+        "roles": roles if group else None,
+    }
+
+
+def namespaced(wanted: set[str]) -> dict[str, Any]:
+    """Return the namespaced kinds that a project allows; an empty list would allow all, so none is said by refusing."""
+    if not wanted:
+        return {"namespaceResourceBlacklist": NOTHING}
+    return {"namespaceResourceWhitelist": allowed(wanted)}
+
+
+def allowed(wanted: Iterable[str]) -> list[dict[str, str]]:
+    """Return kinds, given as `group/Kind`, as projects list them."""
+    pairs = (each.rpartition("/") for each in sorted(set(wanted)))
+    return [{"group": group, "kind": kind} for group, _, kind in pairs]
+
+
+def kind_of(resource: Resource) -> str:
+    """Return `group/Kind` of an object; the core group is empty."""
+    return f"{resource.api_version.rpartition('/')[0]}/{resource.kind}"

@@ -1,0 +1,69 @@
+"""What the people of a team may do in their namespace: look at everything, debug, keep secrets; jobs come by Git."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.operators import Resource
+from trainyard.specs import Cluster, Team
+from trainyard.workloads import Workload, workloads
+
+NAME = "team"
+READ = ["get", "list", "watch"]
+RBAC = "rbac.authorization.k8s.io"
+
+SEEN: dict[str, list[str]] = {
+    "": ["configmaps", "events", "persistentvolumeclaims", "pods", "pods/log", "serviceaccounts", "services"],
+    "discovery.k8s.io": ["endpointslices"],
+    "events.k8s.io": ["events"],
+    "k8s.cni.cncf.io": ["network-attachment-definitions"],
+    "kueue.x-k8s.io": ["localqueues", "workloads"],
+    "networking.k8s.io": ["networkpolicies"],
+}
+"""What a team sees of its own, by API group; secrets are not among it."""
+
+
+def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+    """Yield the role of the team's people, its binding to their group, and the accounts that jobs may name."""
+    source = f"team/{name}"
+    role = {"apiGroup": RBAC, "kind": "Role", "name": NAME}
+    group = {"apiGroup": RBAC, "kind": "Group", "name": team.group}
+    fields = {"roleRef": role, "subjects": [group]}
+    yield Resource(f"{RBAC}/v1", "Role", NAME, ("group",), name, fields={"rules": rules(cluster, team)}, source=source)
+    yield Resource(f"{RBAC}/v1", "RoleBinding", NAME, ("group",), name, fields=fields, source=source)
+    for index, account in enumerate(team.service_accounts):
+        at = ("serviceAccounts", index)
+        off = {"automountServiceAccountToken": False}
+        yield Resource("v1", "ServiceAccount", account, at, name, fields=off, source=source)
+
+
+def rules(cluster: Cluster, team: Team) -> list[dict[str, Any]]:
+    """Return the role's rules.
+
+    Jobs, queues and quota are read only: a run that did not come through Git would be nobody's. Shells and forwarded
+    ports serve to find out why a rank hangs. The team's secrets can be written by name; making one cannot be limited
+    to names.
+    """
+    seen = {group: list(names) for group, names in SEEN.items()}
+    for workload in kinds(cluster):
+        seen.setdefault(workload.group, []).append(plural(workload))
+    found = [{"apiGroups": [group], "resources": sorted(seen[group]), "verbs": READ} for group in sorted(seen)]
+    found.append({"apiGroups": [""], "resources": ["pods/exec", "pods/portforward"], "verbs": ["create", "get"]})
+    if team.secrets:
+        verbs = ["get", "update", "patch", "delete"]
+        names = sorted(team.secrets)
+        found.append({"apiGroups": [""], "resources": ["secrets"], "verbs": ["create"]})
+        found.append({"apiGroups": [""], "resources": ["secrets"], "resourceNames": names, "verbs": verbs})
+    return found
+
+
+def kinds(cluster: Cluster) -> list[Workload]:
+    """Return the training kinds that the cluster can run, by kind."""
+    found = workloads().values()
+    return [each for each in found if each.operator is None or each.operator in cluster.operators]
+
+
+def plural(workload: Workload) -> str:
+    """Return the resource of a kind, as rights name it; those of all training kinds end in s."""
+    return f"{workload.kind.lower()}s"

@@ -1,0 +1,24 @@
+"""Folders of operators and of hardware: namespaces, own resources, and what reconfigures nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.charts.team import PROTECTED, pod_security
+from trainyard.operators import Operator, Resource, Site
+from trainyard.operators.install import installed
+from trainyard.specs import Cluster
+
+
+def operator(site: Site, known: Operator) -> Iterator[Resource]:
+    """Yield everything of `operators/<name>/`: the namespace, if it is the operator's own, and its resources."""
+    if site.facts.own_namespace:
+        labels = pod_security(site.facts.pod_security, site.cluster)
+        yield Resource("v1", "Namespace", site.facts.namespace, site.at, labels=labels, annotations=PROTECTED)
+    yield from known.own(site)
+
+
+def hardware(cluster: Cluster) -> Iterator[Resource]:
+    """Yield everything of `hardware/`, operator by operator."""
+    for site, known in installed(cluster):
+        yield from known.hardware(site)

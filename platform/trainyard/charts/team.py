@@ -1,0 +1,70 @@
+"""What one team has on one cluster: its namespace, queues, rights, network, volumes and networks of the fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.charts import nets, rights
+from trainyard.operators import TEAM_LABEL, Resource
+from trainyard.specs import Cluster, Team
+
+PROTECTED = {"argocd.argoproj.io/sync-options": "Prune=false,Delete=false"}
+"""Never removed by Argo CD, whatever vanishes from Git: what holds a team's data, and all that a namespace holds."""
+
+PERMANENT = "trainyard-runs"
+ABOUT = "Keeps this folder and its Application alive when no run is left, so that the last run can be retired.\n"
+
+
+def resources(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+    """Yield everything of `teams/<team>/` on the cluster."""
+    yield namespace(cluster, name, team)
+    for queue, choice in cluster.queues.items():
+        if name in choice.teams:
+            fields = {"spec": {"clusterQueue": queue}}
+            at = ("queues", queue, "teams")
+            yield Resource("kueue.x-k8s.io/v1beta2", "LocalQueue", queue, at, name, fields=fields)
+    yield from rights.resources(cluster, name, team)
+    yield from nets.policies(cluster, name, team)
+    yield from nets.attachments(cluster, name)
+    yield from volumes(cluster_name, cluster, name, team)
+
+
+def namespace(cluster: Cluster, name: str, team: Team) -> Resource:
+    """Return the team's namespace: its Pod Security level, pinned to the cluster's version, and under Kueue."""
+    labels = pod_security(team.pod_security, cluster) | {TEAM_LABEL: name}
+    return Resource("v1", "Namespace", name, (), labels=labels, annotations=PROTECTED, source=f"team/{name}")
+
+
+def pod_security(level: str, cluster: Cluster) -> dict[str, str]:
+    """Return the labels of a Pod Security level; warnings also reach those who apply a Job, which is never refused."""
+    modes = ("enforce", "warn", "audit")
+    prefix = "pod-security.kubernetes.io"
+    levels = {f"{prefix}/{mode}": level for mode in modes}
+    return levels | {f"{prefix}/{mode}-version": f"v{cluster.minor}" for mode in modes}
+
+
+def volumes(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+    """Yield the team's claims on the storage that the cluster has."""
+    for volume, claim in team.volumes.items():
+        storage = cluster.storage.get(claim.storage)
+        if storage is None or (claim.clusters and cluster_name not in claim.clusters):
+            continue
+        spec = {
+            "accessModes": [storage.access],
+            "storageClassName": claim.storage,
+            "volumeMode": "Filesystem",
+            "resources": {"requests": {"storage": claim.size}},
+        }
+        at = ("volumes", volume)
+        kind = "PersistentVolumeClaim"
+        fields = {"spec": spec}
+        yield Resource("v1", kind, volume, at, name, annotations=PROTECTED, fields=fields, source=f"team/{name}")
+
+
+def permanent(name: str) -> Resource:
+    """Return the one object of `runs/<team>/` that never changes.
+
+    An empty folder is gone from Git, and then its Application stops syncing: what ran last would train on.
+    """
+    fields = {"data": {"about": ABOUT}}
+    return Resource("v1", "ConfigMap", PERMANENT, (), name, fields=fields, source=f"team/{name}")
