@@ -41,7 +41,7 @@ def check_parts(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
 def check_memory(run: Run) -> Iterator[Finding]:
     """Yield shared memory that leaves the programs none: its pages count in the container's memory."""
     worker = size_run(run).worker
-    if size(worker.shared_memory.value) >= size(worker.memory.value):
+    if run.job.shared_memory and size(worker.shared_memory.value) >= size(worker.memory.value):
         message = (
             f"sharedMemory is {worker.shared_memory.value}, but counts in the pod's memory of {worker.memory.value}"
             "; lower it, or raise memoryPerNode"
@@ -76,8 +76,8 @@ def check_rails(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
     """Yield RDMA for a part of a node: every such pod has the first rails, and the second one's GPUs are far off."""
     if wants_rdma(run.job, worker) and 0 < worker.gpus < node.gpus:
         message = (
-            f"fabric is 'rdma' with {worker.gpus} of {node.gpus} GPUs a node"
-            "; a second pod there gets NICs of the other socket, use whole nodes"
+            f"fabric is 'rdma' with {worker.gpus} of {node.gpus} GPUs"
+            "; a second pod gets the other socket's NICs, use whole nodes"
         )
         yield problem(run, "numa-gpu-vf-ratio", message, ("gpusPerNode",), severity=Severity.WARNING)
 
