@@ -251,7 +251,7 @@ CLOSENESS = {
 
 @pytest.mark.parametrize(("job", "expected"), CLOSENESS.values(), ids=CLOSENESS)
 def test_closeness(job, expected):
-    """Several pods are placed near together where the cluster has levels, as the job says or else as well as it goes."""
+    """Pods are placed near together where the cluster has levels: as the job says, or else as well as it goes."""
     found = size(make_run(cluster=cluster(), **job)).topology
     assert (found and (found.value.mode, found.value.label)) == expected
 
@@ -336,7 +336,7 @@ WRONG = {
     ),
     "RDMA for a part of a node": (
         {"fabric": "rdma", "gpus_per_node": 4},
-        ["fabric is 'rdma' with 4 of 8 GPUs a node; a second pod there gets NICs of the other socket, use whole nodes"],
+        ["fabric is 'rdma' with 4 of 8 GPUs; a second pod gets the other socket's NICs, use whole nodes"],
     ),
     "nothing": ({}, []),
 }
