@@ -69,6 +69,39 @@ DEPRECATED = {("", "Endpoints"): "v1 Endpoints is deprecated in v1.33+; use disc
 """As in kubernetes v1.35.4 pkg/registry/core/endpoint."""
 
 
+NOT_REQUIRED = {
+    "apiextensions.v1.CustomResourceDefinitionVersion": {"served", "storage"},
+    "apps.v1.ControllerRevision": {"revision"},
+    "batch.v1.PodFailurePolicy": {"rules"},
+    "core.v1.ConfigMapNodeConfigSource": {"kubeletConfigKey", "name", "namespace"},
+    "core.v1.Event": {"involvedObject"},
+    "core.v1.HTTPHeader": {"value"},
+    "core.v1.ISCSIPersistentVolumeSource": {"lun"},
+    "core.v1.ISCSIVolumeSource": {"lun"},
+    "core.v1.LimitRangeSpec": {"limits"},
+    "core.v1.ScaleIOPersistentVolumeSource": {"secretRef"},
+    "core.v1.ScaleIOVolumeSource": {"secretRef"},
+    "core.v1.Sysctl": {"value"},
+    "core.v1.WorkloadReference": {"name", "podGroup"},
+    "discovery.v1.EndpointSlice": {"endpoints"},
+    "rbac.v1.RoleRef": {"apiGroup"},
+    "resource.v1.CounterSet": {"counters", "name"},
+    "resource.v1.DeviceClass": {"spec"},
+    "resource.v1.ResourceClaim": {"spec"},
+    "resource.v1.ResourceClaimTemplate": {"spec"},
+    "resource.v1.ResourceClaimTemplateSpec": {"spec"},
+    "resource.v1.ResourcePool": {"generation"},
+    "scheduling.v1.PriorityClass": {"value"},
+    "storage.v1.CSIDriver": {"spec"},
+    "storage.v1.CSINode": {"spec"},
+    "storage.v1.CSINodeSpec": {"drivers"},
+    "storage.v1.TokenRequest": {"audience"},
+}
+"""Fields that OpenAPI requires, for Go always writes them, and a kube-apiserver 1.35.4 accepts objects without."""
+
+ABSENT_KEYS = "x-trainyard-absent-keys"
+
+
 def minor(release: str) -> str:
     """Return the minor of a release: 1.35 of v1.35.4."""
     found = re.match(r"v?(\d+\.\d+)", release)
@@ -168,8 +201,8 @@ def closed(components: Mapping[str, Any], name: str, gvk: Mapping[str, str]) -> 
         if (reference := waiting.pop()) not in needed:
             needed[reference] = components[reference]
             waiting += references(components[reference])
-    definitions = {short(each): node(schema, named=short(each)) for each, schema in needed.items()}
-    top = node(components[name], named=short(name))
+    definitions = {short(each): node(components, schema, name=short(each)) for each, schema in needed.items()}
+    top = node(components, components[name], name=short(name))
     top["type"] = "object"
     return {"$schema": DRAFT, "definitions": definitions, **top, GVK: [gvk], "x-trainyard-type": short(name)}
 
@@ -199,27 +232,44 @@ def target(schema: Mapping[str, Any]) -> str:
     return str(first.get("$ref", "")).removeprefix(REF)
 
 
-def node(schema: Mapping[str, Any], *, named: str = "", nullable: bool = True) -> dict[str, Any]:
-    """Convert one type or field: null is what Go decodes to nothing, so all that is optional accepts it."""
+def node(
+    components: Mapping[str, Any], schema: Mapping[str, Any], *, name: str = "", nullable: bool = True
+) -> dict[str, Any]:
+    """Convert a type, which has a name, or a field: null is nothing to Go, so all that is optional accepts it."""
     if reference := target(schema):
         return {"$ref": f"#/definitions/{short(reference)}", **default(schema)}
     out = {key: value for key, value in plain(schema).items() if key not in ("default", GVK)} | default(schema)
     if isinstance(union := out.pop("oneOf", None), list):
         out["type"] = [each["type"] for each in union]
-    required = schema.get("required", [])
+    required = [each for each in schema.get("required", []) if each not in NOT_REQUIRED.get(name, ())]
+    out.pop("required", None)
+    if required:
+        out["required"] = required
     if isinstance(properties := schema.get("properties"), Mapping):
-        out["properties"] = {key: node(each, nullable=key not in required) for key, each in properties.items()}
+        out["properties"] = {
+            key: node(components, each, nullable=key not in required) for key, each in properties.items()
+        }
     for key in ("items", "additionalProperties"):
         if isinstance(schema.get(key), Mapping):
-            out[key] = node(schema[key], nullable=key != "items")
+            out[key] = node(components, schema[key], nullable=key != "items")
+    if keys := absent_keys(components, schema):
+        out[ABSENT_KEYS] = keys
     if "properties" in out:
         out.setdefault("additionalProperties", False)
-    if "type" in out and (nullable or named):
+    if "type" in out and (nullable or name):
         types = out["type"]
         out["type"] = [*(types if isinstance(types, list) else [types]), "null"]
         if "enum" in out:
             out["enum"] = [*out["enum"], None]
     return out
+
+
+def absent_keys(components: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the keys of a list stand for where an element lacks them, zero values included."""
+    keys = schema.get("x-kubernetes-list-map-keys") or []
+    items = components.get(target(schema.get("items", {})), {})
+    fields = items.get("properties", {})
+    return {key: fields[key]["default"] for key in keys if "default" in fields.get(key, {})}
 
 
 def default(schema: Mapping[str, Any]) -> dict[str, Any]:

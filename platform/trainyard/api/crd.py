@@ -59,6 +59,7 @@ METADATA: dict[str, Any] = {
         "ownerReferences": {
             "items": OWNER_REFERENCE,
             "type": ["array", "null"],
+            "x-trainyard-absent-keys": {"uid": ""},
             "x-kubernetes-list-map-keys": ["uid"],
             "x-kubernetes-list-type": "map",
         },

@@ -10,25 +10,40 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from trainyard.api.problems import Problem
+from trainyard.api.problems import Problem, Rule
 from trainyard.api.served import Kind
 from trainyard.api.shelf import numbers
 from trainyard.api.structure import custom, typed
 from trainyard.api.structure.walk import Check
 
+SCALE = Rule("schema/scale", "k8s.io/apiextensions-apiserver v0.35.4 pkg/registry/customresource/validator.go")
 RANGED = (1, 36)
 """Kubernetes release from which a CRD's int32 and int64 are checked (kube-openapi 43fb72c5454a)."""
 
 
-def check(value: Any, kind: Kind, *, kubernetes: str) -> Iterator[Problem]:
-    """Yield what the server refuses in an object before any rule of its own: fields, types, values, lists."""
-    for fault in compiled(kind, ranged=numbers(kubernetes)[:2] >= RANGED)(value) or ():
+def check(value: Any, kind: Kind, *, kubernetes: str, required: bool = False) -> Iterator[Problem]:
+    """Yield what the server refuses in an object before any rule of its own: fields, types, values, lists.
+
+    `required` also asks for what OpenAPI requires of a core kind: for those whose own rules nobody restates.
+    """
+    for fault in compiled(kind, ranged=numbers(kubernetes)[:2] >= RANGED, required=required)(value) or ():
         yield fault.problem()
+    if kind.scale and not kind.typed:
+        yield from check_scale(value, kind.scale.get("specReplicasPath", ""))
+
+
+def check_scale(value: Any, path: str) -> Iterator[Problem]:
+    """Check the replicas that the scale subresource of a custom resource reads: 0 to 2^31-1."""
+    keys = tuple(path.lstrip(".").split("."))
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    if type(value) is int and not 0 <= value < 2**31:
+        yield SCALE.invalid(keys, value, "should be from 0 to 2147483647, as its scale subresource has it")
 
 
 @lru_cache(maxsize=1024)
-def compiled(kind: Kind, *, ranged: bool) -> Check:
+def compiled(kind: Kind, *, ranged: bool, required: bool) -> Check:
     """Compile a kind's schema; fields are compiled when an object first has them."""
     if kind.typed:
-        return typed.Compiler().root(kind.schema, drops_status=kind.status)
+        return typed.Compiler(required=required).root(kind.schema, drops_status=kind.status)
     return custom.Compiler(ranged=ranged).root(kind.schema, drops_status=kind.status)

@@ -287,7 +287,7 @@ class Shape:
             return scalars(is_flag, expected("boolean"), ())
         if kind == "string":
             return scalars(lambda value: type(value) not in (dict, list), expected("scalar"), ())
-        return anything
+        return anything if node.get("x-kubernetes-preserve-unknown-fields") else nothing_nested
 
 
 def expected(kind: str) -> Check:

@@ -16,17 +16,13 @@ from trainyard.api.structure.walk import Check, Fault, Faults
 
 CREATED = "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/listtype/validation.go"
 APPLIED = "sigs.k8s.io/structured-merge-diff v6.3.0 typed/helpers.go"
-ZEROES = {"string": "", "integer": 0, "number": 0, "boolean": False}
 DUPLICATE = "schema/duplicate"
 ABSENT = object()
 ONLY_APPLY = "; server-side apply refuses it"
 
 
-def asked(node: Mapping[str, Any], *, applied: bool = False, go: bool = False) -> tuple[Check, ...]:
-    """Return what the list type of a node asks.
-
-    `applied` where server-side apply alone asks it; `go` where elements are Go structs, whose keys are never absent.
-    """
+def asked(node: Mapping[str, Any], *, applied: bool = False) -> tuple[Check, ...]:
+    """Return what the list type of a node asks; `applied` where server-side apply alone asks it."""
     kind, keys = node.get("x-kubernetes-list-type"), node.get("x-kubernetes-list-map-keys")
     if kind is None and "merge" in str(node.get("x-kubernetes-patch-strategy", "")).split(","):
         merge_key = node.get("x-kubernetes-patch-merge-key")
@@ -34,17 +30,16 @@ def asked(node: Mapping[str, Any], *, applied: bool = False, go: bool = False) -
     if kind == "set":
         return (unique_values(applied=applied),)
     if kind == "map" and keys:
-        return (unique_keys(keys, absent(node, keys, go=go), applied=applied),)
+        return (unique_keys(keys, absent(node, keys), applied=applied),)
     return ()
 
 
-def absent(node: Mapping[str, Any], keys: Sequence[str], *, go: bool) -> dict[str, Any]:
-    """Return what a missing key stands for: its default, or in Go the zero value of its type."""
+def absent(node: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, Any]:
+    """Return what a missing key stands for: in Go the zero value of its type, elsewhere its default."""
+    if (zeroes := node.get("x-trainyard-absent-keys")) is not None:
+        return dict(zeroes)
     properties = (node.get("items") or {}).get("properties") or {}
-    known = {key: properties[key] for key in keys if key in properties}
-    if not go:
-        return {key: each["default"] for key, each in known.items() if each.get("default") is not None}
-    return {key: each.get("default", ZEROES.get(each.get("type"), "")) for key, each in known.items()}
+    return {key: properties[key]["default"] for key in keys if "default" in properties.get(key, {})}
 
 
 def unique_values(*, applied: bool) -> Check:
@@ -55,6 +50,9 @@ def unique_values(*, applied: bool) -> Check:
         seen: set[Any] = set()
         faults = []
         for index, item in enumerate(value):
+            if isinstance(item, dict | list) or (applied and item is None):
+                message = f"invalid value: {shown(item)}: an element of a set should be a scalar{ONLY_APPLY}"
+                faults.append(Fault("schema/type", message, APPLIED, [index]))
             if (identity := hashable(item)) in seen:
                 faults.append(Fault(DUPLICATE, f"duplicate value: {shown(item)}{suffix}", source, [index]))
             seen.add(identity)

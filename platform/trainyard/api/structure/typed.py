@@ -29,12 +29,18 @@ from trainyard.api.structure.walk import (
     scalars,
 )
 
+OPENAPI = "OpenAPI v3 of kube-apiserver"
+
 
 class Compiler:
-    """Compiles Go types; a type is compiled once, for types contain each other and themselves."""
+    """Compiles Go types; a type is compiled once, for types contain each other and themselves.
 
-    def __init__(self, *, choices: bool = True) -> None:
+    `choices` where closed sets are checked; `required` where fields are that OpenAPI requires.
+    """
+
+    def __init__(self, *, choices: bool = True, required: bool = False) -> None:
         self.choices = choices
+        self.required = required
         self.types: dict[str, Check] = {}
 
     def root(self, schema: Mapping[str, Any], *, drops_status: bool) -> Check:
@@ -65,7 +71,7 @@ class Compiler:
             return self.object(node, place)
         if kind == "array":
             items = self.node(node.get("items") or {}, place)
-            return arrays(not_null(items), cannot(place, "list"), lists.asked(node, applied=True, go=True))
+            return arrays(not_null(items), cannot(place, "list"), lists.asked(node, applied=True))
         if kind == "string":
             if node.get("format") == "byte":
                 return scalars(is_text, cannot(place, "[]byte"), (is_base64,))
@@ -89,7 +95,8 @@ class Compiler:
         def compile_child(child: Mapping[str, Any], name: str) -> Check:
             return self.node(child, f"{place}.{name}")
 
-        return objects(properties or {}, fallback, compile_child, cannot(place, "object"), anything, (), SOURCE)
+        after = (has_all(node["required"]),) if self.required and node.get("required") else ()
+        return objects(properties or {}, fallback, compile_child, cannot(place, "object"), anything, after, SOURCE)
 
 
 def beside(check: Check, status: Check) -> Check:
@@ -107,6 +114,16 @@ def beside(check: Check, status: Check) -> Check:
 def not_null(check: Check) -> Check:
     """Return a check that accepts null."""
     return lambda value: None if value is None else check(value)
+
+
+def has_all(required: list[str]) -> Check:
+    """Return the check of required fields; null is none."""
+
+    def check(value: Any) -> Faults:
+        missing = [key for key in required if value.get(key) is None]
+        return [Fault("schema/required", "required value", OPENAPI, [key]) for key in missing] if missing else None
+
+    return check
 
 
 def closed_set(choices: list[Any]) -> Check:
