@@ -32,7 +32,7 @@ from trainyard.specs.base import (
     named_once,
     wrong,
 )
-from trainyard.specs.shapes import Shape, preset
+from trainyard.specs.shapes import PciAddress, Shape, preset
 
 Shaped = Annotated[
     Annotated[Name, Tag("preset")] | Annotated[Shape, Tag("spelled out")],
@@ -115,11 +115,17 @@ class Pool(Spec):
     taints: tuple[Taint, ...] = ()
     kubelet: Kubelet | None = None
     """None where the provider sets the kubelet."""
+    pci: tuple[PciAddress, ...] = ()
+    """PCI addresses of the shape's NICs on these nodes, in its order; default: those that the shape knows."""
 
     @property
     def node(self) -> Shape:
         """The shape of one node."""
-        return self.shape if isinstance(self.shape, Shape) else preset(self.shape)
+        shape = self.shape if isinstance(self.shape, Shape) else preset(self.shape)
+        if len(self.pci) != len(shape.nics):
+            return shape
+        nics = (nic.model_copy(update={"pci": pci}) for nic, pci in zip(shape.nics, self.pci, strict=True))
+        return shape.model_copy(update={"nics": tuple(nics)})
 
 
 class Fabric(Spec):

@@ -68,6 +68,11 @@ class Declared:
                 continue
             if isinstance(pool.shape, Shape):
                 yield from self.shape((*path, "shape"), pool.shape)
+            if pool.pci and len(pool.pci) != len(pool.node.nics):
+                message = (
+                    f"pci has {len(pool.pci)} addresses, but nodes have {len(pool.node.nics)} NICs; list one for each"
+                )
+                yield self.problem("pci", (*path, "pci"), message)
             for label in pool.labels:
                 if label in {POOL_LABEL, *self.cluster.levels.values()}:
                     message = f"label {label!r} is set by Trainyard or differs from node to node; remove it"
