@@ -110,36 +110,50 @@ class Role(Spec):
     """Pods beside the workers: parameter servers, a launcher, a head; the launcher names the roles it knows."""
 
     nodes: Count = 1
+    """How many pods."""
     gpus_per_node: Amount = 0
+    """Whole GPUs of each pod."""
     cpus_per_node: Count | None = None
+    """Whole CPUs of each pod; default as for the workers."""
     memory_per_node: Size | None = None
+    """Bytes of each pod; default as for the workers."""
     pool: Name | None = None
+    """Default: the job's."""
 
 
 class Checkpoint(Spec):
     """Where the run saves its state, how often and how much; the sub-path in the volume is the job's name."""
 
     volume: Name
+    """A volume of the team."""
     mount_path: MountPath = "/checkpoints"
+    """Where it stands in the container; the program gets CHECKPOINT_DIR."""
     every_minutes: Count = 30
+    """Minutes between two checkpoints."""
     size: Size
-    """Size of one checkpoint, all shards together."""
+    """Bytes of one checkpoint, all shards together."""
     keep: Count = 3
+    """How many checkpoints stay."""
 
 
 class Dataset(Spec):
     """A volume of the team that the run reads."""
 
     volume: Name
+    """A volume of the team."""
     mount_path: MountPath
+    """Where it stands in the container."""
     read_only: StrictBool = True
+    """False where the run writes to it."""
     sub_path: RelativePath | None = None
+    """A folder of the volume instead of all of it."""
 
 
 class File(Spec):
     """A small file from beside the job file; it becomes a ConfigMap and part of the run's digest."""
 
     source: RelativePath
+    """Path from the job file's folder; at most 1 MiB for all files of a job, UTF-8."""
     mount_path: MountPath
     """The folder in the container; the file keeps its name."""
 
@@ -150,14 +164,18 @@ class Patch(Spec):
     object: Text
     """Kind of the object."""
     role: Name | None = None
+    """The role whose pods it changes; default: all of the object."""
     merge: dict[str, Any]
+    """What to merge, from the object's root."""
     reason: Text
+    """Why; plan and report show it."""
 
 
 class Job(Spec):
     """One training job; everything that follows from it and the cluster is derived, see `trainyard explain`."""
 
     cluster: Name
+    """Where it runs: a file of platform/clusters."""
     launcher: Name
     """How the processes start."""
     kind: Text | None = None
@@ -169,13 +187,18 @@ class Job(Spec):
     module: Module | None = None
     """A Python module, instead of `program`."""
     args: tuple[VariableValue, ...] = ()
+    """Arguments of the program; whole numbers may be bare, everything else is text."""
     working_dir: MountPath | None = None
+    """Default: the image's."""
     processes_per_node: Count | None = None
     """Default: one a GPU, or one."""
 
     pool: Name
+    """A node pool of the cluster."""
     nodes: Count = 1
+    """How many pods of workers."""
     gpus_per_node: Amount = 0
+    """Whole GPUs of each pod."""
     cpus_per_node: Count | None = None
     """Whole CPUs; default: the node's, less daemons, times the share of its GPUs."""
     memory_per_node: Size | None = None
@@ -185,19 +208,29 @@ class Job(Spec):
     scratch: Size | None = None
     """Local disk, as an emptyDir at `/scratch`."""
     gpu: Gpu | None = None
+    """A part of a GPU for each pod, instead of gpusPerNode."""
     roles: dict[Name, Role] = {}
+    """Pods beside the workers, by the names that the launcher knows."""
 
     queue: Name
+    """A queue of the cluster that admits the team."""
     priority: Name | None = None
+    """A priority of the cluster; default: Kueue's zero."""
     topology: Topology | None = None
+    """How close together the pods run; default: anywhere in the pool."""
     fabric: Literal["rdma", "tcp"] = "tcp"
+    """The network between ranks: NICs of the training fabric, or the cluster's own."""
 
     env: dict[VariableName, VariableValue] = {}
+    """`NAME: value`; whole numbers may be bare."""
     secrets: dict[VariableName, SecretRef] = {}
     """`NAME: secret/key`; the value never stands in Git."""
     checkpoint: Checkpoint | None = None
+    """Where, how often and how much the run saves."""
     data: tuple[Dataset, ...] = ()
+    """Volumes of the team that it reads."""
     files: tuple[File, ...] = ()
+    """Small files beside the job file that it reads."""
 
     min_nodes: Count | None = None
     """Elastic lower bound."""
@@ -211,13 +244,21 @@ class Job(Spec):
     """Termination grace; default: what a checkpoint takes, at least 30."""
 
     containers: tuple[dict[str, Any], ...] = ()
+    """Kubernetes containers beside the training one; their resources count."""
     init_containers: tuple[dict[str, Any], ...] = ()
+    """Kubernetes init containers; their resources count."""
     volumes: tuple[dict[str, Any], ...] = ()
+    """Kubernetes volumes for those containers."""
     service_account: Name | None = None
+    """A service account that the team lists; default: none, without a token."""
     image_pull_secrets: tuple[Name, ...] = ()
+    """Secrets of the team for the registry."""
     labels: OwnLabels = {}
+    """On every object and pod of the run."""
     annotations: OwnLabels = {}
+    """On every object and pod of the run."""
     patches: tuple[Patch, ...] = ()
+    """The way out of everything derived."""
 
     run: Count | None = None
     """Raise it to run the same spec again."""
@@ -226,7 +267,9 @@ class Job(Spec):
     waive: dict[Name, Text] = {}
     """`policy-id: reason`."""
     description: StrictStr | None = None
+    """Words for people."""
     owner: StrictStr | None = None
+    """Who answers for the job."""
 
     @model_validator(mode="after")
     def one_start(self) -> Job:
