@@ -1,8 +1,9 @@
 """YAML and JSON text as plain values, typed as Kubernetes types them, with the place of every field; and back."""
 
-from trainyard.documents.decode import MAX_BYTES, load
+from trainyard.documents.decode import load
 from trainyard.documents.emit import dump
 from trainyard.documents.nodes import MAX_DEPTH
 from trainyard.documents.positions import Document, Path, format_path
+from trainyard.documents.stream import MAX_BYTES
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "Document", "Path", "dump", "format_path", "load"]

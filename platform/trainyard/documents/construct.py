@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import math
+import re
+from datetime import datetime
 from typing import Any
 
 from trainyard.documents.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node
 from trainyard.documents.problem import Problem, Unreadable
-from trainyard.documents.scalars import Scalar, as_json, as_key, resolve
+from trainyard.documents.scalars import INT64_MAX, Scalar, as_json, as_key, resolve
 
 TAG = "tag:yaml.org,2002:"
+BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
+TIMESTAMP = re.compile(
+    r"(\d{4})-(\d\d?)-(\d\d?)(?:(?P<apart>[Tt ])(\d\d?):(\d\d?):(\d\d?)(?:\.\d+)?(?P<zone>Z|[+-]\d\d:\d\d)?)?", re.ASCII
+)
 RESOLVED_TAGS = {TAG + name for name in ("str", "bool", "int", "float", "null", "timestamp")}
 
 
@@ -118,26 +124,46 @@ def scalar_value(node: Node) -> Scalar:
     if tag is None:
         return resolve(text) if node.plain else text
     if tag == TAG + "binary":
-        try:
-            return base64.b64decode(text.replace("\n", ""), validate=True).decode("utf-8", "replace")
-        except (binascii.Error, ValueError):
-            raise Unreadable(_mistagged(node)) from None
+        return _binary(node)
     if tag not in RESOLVED_TAGS or tag == TAG + "str":
         return text
     value = resolve(text)
-    if tag == TAG + "float" and isinstance(value, int) and not isinstance(value, bool):
+    if tag == TAG + "float" and type(value) is int and value <= INT64_MAX:
         return float(value)
     if not _fits(tag, value, text):
         raise Unreadable(_mistagged(node))
     return value
 
 
+def _binary(node: Node) -> str:
+    """Decode base64; bytes that are no UTF-8 become replacement characters one by one, as Go's JSON writes them."""
+    text = node.text.replace("\n", "").replace("\r", "")
+    if not BASE64.fullmatch(text):
+        raise Unreadable(_mistagged(node))
+    return ESCAPED_BYTE.sub("\ufffd", base64.b64decode(text).decode("utf-8", "surrogateescape"))
+
+
 def _fits(tag: str, value: Scalar, text: str) -> bool:
     name = tag.removeprefix(TAG)
     if name == "timestamp":
-        return isinstance(value, str) and text[:4].isdigit() and text[4:5] == "-"
+        return isinstance(value, str) and _is_timestamp(text)
     types = {"bool": bool, "int": int, "float": float, "null": type(None)}
     return type(value) is types[name]
+
+
+def _is_timestamp(text: str) -> bool:
+    """Whether go-yaml takes a text for a time: with a zone after `T`, without one after a space."""
+    match = TIMESTAMP.fullmatch(text)
+    if match is None or (match["apart"] in ("T", "t")) != bool(match["zone"]):
+        return False
+    year, month, day, _, hour, minute, second = (
+        int(part) if part and part.isdigit() else 0 for part in match.groups()[:7]
+    )
+    try:
+        datetime(year, month, day, hour, minute, second)  # noqa: DTZ001  # only whether it exists
+    except ValueError:
+        return False
+    return True
 
 
 def _mistagged(node: Node) -> Problem:

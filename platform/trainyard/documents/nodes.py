@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import yaml
 from yaml._yaml import CParser
 
+from trainyard.documents import syntax
 from trainyard.documents.problem import Problem, Unreadable
 
 MAX_DEPTH = 200
-"""Deepest nesting of lists and maps; Go's library stops at 10,000, real objects at about 60."""
+"""Deepest nesting of lists and maps; go-yaml stops at 10,000, the deepest published CRDs at about 60."""
+
+MAX_SECOND_LOOKS = 16 * 2**20
+"""How many characters may be parsed again for what go-yaml accepts and libyaml does not."""
 
 SCALAR, MAPPING, SEQUENCE, ALIAS = range(4)
-
-UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What YAML allows in no text, not even in quotes; escape sequences may still name it."""
 
 
 class Node:
@@ -42,28 +42,40 @@ class Node:
         self.size = 1
 
 
-def compose(text: str, first_line: int = 1) -> tuple[Node | None, Problem | None]:
+def compose(text: str, first_line: int = 1, *, judged: bool = False) -> tuple[Node | None, Problem | None]:
     """Return the tree of the first document in the text, and a warning if more text follows it.
 
-    The text starts at `first_line` of its file. The node is None where the text holds no document.
-    Raises Unreadable with the first syntax error.
+    The text starts at `first_line` of its file. The node is None where the text holds no document. Raises Unreadable
+    with the first problem, unless the text was `judged` before and only its places are wanted.
     """
-    if bad := UNPRINTABLE.search(text):
-        raise Unreadable(_unprintable(text, bad, first_line))
-    try:
-        return _Composer(text, first_line).document()
-    except yaml.MarkedYAMLError as error:
-        raise Unreadable(_syntax(error, text, first_line)) from None
+    if not judged and (problem := syntax.unprintable(text, first_line)):
+        raise Unreadable(problem)
+    source = text
+    looks = 0 if syntax.COLON in text or syntax.DROPPED in text else MAX_SECOND_LOOKS // (len(text) + 1)
+    while True:
+        try:
+            return _Composer(source, first_line, judged=judged).document()
+        except yaml.MarkedYAMLError as error:
+            looks -= 1
+            accepted = syntax.accepted(error, source) if looks > 0 else None
+            if accepted is None:
+                raise Unreadable(syntax.problem_of(error, text, first_line)) from None
+            source = accepted
+        except yaml.YAMLError:
+            raise Unreadable(Problem("decode/syntax", "not YAML; mend the syntax", first_line, 1)) from None
 
 
 class _Composer:
     """Builds nodes by asking the parser for one event after another."""
 
-    def __init__(self, text: str, first_line: int) -> None:
+    def __init__(self, text: str, first_line: int, *, judged: bool) -> None:
+        self.text = text
         self.first_line = first_line
+        self.wary = not judged and ("\\/" in text or "?" in text)
         self.next: Any = CParser(text).get_event
         self.anchors: dict[str, Node] = {}
         self.open: set[int] = set()
+        self.flows = 0
 
     def document(self) -> tuple[Node | None, Problem | None]:
         self.next()  # the stream's start
@@ -81,7 +93,7 @@ class _Composer:
         except yaml.MarkedYAMLError as error:
             if not explicit:
                 raise
-            line, column = _place(error)
+            line, column = syntax.place(error)
         else:
             if event.__class__ is yaml.StreamEndEvent:
                 return None
@@ -91,39 +103,48 @@ class _Composer:
 
     def node(self, event: Any, depth: int) -> Node:
         kind = event.__class__
+        if kind is yaml.ScalarEvent:
+            return self.scalar(event)
         if kind is yaml.AliasEvent:
             return self.alias(event)
-        if kind is yaml.ScalarEvent:
-            node = Node(SCALAR, event, self.first_line)
-            node.text, node.plain = event.value, event.implicit[0]
-            if event.anchor is not None:
-                self.anchors[event.anchor] = node
-            return node
-        if depth == MAX_DEPTH:
-            raise Unreadable(_too_deep(event, self.first_line))
         node = Node(MAPPING if kind is yaml.MappingStartEvent else SEQUENCE, event, self.first_line)
+        if depth == MAX_DEPTH:
+            message = f"nesting is deeper than {MAX_DEPTH} levels; flatten the document"
+            raise Unreadable(Problem("decode/depth", message, node.line, node.column))
         if event.anchor is not None:
             self.anchors[event.anchor] = node
         self.open.add(id(node))
-        if node.kind == MAPPING:
-            self.pairs(node, depth + 1)
-        else:
-            self.items(node, depth + 1)
+        self.flows += event.flow_style
+        self.children(node, depth + 1)
+        self.flows -= event.flow_style
         self.open.discard(id(node))
         return node
 
-    def pairs(self, node: Node, depth: int) -> None:
+    def scalar(self, event: Any) -> Node:
+        node = Node(SCALAR, event, self.first_line)
+        node.text, node.plain = event.value, event.implicit[0]
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        if self.wary:
+            source = self.text[event.start_mark.index : event.end_mark.index]
+            if why := syntax.refused(source, event.style, in_flow=self.flows > 0):
+                raise Unreadable(Problem("decode/syntax", why, node.line, node.column))
+        if syntax.COLON in node.text or syntax.DROPPED in node.text:
+            node.text = node.text.replace(syntax.COLON, ":").replace(syntax.DROPPED, "")
+        return node
+
+    def children(self, node: Node, depth: int) -> None:
+        if node.kind == SEQUENCE:
+            while (event := self.next()).__class__ is not yaml.SequenceEndEvent:
+                item = self.node(event, depth)
+                node.items.append(item)
+                node.size += item.size
+            return
         while (event := self.next()).__class__ is not yaml.MappingEndEvent:
             key = self.node(event, depth)
             value = self.node(self.next(), depth)
             node.pairs.append((key, value))
             node.size += key.size + value.size
-
-    def items(self, node: Node, depth: int) -> None:
-        while (event := self.next()).__class__ is not yaml.SequenceEndEvent:
-            item = self.node(event, depth)
-            node.items.append(item)
-            node.size += item.size
 
     def alias(self, event: Any) -> Node:
         node = Node(ALIAS, event, self.first_line)
@@ -139,35 +160,3 @@ class _Composer:
         node.target = target
         node.size += target.size
         return node
-
-
-def _place(error: yaml.MarkedYAMLError) -> tuple[int, int]:
-    mark = error.problem_mark or error.context_mark
-    return (mark.line, mark.column) if mark else (0, 0)
-
-
-def _too_deep(event: Any, first_line: int) -> Problem:
-    mark = event.start_mark
-    message = f"nesting is deeper than {MAX_DEPTH} levels; flatten the document"
-    return Problem("decode/depth", message, mark.line + first_line, mark.column + 1)
-
-
-def _unprintable(text: str, bad: re.Match[str], first_line: int) -> Problem:
-    before = text[: bad.start()]
-    message = f"control character U+{ord(bad.group()):04X} is not allowed in YAML; remove it or escape it in quotes"
-    column = len(before) - before.rfind("\n")
-    return Problem("decode/control-character", message, before.count("\n") + first_line, column)
-
-
-def _syntax(error: yaml.MarkedYAMLError, text: str, first_line: int) -> Problem:
-    """Turn libyaml's error into one sentence at the place where it noticed."""
-    line, column = _place(error)
-    problem = str(error.problem or "unreadable text")
-    lines = text.split("\n")
-    where = lines[line] if line < len(lines) else ""
-    if "\t" in problem or "tab character" in problem or where[: column + 1].strip(" ").startswith("\t"):
-        message = "a tab stands where YAML wants spaces; indent with spaces"
-        return Problem("decode/tab", message, line + first_line, column + 1)
-    context = f" {error.context}" if error.context else ""
-    message = f"not YAML: {problem}{context}; mend the syntax here"
-    return Problem("decode/syntax", message, line + first_line, column + 1)

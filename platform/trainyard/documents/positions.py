@@ -84,7 +84,7 @@ def _tree_of(text: bytes, first_line: int) -> Node | None:
     if "\\u" in source:
         source = SURROGATE_ESCAPE.sub(_without_surrogate, source)
     try:
-        return compose(source, first_line)[0]
+        return compose(source, first_line, judged=True)[0]
     except Unreadable:
         return None
 

@@ -1,4 +1,4 @@
-"""A problem in the text of one document: what stops its decoding, or what Kubernetes would refuse in it."""
+"""What can be wrong with the text of a document, and the signals between the ways to read it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ class Problem:
     column: int
 
 
-class Unreadable(Exception):  # noqa: N818  # a signal between two modules, never an error of the program
+class Unreadable(Exception):  # noqa: N818  # a signal, never an error of the program
     """The text of a document has no value, for the reason in `problem`."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
         self.problem = problem
+
+
+class Remarkable(Exception):  # noqa: N818  # a signal, never an error of the program
+    """A fast reader met what only a slower one can judge; says nothing about right or wrong."""

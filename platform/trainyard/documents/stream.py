@@ -1,0 +1,55 @@
+"""A file's bytes cut into the texts of its documents, as the API machinery cuts a stream."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trainyard.documents.problem import Problem
+
+MAX_BYTES = 64 * 2**20
+"""Largest file that is read; a request to an API server has at most 3 MiB, a folder of Argo CD's 10 MiB."""
+
+SEPARATOR = re.compile(rb"^---[^\n]*\n?", re.MULTILINE)
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def whole_file_problem(data: bytes) -> Problem | None:
+    """Return what makes the whole file unreadable: its size or its encoding."""
+    if len(data) > MAX_BYTES:
+        size = len(data) / 2**20
+        return Problem("decode/size", f"file has {size:.0f} MiB, at most {MAX_BYTES >> 20} are read; split it", 1, 1)
+    if data.startswith(UTF16):
+        return Problem("decode/encoding", "file is UTF-16; save it as UTF-8", 1, 1)
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        column = len(before[before.rfind(b"\n") + 1 :].decode()) + 1
+        message = f"byte 0x{data[error.start]:02X} is not UTF-8; save the file as UTF-8"
+        return Problem("decode/encoding", message, before.count(b"\n") + 1, column)
+    return None
+
+
+def split(data: bytes) -> Iterator[tuple[bytes, int, Problem | None]]:
+    """Yield each document's text with its first line, or the problem of a line that only looks like a separator.
+
+    A line that starts with `---` ends a document wherever it stands, may carry nothing but a comment, and stays in
+    the text when nothing stands before it (YAMLReader in apimachinery 0.35 `util/yaml/decoder.go`).
+    """
+    start, line = 0, 1
+    for match in SEPARATOR.finditer(data):
+        part = data[start : match.start()]
+        here = line + part.count(b"\n")
+        if part:
+            yield part, line, None
+            start, line = match.end(), here + 1
+        rest = match.group()[3:].strip()
+        if rest and not rest.startswith(b"#"):
+            shown = match.group().decode().strip()[:40]
+            message = f"{shown!r} is no document separator; put only '---' on the line"
+            yield b"", here, Problem("decode/separator", message, here, 1)
+            start, line = match.end(), here + 1
+    if start < len(data):
+        part = data[start:]
+        yield part if part.endswith(b"\n") else part + b"\n", line, None

@@ -1,0 +1,96 @@
+"""What libyaml says of a text, in the user's words, and where go-yaml, which Kubernetes uses, says otherwise."""
+
+from __future__ import annotations
+
+import re
+
+import yaml
+
+from trainyard.documents.problem import Problem
+
+UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no YAML text may hold, not even in quotes; escapes may still name it."""
+
+ORDER_MARK = re.compile("(?<!\\A)^\ufeff", re.MULTILINE)
+"""A byte order mark inside a text: go-yaml makes it part of a key."""
+
+ESCAPE = re.compile(r"\\.", re.DOTALL)
+
+COLON, DROPPED = "\U0010fffe", "\U0010ffff"
+"""Stand-ins for characters that go-yaml accepts and libyaml does not: a plain ':' and the backslash of an escaped '."""
+
+WORDS = {
+    "mapping values are not allowed in this context": "': ' inside a value starts another one; quote the value",
+    "did not find expected key": "line is indented unlike the other keys of its map; align it with them",
+    "did not find expected '-' indicator": "line is indented unlike the items of its list; align it with them",
+    "could not find expected ':'": "a key has no ':' behind it; write 'key: value'",
+    "found unexpected end of stream": "a quote is opened here or above and never closed; close it",
+    "did not find expected ',' or ']'": "a list in [] lacks a comma or its ']'; add it",
+    "did not find expected ',' or '}'": "a map in {} lacks a comma or its '}'; add it",
+    "did not find expected node content": "a value is missing or a bracket is not closed; complete it",
+    "did not find expected <document start>": "text stands behind the document's end; align it or start with '---'",
+    "block sequence entries are not allowed in this context": "'- ' inside a value starts a list; give it its own line",
+    "found undefined tag handle": "a tag's prefix is not declared; remove the tag",
+    "found unexpected document indicator": "a quote is still open where '---' or '...' stands; close it",
+}
+"""libyaml's problems as one sentence each, with what to do."""
+
+
+def unprintable(text: str, first_line: int) -> Problem | None:
+    """Return the first character that YAML does not allow, or a byte order mark that is not at the start."""
+    bad = UNPRINTABLE.search(text)
+    if bad:
+        message = f"control character U+{ord(bad.group()):04X} is not allowed in YAML; remove it or escape it in quotes"
+        return _at(text, bad.start(), first_line, "decode/control-character", message)
+    mark = ORDER_MARK.search(text)
+    if mark:
+        message = "a byte order mark stands inside the text; remove it"
+        return _at(text, mark.start(), first_line, "decode/byte-order-mark", message)
+    return None
+
+
+def _at(text: str, index: int, first_line: int, rule: str, message: str) -> Problem:
+    line = text.count("\n", 0, index)
+    return Problem(rule, message, line + first_line, index - text.rfind("\n", 0, index))
+
+
+def problem_of(error: yaml.MarkedYAMLError, text: str, first_line: int) -> Problem:
+    """Turn libyaml's error into one sentence at the place where libyaml noticed."""
+    line, column = place(error)
+    said = str(error.problem or "unreadable text")
+    lines = text.split("\n")
+    where = lines[line] if line < len(lines) else ""
+    rule, message = "decode/syntax", WORDS.get(said, f"not YAML: {said}; mend the syntax here")
+    if "tab character" in said or where[: column + 1].lstrip(" ").startswith("\t"):
+        rule, message = "decode/tab", "a tab stands where YAML wants spaces; indent with spaces"
+    elif said == "found character that cannot start any token":
+        message = f"a plain value cannot start with {where[column : column + 1]!r}; quote the value"
+    elif said == "found unknown escape character":
+        message = f"{where[column : column + 2]!r} is no escape in double quotes; double the backslash"
+    return Problem(rule, message, line + first_line, column + 1)
+
+
+def place(error: yaml.MarkedYAMLError) -> tuple[int, int]:
+    """Return the line and column of an error, from 0."""
+    mark = error.problem_mark or error.context_mark
+    return (mark.line, mark.column) if mark else (0, 0)
+
+
+def accepted(error: yaml.MarkedYAMLError, text: str) -> str | None:
+    """Return the text with a stand-in where go-yaml would have gone on, or None where it fails too."""
+    index: int = getattr(error.problem_mark, "index", 0)
+    if error.problem == "found unexpected ':'" and text[index : index + 1] == ":":
+        return text[:index] + COLON + text[index + 1 :]
+    if error.problem == "found unknown escape character" and text[index : index + 2] == "\\'":
+        return text[:index] + DROPPED + text[index + 1 :]
+    return None
+
+
+def refused(source: str, style: str | None, *, in_flow: bool) -> str | None:
+    """Return why go-yaml refuses a scalar that libyaml accepts, given as it is written; None where it does not."""
+    if style == '"':
+        if any(escape.group() == "\\/" for escape in ESCAPE.finditer(source)):
+            return r"'\/' is no escape in double quotes for Kubernetes; write '/'"
+    elif not style and in_flow and "?" in source:
+        return "a '?' in an unquoted text inside [] or {} is refused by Kubernetes; quote the text"
+    return None
