@@ -117,11 +117,11 @@ def check_names(run: Run, workload: Workload) -> Iterator[Finding]:
     """Yield a role whose last pod has a name that is too long to resolve."""
     counts = {WORKER: run.job.nodes, **{name: role.nodes for name, role in run.job.roles.items()}}
     for role, nodes in counts.items():
-        name = workload.host(run.name, role, nodes - 1)
-        if len(name) + workload.suffix > LABEL:
+        length = len(workload.host(run.name, role, nodes - 1)) + workload.suffix
+        if length > LABEL:
             message = (
-                f"the last pod of role {role!r} would be {name!r}, {len(name) + workload.suffix} characters"
-                f"; {LABEL} is the limit, shorten the job's name or the role's"
+                f"the name of the last pod of role {role!r} has {length} characters"
+                f"; {LABEL} fit, shorten the job's or role's name"
             )
             yield finding(run, "rdv-name-len", message, ("roles", role) if role in run.job.roles else ("nodes",))
 

@@ -1,0 +1,126 @@
+"""Launchers write the command of every role; each has a reviewed golden file for one node, several and elastic."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import pytest
+
+from make import make_run
+from trainyard.documents import dump
+from trainyard.launchers import Launcher, Wiring, check, launchers
+from trainyard.sizing import size
+
+WIRING = Wiring(
+    host=lambda role, index: f"run-{role}-0-{index}.run",
+    rank="JOB_COMPLETION_INDEX",
+    rank_field="metadata.labels['batch.kubernetes.io/job-completion-index']",
+)
+SHAPES: dict[str, dict[str, Any]] = {
+    "one node": {"nodes": 1, "args": ["--steps", 10]},
+    "four nodes": {"nodes": 4, "program": None, "module": "llm.train"},
+    "four nodes of CPUs": {"nodes": 4, "pool": "cpu", "gpus_per_node": 0},
+}
+
+
+def roles(launcher: Launcher, **job: Any) -> list[dict[str, Any]]:
+    """Return what each role runs, as plain values; the digest in names is replaced, since it is not the launcher's."""
+    run = make_run(launcher=launcher.name, **job)
+    found = launcher.roles(run, size(run), WIRING)
+    return [
+        {
+            "role": role.name,
+            "pods": role.pods,
+            "command": [each.replace(run.name, "RUN") for each in role.command],
+            "args": [each.replace(run.name, "RUN") for each in role.args],
+            "env": {name: {"value": sized.value, "origin": sized.origin} for name, sized in role.env.items()},
+            "fields": dict(role.fields),
+        }
+        for role in found
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(launchers()))
+def test_launcher(name, golden):
+    """Commands, arguments and variables of every role are those of the golden file."""
+    launcher = launchers()[name]
+    shapes = SHAPES | ({"two to four nodes": {"nodes": 4, "min_nodes": 2}} if launcher.elastic else {})
+    text = "".join(f"# {shape}\n{dump(roles(launcher, **job))}" for shape, job in shapes.items())
+    golden(f"golden/launchers/{name}.yaml", text)
+
+
+def test_registry_and_folder_agree():
+    """Every launcher is registered under its own name, which is its module's."""
+    assert {name: launcher.name for name, launcher in launchers().items()} == {name: name for name in launchers()}
+
+
+def test_ranks_follow_indices():
+    """With static rendezvous a node's rank is its index, and all nodes name one master that exists."""
+    [role] = roles(launchers()["torchrun"], nodes=4)
+    assert "--node-rank=$(JOB_COMPLETION_INDEX)" in role["args"]
+    assert "--master-addr=run-worker-0-0.run" in role["args"]
+    assert "--nnodes=4" in role["args"]
+    assert "--nproc-per-node=8" in role["args"]
+    assert role["args"][-1] == "train.py"
+
+
+def test_the_first_node_hosts_the_store_of_an_elastic_job():
+    """The shell tells index 0 from the others and hands arguments on untouched, whatever is in them."""
+    [role] = roles(launchers()["torchrun"], nodes=4, min_nodes=2, args=["a b", "$(X)", "'"])
+    script = role["command"][2].replace("exec torchrun", "printf '%s|'")
+    for index, host in (("0", "is_host=1"), ("3", "is_host=0")):
+        argv = ["sh", "-c", script, *role["command"][3:], *role["args"]]
+        done = subprocess.run(argv, env={"JOB_COMPLETION_INDEX": index}, capture_output=True, text=True, check=True)
+        options = done.stdout.split("|")
+        assert options[0] == f"--rdzv-conf={host},join_timeout=1800"
+        assert options[-4:-1] == ["a b", "$(X)", "'"]
+
+
+def test_threads_are_shared_by_processes():
+    """OpenMP gets the CPUs of one process, as torchrun would otherwise say 1."""
+    [role] = roles(launchers()["torchrun"], nodes=1, processes_per_node=4, cpus_per_node=10)
+    assert role["env"]["OMP_NUM_THREADS"] == {"value": "2", "origin": "2 = floor(10 CPUs / 4 processes)"}
+
+
+WRONG = {
+    "a role that it does not know": (
+        {"roles": {"ps": {"nodes": 1}}},
+        ["launcher 'torchrun' has no role 'ps'; remove it"],
+    ),
+    "fewer nodes with plain Python": (
+        {"launcher": "python", "min_nodes": 1, "gpus_per_node": 1},
+        ["minNodes is 1, but launcher 'python' cannot go on with fewer nodes; remove it"],
+    ),
+    "a variable that it sets": (
+        {"env": {"MASTER_ADDR": "x"}},
+        ["env has MASTER_ADDR, which launcher 'torchrun' sets itself; remove it"],
+    ),
+    "a secret that it sets": (
+        {"secrets": {"RANK": "tokens/rank"}},
+        ["secrets has RANK, which launcher 'torchrun' sets itself; remove it"],
+    ),
+    "processes that Python does not start": (
+        {"launcher": "python", "processes_per_node": 8},
+        ["processesPerNode is 8, but launcher 'python' starts one; write launcher: torchrun"],
+    ),
+    "GPUs that Python may leave idle": (
+        {"launcher": "python"},
+        [
+            (
+                "launcher 'python' starts one process for 8 GPUs"
+                "; write launcher: torchrun, or processesPerNode: 1 if the program uses all"
+            )
+        ],
+    ),
+    "one process for all GPUs, said so": ({"launcher": "python", "processes_per_node": 1}, []),
+    "a variable of NCCL": ({"env": {"NCCL_DEBUG": "INFO", "OMP_NUM_THREADS": 1}}, []),
+}
+
+
+@pytest.mark.parametrize(("job", "messages"), WRONG.values(), ids=WRONG)
+def test_what_a_launcher_cannot_do(job, messages):
+    """Fields that mean nothing to a launcher are findings in one short sentence."""
+    found = check(make_run(**job))
+    assert [finding.message for finding in found] == messages
+    assert all(len(finding.message.split()) <= 20 for finding in found)

@@ -1,0 +1,133 @@
+"""A job becomes a run on its cluster, or a finding says why it cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+from make import make_cluster, make_job_file, make_specs
+from trainyard.workloads.resolve import resolve
+
+PLAIN = {"kueue": {"version": "0.19.2"}}
+ROLE = {"ps": {"nodes": 1}}
+
+
+def outcome(*, operators=None, name="train", **job):
+    """Return the runs and the messages of one job."""
+    cluster = make_cluster(**({"operators": operators} if operators else {}))
+    return resolve(make_specs(make_job_file(name, **job), clusters={"test": cluster}))
+
+
+KINDS = {
+    "JobSet where the cluster has it": ({}, "JobSet"),
+    "Job where it has not": ({"operators": PLAIN}, "Job"),
+    "as the job says": ({"kind": "Job"}, "Job"),
+}
+
+
+@pytest.mark.parametrize(("job", "expected"), KINDS.values(), ids=KINDS)
+def test_kind(job, expected):
+    """A job that names no kind is a JobSet where there is one, else a Job."""
+    [run], findings = outcome(**job)
+    assert (run.kind, findings) == (expected, [])
+
+
+def test_a_run_is_named_by_its_job_and_digest():
+    """The run carries its cluster, team, source and files."""
+    [run], _ = outcome(files=[{"source": "a.yaml", "mountPath": "/etc/a"}], contents={"a.yaml": "1"})
+    assert run.name == f"train-{run.digest}"
+    assert (run.namespace, run.cluster_name, run.source.file) == ("nlp", "test", "jobs/nlp/train.yaml")
+    assert run.contents == {"a.yaml": "1"}
+
+
+WRONG = {
+    "a kind that is mistyped": ({"kind": "Jobset"}, ["kind 'Jobset' does not exist; did you mean 'JobSet'?"]),
+    "a launcher that is mistyped": (
+        {"launcher": "torchrn"},
+        ["launcher 'torchrn' does not exist; did you mean 'torchrun'?"],
+    ),
+    "a kind whose operator is missing": (
+        {"kind": "JobSet", "operators": PLAIN},
+        ["kind 'JobSet' needs operator 'jobset', which cluster 'test' does not have; kinds there: Job"],
+    ),
+    "roles that a kind cannot carry": (
+        {"kind": "Job", "roles": ROLE},
+        ["kind 'Job' has workers alone, but the job has roles ps; kinds that can: JobSet"],
+    ),
+    "a size that a kind cannot change": (
+        {"min_nodes": 1},
+        ["minNodes is 1, but kind 'JobSet' cannot change its size; kinds that can: Job"],
+    ),
+    "names that get too long": (
+        {"name": "a" * 30, "roles": {"parameters": {"nodes": 1000000}}},
+        [
+            "the name of the last pod of role 'parameters' has 65 characters; 63 fit, shorten the job's or role's name"
+        ],
+    ),
+    "an object that the run does not have": (
+        {"patches": [{"object": "Deployment", "merge": {}, "reason": "x"}]},
+        ["patch of 'Deployment', which this run does not have; there are: Job, JobSet, Pod"],
+    ),
+    "a role that the job does not have": (
+        {"patches": [{"object": "Pod", "role": "workers", "merge": {}, "reason": "x"}]},
+        ["patch of role 'workers', which the job does not have; did you mean 'worker'?"],
+    ),
+    "a role of what all roles share": (
+        {"patches": [{"object": "JobSet", "role": "worker", "merge": {}, "reason": "x"}]},
+        ["patch of 'JobSet' names role 'worker', but it belongs to all roles; remove role"],
+    ),
+    "a name": (
+        {"patches": [{"object": "JobSet", "merge": {"metadata": {"name": "x", "namespace": "y"}}, "reason": "x"}]},
+        [
+            "patch of metadata.name, which says whose and what the object is; remove it",
+            "patch of metadata.namespace, which says whose and what the object is; remove it",
+        ],
+    ),
+    "the queue": (
+        {
+            "patches": [
+                {"object": "Pod", "merge": {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": None}}}, "reason": "x"}
+            ]
+        },
+        ['patch of metadata.labels["kueue.x-k8s.io/queue-name"], which says whose and what the object is; remove it'],
+    ),
+    "all labels": (
+        {"patches": [{"object": "JobSet", "merge": {"metadata": {"labels": None}}, "reason": "x"}]},
+        ["patch of metadata.labels, which says whose and what the object is; remove it"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("job", "messages"), WRONG.values(), ids=WRONG)
+def test_what_cannot_run(job, messages):
+    """What cannot be rendered is a finding at the job's field, in one short sentence, and no run."""
+    runs, findings = outcome(**job)
+    assert [finding.message for finding in findings] == messages
+    assert runs == []
+    assert all(finding.location.line and len(finding.message.split()) <= 20 for finding in findings)
+
+
+def test_findings_stand_at_their_field():
+    """A finding names line and path of the field to edit."""
+    _, [finding] = outcome(kind="Jobset")
+    assert finding.path == "kind"
+    assert finding.location.line == 10
+
+
+def test_a_retired_job_is_not_checked():
+    """Nothing of it is rendered, so that its kind may be gone; it stays known by its name."""
+    [run], findings = outcome(kind="Gone", retired=True)
+    assert (run.kind, findings) == ("Gone", [])
+
+
+LEFT_OUT = {
+    "a cluster": {"cluster": "nowhere"},
+    "a pool": {"pool": "nothing"},
+    "a pool of a role": {"roles": {"ps": {"pool": "nothing"}}},
+    "a team": {"team": "nobody"},
+}
+
+
+@pytest.mark.parametrize("job", LEFT_OUT.values(), ids=LEFT_OUT)
+def test_a_job_that_names_what_is_missing_is_left_out(job):
+    """Loading has reported what does not exist; the same thing is not said twice."""
+    assert outcome(**job) == ([], [])
