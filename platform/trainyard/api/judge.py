@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from trainyard.api import core, defaults, metadata, structural
+from trainyard.api import core, defaults, metadata, rules, structural
 from trainyard.api.catalog import Catalog, Missing
 from trainyard.api.core import defaults as core_defaults
 from trainyard.api.problems import Problem
@@ -76,6 +76,9 @@ class Judge:
             for problem in core.check(value, kubernetes=kubernetes, old=old):
                 if not beneath(problem.path, malformed):
                     yield self._finding(manifest, problem, "core")
+        elif not malformed:
+            for problem in rules.check(value, kind, kubernetes=kubernetes, old=old):
+                yield self._finding(manifest, problem, "cel")
         if kind.deprecated:
             message = f"{kind.api_version} {kind.kind} is deprecated; {kind.deprecated or 'use a newer version'}"
             problem = Problem(("apiVersion",), "schema/deprecated", message, f"{kind.project} {kind.release}")

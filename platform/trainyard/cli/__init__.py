@@ -16,7 +16,7 @@ from trainyard.errors import TrainyardError
 CLEAN, FINDINGS, UNFINISHED = 0, 1, 2
 """Exit codes."""
 
-USAGE_ERROR = typer.BadParameter.__mro__[2]
+USAGE_ERROR: type[Exception] = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
 """What every wrong use of the command line derives from; typer carries click inside and does not export it."""
 
 
@@ -47,7 +47,7 @@ def build(names: Sequence[str]) -> typer.Typer:
     return app
 
 
-def show_version(value: bool) -> None:  # noqa: FBT001 - the signature that typer calls
+def show_version(value: bool) -> None:
     """Print the version and end."""
     if value:
         from importlib.metadata import version

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from trainyard.findings import Finding
+    from trainyard.specs.run import Specs
+
+HEADER = "# yaml-language-server: $schema=../../schemas/trainyard/job.json\n"
+"""Lets editors complete and check the fields."""
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -20,58 +27,83 @@ def group() -> None:
 @app.command("job")
 def job(
     name: str = typer.Argument(help="<team>/<job>, as in nlp/llama."),
-    cluster: str = typer.Option(None, help="The cluster it runs on."),
-    queue: str = typer.Option(None, help="The queue; the only one that admits the team, if there is one."),
-    pool: str = typer.Option(None, help="The node pool; the only one, if there is one."),
-    image: str = typer.Option(None, help="The image, by digest."),
-    program: str = typer.Option(None, help="The script in the image."),
+    cluster: str | None = typer.Option(None, help="The cluster it runs on; the only one that admits the team, if there is one."),
+    queue: str | None = typer.Option(None, help="The queue; the only one that admits the team, if there is one."),
+    pool: str | None = typer.Option(None, help="The node pool; the only one, if there is one."),
+    image: str | None = typer.Option(None, help="The image, by digest."),
+    program: str | None = typer.Option(None, help="The script in the image."),
     launcher: str = typer.Option("torchrun", help="How the processes start."),
     nodes: int = typer.Option(1, help="How many nodes."),
-    gpus: int = typer.Option(None, help="GPUs a node; all of a node's by default."),
+    gpus: int | None = typer.Option(None, help="GPUs a node; all of a node's by default."),
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Write jobs/<team>/<job>.yaml; asks for what no flag says when a terminal is there to answer."""
     from trainyard.documents import dump
     from trainyard.errors import SpecError
+    from trainyard.findings import did_you_mean
     from trainyard.report.text import paragraph
-    from trainyard.specs import draft
     from trainyard.specs.load import load_repository
-    from trainyard.system.files import write
+    from trainyard.system import files
 
-    specs, findings = load_repository(root)
-    if specs is None or findings:
-        raise SpecError("the repository has problems of its own; run `trainyard validate` first")
+    specs, _ = load_repository(root)
+    if specs is None:
+        raise SpecError("the repository has problems of its own; `trainyard validate` lists them")
     team, _, short = name.partition("/")
-    if not short:
-        raise SpecError(f"{name!r} should be <team>/<job>; teams are: {', '.join(sorted(specs.teams))}")
+    if not short or team not in specs.teams:
+        raise SpecError(f"{name!r} should be <team>/<job>; {did_you_mean(team, specs.teams)}")
+    path = root / "jobs" / team / f"{short}.yaml"
+    if path.exists():
+        raise SpecError(f"{path} exists already; edit it, or choose another name")
     places = sorted(key for key, each in specs.clusters.items() if team in each.teams())
     cluster = cluster or ask("cluster", places)
     declared = specs.clusters.get(cluster)
     if declared is None:
-        raise SpecError(f"cluster {cluster!r} does not exist; there are: {', '.join(places)}")
+        raise SpecError(f"cluster {cluster!r} does not exist; {did_you_mean(cluster, places)}")
     pool = pool or ask("pool", sorted(declared.pools))
-    fields: Mapping[str, Any] = {
+    shape = declared.pools[pool].node if pool in declared.pools else None
+    whole = shape.gpus.count if shape is not None and shape.gpus is not None else 0
+    fields = {
         "cluster": cluster,
         "launcher": launcher,
         "image": image or ask("image", ()),
-        "program": program or ask("program", ("train.py",)),
+        "program": program or ask("program", ()),
         "pool": pool,
         "nodes": nodes,
-        "gpusPerNode": gpus if gpus is not None else draft.gpus_of(declared, pool),
+        "gpusPerNode": whole if gpus is None else gpus,
         "queue": queue or ask("queue", sorted(key for key, each in declared.queues.items() if team in each.teams)),
     }
-    path = root / "jobs" / team / f"{short}.yaml"
-    if path.exists():
-        raise SpecError(f"{path} exists already; edit it, or choose another name")
-    text = draft.HEADER + dump({key: value for key, value in fields.items() if value not in (None, 0)})
-    problems = draft.check(specs, team=team, name=short, text=text)
+    text = HEADER + dump({key: value for key, value in fields.items() if value != 0})
+    problems = check(specs, team, short, text)
     for problem in problems:
         print("\n".join(paragraph(problem)), file=sys.stderr)
-    if problems:
+    if any(problem.is_error for problem in problems):
         return 1
-    write(path, text)
+    files.write(path, text)
     print(f"wrote {path}; next: make synth")
     return 0
+
+
+def check(specs: Specs, team: str, name: str, text: str) -> list[Finding]:
+    """Return what is wrong with a job file before it is written."""
+    from dataclasses import replace
+
+    from trainyard.specs import Job, layout, reading, references
+    from trainyard.specs.run import JobFile
+    from trainyard.workloads.resolve import resolve
+
+    path = f"jobs/{team}/{name}.yaml"
+    source, findings = reading.document(path, text.encode())
+    found = layout.job_name(path, name)
+    findings += [found] if found else []
+    if source is None:
+        return findings
+    job, errors = reading.validate(Job, source)
+    findings += errors
+    if job is not None:
+        file = JobFile(team, name, job, source)
+        findings += references.check_job(specs, file)
+        findings += resolve(replace(specs, jobs=(file,)))[1]
+    return findings
 
 
 def ask(what: str, choices: Iterable[str]) -> str:

@@ -1,0 +1,23 @@
+"""Say what this change starts, stops and replaces."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typer
+
+
+def command(
+    base: str = typer.Option(None, envvar="TRAINYARD_BASE", help="The commit to compare with; CI has to give it."),
+    root: Path = typer.Option(Path(), help="The repository."),
+) -> int:
+    """Say in words what the tree at hand does to the clusters: what starts, stops, is replaced, is left alone."""
+    from trainyard.plan import read, render
+    from trainyard.report.text import paragraph
+
+    plan = read(root, ref=base)
+    sys.stdout.write(render(plan))
+    for finding in plan.findings:
+        print("\n".join(paragraph(finding)), file=sys.stderr)
+    return int(any(finding.is_error for finding in plan.findings))

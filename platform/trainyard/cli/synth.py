@@ -1,0 +1,59 @@
+"""Render generated/ from jobs/ and platform/."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from trainyard.synth.work import Work
+
+
+def command(
+    check: bool = typer.Option(False, "--check", help="Write nothing; print a diff of what is stale, and fail."),
+    base: str = typer.Option(None, envvar="TRAINYARD_BASE", help="The commit to compare with; CI has to give it."),
+    strict: bool = typer.Option(False, "--strict", help="Warnings fail too."),
+    root: Path = typer.Option(Path(), help="The repository."),
+) -> int:
+    """Render generated/; runs that exist at the base stay as they are, byte for byte."""
+    from importlib.metadata import version
+
+    from trainyard.report.text import paragraph
+    from trainyard.synth import session
+
+    automated = os.environ.get("CI", "").lower() in {"1", "true"}
+    outcome = session.run(root, version("trainyard"), ref=base, checking=check, automated=automated)
+    for finding in sorted(outcome.findings, key=lambda each: each.order):
+        print("\n".join(paragraph(finding)), file=sys.stderr)
+    work = outcome.work
+    if check and work is not None:
+        for line in work.diff():
+            print(line)
+    if outcome.refused or (strict and outcome.findings):
+        print("nothing was written", file=sys.stderr)
+        return 1
+    if work is not None and not check:
+        write(work)
+    return 0
+
+
+def write(work: Work) -> None:
+    """Write what differs, with a bar where somebody watches, and say what was done."""
+    from rich.console import Console
+    from rich.progress import track
+
+    total = len(work.changes.write) + len(work.changes.remove) + len(work.changes.leftover)
+    console = Console(stderr=True)
+    steps = track(
+        work.write(), "writing", total=total, console=console, transient=True, disable=not console.is_terminal
+    )
+    for _ in steps:
+        pass
+    wrote, removed = len(work.changes.write), len(work.changes.remove)
+    frozen = len(work.decision.frozen)
+    done = f"wrote {wrote} and removed {removed} files" if total else "nothing to write"
+    print(f"{done}; {len(work.decision.fresh)} runs rendered, {frozen} left as they are at the base")
