@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,9 @@ from conftest import ROOT
 from trainyard.documents import load
 from trainyard.synth import index
 from trainyard.synth.names import Identity, file_names
+from trainyard.synth.origins import spec_lines
 from trainyard.synth.render import render_folder
+from trainyard.system import files
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,8 @@ def test_the_bytes_are_the_same_under_every_hash_seed() -> None:
         "from trainyard.synth import index\n"
         "class O:\n file='f'\n path=('a', 0)\n"
         "names = {f'n{i}' for i in range(50)}\n"
-        "def make(n): return {'apiVersion': 'v1', 'kind': 'X', 'metadata': {'name': n}, 'data': {m: m for m in names}}\n"
+        "def make(n):\n"
+        " return {'apiVersion': 'v1', 'kind': 'X', 'metadata': {'name': n}, 'data': {m: m for m in names}}\n"
         "r = render_folder('c', 'f', [(make(n), O) for n in names])\n"
         "print(''.join(r.files.values()), index.dump('f', r.index))\n"
     )
@@ -211,3 +215,19 @@ def test_the_index_is_read_back_as_written() -> None:
 def test_what_is_no_index_is_none(data: bytes) -> None:
     """A damaged index owns no file."""
     assert index.load(data, "x") is None
+
+
+def test_a_generated_file_leads_to_the_line_of_its_spec(tmp_path: Path) -> None:
+    """The index has no lines, so they are those of the spec as it is now."""
+    rendered = render_folder("test", "platform", [(make("ClusterQueue", "research"), Origin())])
+    files.write(tmp_path / "generated/test/index/platform.json", index.dump(rendered.folder, rendered.index))
+    spec = tmp_path / "platform/clusters/test.yaml"
+    files.write(spec, "# a comment\nqueues:\n  batch: {}\n  research: {}\n")
+    path = "generated/test/platform/clusterqueue.research.yaml"
+    assert str(spec_lines(tmp_path)(path)) == "platform/clusters/test.yaml:4:13"
+    files.write(spec, "pools: {}\nqueues: {}\n")
+    assert str(spec_lines(tmp_path)(path)) == "platform/clusters/test.yaml:2:9"
+    assert spec_lines(tmp_path)("generated/test/platform/other.yaml") is None
+    assert spec_lines(tmp_path)("README.md") is None
+    spec.unlink()
+    assert str(spec_lines(tmp_path)(path)) == "platform/clusters/test.yaml"

@@ -83,9 +83,8 @@ def targets(entries: Mapping[str, index.Entry]) -> dict[Target, index.Entry]:
 
 def needed(base: Snapshot, runs: Sequence[Wanted]) -> Iterator[tuple[Wanted, set[Reference]]]:
     """Yield each run with what its objects at the base refer to."""
-    found = base.folders(f"{each.cluster}/{each.folder}" for each in runs)
     for each in runs:
-        files = found[f"{each.cluster}/{each.folder}"]
+        files = base.folder(f"{each.cluster}/{each.folder}")
         needs: set[Reference] = set()
         for name, data in zip(files, base.read(list(files.values())), strict=True):
             for document in load(data, file=name)[0]:

@@ -141,9 +141,10 @@ def finish(decision: Decision, fresh: Mapping[JobKey, ledger.Entry]) -> dict[Job
 
 def frozen_files(frozen: Sequence[Wanted], base: Snapshot) -> dict[str, str]:
     """Return path and content id of every file of the frozen runs, and of their indexes."""
-    found = base.folders(f"{each.cluster}/{each.folder}" for each in frozen)
-    files = {f"{folder}/{name}": oid for folder, below in found.items() for name, oid in below.items()}
+    files: dict[str, str] = {}
     for each in frozen:
+        folder = f"{each.cluster}/{each.folder}"
+        files |= {f"{folder}/{name}": oid for name, oid in base.folder(folder).items()}
         listed = f"{each.cluster}/{index.place(each.folder)}"
         if listed in base.files:
             files[listed] = base.files[listed]

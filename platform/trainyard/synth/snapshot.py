@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ JobKey = tuple[str, str, str]
 """Cluster, team and job."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """What existed before the change; paths are relative to `generated/`, contents are Git's object ids."""
 
@@ -38,17 +39,18 @@ class Snapshot:
     """False where the tree at hand stands for its own past, because there is no Git."""
     findings: tuple[Finding, ...] = ()
 
-    def folders(self, wanted: Iterable[str]) -> dict[str, dict[str, str]]:
-        """Return the files of several folders, by the folder and then by their path below it."""
-        found: dict[str, dict[str, str]] = {folder: {} for folder in wanted}
-        depths = {folder.count("/") for folder in found}
+    @cached_property
+    def by_folder(self) -> Mapping[str, Mapping[str, str]]:
+        """The files of every folder, by the folder and then by their name."""
+        found: dict[str, dict[str, str]] = {}
         for path, oid in self.files.items():
-            parts = path.split("/")
-            for depth in depths:
-                files = found.get("/".join(parts[: depth + 1]))
-                if files is not None and len(parts) > depth + 1:
-                    files["/".join(parts[depth + 1 :])] = oid
+            folder, _, name = path.rpartition("/")
+            found.setdefault(folder, {})[name] = oid
         return found
+
+    def folder(self, path: str) -> Mapping[str, str]:
+        """Return the files of one folder, by their name."""
+        return self.by_folder.get(path, {})
 
     def id_of(self, text: str) -> str:
         """Return the id that a content has here."""
@@ -72,7 +74,7 @@ def from_git(git: Git, commit: str | None) -> Snapshot:
     tree = git.object_id(commit, GENERATED)
     found = git.listing(tree) if tree else {}
     repository = git.object_id(commit, REPOSITORY)
-    live = is_live(next(git.read([repository]))) if repository else False
+    live = settings(next(git.read([repository])))[0] if repository else False
     ledgers, findings = read_ledgers(found, git.read)
     algorithm = "sha256" if len(commit) == 64 else "sha1"
     return Snapshot(found, ledgers, live, git.read, algorithm, commit, findings=tuple(findings))
@@ -107,8 +109,9 @@ def read_ledgers(
     return ledgers, findings
 
 
-def is_live(data: bytes) -> bool:
-    """Say whether the text of a `repository.yaml` has `live: true`."""
+def settings(data: bytes) -> tuple[bool, str]:
+    """Return `live` and `revision` from the text of a `repository.yaml`, which need not be valid."""
     documents, _ = load(data, file=REPOSITORY)
     value: Any = documents[0].value if documents else None
-    return isinstance(value, dict) and value.get("live") is True
+    found = value if isinstance(value, dict) else {}
+    return found.get("live") is True, str(found.get("revision") or "main")

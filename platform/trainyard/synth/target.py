@@ -70,9 +70,8 @@ def files_of(rendered: Rendered) -> dict[str, str]:
 
 def verify(decision: Decision, base: Snapshot) -> None:
     """Without Git, hold the files of frozen runs against their ledger; a run whose files are gone is rendered again."""
-    found = base.folders(f"{each.cluster}/{each.folder}" for each in decision.frozen)
     for each in list(decision.frozen):
-        files = found[f"{each.cluster}/{each.folder}"]
+        files = base.folder(f"{each.cluster}/{each.folder}")
         entry = next(entry for entry in base.ledgers[each.key] if entry.name == each.run)
         contents = zip(files, base.read(list(files.values())), strict=True)
         if not files:

@@ -1,0 +1,173 @@
+"""From two trees, the one at the base and the one at hand, to what the change does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from trainyard.documents import load
+from trainyard.findings import Finding, Location
+from trainyard.plan.effects import ObjectEffect, Plan, RunEffect
+from trainyard.plan.fields import changed_keys, differences
+from trainyard.plan.shape import Shape, shape
+from trainyard.specs.run import OUTSIDE_DIGEST
+from trainyard.synth import index
+from trainyard.synth.ledger import Entry
+from trainyard.synth.runs import folder_of
+from trainyard.synth.snapshot import GENERATED, JobKey, Snapshot
+
+SHOWN = 4
+"""Fields of an object that are named."""
+
+Spec = Callable[[str], tuple[bytes | None, bytes | None]]
+"""The text of a spec file at the base and at hand."""
+
+
+def compare(base: Snapshot, now: Snapshot, spec: Spec, *, live: bool) -> Plan:
+    """Return what happens to runs and objects between two trees; `spec` reads the file of a job."""
+    runs = tuple(run_effects(base, now, spec))
+    objects = tuple(object_effects(base, now))
+    findings = tuple(mixed(base, runs, objects)) if live else ()
+    return Plan(base.commit, live, runs, objects, findings)
+
+
+def run_effects(base: Snapshot, now: Snapshot, spec: Spec) -> Iterator[RunEffect]:
+    """Yield what happens to each run, by cluster, team and job."""
+    before, after = active(base), active(now)
+    ended = {
+        key: entry for key, entry in before.items() if after.get(key, entry).name != entry.name or key not in after
+    }
+    for key, entry in sorted(after.items()):
+        old = before.get(key)
+        if old is not None and old.name == entry.name:
+            yield RunEffect("keeps" if same(base, now, key, entry) else "changes", *key, entry.name)
+            continue
+        moved = next(
+            (other for other in ended if other[1:] == key[1:] and other[0] != key[0] and other not in after), None
+        )
+        source = key if old is not None else moved
+        yield begins(base, now, key, entry, source, spec)
+        if source is not None:
+            ended.pop(source)
+    for key, entry in sorted(ended.items()):
+        claim = shape_of(base, key, entry).claim
+        yield RunEffect("stops", *key, entry.name, state=f"its checkpoints stay in volume {claim}" if claim else "")
+
+
+def active(side: Snapshot) -> dict[JobKey, Entry]:
+    """Return the run that each job has."""
+    return {key: entry for key, past in side.ledgers.items() for entry in past if entry.state == "active"}
+
+
+def same(base: Snapshot, now: Snapshot, key: JobKey, entry: Entry) -> bool:
+    """Say whether a run has the same files on both sides."""
+    return files_of(base, key, entry) == files_of(now, key, entry)
+
+
+def files_of(side: Snapshot, key: JobKey, entry: Entry) -> Mapping[str, str]:
+    """Return the files of a run."""
+    return side.folder(f"{key[0]}/{folder_of(key[1], entry.name)}")
+
+
+def begins(base: Snapshot, now: Snapshot, key: JobKey, entry: Entry, source: JobKey | None, spec: Spec) -> RunEffect:
+    """Return the effect of a run that is new; `source` is the job whose run ends for it."""
+    cluster, team, job = key
+    new = shape_of(now, key, entry)
+    if source is None:
+        return RunEffect("starts", cluster, team, job, entry.name, new.words)
+    old_entry = active(base)[source]
+    old = shape_of(base, source, old_entry)
+    word, state = "replaces", "it starts from nothing, having no checkpoints"
+    if source != key:
+        word, state = "moves", f"it starts from nothing, since checkpoints stay on {source[0]}"
+    elif new.claim and new.claim == old.claim:
+        state = f"it resumes from the checkpoints of {job} in volume {new.claim}"
+    elif new.claim:
+        state = f"it starts from nothing, with its checkpoints in volume {new.claim} from now on"
+    fields = reasons(now, key, entry, spec)
+    return RunEffect(
+        "moves" if word == "moves" else "replaces",
+        cluster,
+        team,
+        job,
+        entry.name,
+        new.words,
+        old_entry.name,
+        source[0],
+        fields,
+        state,
+    )
+
+
+def reasons(now: Snapshot, key: JobKey, entry: Entry, spec: Spec) -> tuple[str, ...]:
+    """Return the fields of the job's file that changed; nothing where a program makes the job."""
+    entries = now.index(key[0], folder_of(key[1], entry.name)).values()
+    file = next((each.spec for each in entries if each.spec.endswith(".yaml")), None)
+    if file is None:
+        return ()
+    before, after = (plain(data, file) for data in spec(file))
+    return tuple(name for name in changed_keys(before, after) if name not in OUTSIDE_DIGEST)
+
+
+def shape_of(side: Snapshot, key: JobKey, entry: Entry) -> Shape:
+    """Return what a run is."""
+    files = files_of(side, key, entry)
+    return shape(plain(data, name) for name, data in zip(files, side.read(list(files.values())), strict=True))
+
+
+def plain(data: bytes | None, file: str) -> Any:
+    """Return the first document of a file."""
+    documents, _ = load(data or b"", file=file)
+    return documents[0].value if documents else None
+
+
+def object_effects(base: Snapshot, now: Snapshot) -> Iterator[ObjectEffect]:
+    """Yield what happens to each object of every folder but those of runs."""
+    before, after = objects(base, now), objects(now, base)
+    for place in sorted({*before, *after}):
+        cluster, folder, name = place
+        old, new = before.get(place), after.get(place)
+        path = f"{cluster}/{folder}/{name}"
+        if old is None and new is not None:
+            yield ObjectEffect("adds", cluster, folder, new.ref)
+        elif old is not None and new is None:
+            yield ObjectEffect("removes", cluster, folder, old.ref)
+        elif new is not None and base.files.get(path) != now.files.get(path):
+            found = list(differences(plain(base.text(path), path), plain(now.text(path), path)))
+            yield ObjectEffect("changes", cluster, folder, new.ref, tuple(found[:SHOWN]), max(0, len(found) - SHOWN))
+
+
+def objects(side: Snapshot, other: Snapshot) -> dict[tuple[str, str, str], index.Entry]:
+    """Return the index entries, by cluster, folder and file name, of the folders that differ from the other side."""
+    found: dict[tuple[str, str, str], index.Entry] = {}
+    for cluster, folder in changed_folders(side, other):
+        for name, entry in side.index(cluster, folder).items():
+            found[cluster, folder, name] = entry
+    return found
+
+
+def changed_folders(one: Snapshot, two: Snapshot) -> list[tuple[str, str]]:
+    """Return cluster and folder, runs apart, of every file that is not the same on both sides."""
+    paths = (path for path in {*one.files, *two.files} if one.files.get(path) != two.files.get(path))
+    found = set()
+    for path in paths:
+        cluster, _, rest = path.partition("/")
+        if rest.startswith((index.TOP, "ledger/")):
+            rest = rest.removeprefix(index.TOP).removesuffix(".json") + "/"
+        folder = rest.rpartition("/")[0]
+        if folder and not (folder.startswith("runs/") and folder.count("/") > 1):
+            found.add((cluster, folder))
+    return sorted(found)
+
+
+def mixed(base: Snapshot, runs: Sequence[RunEffect], effects: Sequence[ObjectEffect]) -> Iterator[Finding]:
+    """Yield a finding where one change touches hardware and runs of a cluster that was there before."""
+    there = {path.partition("/")[0] for path in base.files}
+    for cluster in sorted({each.cluster for each in effects if each.folder == "hardware"} & there):
+        names = sorted(each.run for each in runs if each.cluster == cluster and each.word != "keeps")
+        if names:
+            message = f"one change drains nodes of {cluster!r} and touches its runs ({names[0]}); make it two changes"
+            place = Location(f"{GENERATED}/{cluster}/hardware")
+            yield Finding(
+                "run/hardware-with-runs", "run", message, place, fix="merge the hardware first, sync it, then the runs"
+            )

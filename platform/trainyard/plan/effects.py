@@ -1,0 +1,65 @@
+"""The effects of a change, as data: every report of a plan is made from these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from trainyard.findings import Finding, ObjectRef
+
+RunWord = Literal["starts", "replaces", "moves", "stops", "changes", "keeps"]
+ObjectWord = Literal["adds", "changes", "removes"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunEffect:
+    """What happens to one run.
+
+    `replaces` and `moves` name the run that ends as `before`; `changes` is a run whose files change under the same
+    name, which only a repository that is not live has.
+    """
+
+    word: RunWord
+    cluster: str
+    team: str
+    job: str
+    run: str
+    shape: str = ""
+    """What the run is: kind, pods, devices, pool and queue, in words."""
+    before: str | None = None
+    before_cluster: str | None = None
+    because: tuple[str, ...] = ()
+    """Fields of the job that changed."""
+    state: str = ""
+    """What it begins with, or what stays behind, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectEffect:
+    """What happens to one object that is no run's."""
+
+    word: ObjectWord
+    cluster: str
+    folder: str
+    object: ObjectRef
+    fields: tuple[str, ...] = ()
+    """Fields that change, `spec.numVfs: 4 -> 8`; the first few."""
+    more: int = 0
+    """How many other fields change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that a change does."""
+
+    base: str | None
+    """The commit that it is compared with."""
+    live: bool
+    """Whether clusters sync the repository."""
+    runs: tuple[RunEffect, ...] = ()
+    objects: tuple[ObjectEffect, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def of(self, word: RunWord) -> tuple[RunEffect, ...]:
+        """Return the effects of one sort."""
+        return tuple(effect for effect in self.runs if effect.word == word)

@@ -1,0 +1,89 @@
+"""What a run is, told from its manifests: kind, pods, devices, pool, queue and checkpoints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trainyard.synth.references import LABELS, POOL_LABEL
+from trainyard.workloads import PodSet, Workload, workloads
+
+ORDINARY = frozenset({"cpu", "memory", "ephemeral-storage"})
+CHECKPOINTS = "CHECKPOINT_DIR"
+"""Environment variable that tells a program where its checkpoints are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A run in words, and the claim that its checkpoints are in, if it has any."""
+
+    words: str = ""
+    claim: str | None = None
+
+
+def shape(objects: Iterable[Any]) -> Shape:
+    """Return the shape of a run; of objects without a workload nothing is known."""
+    known = {(each.group, each.kind): each for each in workloads().values()}
+    for value in objects:
+        if isinstance(value, Mapping) and isinstance(value.get("apiVersion"), str):
+            workload = known.get((value["apiVersion"].rpartition("/")[0], str(value.get("kind"))))
+            if workload is not None:
+                return _shape(value, workload)
+    return Shape()
+
+
+def _shape(value: Mapping[str, Any], workload: Workload) -> Shape:
+    sets = workload.pod_sets(value)
+    specs = [_at(value, (*each.template, "spec")) for each in sets]
+    pods = sum(each.count for each in sets)
+    words = f"{workload.kind} of {pods} {'pod' if pods == 1 else 'pods'}"
+    if devices := _devices(sets, specs):
+        words += f" with {devices}"
+    pools = sorted({pool for spec in specs if isinstance(pool := _at(spec, ("nodeSelector", POOL_LABEL)), str)})
+    words += f", pool {' and '.join(pools)}" if pools else ""
+    labels = _at(value, ("metadata", "labels"))
+    named = {what: labels.get(label) for label, what in LABELS.items()} if isinstance(labels, Mapping) else {}
+    words += "".join(f", {what} {name}" for what, name in sorted(named.items(), reverse=True) if name)
+    claims = [claim for spec in specs if (claim := _checkpoint_claim(spec))]
+    return Shape(words, claims[0] if claims else None)
+
+
+def _devices(sets: Iterable[PodSet], specs: Iterable[Any]) -> str:
+    """Return what all pods together have beside CPUs and memory: `64 nvidia.com/gpu`."""
+    total: Counter[str] = Counter()
+    for each, spec in zip(sets, specs, strict=True):
+        for container in _list(_at(spec, ("containers",))):
+            limits = _at(container, ("resources", "limits"))
+            for name, amount in (limits if isinstance(limits, Mapping) else {}).items():
+                if name not in ORDINARY and str(amount).isdigit():
+                    total[name] += each.count * int(amount)
+    return " and ".join(f"{amount} {name}" for name, amount in sorted(total.items()) if amount)
+
+
+def _checkpoint_claim(spec: Any) -> str | None:
+    """Return the claim that is mounted where the program is told to keep its checkpoints."""
+    volumes = {each.get("name"): each for each in _list(_at(spec, ("volumes",))) if isinstance(each, Mapping)}
+    for container in _list(_at(spec, ("containers",))):
+        env = {
+            each.get("name"): each.get("value") for each in _list(_at(container, ("env",))) if isinstance(each, Mapping)
+        }
+        for mount in _list(_at(container, ("volumeMounts",))):
+            if isinstance(mount, Mapping) and CHECKPOINTS in env and mount.get("mountPath") == env[CHECKPOINTS]:
+                claim = _at(volumes.get(mount.get("name")), ("persistentVolumeClaim", "claimName"))
+                return claim if isinstance(claim, str) else None
+    return None
+
+
+def _at(value: Any, path: Iterable[str | int]) -> Any:
+    for part in path:
+        if isinstance(part, str):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        else:
+            value = value[part] if isinstance(value, list) and part < len(value) else None
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,44 @@
+"""From a generated file back to the spec line that a person should edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+from trainyard.documents import Document, load
+from trainyard.findings import Location
+from trainyard.synth import index
+from trainyard.synth.snapshot import GENERATED
+from trainyard.system import files
+
+SpecLine = Callable[[str], Location | None]
+
+
+def spec_lines(root: Path) -> SpecLine:
+    """Return what tells the spec line of a generated file, named by its path in the repository.
+
+    The line is that of the field, or of its nearest ancestor that is still there. A file that no index lists has none.
+    """
+
+    @cache
+    def entries(cluster: str, folder: str) -> Mapping[str, index.Entry]:
+        data = files.read(root / GENERATED / cluster / index.place(folder))
+        return (index.load(data, folder) if data else None) or {}
+
+    @cache
+    def document(file: str) -> Document | None:
+        data = files.read(root / file) if file.endswith(".yaml") else None
+        documents = load(data, file=file)[0] if data else []
+        return documents[0] if documents else None
+
+    def spec_line(path: str) -> Location | None:
+        cluster, _, rest = path.removeprefix(f"{GENERATED}/").partition("/")
+        folder, _, name = rest.rpartition("/")
+        entry = entries(cluster, folder).get(name) if folder else None
+        if entry is None:
+            return None
+        found = document(entry.spec)
+        return found.location(entry.field) if found else Location(entry.spec)
+
+    return spec_line
