@@ -1,0 +1,213 @@
+"""Every pod is complete by construction, whatever the job says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from make import CLUSTER, IMAGE, make_cluster, make_run, make_team
+from trainyard.parts.pods import Process, drop_empty, template
+from trainyard.sizing import size
+
+pytestmark = pytest.mark.node
+ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16"}
+SIDECAR: dict[str, Any] = {"name": "logs", "image": IMAGE}
+FILES = [{"source": "a/c.yaml", "mountPath": "/etc/a"}, {"source": "b/c.yaml", "mountPath": "/etc/b"}]
+JOBS: dict[str, dict[str, Any]] = {
+    "one GPU": {"nodes": 1, "gpus_per_node": 1},
+    "many nodes": {"nodes": 64},
+    "CPUs": {"pool": "cpu", "gpus_per_node": 0},
+    "RDMA": {"fabric": "rdma", "cluster": make_cluster(fabric=ROCE)},
+    "checkpoints and data": {
+        "checkpoint": {"volume": "checkpoints", "size": "10Gi"},
+        "data": [{"volume": "images", "mountPath": "/data"}],
+        "scratch": "100Gi",
+        "files": FILES,
+        "contents": {"a/c.yaml": "1", "b/c.yaml": "2"},
+    },
+    "containers of its own": {
+        "containers": [SIDECAR, {**SIDECAR, "name": "metrics", "resources": {"limits": {"cpu": 2, "memory": "1Gi"}}}],
+        "init_containers": [{**SIDECAR, "name": "fetch", "resources": {"requests": {"cpu": "500m"}}}],
+    },
+}
+
+
+def pod(**job: Any) -> dict[str, Any]:
+    """Return the pod template of the worker."""
+    run = make_run(**job)
+    sizing = size(run)
+    return template(run, sizing, sizing.worker, Process(("run",)), container="trainer")
+
+
+def spec(**job: Any) -> dict[str, Any]:
+    """Return the pod spec of the worker."""
+    found: dict[str, Any] = pod(**job)["spec"]
+    return found
+
+
+def trainer(**job: Any) -> dict[str, Any]:
+    """Return the container that trains."""
+    found: dict[str, Any] = spec(**job)["containers"][0]
+    return found
+
+
+def every_container(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return all containers of a pod spec."""
+    return [*found.get("initContainers", []), *found["containers"]]
+
+
+@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
+def test_pods_pass_the_restricted_level(job):
+    """Pod Security restricted holds for the pod and for every container in it."""
+    found = spec(**job)
+    assert found["securityContext"]["runAsNonRoot"] is True
+    assert found["securityContext"]["runAsUser"] > 0
+    assert found["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert found["automountServiceAccountToken"] is False
+    assert not {"hostNetwork", "hostPID", "hostIPC"} & found.keys()
+    for container in every_container(found):
+        assert container["securityContext"]["allowPrivilegeEscalation"] is False
+        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    kinds = {kind for volume in found["volumes"] for kind in volume if kind != "name"}
+    assert kinds <= {"emptyDir", "persistentVolumeClaim", "configMap"}
+
+
+@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
+def test_pods_are_guaranteed(job):
+    """Every container requests CPU and memory, requests are limits, and the training container has whole CPUs."""
+    found = spec(**job)
+    for container in every_container(found):
+        requests, limits = container["resources"]["requests"], container["resources"]["limits"]
+        assert requests == limits
+        assert {"cpu", "memory"} <= requests.keys()
+        assert container["imagePullPolicy"] == "IfNotPresent"
+    assert found["containers"][0]["resources"]["requests"]["cpu"].isdigit()
+
+
+@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
+def test_pods_mention_nothing_that_kueue_writes(job):
+    """A run has the pool's one selector, and no toleration, affinity, gate or queue label in its pods."""
+    found = pod(**job)
+    assert list(found["spec"]["nodeSelector"]) == ["trainyard.dev/pool"]
+    assert not {"tolerations", "affinity", "schedulingGates", "topologySpreadConstraints"} & found["spec"].keys()
+    assert not [key for key in found["metadata"]["labels"] if "kueue" in key]
+
+
+@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
+def test_mounts_and_volumes_agree(job):
+    """Every mount has its volume, every volume of ours is mounted, and shared memory has a limit within the memory."""
+    found = spec(**job)
+    mounts = found["containers"][0]["volumeMounts"]
+    assert {mount["name"] for mount in mounts} == {volume["name"] for volume in found["volumes"]}
+    assert len({mount["mountPath"] for mount in mounts}) == len(mounts)
+    [shared] = [each for each in found["volumes"] if each.get("emptyDir", {}).get("medium") == "Memory"]
+    assert shared["emptyDir"]["sizeLimit"]
+    assert {"name": shared["name"], "mountPath": "/dev/shm"} in mounts
+
+
+def test_checkpoints_lie_below_the_job_s_name():
+    """The sub-path stays over the runs of a job, and the program is told where it is mounted."""
+    job = {"checkpoint": {"volume": "checkpoints", "size": "1Gi", "mountPath": "/ckpt"}}
+    found = spec(**job)
+    [mount] = [each for each in found["containers"][0]["volumeMounts"] if each["mountPath"] == "/ckpt"]
+    assert mount["subPath"] == "train"
+    assert {"name": "CHECKPOINT_DIR", "value": "/ckpt"} in found["containers"][0]["env"]
+    assert {"name": "claim-checkpoints", "persistentVolumeClaim": {"claimName": "checkpoints"}} in found["volumes"]
+
+
+def test_a_claim_that_is_mounted_twice_is_one_volume():
+    """Checkpoints and data may share a claim; data is read-only unless the job says otherwise."""
+    data = [{"volume": "checkpoints", "mountPath": "/data", "subPath": "set"}]
+    data.append({"volume": "images", "mountPath": "/images", "readOnly": False})
+    found = spec(checkpoint={"volume": "checkpoints", "size": "1Gi"}, data=data)
+    claims = [volume for volume in found["volumes"] if "persistentVolumeClaim" in volume]
+    mounts = {mount["mountPath"]: mount for mount in found["containers"][0]["volumeMounts"]}
+    assert [claim["name"] for claim in claims] == ["claim-checkpoints", "claim-images"]
+    assert mounts["/data"] == {"name": "claim-checkpoints", "mountPath": "/data", "subPath": "set", "readOnly": True}
+    assert mounts["/images"] == {"name": "claim-images", "mountPath": "/images"}
+
+
+def test_files_of_one_name_in_two_folders():
+    """Each folder shows its own files under their names, by keys that differ."""
+    found = spec(files=FILES, contents={"a/c.yaml": "1", "b/c.yaml": "2"})
+    items = [volume["configMap"]["items"] for volume in found["volumes"] if "configMap" in volume]
+    assert items == [[{"key": "a.c.yaml", "path": "c.yaml"}], [{"key": "b.c.yaml", "path": "c.yaml"}]]
+
+
+def test_networks_are_as_many_as_virtual_functions():
+    """A pod names one network for every virtual function that it requests."""
+    job = {"fabric": "rdma", "cluster": make_cluster(fabric=ROCE)}
+    found = pod(**job)
+    networks = found["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"].split(",")
+    limits = found["spec"]["containers"][0]["resources"]["limits"]
+    assert networks == [f"rail-{rail}" for rail in range(8)]
+    assert [name for name in limits if "rail" in name] == [f"openshift.io/rail_{rail}" for rail in range(8)]
+
+
+def test_locked_memory_is_a_capability_only_where_nodes_do_not_allow_it():
+    """IPC_LOCK, which only privileged namespaces admit, comes with RDMA and `memlock: capability` alone."""
+    fabric = {**ROCE, "memlock": "capability"}
+    job = {"cluster": make_cluster(fabric=fabric), "team": make_team(podSecurity="privileged")}
+    assert trainer(fabric="rdma", **job)["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["IPC_LOCK"]}
+    assert trainer(fabric="tcp", **job)["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+
+
+VARIABLES = {
+    "the job overrides what is derived": ({"env": {"NCCL_DEBUG": "INFO"}}, "NCCL_DEBUG", {"value": "INFO"}),
+    "a secret": (
+        {"secrets": {"TOKEN": "tokens/hub"}},
+        "TOKEN",
+        {"valueFrom": {"secretKeyRef": {"name": "tokens", "key": "hub"}}},
+    ),
+    "an empty value says nothing": ({"env": {"EMPTY": ""}}, "EMPTY", {}),
+    "GPUs of others are hidden": ({"gpus_per_node": 0}, "NVIDIA_VISIBLE_DEVICES", {"value": "void"}),
+}
+
+
+@pytest.mark.parametrize(("job", "name", "expected"), VARIABLES.values(), ids=VARIABLES)
+def test_variables(job, name, expected):
+    """A variable stands once, with the value that the job gives it or the one that is derived."""
+    found = [each for each in trainer(**job)["env"] if each["name"] == name]
+    assert found == [{"name": name, **expected}]
+
+
+def test_the_job_s_own_containers_are_completed():
+    """What a sidecar says stays; what it leaves out is made safe and small, and it sees no GPUs."""
+    given = {**SIDECAR, "securityContext": {"readOnlyRootFilesystem": True}, "env": [{"name": "A", "value": "1"}]}
+    sidecar = spec(containers=[given])["containers"][1]
+    assert sidecar["resources"]["limits"] == {"cpu": "100m", "memory": "128Mi"}
+    assert sidecar["env"] == [{"name": "A", "value": "1"}, {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]
+    assert sidecar["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+    }
+
+
+def test_a_service_account_brings_its_token():
+    """Only a job that names an account gets its token."""
+    found = spec(service_account="trainer", image_pull_secrets=["registry"])
+    assert (found["serviceAccountName"], found["automountServiceAccountToken"]) == ("trainer", True)
+    assert found["imagePullSecrets"] == [{"name": "registry"}]
+
+
+def test_labels_and_annotations_of_the_job():
+    """The job's own come with those of Trainyard, which say whose pod it is."""
+    metadata = pod(labels={"example.com/a": "b"}, annotations={"example.com/c": "d"})["metadata"]
+    assert metadata["labels"]["example.com/a"] == "b"
+    assert metadata["annotations"]["example.com/c"] == "d"
+    assert {"trainyard.dev/job": "train", "trainyard.dev/team": "nlp"}.items() <= metadata["labels"].items()
+
+
+def test_nothing_empty_is_written():
+    """Empty values are dropped, since a controller that writes the object back would; an empty emptyDir stays."""
+    given = {"a": "", "b": [], "c": {}, "d": None, "e": 0, "f": False, "g": [{"value": ""}], "emptyDir": {}}
+    assert drop_empty(given) == {"e": 0, "f": False, "g": [{}], "emptyDir": {}}
+
+
+def test_a_cpu_cluster_hides_no_gpus():
+    """Where nodes have no GPUs nothing is said of them."""
+    cluster = make_cluster(pools={"cpu": CLUSTER["pools"]["cpu"]})
+    names = {each["name"] for each in trainer(cluster=cluster, pool="cpu", gpus_per_node=0)["env"]}
+    assert "NVIDIA_VISIBLE_DEVICES" not in names
