@@ -20,13 +20,14 @@ def outcome(*, operators=None, name="train", **job):
 KINDS = {
     "JobSet where the cluster has it": ({}, "JobSet"),
     "Job where it has not": ({"operators": PLAIN}, "Job"),
+    "Job where the size may change": ({"min_nodes": 1}, "Job"),
     "as the job says": ({"kind": "Job"}, "Job"),
 }
 
 
 @pytest.mark.parametrize(("job", "expected"), KINDS.values(), ids=KINDS)
 def test_kind(job, expected):
-    """A job that names no kind is a JobSet where there is one, else a Job."""
+    """A job that names no kind is a JobSet where there is one and it can carry the job, else a Job."""
     [run], findings = outcome(**job)
     assert (run.kind, findings) == (expected, [])
 
@@ -54,7 +55,7 @@ WRONG = {
         ["kind 'Job' has workers alone, but the job has roles ps; kinds that can: JobSet"],
     ),
     "a size that a kind cannot change": (
-        {"min_nodes": 1},
+        {"kind": "JobSet", "min_nodes": 1},
         ["minNodes is 1, but kind 'JobSet' cannot change its size; kinds that can: Job"],
     ),
     "names that get too long": (

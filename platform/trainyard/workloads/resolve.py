@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
-from trainyard.specs import Cluster
+from trainyard.specs import Cluster, Job
 from trainyard.specs.run import JobFile, Run, Specs, digest
 from trainyard.workloads import Workload, launchers, workloads
 from trainyard.workloads.patches import check as check_patches
@@ -50,16 +50,16 @@ def run_of(specs: Specs, file: JobFile) -> Run | None:
         team=team,
         cluster_name=job.cluster,
         cluster=cluster,
-        kind=job.kind or default_kind(cluster),
+        kind=job.kind or default_kind(job, cluster),
         digest=digest(job, file.contents),
         source=file.source,
         contents=file.contents,
     )
 
 
-def default_kind(cluster: Cluster) -> str:
-    """Return the kind of a job that names none: a JobSet restarts its gang as one, so it comes first."""
-    return "JobSet" if "jobset" in cluster.operators else "Job"
+def default_kind(job: Job, cluster: Cluster) -> str:
+    """Return the kind of a job that names none: a JobSet restarts its gang as one, a Job can change its size."""
+    return "JobSet" if "jobset" in cluster.operators and job.min_nodes is None else "Job"
 
 
 def check(run: Run) -> Iterator[Finding]:
