@@ -15,7 +15,7 @@ from trainyard.api.cel import CelError, CompileError, Program, Unknown
 from trainyard.api.cel.errors import TooDeepError
 from trainyard.api.cel.values import NONE, Optional
 from trainyard.api.problems import Path, Problem, Rule
-from trainyard.api.ratchet import Correlation, counterpart
+from trainyard.api.ratchet import Correlation, Schema, counterpart
 from trainyard.api.ruletree import CompiledRule, Node, tree
 from trainyard.api.served import Kind
 
@@ -68,7 +68,7 @@ def check(
         return
     if kind.status:
         value = with_status_of(value, old)
-    correlation = None if old is None else Correlation(node.schema, value, old)
+    correlation = None if old is None else Correlation(without_metadata(node.schema), value, old)
     source = f"{kind.project} {kind.release} {kind.kind} {kind.api_version}, x-kubernetes-validations"
     visit = Visit(int(kubernetes.split(".")[1]), source)
     yield from visit.node(node, Scope(value, old, (), correlation))
@@ -81,6 +81,11 @@ def with_status_of(value: dict[str, Any], old: dict[str, Any] | None) -> dict[st
         **{key: each for key, each in value.items() if key != "status"},
         **({} if status is None else {"status": status}),
     }
+
+
+def without_metadata(schema: Schema) -> Schema:
+    """Return a root's schema as an update is compared by: metadata changes with every write, so a root never stays."""
+    return {**schema, "properties": {**(schema.get("properties") or {}), "metadata": {"type": "object"}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,8 @@ class Visit:
         if reason == "FieldValueRequired":
             return rule.required(path, message)
         if reason == "FieldValueDuplicate":
-            return rule.duplicate(path, value)
+            compound = isinstance(value, dict | list)
+            return Problem(path, RULE, "duplicate value", self.source) if compound else rule.duplicate(path, value)
         return self.invalid(path, value, message)
 
     def invalid(self, path: Path, value: Any, message: str) -> Problem:

@@ -9,7 +9,7 @@ from typing import Any
 from trainyard.api.cel import literals
 from trainyard.api.cel.check import check, exact, takes_plain_json
 from trainyard.api.cel.compile import Compiler
-from trainyard.api.cel.errors import CelError, CompileError, Issue
+from trainyard.api.cel.errors import CelError, CompileError, Issue, no_such_overload
 from trainyard.api.cel.folds import OverBudget
 from trainyard.api.cel.library import functions
 from trainyard.api.cel.logic import Run
@@ -38,7 +38,7 @@ class Program:
     def evaluate(self, bindings: Mapping[str, Any]) -> Any:
         """Return the value for these variables; a CelError where it fails, an Unknown where it cannot be told.
 
-        A variable may itself be bound to an Unknown.
+        A variable may itself be bound to an Unknown. Values that are not of the declared types fail as well.
         """
         frame: list[Any] = [COST_LIMIT, *(bindings.get(name, ABSENT) for name in self._names)]
         frame += [None] * (self._size - len(frame))
@@ -46,6 +46,8 @@ class Program:
             return self._run(frame)
         except CelError as error:
             return error
+        except (AttributeError, TypeError):
+            return no_such_overload()
         except OverBudget:
             return CelError("operation cancelled: actual cost limit exceeded")
 
