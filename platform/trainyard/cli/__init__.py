@@ -62,7 +62,7 @@ def options(
     """From cluster and job descriptions to checked Kubernetes YAML."""
 
 
-def run(function: Callable[[], Any]) -> int:
+def guarded(function: Callable[[], Any]) -> int:
     """Call the command and turn what stops it into a sentence on standard error and an exit code."""
     try:
         result = function()
@@ -97,5 +97,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
     known = commands()
     chosen = next((word for word in given if not word.startswith("-")), None)
     app = typer.main.get_command(build([chosen] if chosen in known else known))
-    code = run(lambda: app.main(args=given, prog_name="trainyard", standalone_mode=False))
+    code = guarded(lambda: app.main(args=given, prog_name="trainyard", standalone_mode=False))
     sys.exit(code)

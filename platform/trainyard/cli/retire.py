@@ -1,0 +1,28 @@
+"""Stop a job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+
+def command(
+    job: str = typer.Argument(help="<team>/<job>, as in nlp/llama."),
+    root: Path = typer.Option(Path(), help="The repository."),
+) -> int:
+    """Set retired: true in a job's file, which stops its run once the change is merged; the file stays."""
+    from trainyard.specs.edit import set_fields
+    from trainyard.synth.spec_files import job_file
+    from trainyard.system import files
+
+    team, name = job_file(root, job)
+    file = f"jobs/{team}/{name}.yaml"
+    text = (files.read(root / file) or b"").decode("utf-8", "surrogateescape")
+    changed = set_fields(text, file, {"retired": True})
+    if changed == text:
+        print(f"{file} says retired: true already")
+        return 0
+    files.write(root / file, changed)
+    print(f"{file} says retired: true now; next: trainyard synth")
+    return 0

@@ -1,0 +1,26 @@
+"""Run a job again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+
+def command(
+    job: str = typer.Argument(help="<team>/<job>, as in nlp/llama."),
+    root: Path = typer.Option(Path(), help="The repository."),
+) -> int:
+    """Raise run: in a job's file, so that the same spec runs again under a new name; a retired job runs again too."""
+    from trainyard.specs.edit import fields, set_fields
+    from trainyard.synth.spec_files import job_file, runs_of
+    from trainyard.system import files
+
+    team, name = job_file(root, job)
+    file = f"jobs/{team}/{name}.yaml"
+    text = (files.read(root / file) or b"").decode("utf-8", "surrogateescape")
+    number = fields(text, file).get("run")
+    number = max(number if isinstance(number, int) else 1, runs_of(root, team, name)) + 1
+    files.write(root / file, set_fields(text, file, {"run": number, "retired": None}))
+    print(f"{file} says run: {number} now; next: trainyard synth")
+    return 0

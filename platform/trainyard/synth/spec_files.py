@@ -1,0 +1,34 @@
+"""The file of a job as a person names it on the command line, and the runs that the job had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trainyard.errors import SpecError
+from trainyard.findings import did_you_mean
+from trainyard.specs.layout import JOBS
+from trainyard.synth import ledger
+from trainyard.synth.snapshot import GENERATED
+from trainyard.system import files
+
+
+def job_file(root: Path, name: str) -> tuple[str, str]:
+    """Return team and job of `nlp/llm` or `jobs/nlp/llm.yaml`; raises SpecError where no such file can be edited."""
+    short = name.removeprefix("./").removeprefix(f"{JOBS}/").removesuffix(".yaml")
+    team, _, job = short.partition("/")
+    if not team or not job or "/" in job or team.startswith(".") or job.startswith("."):
+        raise SpecError(f"{name!r} should be <team>/<job>")
+    if (root / JOBS / team / f"{job}.yaml").is_file():
+        return team, job
+    if name.endswith(".py") or (root / JOBS / team / f"{job}.py").is_file():
+        raise SpecError(f"{team}/{job.removesuffix('.py')} is a program; set the field where it makes the job")
+    known = [
+        path.removesuffix(".yaml") for path in (each.path for each in files.walk(root / JOBS)) if path.endswith(".yaml")
+    ]
+    raise SpecError(f"job {short!r} does not exist; {did_you_mean(short, known)}")
+
+
+def runs_of(root: Path, team: str, job: str) -> int:
+    """Return how many runs the ledgers of all clusters remember of a job."""
+    found = (files.read(path) for path in sorted((root / GENERATED).glob(f"*/{ledger.place(team, job)}")))
+    return sum(len(ledger.load(data) or ()) for data in found if data)
