@@ -17,12 +17,13 @@ from trainyard.specs.run import Run
 from trainyard.workloads import workloads
 
 pytestmark = pytest.mark.node
+SRIOV = {"sriov-network-operator": {"version": "1.6.0"}}
 ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16"}
 CASES: dict[str, dict[str, Any]] = {
     "A gang on whole nodes with everything.": {
         "nodes": 4,
         "fabric": "rdma",
-        "cluster": make_cluster(fabric=ROCE),
+        "cluster": make_cluster(fabric=ROCE, operators=SRIOV),
         "topology": {"required": "rack"},
         "args": ["--config", "/etc/llm/8b.yaml"],
         "files": [{"source": "8b.yaml", "mountPath": "/etc/llm"}],

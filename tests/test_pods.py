@@ -11,6 +11,7 @@ from trainyard.parts.pods import Process, drop_empty, template
 from trainyard.sizing import size
 
 pytestmark = pytest.mark.node
+SRIOV = {"sriov-network-operator": {"version": "1.6.0"}}
 ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16"}
 SIDECAR: dict[str, Any] = {"name": "logs", "image": IMAGE}
 FILES = [{"source": "a/c.yaml", "mountPath": "/etc/a"}, {"source": "b/c.yaml", "mountPath": "/etc/b"}]
@@ -18,7 +19,7 @@ JOBS: dict[str, dict[str, Any]] = {
     "one GPU": {"nodes": 1, "gpus_per_node": 1},
     "many nodes": {"nodes": 64},
     "CPUs": {"pool": "cpu", "gpus_per_node": 0},
-    "RDMA": {"fabric": "rdma", "cluster": make_cluster(fabric=ROCE)},
+    "RDMA": {"fabric": "rdma", "cluster": make_cluster(fabric=ROCE, operators=SRIOV)},
     "checkpoints and data": {
         "checkpoint": {"volume": "checkpoints", "size": "10Gi"},
         "data": [{"volume": "images", "mountPath": "/data"}],
@@ -137,7 +138,7 @@ def test_files_of_one_name_in_two_folders():
 
 def test_networks_are_as_many_as_virtual_functions():
     """A pod names one network for every virtual function that it requests."""
-    job = {"fabric": "rdma", "cluster": make_cluster(fabric=ROCE)}
+    job = {"fabric": "rdma", "cluster": make_cluster(fabric=ROCE, operators=SRIOV)}
     found = pod(**job)
     networks = found["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"].split(",")
     limits = found["spec"]["containers"][0]["resources"]["limits"]
@@ -148,7 +149,7 @@ def test_networks_are_as_many_as_virtual_functions():
 def test_locked_memory_is_a_capability_only_where_nodes_do_not_allow_it():
     """IPC_LOCK, which only privileged namespaces admit, comes with RDMA and `memlock: capability` alone."""
     fabric = {**ROCE, "memlock": "capability"}
-    job = {"cluster": make_cluster(fabric=fabric), "team": make_team(podSecurity="privileged")}
+    job = {"cluster": make_cluster(fabric=fabric, operators=SRIOV), "team": make_team(podSecurity="privileged")}
     assert trainer(fabric="rdma", **job)["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["IPC_LOCK"]}
     assert trainer(fabric="tcp", **job)["securityContext"]["capabilities"] == {"drop": ["ALL"]}
 

@@ -28,12 +28,14 @@ GPU_NODE = fields(
         "daemons": {"cpus": 2, "memory": "16Gi"},
     },
 )
+SRIOV = {"sriov-network-operator": {"version": "1.6.0"}}
 PINNED = {"topologyManagerPolicy": "restricted", "cpuManagerPolicy": "static"}
 
 
 def cluster(*, kubelet: dict[str, Any] | None = None, shape: dict[str, Any] | None = None, **changes: Any):
     """Return a cluster whose pool `gpu` has nodes of two sockets with four GPUs each."""
     gpu: dict[str, Any] = {"shape": shape or GPU_NODE, "nodes": 4, **({"kubelet": kubelet} if kubelet else {})}
+    changes = {"operators": SRIOV, **changes}
     return make_cluster(pools={"gpu": gpu, "cpu": {"shape": CPU_NODE, "nodes": 4}}, **changes)
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
+from trainyard.releases import release
 from trainyard.specs import Cluster, Pool
 
 RDMA = frozenset({"roce", "infiniband"})
@@ -23,16 +24,19 @@ SHARED = frozenset({"macvlan", "rdma-shared"})
 SHARED_PODS = 64
 """Pods of one node that may share a NIC's RDMA device (`rdmaHcaMax` of the RDMA shared device plugin)."""
 
+UNKNOWN = "nvidia.com"
+"""Prefix where no operator of ours advertises NICs: what NVIDIA's own device plugins use."""
+
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """The pod annotation that names secondary networks (Multus v4.3.0)."""
 
-PREFIXES = (
-    ("sriov-network-operator", ("operator", "resourcePrefix"), "openshift.io"),
-    ("network-operator", ("sriov-network-operator", "operator", "resourcePrefix"), "nvidia.com"),
-)
-"""Operators that advertise NICs: the value that sets the prefix, and what it is where nobody does.
+PREFIXES = {
+    "sriov-network-operator": ("operator", "resourcePrefix"),
+    "network-operator": ("sriov-network-operator", "operator", "resourcePrefix"),
+}
+"""Operators that advertise NICs, and the value that sets the prefix they do it under.
 
-Charts sriov-network-operator 1.6.0 and network-operator 26.4.1.
+Charts sriov-network-operator 1.6.0 and network-operator 26.4.1; where nobody sets it, `releases` knows it.
 """
 
 
@@ -59,10 +63,11 @@ def resource_prefix(cluster: Cluster) -> str:
     attach = cluster.fabric.attach if cluster.fabric else "none"
     if attach in SHARED:
         return "rdma"
-    for operator, path, default in PREFIXES:
+    for operator, path in PREFIXES.items():
         if operator in cluster.operators:
-            return _text(cluster.operators[operator].values, path) or default
-    return "openshift.io" if attach == "sriov" else "nvidia.com"
+            known = release(operator)
+            return _text(cluster.operators[operator].values, path) or (known and known.resource_prefix) or UNKNOWN
+    return UNKNOWN
 
 
 def _text(values: Mapping[str, object], path: tuple[str, ...]) -> str | None:
