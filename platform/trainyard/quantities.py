@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from decimal import ROUND_UP, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_UP, Context, Decimal
 from enum import Enum
 from functools import total_ordering
-from typing import Self
+from typing import NamedTuple, Self
 
 GRAMMAR = re.compile(r"([+-]?)([0-9]*)(\.[0-9]*)?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
 EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)", re.ASCII)
 WRONG = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+WRONG_NUMBER = "unable to parse numeric part of quantity"
 WRONG_SUFFIX = "unable to parse quantity's suffix"
 
 DECIMAL_SUFFIXES = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -20,8 +21,10 @@ SUFFIX_OF = {power: suffix for suffix, power in DECIMAL_SUFFIXES.items()}
 
 MAX_BINARY = Decimal(2**63 - 1)
 NANO = Decimal("1e-9")
-WIDE = Context(prec=1000)
-"""Exact for every amount of at most a thousand digits."""
+ONE = Decimal(1)
+HUGE = Decimal("1e1000")
+WIDE = Context(prec=1100, Emax=MAX_EMAX, Emin=MIN_EMIN)
+"""Exact for every amount of at most 1,100 digits."""
 
 
 class Format(Enum):
@@ -58,32 +61,14 @@ class Quantity:
         if not text or match is None:
             raise ValueError(WRONG)
         sign, whole, fraction, suffix = match.groups()
-        whole, digits = whole.lstrip("0"), (fraction or ".")[1:]
         power, format_ = _suffix(suffix)
-        unscaled = Decimal((whole + digits) or "0")
-        if format_ is Format.BINARY_SI:
-            return cls._binary(text, sign, unscaled, whole, digits, power)
-        scale = power - len(digits)
-        amount = unscaled.scaleb(scale, WIDE)
-        kept = None
-        if len(whole or "0") + len(digits) <= 18 and scale >= -9:
-            shifted = (whole or "0") + digits
-            if scale % 3 == 0 and not shifted.endswith("000") and shifted[0] != "0":
-                kept = text
-        elif scale < -9:
-            amount = _up(amount, NANO)
-        return cls(-amount if sign == "-" else amount, format_, kept)
-
-    @classmethod
-    def _binary(cls, text: str, sign: str, unscaled: Decimal, whole: str, digits: str, power: int) -> Self:
-        amount = (unscaled * 2**power).scaleb(-len(digits), WIDE)
-        negative = sign == "-"
-        if not digits and 14 - len(whole or "0") - int(power * 3 / 10) >= 0:
-            kept = text if power % 10 == 0 and int(unscaled) & 7 else None
-            return cls(-amount if negative else amount, Format.BINARY_SI, kept)
-        amount = min(_up(amount, NANO), MAX_BINARY)
-        format_ = Format.DECIMAL_SI if 0 < amount < 1 else Format.BINARY_SI
-        return cls(-amount if negative else amount, format_)
+        number = _Number(whole.lstrip("0") or "0", (fraction or ".")[1:], power)
+        amount, exact, kept = number.binary() if format_ is Format.BINARY_SI else number.decimal()
+        if not exact and not (whole or number.fraction):
+            raise ValueError(WRONG_NUMBER)
+        if not exact and format_ is Format.BINARY_SI and 0 < amount < 1:
+            format_ = Format.DECIMAL_SI
+        return cls(amount.copy_negate() if sign == "-" else amount, format_, text if kept else None)
 
     def canonical(self) -> str:
         """Write the quantity as the API server would: `1536Mi`, `500m`, `2`.
@@ -94,7 +79,11 @@ class Quantity:
             return self.text
         if not self.amount:
             return "0"
-        if self.format is Format.BINARY_SI and abs(self.amount) >= 1024 and self.amount == int(self.amount):
+        if (
+            self.format is Format.BINARY_SI
+            and 1024 <= self.amount.copy_abs() < HUGE
+            and _up(self.amount, ONE) == self.amount
+        ):
             return self._binary_text()
         mantissa, power = _thousands(self.amount)
         if self.format is Format.DECIMAL_EXPONENT or power not in SUFFIX_OF:
@@ -110,12 +99,12 @@ class Quantity:
         return f"{mantissa}{suffix}"
 
     def value(self) -> int:
-        """Return the amount in base units, rounded away from zero to a whole number."""
-        return int(_up(self.amount, Decimal(1)))
+        """Return the amount in base units, rounded away from zero to a whole number, within 10^1000."""
+        return int(_up(max(-HUGE, min(self.amount, HUGE)), ONE))
 
     def milli_value(self) -> int:
-        """Return the amount in thousandths of the base unit, rounded away from zero to a whole number."""
-        return int(_up(self.amount.scaleb(3, WIDE), Decimal(1)))
+        """Return the amount in thousandths of the base unit, rounded away from zero, within 10^1000."""
+        return int(_up(max(-HUGE, min(self.amount.scaleb(3, WIDE), HUGE)), ONE))
 
     def __add__(self, other: Quantity) -> Quantity:
         return Quantity(WIDE.add(self.amount, other.amount), self.format if self.amount else other.format)
@@ -129,7 +118,7 @@ class Quantity:
     __rmul__ = __mul__
 
     def __neg__(self) -> Quantity:
-        return Quantity(-self.amount, self.format)
+        return Quantity(self.amount.copy_negate(), self.format)
 
     def __eq__(self, other: object) -> bool:
         return self.amount == other.amount if isinstance(other, Quantity) else NotImplemented
@@ -145,6 +134,31 @@ class Quantity:
 
     def __str__(self) -> str:
         return self.canonical()
+
+
+class _Number(NamedTuple):
+    """A number as written: digits before the point without leading zeros, digits behind it, power of its suffix.
+
+    Its amount comes with whether the server's parser gets it without rounding, and whether it keeps the spelling.
+    """
+
+    whole: str
+    fraction: str
+    power: int
+
+    def decimal(self) -> tuple[Decimal, bool, bool]:
+        digits, scale = self.whole + self.fraction, self.power - len(self.fraction)
+        amount = Decimal(digits).scaleb(scale, WIDE)
+        if len(digits) > 18 or scale < -9:
+            return _up(amount, NANO), False, False
+        return amount, True, scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
+
+    def binary(self) -> tuple[Decimal, bool, bool]:
+        unscaled = Decimal(self.whole + self.fraction)
+        amount = WIDE.multiply(unscaled, Decimal(2**self.power)).scaleb(-len(self.fraction), WIDE)
+        if self.fraction or len(self.whole) + self.power * 3 // 10 > 14:
+            return min(_up(amount, NANO), MAX_BINARY), False, False
+        return amount, True, bool(int(unscaled) & 7)
 
 
 SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
@@ -191,3 +205,73 @@ def _up(amount: Decimal, step: Decimal) -> Decimal:
     if amount.adjusted() < finest - 1:
         return step.copy_sign(amount) if amount else amount
     return amount.quantize(step, rounding=ROUND_UP, context=WIDE)
+
+
+UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+"""Nanoseconds of Go's units of time; the two micro signs differ."""
+
+PIECE = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^0-9.]*)", re.ASCII)
+UNQUOTABLE = re.compile(r"[^ !#-\[\]-~\x7f]")
+MAX_DURATION = 2**63 - 1
+
+
+def parse_duration(text: str) -> int:
+    """Read a Go duration (`1h30m`, `-1.5s`, `0`) as nanoseconds; raises ValueError with Go's words.
+
+    Mirrors time.ParseDuration of Go 1.26, with its rounding of fractions.
+    """
+    negative, rest = text[:1] == "-", text[1:] if text[:1] in ("-", "+") else text
+    if rest == "0":
+        return 0
+    total, at = 0, 0
+    while at < len(rest) or not rest:
+        match = PIECE.match(rest, at)
+        assert match is not None
+        whole, fraction, unit = match[1].lstrip("0"), match[2], match[3]
+        if not (match[1] or fraction) or len(whole) > 19 or int(whole or "0") > MAX_DURATION + 1:
+            raise ValueError(f"time: invalid duration {_quoted(text)}")
+        if unit not in UNITS:
+            what = f"unknown unit {_quoted(unit)} in" if unit else "missing unit in"
+            raise ValueError(f"time: {what} duration {_quoted(text)}")
+        total += int(whole or "0") * UNITS[unit] + _part(fraction or "", UNITS[unit])
+        if total > MAX_DURATION + negative:
+            raise ValueError(f"time: invalid duration {_quoted(text)}")
+        at = match.end()
+    return -total if negative else total
+
+
+def _part(fraction: str, unit: int) -> int:
+    value, scale = 0, 1.0
+    for digit in fraction:
+        longer = value * 10 + int(digit)
+        if value > MAX_DURATION // 10 or longer > MAX_DURATION + 1:
+            break
+        value, scale = longer, scale * 10
+    return int(float(value) * (float(unit) / scale))
+
+
+def _quoted(text: str) -> str:
+    return '"' + UNQUOTABLE.sub(_escape, text) + '"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match.group()
+    return f"\\{char}" if char in '"\\' else "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "replace"))
+
+
+def duration_text(nanoseconds: int) -> str:
+    """Write a duration as Go does: `1h30m0s`, `1.5s`, `100ms`, `0s`."""
+    sign, rest = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)
+    if rest < UNITS["s"]:
+        unit = next((name for name in ("ms", "µs", "ns") if rest >= UNITS[name]), "s")
+        return f"{sign}{_fraction(rest, UNITS[unit])}{unit}"
+    minutes, seconds = divmod(rest, UNITS["m"])
+    text = _fraction(seconds, UNITS["s"]) + "s"
+    if minutes >= 60:
+        return f"{sign}{minutes // 60}h{minutes % 60}m{text}"
+    return f"{sign}{minutes}m{text}" if minutes else f"{sign}{text}"
+
+
+def _fraction(amount: int, unit: int) -> str:
+    whole, rest = divmod(amount, unit)
+    return f"{whole}.{str(rest).zfill(len(str(unit)) - 1).rstrip('0')}" if rest else str(whole)
