@@ -54,7 +54,7 @@ def check(job: JobFile, sizes: Mapping[str, int]) -> Iterator[Finding]:
             yield job.problem("file-name", place, message)
         total += size or 0
     if total > MAX_TOTAL:
-        message = f"files have {total / 2**20:.1f} MiB together, but 1 MiB fits a ConfigMap; put large data on a volume"
+        message = f"files have {total} bytes together, but a ConfigMap holds {MAX_TOTAL}; put large data on a volume"
         yield job.problem("file-size", ("files",), message)
 
 

@@ -62,21 +62,21 @@ class Declared:
         """Yield pools whose shape does not exist or contradicts itself, and labels that are not theirs to set."""
         for name, pool in self.cluster.pools.items():
             path: Path = ("pools", name)
-            if isinstance(pool.shape, str) and pool.shape not in names():
-                message = f"shape {pool.shape!r} does not exist; {did_you_mean(pool.shape, names(), limit=6)}"
+            for label in pool.labels:
+                if label in {POOL_LABEL, *self.cluster.levels.values()}:
+                    message = f"label {label!r} is set by Trainyard or differs from node to node; remove it"
+                    yield self.problem("pool-label", (*path, "labels", label), message, key=True)
+            if not known(pool):
+                message = f"shape {pool.shape!r} does not exist; {did_you_mean(str(pool.shape), names(), limit=6)}"
                 yield self.problem("unknown-shape", (*path, "shape"), message)
                 continue
             if isinstance(pool.shape, Shape):
                 yield from self.shape((*path, "shape"), pool.shape)
             if pool.pci and len(pool.pci) != len(pool.node.nics):
                 message = (
-                    f"pci has {len(pool.pci)} addresses, but nodes have {len(pool.node.nics)} NICs; list one for each"
+                    f"pci has {len(pool.pci)} addresses, but a node has {len(pool.node.nics)} NICs; list one for each"
                 )
                 yield self.problem("pci", (*path, "pci"), message)
-            for label in pool.labels:
-                if label in {POOL_LABEL, *self.cluster.levels.values()}:
-                    message = f"label {label!r} is set by Trainyard or differs from node to node; remove it"
-                    yield self.problem("pool-label", (*path, "labels", label), message, key=True)
 
     def shape(self, path: Path, shape: Shape) -> Iterator[Finding]:
         """Yield devices of a spelled-out shape that hang on no NUMA node, on two, or do not exist."""
@@ -93,9 +93,13 @@ class Declared:
         seen: dict[str, str] = {"hostname": HOSTNAME}
         for index, entry in enumerate(self.cluster.topology):
             for level, label in entry.items():
-                if level in seen or label in seen.values():
+                if level == "hostname":
+                    yield self.problem(
+                        "topology", ("topology", index), "level 'hostname' is added by itself; remove it"
+                    )
+                elif level in seen or label in seen.values():
                     what = f"level {level!r}" if level in seen else f"label {label!r}"
-                    message = f"{what} stands twice in the topology, which has hostname already; remove one"
+                    message = f"{what} stands in the topology twice; remove one"
                     yield self.problem("topology", ("topology", index, level), message, key=level in seen)
                 seen[level] = label
         for name, pool in self.cluster.pools.items():

@@ -53,9 +53,10 @@ def named_as_files(candidates: Iterable[Candidate]) -> frozenset[str]:
     return frozenset(path for each in candidates for path in each.small_files)
 
 
-def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[JobFile], list[Finding]]:
-    """Return the jobs, and everything that is wrong with files that are or look like one."""
+def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[JobFile], list[JobFile], list[Finding]]:
+    """Return the jobs, what is left of broken ones, and everything that is wrong with files that look like a job."""
     found: list[JobFile] = []
+    rest: list[JobFile] = []
     findings: list[Finding] = []
     for each in candidates:
         place, words = each.place, JOB_WORDS & set(each.value)
@@ -72,8 +73,10 @@ def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[J
             wrong = layout.job_name(place.path, place.name)
             job, errors = reading.validate(Job, each.source)
             findings += [*([wrong] if wrong else []), *errors]
+            left = None if job else reading.salvage(Job, each.source, errors)
+            rest += [JobFile(place.folder, place.name, left, each.source)] if left else []
             found += [JobFile(place.folder, place.name, job, each.source)] if job and not wrong else []
-    return found, findings
+    return found, rest, findings
 
 
 def programs(places: Iterable[Place], teams: Mapping[str, Team]) -> tuple[list[Place], list[Finding]]:

@@ -62,17 +62,14 @@ def visible(found: Iterable[Found]) -> Iterator[Found]:
 
 
 def refused(file: Found, path: str) -> Finding | None:
-    """Return what is wrong with a file that is no plain one, or too large to be a spec."""
-    if is_link(file):
+    """Return what is wrong with a path that no spec may have: a link, a pipe, a name of odd bytes."""
+    if text(file.path) != file.path:
+        return problem("file-name", path, "file name is not UTF-8; rename the file")
+    if stat.S_ISLNK(file.stat.st_mode):
         return problem("symbolic-link", path, "file is a symbolic link; put the file itself here")
     if not file.regular:
         return problem("not-a-file", path, "path is neither file nor folder; remove it")
-    return too_large(path, file.stat.st_size)
-
-
-def is_link(file: Found) -> bool:
-    """Whether the path is a symbolic link, to a file or to a folder."""
-    return stat.S_ISLNK(file.stat.st_mode)
+    return None
 
 
 def too_large(path: str, size: int) -> Finding | None:
@@ -96,7 +93,8 @@ def misspelt(path: str, paths: frozenset[str] = frozenset()) -> Finding | None:
 
 def flat(folder: str, found: Iterable[Found]) -> tuple[list[Place], list[Finding]]:
     """Return the specs of a folder without subfolders: clusters or teams."""
-    places, findings = [], []
+    places: list[Place] = []
+    findings: list[Finding] = []
     for file in visible(found):
         path = text(f"{folder}/{file.path}")
         if wrong := misspelt(path):
@@ -105,10 +103,11 @@ def flat(folder: str, found: Iterable[Found]) -> tuple[list[Place], list[Finding
             continue
         elif "/" in file.path:
             findings.append(problem("folder", path, f"file is in a subfolder; move it to {folder}/"))
-        elif wrong := refused(file, path) or named(path, folder, file.path.removesuffix(".yaml")):
-            findings.append(wrong)
         else:
-            places.append(Place(path, folder, file.path.removesuffix(".yaml"), file.stat.st_size))
+            name, size = file.path.removesuffix(".yaml"), file.stat.st_size
+            wrong = refused(file, path) or too_large(path, size) or named(path, folder, name)
+            findings += [wrong] if wrong else []
+            places += [] if wrong else [Place(path, folder, name, size)]
     return places, findings
 
 
@@ -146,13 +145,12 @@ def jobs(found: Iterable[Found]) -> tuple[list[Place], list[Finding]]:
         path = text(f"{JOBS}/{file.path}")
         if parts[0] == "programs" and len(parts) > 1:
             continue
-        if len(parts) == 1:
-            if path.endswith((".yaml", ".py", *SPELLINGS)) or is_link(file):
-                findings.append(problem("folder", path, f"file is in {JOBS}/ itself; move it to {JOBS}/<team>/"))
-        elif path.endswith((".yaml", ".py")) and len(parts) == 2 and file.regular:
-            places.append(Place(path, parts[0], parts[1].rpartition(".")[0], file.stat.st_size))
-        elif wrong := refused(file, path) or (misspelt(path, paths) if len(parts) == 2 else None):
+        if wrong := refused(file, path) or (misspelt(path, paths) if len(parts) == 2 else None):
             findings.append(wrong)
+        elif len(parts) == 1 and path.endswith((".yaml", ".py", *SPELLINGS)):
+            findings.append(problem("folder", path, f"file is in {JOBS}/ itself; move it to {JOBS}/<team>/"))
+        elif len(parts) == 2 and path.endswith((".yaml", ".py")):
+            places.append(Place(path, parts[0], parts[1].rpartition(".")[0], file.stat.st_size))
     return places, findings
 
 
@@ -171,7 +169,7 @@ def own_objects(found: Iterable[Found]) -> tuple[list[tuple[str, Place]], list[F
         elif folder != "platform" and not (len(parts) == 2 and parts[0] == "teams"):
             message = f"file should be in {EXTRA}/<cluster>/platform/ or {EXTRA}/<cluster>/teams/<team>/"
             findings.append(problem("folder", path, message))
-        elif wrong := refused(file, path):
+        elif wrong := refused(file, path) or too_large(path, file.stat.st_size):
             findings.append(wrong)
         else:
             places.append((cluster, Place(path, folder, name.removesuffix(".yaml"), file.stat.st_size)))

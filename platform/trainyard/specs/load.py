@@ -47,6 +47,8 @@ class Loading:
     sources: dict[str, Source] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     """Keys of specs that are there but unusable, so that nothing else complains that they are missing."""
+    rest: list[JobFile] = field(default_factory=list)
+    """What is left of broken jobs without their wrong fields."""
 
     def specs(self) -> Specs:
         """Read everything and check it against each other."""
@@ -63,6 +65,7 @@ class Loading:
         )
         self.findings += inventory.check(specs, broken=frozenset(self.broken))
         self.findings += references.check(specs, broken=frozenset(self.broken))
+        self.findings += references.check_names(specs, self.rest, broken=frozenset(self.broken))
         return specs
 
     def folder(self, folder: str, key: str, model: type[S]) -> dict[str, S]:
@@ -95,7 +98,7 @@ class Loading:
         places, findings = layout.jobs(listed)
         yaml = [job_files.candidate(place, self.bytes(place.path)) for place in places if not place.is_python]
         small = job_files.named_as_files(yaml)
-        written, wrong = job_files.jobs(yaml, small)
+        written, self.rest, wrong = job_files.jobs(yaml, small)
         programs, off = job_files.programs((p for p in places if p.is_python and p.path not in small), teams)
         made, failed = python_jobs.run(self.root, programs)
         jobs, twice = job_files.once([*written, *made])

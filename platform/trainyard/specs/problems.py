@@ -16,8 +16,8 @@ LONGEST = 40
 """Characters of a value that a message quotes."""
 
 WANTED = {
-    "string_type": "text; write it in quotes",
-    "string_sub_type": "text; write it in quotes",
+    "string_type": "text",
+    "string_sub_type": "text",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "bool_type": "true or false",
@@ -54,7 +54,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
         name = f"the name {str(path[-1])[:LONGEST]!r} in {format_path(path[:-1]) or noun(model)}"
         return key_rule(kind), path, f"{name} {wanted(kind, context)}"
     if kind in WANTED:
-        return "type", path, f"{name} is {shown(details['input'])}, but should be {WANTED[kind]}"
+        return "type", path, f"{name} is {shown(details['input'])}, but should be {wanted_type(kind, details['input'])}"
     if kind == "literal_error":
         return "choice", path, f"{name} is {shown(details['input'])}; {choice(details['input'], context)}"
     if kind in {"greater_than_equal", "greater_than", "less_than_equal", "less_than"}:
@@ -69,7 +69,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
         )
     if path[:1] == ("secrets",):
         return kind, path, f"{name} {context.get('message')}"
-    if kind in {"form", "quantity", "type"}:
+    if kind in {"form", "path", "quantity", "type"}:
         return kind, path, f"{name} is {shown(details['input'])}, but {context.get('message')}"
     return kind.replace("_", "-"), path, f"{name} {context.get('message', 'is not what it should be')}"
 
@@ -164,6 +164,12 @@ def choice(value: Any, context: Mapping[str, Any]) -> str:
 def allowed(context: Mapping[str, Any]) -> list[str]:
     """Return the allowed values of a literal, which pydantic writes as `'a', 'b' or 'c'`."""
     return [word.strip("'") for word in str(context.get("expected", "")).replace(" or ", ", ").split(", ")]
+
+
+def wanted_type(kind: str, value: Any) -> str:
+    """Return what a value should be; quotes help only what is one word."""
+    scalar = isinstance(value, (bool, int, float))
+    return WANTED[kind] + ("; write it in quotes" if scalar and WANTED[kind] == "text" else "")
 
 
 def key_rule(kind: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from trainyard.documents import load
+from trainyard.documents import Document, load
 from trainyard.findings import Finding, Severity
 from trainyard.specs import problems
 from trainyard.specs.base import Spec
@@ -26,6 +26,26 @@ def document(path: str, data: bytes) -> tuple[Source | None, list[Finding]]:
         message = f"file has {len(documents)} documents; write one spec a file"
         findings.append(Finding("spec/several-documents", "spec", message, documents[1].location()))
     return Source(path, documents[0]), findings
+
+
+def salvage(model: type[S], source: Source, errors: list[Finding]) -> S | None:
+    """Return the spec without the fields that are wrong, so that what the others name can be checked all the same."""
+    value = source.document.value if source.document else None
+    if not isinstance(value, dict):
+        return None
+    wrong = {field(finding.path or "") for finding in errors}
+    spec, _ = validate(model, Source(source.file, Document(source.file, 0, without(value, wrong))))
+    return spec
+
+
+def without(value: dict[str, Any], fields: set[str]) -> dict[str, Any]:
+    """Return a map without some of its keys."""
+    return {key: item for key, item in value.items() if key not in fields}
+
+
+def field(path: str) -> str:
+    """Return the first part of a path such as `checkpoint.size` or `files[0].source`."""
+    return path.partition(".")[0].partition("[")[0]
 
 
 def validate(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:

@@ -27,6 +27,14 @@ def check(specs: Specs, *, broken: frozenset[str] = frozenset()) -> Iterator[Fin
         yield from check_extra(specs, file, broken=broken)
 
 
+def check_names(specs: Specs, jobs: Iterable[JobFile], *, broken: frozenset[str]) -> Iterator[Finding]:
+    """Yield what broken jobs name that does not exist; what they ask for is unknown until they are mended."""
+    for job in jobs:
+        for finding in check_job(specs, job, broken=broken):
+            if finding.rule.startswith("spec/unknown-") or finding.rule == "spec/image-registry":
+                yield finding
+
+
 def check_job(specs: Specs, file: JobFile, *, broken: frozenset[str] = frozenset()) -> Iterator[Finding]:
     """Yield what one job names that does not exist, or asks for that does not fit; a retired job is left in peace."""
     if file.job.retired:
@@ -41,7 +49,7 @@ def check_job(specs: Specs, file: JobFile, *, broken: frozenset[str] = frozenset
     yield from bounds(file)
     if cluster is not None:
         there = On(file, file.job.cluster, cluster)
-        yield from there.queue()
+        yield from there.queue(team_known=file.team in specs.teams)
         yield from there.pools()
         yield from there.placement()
     if team is not None:
@@ -153,14 +161,14 @@ class On:
     name: str
     cluster: Cluster
 
-    def queue(self) -> Iterator[Finding]:
+    def queue(self, *, team_known: bool) -> Iterator[Finding]:
         """Yield a queue that does not exist, does not admit the team, or has no quota of the job's pools."""
         job, queues = self.file.job, self.cluster.queues
         queue = queues.get(job.queue)
         if queue is None:
             yield self.file.problem("unknown-queue", ("queue",), absent("queue", job.queue, self.name, queues))
             return
-        if self.file.team not in queue.teams:
+        if team_known and self.file.team not in queue.teams:
             open_to = [name for name, each in queues.items() if self.file.team in each.teams]
             hint = f"use {' or '.join(open_to)}" if open_to else f"no queue of {self.name} does"
             message = f"queue {job.queue!r} does not admit team {self.file.team!r}; {hint}"
