@@ -187,7 +187,7 @@ def node(schema: Mapping[str, Any]) -> dict[str, Any]:
         embed(out)
     if schema.get("x-kubernetes-int-or-string") is True and not has_union(schema):
         out["anyOf"] = [*INT_OR_STRING]
-    if schema.get("nullable") is True:
+    if schema.get("nullable") is True or schema.get("default") is not None:
         allow_null(out)
     return out
 
@@ -246,8 +246,13 @@ def has_union(schema: Mapping[str, Any]) -> bool:
 
 
 def allow_null(out: dict[str, Any]) -> None:
-    """Let a draft-07 engine accept null; `nullable` itself stays, for those who read the schema as Kubernetes does."""
+    """Let a draft-07 engine accept null where it is a value or gives way to a default.
+
+    `nullable` itself stays, for those who read the schema as Kubernetes does.
+    """
     if isinstance(out.get("type"), str):
         out["type"] = [out["type"], "null"]
+    if isinstance(out.get("enum"), list) and "default" in out and out.get("nullable") is not True:
+        out["enum"] = [*out["enum"], None]
     if out.get("x-kubernetes-int-or-string") is True and out.get("anyOf"):
         out["anyOf"] = [*out["anyOf"], {"type": "null"}]

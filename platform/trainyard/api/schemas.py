@@ -70,14 +70,12 @@ def _target(node: Schema, definitions: Mapping[str, Schema], seen: set[int]) -> 
 
 
 def _restate_null(node: Schema) -> None:
-    """Turn a union with null into `nullable`; null is no choice of an enum, for the server compares none with it."""
+    """Take null out of unions: `nullable` alone says where it is a value, and it is no choice of an enum."""
     types = node.get("type")
     if isinstance(types, list):
         others = [each for each in types if each != "null"]
-        if len(others) < len(types):
-            node["nullable"] = True
         node["type"] = others[0] if len(others) == 1 else others
     if isinstance(choices := node.get("enum"), list):
         node["enum"] = [each for each in choices if each is not None]
-    if node.get("nullable") and isinstance(union := node.get("anyOf"), list):
+    if node.get("x-kubernetes-int-or-string") and isinstance(union := node.get("anyOf"), list):
         node["anyOf"] = [each for each in union if each != {"type": "null"}]

@@ -36,8 +36,10 @@ def check_scale(value: Any, path: str) -> Iterator[Problem]:
     """Check the replicas that the scale subresource of a custom resource reads: 0 to 2^31-1."""
     keys = tuple(path.lstrip(".").split("."))
     for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    if type(value) is int and not 0 <= value < 2**31:
+        if not isinstance(value, dict) or key not in value:
+            return
+        value = value[key]
+    if value is None or (type(value) is int and not 0 <= value < 2**31):
         yield SCALE.invalid(keys, value, "should be from 0 to 2147483647, as its scale subresource has it")
 
 

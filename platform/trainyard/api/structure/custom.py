@@ -82,7 +82,7 @@ class Compiler:
 
         def null(name: str) -> Faults:
             if name in properties:
-                if name in nullable:
+                if name in nullable and not (name in required and is_dropped(properties[name])):
                     return enum_of_null(properties[name])
                 return null_field(needed=name in required)
             return None if free else null_field(needed=False)
@@ -134,6 +134,11 @@ def accepts_null(node: Mapping[str, Any]) -> bool:
     return (
         bool(node.get("nullable")) or TYPE in node or not (node.get("type") or node.get("x-kubernetes-int-or-string"))
     )
+
+
+def is_dropped(node: Mapping[str, Any]) -> bool:
+    """Whether create drops null from a field: wherever the field is not nullable, and without a type too."""
+    return not node.get("nullable") and TYPE not in node
 
 
 def is_whole(value: Any) -> bool:
