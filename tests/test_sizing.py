@@ -48,7 +48,7 @@ CPUS = {
         {"gpus_per_node": 4},
         {**PINNED, "reservedSystemCPUs": "0-7,32-39"},
         16,
-        "16 = floor(4 beside each GPU on its NUMA node × 4)",
+        "16 = floor(16 on the NUMA nodes of 4/8 GPUs)",
     ),
     "no GPUs on a node with GPUs": ({"gpus_per_node": 0}, None, 7, "1/8, one GPU's share"),
     "as the job says": ({"gpus_per_node": 8, "cpus_per_node": 10}, None, 10, "cpusPerNode of the job"),
@@ -94,7 +94,16 @@ def test_memory_stays_on_the_socket_where_the_kubelet_pins_it():
     pinned = {**PINNED, "memoryManagerPolicy": "Static"}
     worker = size(make_run(cluster=cluster(shape=shape, kubelet=pinned), gpus_per_node=4)).worker
     assert worker.memory.value == "120Gi"
-    assert worker.memory.origin == "120Gi = 30Gi beside each GPU on its NUMA node × 4, rounded down"
+    assert worker.memory.origin == "120Gi = 120Gi on the NUMA nodes of 4/8 GPUs, rounded down"
+
+
+def test_a_pod_of_cpus_stays_on_one_socket_where_the_kubelet_says_so():
+    """Under single-numa-node a whole node's CPUs would never be admitted; the default is one NUMA node's."""
+    shape = fields(GPU_NODE, {"gpus": None, "nics": None, "numa": [{**each, "gpus": []} for each in NUMA]})
+    pinned = {**PINNED, "topologyManagerPolicy": "single-numa-node", "memoryManagerPolicy": "Static"}
+    worker = size(make_run(cluster=cluster(shape=shape, kubelet=pinned), gpus_per_node=0)).worker
+    assert (worker.cpus.value, worker.cpus.origin) == (30, "30 = floor(30 on one NUMA node)")
+    assert worker.memory.value == "248Gi"
 
 
 STORAGE = {
@@ -342,6 +351,29 @@ WRONG = {
     ),
     "nothing": ({}, []),
 }
+
+
+NUMA_WRONG = {
+    "GPUs of two sockets on one": (
+        {"topologyManagerPolicy": "single-numa-node"},
+        {"gpus_per_node": 8},
+        ["gpusPerNode is 8, but pool 'gpu' keeps a pod on one NUMA node, which has 4; ask for 4"],
+    ),
+    "half a core": (
+        {**PINNED, "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}},
+        {"cpus_per_node": 7},
+        ["cpusPerNode is 7, but pool 'gpu' gives whole cores of 2 CPUs; ask for 8"],
+    ),
+    "what is derived": ({**PINNED, "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}}, {"gpus_per_node": 3}, []),
+}
+
+
+@pytest.mark.parametrize(("kubelet", "job", "messages"), NUMA_WRONG.values(), ids=NUMA_WRONG)
+def test_what_a_kubelet_would_refuse(kubelet, job, messages):
+    """Pods that every kubelet of the pool would refuse, again and again, are findings."""
+    found = list(check(make_run(cluster=cluster(kubelet=kubelet), **job)))
+    assert [finding.message for finding in found] == messages
+    assert all(len(finding.message.split()) <= 20 for finding in found)
 
 
 @pytest.mark.parametrize(("job", "messages"), WRONG.values(), ids=WRONG)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Severity
-from trainyard.sizing.node import Available, available, binary, cores, size
+from trainyard.sizing.node import Available, available, binary, cores, numa_nodes, one_numa_node, pins_cpus, size
 from trainyard.sizing.roles import Wish, companions, resources, share, wants_rdma, wishes
 from trainyard.sizing.run import size_run
 from trainyard.specs.run import Run
@@ -22,6 +22,8 @@ def check(run: Run) -> Iterator[Finding]:
     yield from check_scratch(run, worker, node)
     yield from check_containers(run, worker, node)
     yield from check_rails(run, worker, node)
+    for wish in wishes(run):
+        yield from check_numa(run, wish)
 
 
 def check_parts(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
@@ -80,6 +82,26 @@ def check_rails(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
             "; a second pod gets the other socket's NICs, use whole nodes"
         )
         yield problem(run, "numa-gpu-vf-ratio", message, ("gpusPerNode",), severity=Severity.WARNING)
+
+
+def check_numa(run: Run, wish: Wish) -> Iterator[Finding]:
+    """Yield pods that the kubelet would refuse on every node: too wide for one NUMA node, or with half a core."""
+    pool, path = wish.pool, (("roles", wish.name) if wish.field else ())
+    gpus = max((len(numa.gpus) for numa in numa_nodes(pool.node)), default=0)
+    if one_numa_node(pool) and wish.gpus > gpus:
+        message = (
+            f"gpusPerNode is {wish.gpus}, but pool {wish.pool_name!r} keeps a pod on one NUMA node, which has {gpus}"
+            f"; ask for {gpus}"
+        )
+        yield problem(run, "numa-policy-fit", message, (*path, "gpusPerNode"))
+    whole = pool.kubelet is not None and pool.kubelet.cpu_manager_policy_options.get("full-pcpus-only") == "true"
+    threads = pool.node.threads_per_core
+    if whole and pins_cpus(pool) and wish.cpus is not None and wish.cpus % threads:
+        message = (
+            f"cpusPerNode is {wish.cpus}, but pool {wish.pool_name!r} gives whole cores of {threads} CPUs"
+            f"; ask for {wish.cpus + threads - wish.cpus % threads}"
+        )
+        yield problem(run, "numa-full-pcpus", message, (*path, "cpusPerNode"))
 
 
 def problem(run: Run, rule: str, message: str, path: Path, *, severity: Severity = Severity.ERROR) -> Finding:

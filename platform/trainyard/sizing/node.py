@@ -107,27 +107,43 @@ def pins_cpus(pool: Pool) -> bool:
     return pool.kubelet is not None and pool.kubelet.cpu_manager_policy == "static"
 
 
-def cpus_beside_gpu(pool: Pool) -> Fraction | None:
-    """Return how many CPUs one GPU's NUMA node has for it, or None where the kubelet aligns nothing.
+def aligns(pool: Pool) -> bool:
+    """Whether the kubelet refuses pods that are spread wider than they need be."""
+    return pool.kubelet is not None and pool.kubelet.topology_manager_policy in ALIGNED
 
-    A pod that asks for more of them than its GPUs' NUMA nodes have is refused under an aligning policy
-    (kubernetes v1.35 pkg/kubelet/cm/topologymanager/policy_restricted.go).
+
+def one_numa_node(pool: Pool) -> bool:
+    """Whether the kubelet refuses pods that do not fit one NUMA node."""
+    return pool.kubelet is not None and pool.kubelet.topology_manager_policy == "single-numa-node"
+
+
+def cpus_near(pool: Pool, gpus: int) -> Fraction | None:
+    """Return how many CPUs a pod with that many GPUs finds on their NUMA nodes, or None where nothing is aligned.
+
+    A pod that asks for more is refused under an aligning policy (kubernetes v1.35
+    pkg/kubelet/cm/topologymanager/policy_restricted.go); without GPUs only where everything must be on one node.
     """
-    if not pins_cpus(pool) or pool.kubelet is None or pool.kubelet.topology_manager_policy not in ALIGNED:
+    if not pins_cpus(pool) or not aligns(pool):
         return None
     kept = reserved_cpus(pool)
-    shares = [Fraction(len(cpu_set(numa.cpus) - kept), len(numa.gpus)) for numa in pool.node.numa if numa.gpus]
-    return min(shares, default=None)
+    free = [(len(cpu_set(numa.cpus) - kept), len(numa.gpus)) for numa in numa_nodes(pool.node)]
+    return near([(Fraction(count), there) for count, there in free], gpus, one=one_numa_node(pool))
 
 
-def memory_beside_gpu(pool: Pool) -> Fraction | None:
-    """Return how many bytes one GPU's NUMA node has for it, or None where the kubelet pins no memory.
+def memory_near(pool: Pool, gpus: int) -> Fraction | None:
+    """Return how many bytes a pod with that many GPUs finds on their NUMA nodes, or None where nothing is aligned.
 
     The system's memory is kept evenly on all NUMA nodes, as the kubelet configuration of the pool says.
     """
-    kubelet = pool.kubelet
-    if kubelet is None or kubelet.memory_manager_policy != "Static" or kubelet.topology_manager_policy not in ALIGNED:
+    if pool.kubelet is None or pool.kubelet.memory_manager_policy != "Static" or not aligns(pool):
         return None
-    nodes = pool.node.numa
-    kept = Fraction(size(pool.node.reserved.memory), len(nodes) or 1)
-    return min(((size(numa.memory) - kept) / len(numa.gpus) for numa in nodes if numa.gpus), default=None)
+    nodes = numa_nodes(pool.node)
+    kept = Fraction(size(pool.node.reserved.memory), len(nodes))
+    return near([(size(numa.memory) - kept, len(numa.gpus)) for numa in nodes], gpus, one=one_numa_node(pool))
+
+
+def near(free: list[tuple[Fraction, int]], gpus: int, *, one: bool) -> Fraction | None:
+    """Return the GPUs' part of what NUMA nodes have free, of the poorest of them, as amount and number of GPUs."""
+    if gpus:
+        return min((amount / there * gpus for amount, there in free if there), default=None)
+    return min(amount for amount, _ in free) if one else None

@@ -19,8 +19,8 @@ from trainyard.sizing.node import (
     available,
     binary,
     cores,
-    cpus_beside_gpu,
-    memory_beside_gpu,
+    cpus_near,
+    memory_near,
     pins_cpus,
     size,
 )
@@ -150,10 +150,9 @@ def cpus_of(wish: Wish, node: Available, part: Fraction, why: str, beside: Itera
         return Sized(wish.cpus, f"{wish.field}cpusPerNode of the job")
     total = node.cpus * part
     text = f"floor({_number(node.cpus)} for pods × {why})" if part < 1 else f"floor({_number(node.cpus)} for pods)"
-    beside_gpu = cpus_beside_gpu(wish.pool)
-    if beside_gpu is not None and part < 1 and beside_gpu * wish.gpus < total:
-        total = beside_gpu * wish.gpus
-        text = f"floor({_number(beside_gpu)} beside each GPU on its NUMA node × {wish.gpus})"
+    near = cpus_near(wish.pool, wish.gpus) if part < 1 or not wish.gpus else None
+    if near is not None and near < total:
+        total, text = near, f"floor({_number(near)} on {numa_words(wish)})"
     others = sum((cores(resources(container)["cpu"]) for container in beside), Fraction(0))
     if others:
         total, text = total - others, f"{text} - {_number(others)} of the job's own containers"
@@ -164,15 +163,20 @@ def cpus_of(wish: Wish, node: Available, part: Fraction, why: str, beside: Itera
     return Sized(count, f"{count} = {text}")
 
 
+def numa_words(wish: Wish) -> str:
+    """Return in words which NUMA nodes a pod has to do with."""
+    return f"the NUMA nodes of {wish.gpus}/{available(wish.pool).gpus} GPUs" if wish.gpus else "one NUMA node"
+
+
 def memory_of(wish: Wish, node: Available, part: Fraction, why: str, beside: Iterable[Mapping[str, Any]]) -> Sized[str]:
     """Return bytes: the share of the node's, less the job's own containers, within the GPUs' NUMA nodes."""
     if wish.memory is not None:
         return Sized(wish.memory, f"{wish.field}memoryPerNode of the job")
     total: Fraction = node.memory * part
     text = f"{binary(node.memory)} for pods × {why}" if part < 1 else f"{binary(node.memory)} for pods"
-    beside_gpu = memory_beside_gpu(wish.pool)
-    if beside_gpu is not None and part < 1 and beside_gpu * wish.gpus < total:
-        total, text = beside_gpu * wish.gpus, f"{binary(beside_gpu)} beside each GPU on its NUMA node × {wish.gpus}"
+    near = memory_near(wish.pool, wish.gpus) if part < 1 or not wish.gpus else None
+    if near is not None and near < total:
+        total, text = near, f"{binary(near)} on {numa_words(wish)}"
     others = sum(size(resources(container)["memory"]) for container in beside)
     if others:
         total, text = total - others, f"{text} - {binary(others)} of the job's own containers"
