@@ -9,13 +9,14 @@ from pathlib import Path
 from trainyard.api import catalog, kubeconform
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
-from trainyard.checks import cel_policies, policies, validate
+from trainyard.checks import policies, validate
 from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
 from trainyard.checks.result import Result, Skipped
 from trainyard.checks.world import World
 from trainyard.errors import SpecError
 from trainyard.findings import Location, did_you_mean
+from trainyard.documents import Path as FieldPath
 from trainyard.manifests import Manifest
 from trainyard.specs import Cluster
 from trainyard.specs.load import load_repository
@@ -74,8 +75,8 @@ class Checking:
         source = self.specs.sources.get(f"cluster/{name}")
 
         def where(project: str) -> Location:
-            path = ("kubernetes",) if project == "kubernetes" else ("operators", project, "version")
-            path = ("argocd", "version") if project == "argo-cd" else path
+            special: dict[str, FieldPath] = {"kubernetes": ("kubernetes",), "argo-cd": ("argocd", "version")}
+            path = special.get(project, ("operators", project, "version"))
             return source.location(path) if source else Location(f"platform/clusters/{name}.yaml")
 
         projects = {operator: choice.version for operator, choice in cluster.operators.items()}
@@ -121,7 +122,6 @@ class Checking:
         findings, skipped = policies.check(world, rules, waivers, off=off)
         result.add(findings)
         result.skipped += [each for each in skipped if each not in result.skipped]
-        result.add(cel_policies.check_judged(judgements, [rule for rule in rules if rule.id not in off], waivers))
         result.add(waivers.unneeded(rule.id for rule in rules))
 
     def waivers(self, name: str) -> Iterable[Waiver]:

@@ -37,7 +37,10 @@ def command(
         )
     else:
         from trainyard.checks.repository import validate_repository
+        from trainyard.cli._origins import Origins
 
-        result = validate_repository(root, clusters=cluster or (), against=against, allow_unknown=allow_unknown or ())
+        result = validate_repository(
+            root, Origins(root).line, clusters=cluster or (), allow_unknown=allow_unknown or ()
+        )
     sys.stdout.write(render(result, format_))
     return result.exit_code(strict=strict)

@@ -13,7 +13,7 @@ def find(name: str, root: Path | None) -> Path:
     candidates = [PACKAGE / "data" / name, PACKAGE.parent.parent / name]
     if root is not None:
         candidates.insert(0, root / name)
-    return next((path for path in candidates if path.is_dir()), candidates[-1])
+    return next((path for path in candidates if path.is_dir()), candidates[-1]).resolve()
 
 
 def schemas_dir(root: Path | None = None) -> Path:
