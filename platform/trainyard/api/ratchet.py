@@ -17,13 +17,14 @@ Schema = Mapping[str, Any]
 class Correlation:
     """A value, and the one at the same place before the update."""
 
-    __slots__ = ("_same", "new", "old", "schema")
+    __slots__ = ("_before", "_same", "new", "old", "schema")
 
     def __init__(self, schema: Schema, new: Any, old: Any) -> None:
         self.schema = schema
         self.new = new
         self.old = old
         self._same: bool | None = None
+        self._before: Counterparts | None = None
 
     def same(self) -> bool:
         """Whether nothing in it changed."""
@@ -45,7 +46,9 @@ class Correlation:
         items = self.schema.get("items")
         if not isinstance(items, Mapping) or not isinstance(self.old, list):
             return None
-        old = counterpart(self.schema, self.new[place], self.old)
+        if self._before is None:
+            self._before = Counterparts(self.schema, self.old)
+        old = self._before.of(self.new[place])
         return None if old is None else Correlation(items, self.new[place], old)
 
 
@@ -63,13 +66,25 @@ def list_keys(schema: Schema) -> Sequence[str]:
     return (schema.get("x-kubernetes-list-map-keys") or ()) if schema.get("x-kubernetes-list-type") == "map" else ()
 
 
-def counterpart(schema: Schema, element: Any, old: Sequence[Any]) -> Any:
-    """Return the element of the same keys in an old map list, or None."""
-    keys = list_keys(schema)
-    wanted = identity(element, keys)
-    if not keys or wanted is None:
-        return None
-    return next((each for each in old if identity(each, keys) == wanted), None)
+class Counterparts:
+    """The elements of a list before an update, by the keys that tell them apart; only map lists have such keys."""
+
+    __slots__ = ("by_identity", "keys")
+
+    def __init__(self, schema: Schema, old: Any) -> None:
+        self.keys = list_keys(schema)
+        self.by_identity: dict[tuple[Any, ...], Any] = {}
+        if self.keys and isinstance(old, list):
+            for each in reversed(old):
+                if (found := identity(each, self.keys)) is not None:
+                    self.by_identity[found] = each
+
+    def of(self, element: Any) -> Any:
+        """Return the element of the same keys, or None."""
+        if not self.by_identity:
+            return None
+        wanted = identity(element, self.keys)
+        return None if wanted is None else self.by_identity.get(wanted)
 
 
 def identity(element: Any, keys: Sequence[str]) -> tuple[Any, ...] | None:
@@ -94,9 +109,8 @@ def unchanged(schema: Schema | None, new: Any, old: Any) -> bool:
         if schema is None or not list_keys(schema):
             return values.equal(new, old)
         items = schema.get("items")
-        return all(
-            (other := counterpart(schema, each, old)) is not None and unchanged(items, each, other) for each in new
-        )
+        before = Counterparts(schema, old)
+        return all((other := before.of(each)) is not None and unchanged(items, each, other) for each in new)
     if isinstance(new, dict) and isinstance(old, dict):
         if len(new) != len(old) or schema is None:
             return False

@@ -15,7 +15,7 @@ from trainyard.api.cel import CelError, CompileError, Program, Unknown
 from trainyard.api.cel.errors import TooDeepError
 from trainyard.api.cel.values import NONE, Optional
 from trainyard.api.problems import Path, Problem, Rule
-from trainyard.api.ratchet import Correlation, Schema, counterpart
+from trainyard.api.ratchet import Correlation, Counterparts, Schema
 from trainyard.api.ruletree import CompiledRule, Node, tree
 from trainyard.api.served import Kind
 
@@ -110,9 +110,9 @@ class Visit:
                 if below is not None:
                     yield from self.node(below, scope.field(name, correlate=correlate))
         elif isinstance(scope.value, list) and node.items is not None:
-            before = scope.old if isinstance(scope.old, list) else []
+            before = Counterparts(node.schema, scope.old)
             for place, each in enumerate(scope.value):
-                yield from self.node(node.items, scope.element(place, counterpart(node.schema, each, before)))
+                yield from self.node(node.items, scope.element(place, before.of(each)))
 
     def rules(self, node: Node, scope: Scope) -> Iterator[Problem]:
         """Evaluate the rules of one node."""

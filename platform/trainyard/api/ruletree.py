@@ -63,51 +63,59 @@ class Node:
         found = self.declarations.convert(self.schema)
         return value if found is None or value is None else found(value)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no rule here nor beneath."""
-        return not (self.stated or self.fields or self.values or self.items or self.all_of)
 
+class Builder:
+    """Finds the rules of one schema."""
 
-def build(stated: Schema, schema: Schema, declarations: Declarations, *, root: bool) -> Node | None:
-    """Find the rules that `stated` has for values of `schema`: the same, or a branch of its `allOf`."""
-    found = Node(
-        schema=schema,
-        declarations=declarations,
-        root=root,
-        stated=list(stated.get("x-kubernetes-validations") or ()),
-    )
-    for name, each in (stated.get("properties") or {}).items():
-        if below := child(each, (schema.get("properties") or {}).get(name), declarations):
-            found.fields[name] = below
-    found.values = child(stated.get("additionalProperties"), schema.get("additionalProperties"), declarations)
-    found.items = child(stated.get("items"), schema.get("items"), declarations)
-    branches = (build(each, schema, declarations, root=root) for each in stated.get("allOf") or ())
-    found.all_of = [branch for branch in branches if branch]
-    return None if found.is_empty else found
+    def __init__(self, schema: Schema) -> None:
+        self.declarations = Declarations()
+        self.bearing: set[int] = set()
+        """Identities of the schema's nodes that state a rule, there or beneath."""
+        self.mark(schema)
 
+    def mark(self, schema: Schema) -> bool:
+        """Whether a schema states a rule anywhere, remembered for each of its nodes."""
+        bears = "x-kubernetes-validations" in schema
+        properties = schema.get("properties")
+        if properties:
+            for each in properties.values():
+                bears = self.mark(each) or bears
+        for key in ("items", "additionalProperties"):
+            each = schema.get(key)
+            if isinstance(each, Mapping):
+                bears = self.mark(each) or bears
+        for each in schema.get("allOf") or ():
+            bears = self.mark(each) or bears
+        if bears:
+            self.bearing.add(id(schema))
+        return bears
 
-def child(stated: object, schema: object, declarations: Declarations) -> Node | None:
-    """Find the rules beneath; values that the schema says nothing of have none."""
-    if not isinstance(stated, Mapping) or not isinstance(schema, Mapping) or not states_rules(stated):
-        return None
-    root = schema.get("x-kubernetes-embedded-resource") is True
-    return None if declarations.type(schema, root=root) is None else build(stated, schema, declarations, root=root)
+    def build(self, stated: Schema, schema: Schema, *, root: bool) -> Node:
+        """Find the rules that `stated` has for values of `schema`: the same, or a branch of its `allOf`."""
+        node = Node(schema, self.declarations, root, list(stated.get("x-kubernetes-validations") or ()))
+        below = schema.get("properties") or {}
+        for name, each in (stated.get("properties") or {}).items():
+            if found := self.child(each, below.get(name)):
+                node.fields[name] = found
+        node.values = self.child(stated.get("additionalProperties"), schema.get("additionalProperties"))
+        node.items = self.child(stated.get("items"), schema.get("items"))
+        branches = (each for each in stated.get("allOf") or () if id(each) in self.bearing)
+        node.all_of = [self.build(each, schema, root=root) for each in branches]
+        return node
 
-
-def states_rules(schema: Mapping[str, Any]) -> bool:
-    """Whether a schema has a rule anywhere."""
-    if schema.get("x-kubernetes-validations"):
-        return True
-    below = [*(schema.get("properties") or {}).values(), *(schema.get("allOf") or ())]
-    below += [schema.get("items"), schema.get("additionalProperties")]
-    return any(isinstance(each, Mapping) and states_rules(each) for each in below)
+    def child(self, stated: object, schema: object) -> Node | None:
+        """Find the rules beneath; values that the schema says nothing of have none."""
+        if not isinstance(stated, Mapping) or not isinstance(schema, Mapping) or id(stated) not in self.bearing:
+            return None
+        root = schema.get("x-kubernetes-embedded-resource") is True
+        return None if self.declarations.type(schema, root=root) is None else self.build(stated, schema, root=root)
 
 
 @lru_cache(maxsize=1024)
 def tree(kind: Kind) -> Node | None:
     """Return the rules of a kind, None where it has none."""
-    return build(kind.schema, kind.schema, Declarations(), root=True)
+    builder = Builder(kind.schema)
+    return builder.build(kind.schema, kind.schema, root=True) if builder.bearing else None
 
 
 def compile_rule(node: Node, rule: Mapping[str, Any], minor: int) -> CompiledRule:
