@@ -5,18 +5,20 @@ Options as measured on Argo CD 3.2 with Kueue 0.19, JobSet 0.12 and Kubernetes 1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.charts.rights import kinds
-from trainyard.charts.software import hardware, operator
 from trainyard.documents import Path
 from trainyard.operators import Operator, Resource, Site
 from trainyard.operators.install import installed, values
 from trainyard.specs import Cluster, Repository
 
 API = "argoproj.io/v1alpha1"
+SETTINGS = "argocd/settings"
+"""Folder of what Argo CD itself is told; the root Application does not look into it."""
+
 LOCAL = "https://kubernetes.default.svc"
 """The cluster that Argo CD itself runs in, where Applications and projects live."""
 
@@ -107,19 +109,20 @@ class App:
     of: str = "cluster"
 
 
-def resources(place: Place, *, settings: bool) -> Iterator[Resource]:
+def resources(place: Place, folders: Collection[str]) -> Iterator[Resource]:
     """Yield every Application of the cluster; none cascades, so that removing one removes nothing but itself.
 
-    `settings` says whether this cluster carries the settings of its Argo CD.
+    `folders` are the paths that exist: an Application of a folder that does not is in error for ever.
     """
-    apps = [root(place), *([settings_app(place)] if settings else [])]
+    apps = [root(place)]
     for site, known in installed(place.cluster):
-        apps += operator_apps(place, site, known)
-    if any(True for _ in hardware(place.cluster)):
-        apps.append(hardware_app(place))
-    apps.append(platform_app(place))
+        apps += [chart_app(place, site, known)] if site.facts.chart is not None else []
+        apps += [operator_app(place, site)] if f"operators/{site.name}" in folders else []
+    single = {SETTINGS: settings_app, "hardware": hardware_app, "platform": platform_app}
+    apps += [make(place) for path, make in single.items() if path in folders]
     for team in place.cluster.teams():
-        apps += [team_app(place, team), runs_app(place, team)]
+        apps += [team_app(place, team)] if f"teams/{team}" in folders else []
+        apps += [runs_app(place, team)] if f"runs/{team}" in folders else []
     yield from (written(place, app) for app in apps)
 
 
@@ -157,68 +160,62 @@ def settings_app(place: Place) -> App:
     default, would remove every key that is not ours (argo-cd v3.2.6 docs/user-guide/sync-options.md).
     """
     options = ["ServerSideApply=true", "ClientSideApplyMigration=false"]
-    source = place.folder("argocd/settings")
+    source = place.folder(SETTINGS)
     return App("settings", "argocd", ("argocd",), source, place.argocd(), options, KEEP, annotations=SERVER_SIDE_DIFF)
 
 
-def operator_apps(place: Place, site: Site, known: Operator) -> list[App]:
-    """Return an operator's two Applications: its chart, pinned, with its values inline, and its own folder.
+OF_OPERATORS = ("ServerSideApply=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true")
 
-    An operator without a chart, or without resources of its own, has one.
-    """
-    apps: list[App] = []
-    part = f"operators-{site.name}"
-    where = place.destination(site.facts.namespace)
-    options = ["ServerSideApply=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true"]
-    if site.facts.chart is not None:
-        chart = site.facts.chart
-        source = {
-            "repoURL": chart.repository,
-            "chart": chart.name,
-            "targetRevision": f"v{site.version}" if chart.v_prefix else site.version,
-            "helm": {"releaseName": site.name, "valuesObject": values(site, known)},
-        }
-        ignore = [*CERTIFICATES, *known.ignore]
-        respect = [*options, "RespectIgnoreDifferences=true"]
-        apps.append(
-            App(
-                f"{part}-chart",
-                "operators",
-                site.at,
-                source,
-                where,
-                respect,
-                KEEP,
-                annotations=SERVER_SIDE_DIFF,
-                ignore=ignore,
-            )
-        )
-    if any(True for _ in operator(site, known)):
-        source = place.folder(f"operators/{site.name}")
-        apps.append(App(part, "operators", site.at, source, where, options, FOLLOW, annotations=SERVER_SIDE_DIFF))
-    return apps
+
+def chart_app(place: Place, site: Site, known: Operator) -> App:
+    """Return the Application of an operator's chart, pinned, with its values inline."""
+    chart = site.facts.chart
+    source = {
+        "repoURL": chart.repository if chart else None,
+        "chart": chart.name if chart else None,
+        "targetRevision": f"v{site.version}" if chart and chart.v_prefix else site.version,
+        "helm": {"releaseName": site.name, "valuesObject": values(site, known)},
+    }
+    return App(
+        f"operators-{site.name}-chart",
+        "operators",
+        site.at,
+        source,
+        place.destination(site.facts.namespace),
+        [*OF_OPERATORS, "RespectIgnoreDifferences=true"],
+        KEEP,
+        annotations=SERVER_SIDE_DIFF,
+        ignore=[*CERTIFICATES, *known.ignore],
+    )
+
+
+def operator_app(place: Place, site: Site) -> App:
+    """Return the Application of an operator's own folder: its namespace and its configuration."""
+    part, where = f"operators-{site.name}", place.destination(site.facts.namespace)
+    source = place.folder(f"operators/{site.name}")
+    return App(part, "operators", site.at, source, where, OF_OPERATORS, FOLLOW, annotations=SERVER_SIDE_DIFF)
 
 
 def hardware_app(place: Place) -> App:
     """Return the Application of what drains or reboots nodes: synced by hand, outside the deny windows."""
-    options = ["ServerSideApply=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true"]
-    where = place.destination("default")
-    at = ("argocd", "hardwareDeny")
-    return App("hardware", "hardware", at, place.folder("hardware"), where, options, None, annotations=SERVER_SIDE_DIFF)
+    where, at = place.destination("default"), ("argocd", "hardwareDeny")
+    source = place.folder("hardware")
+    return App("hardware", "hardware", at, source, where, OF_OPERATORS, None, annotations=SERVER_SIDE_DIFF)
+
+
+OF_PLATFORM = ("ApplyOutOfSyncOnly=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true")
 
 
 def platform_app(place: Place) -> App:
     """Return the Application of what all teams share."""
-    options = ["ApplyOutOfSyncOnly=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true"]
     where = place.destination("default")
-    return App("platform", "platform", ("queues",), place.folder("platform"), where, options, FOLLOW)
+    return App("platform", "platform", ("queues",), place.folder("platform"), where, OF_PLATFORM, FOLLOW)
 
 
 def team_app(place: Place, team: str) -> App:
     """Return the Application of a team's namespace; claims and the namespace say themselves that they stay."""
-    options = ["ApplyOutOfSyncOnly=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true"]
-    where = place.destination(team)
-    return App(f"teams-{team}", "teams", (), place.folder(f"teams/{team}"), where, options, FOLLOW, of=f"team/{team}")
+    source, where = place.folder(f"teams/{team}"), place.destination(team)
+    return App(f"teams-{team}", "teams", (), source, where, OF_PLATFORM, FOLLOW, of=f"team/{team}")
 
 
 def runs_app(place: Place, team: str) -> App:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from trainyard.charts import applications, projects, settings
+from trainyard.charts import applications, projects
 from trainyard.charts.applications import Place
 from trainyard.operators import Resource
 from trainyard.specs.run import Specs
 
 
-def resources(specs: Specs, cluster_name: str) -> Iterator[Resource]:
-    """Yield everything of `argocd/`: projects and Applications."""
+def resources(specs: Specs, cluster_name: str, folders: Collection[str]) -> Iterator[Resource]:
+    """Yield everything of `argocd/`: projects, and an Application for each of the cluster's folders that there are."""
     place = Place(cluster_name, specs.clusters[cluster_name], specs.repository)
     groups = {name: team.group for name, team in specs.teams.items()}
     yield from projects.resources(place, groups, extra_kinds(specs, cluster_name))
-    yield from applications.resources(place, settings=settings.carries(specs, cluster_name))
+    yield from applications.resources(place, folders)
 
 
 def extra_kinds(specs: Specs, cluster_name: str) -> dict[str, list[tuple[str, str | None]]]:

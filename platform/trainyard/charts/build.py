@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trainyard.charts import argocd, nodes, platform, settings, software, team
+from trainyard.charts.applications import SETTINGS
 from trainyard.operators import Resource
 from trainyard.operators.install import installed
 from trainyard.parts import objects
@@ -27,27 +28,33 @@ def build(
     `policies` are the ValidatingAdmissionPolicies that the repository ships.
     """
     found: list[Folder] = []
-    for path, resources in folders(specs, cluster_name, policies):
-        extra = list(extras(specs, cluster_name, path))
-        replaced = {identity(value) for value, _ in extra}
-        own = [each for each in resources if key(each) not in replaced]
-        if own or extra:
-            folder = Folder(app, path)
-            fill(folder, specs, cluster_name, own)
-            for value, file in extra:
-                objects.include(folder, value, origin=Origin(file))
-            found.append(folder)
+    for path, resources in folders(specs, cluster_name, policies).items():
+        folder = Folder(app, path)
+        fill(folder, specs, cluster_name, resources)
+        for value, file in extras(specs, cluster_name, path):
+            objects.include(folder, value, origin=Origin(file))
+        found.append(folder)
     return found
 
 
-def folders(
-    specs: Specs, cluster_name: str, policies: Sequence[Mapping[str, Any]] = ()
+def folders(specs: Specs, cluster_name: str, policies: Sequence[Mapping[str, Any]] = ()) -> dict[str, list[Resource]]:
+    """Return what is ours in every folder of the cluster that has anything, by path; pure."""
+    found: dict[str, list[Resource]] = {}
+    for path, resources in parts(specs, cluster_name, policies):
+        extra = {identity(value) for value, _ in extras(specs, cluster_name, path)}
+        own = [each for each in resources if key(each) not in extra]
+        if own or extra:
+            found[path] = own
+    return {"argocd": list(argocd.resources(specs, cluster_name, found)), **found}
+
+
+def parts(
+    specs: Specs, cluster_name: str, policies: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, Iterable[Resource]]]:
-    """Yield the path of every folder of the cluster and what is in it; pure."""
+    """Yield path and contents of every folder that there may be, but that of Applications."""
     cluster = specs.clusters[cluster_name]
-    yield "argocd", argocd.resources(specs, cluster_name)
     if settings.carries(specs, cluster_name):
-        yield "argocd/settings", [settings.resource(cluster)]
+        yield SETTINGS, [settings.resource(cluster)]
     for site, known in installed(cluster):
         yield f"operators/{site.name}", software.operator(site, known)
     yield "hardware", software.hardware(cluster)

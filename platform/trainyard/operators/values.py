@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -21,14 +21,16 @@ EITHER = frozenset(
 )
 """Fields that Kubernetes takes as a number or as text."""
 
-NUMBER = "a number"
-TEXT = "text"
+SWITCH, NUMBER, TEXT, MAP, LIST = "true or false", "a number", "text", "a map", "a list"
+
+JSON_TYPES = {"boolean": SWITCH, "number": NUMBER, "integer": NUMBER, "string": TEXT, "object": MAP, "array": LIST}
+"""Types of JSON Schema in words."""
 
 
 def check(cluster: Cluster, source: Source, schemas: FilePath) -> Iterator[Finding]:
     """Yield every value of the cluster's operators that its chart does not read or that has another type there.
 
-    Charts are judged by the defaults that they ship, and by their own schema where they have one.
+    Charts are judged by their own schema where they have one, else by the defaults that they ship.
     """
     for site in sites(cluster):
         values = site.choice.values
@@ -45,8 +47,10 @@ def check(cluster: Cluster, source: Source, schemas: FilePath) -> Iterator[Findi
                 "no-chart", f"{site.name} has no chart, so that its values do nothing; remove them", source, path
             )
         elif shipped is not None:
-            yield from compare(site, values, shipped.values, (), source)
-            yield from validate(site, shipped, source)
+            judge = (
+                validate(site, shipped, source) if shipped.schema else compare(site, values, shipped.values, (), source)
+            )
+            yield from judge
 
 
 def compare(
@@ -58,7 +62,7 @@ def compare(
         path: Path = (*site.at, "values", *here)
         if key not in shipped:
             if inside or key != "global":
-                yield from unknown(site, here, shipped, source)
+                yield from unknown(site, here, map(str, shipped), source)
             continue
         expected = shipped[key]
         wrong = mismatch(key, value, expected)
@@ -69,12 +73,12 @@ def compare(
             yield from compare(site, value, expected, here, source)
 
 
-def unknown(site: Site, here: tuple[str, ...], shipped: Mapping[str, Any], source: Source) -> Iterator[Finding]:
-    """Yield a key that the chart's defaults lack, unless it is known to be read all the same."""
+def unknown(site: Site, here: tuple[str, ...], choices: Iterable[str], source: Source) -> Iterator[Finding]:
+    """Yield a key that the chart does not have, unless it is known to be read all the same."""
     dotted = ".".join(here)
     if any(dotted == name or dotted.startswith(f"{name}.") for name in site.facts.optional_values):
         return
-    near = did_you_mean(here[-1], map(str, shipped), limit=6)
+    near = did_you_mean(here[-1], choices, limit=6)
     message = f"value {dotted!r} is none that the chart of {site.name} reads; {near}"
     yield finding("unknown", message, source, (*site.at, "values", *here), key=True)
 
@@ -90,26 +94,33 @@ def mismatch(key: str, value: Any, expected: Any) -> str | None:
 def kind(value: Any) -> str:
     """Return the type of a value in words."""
     if isinstance(value, bool):
-        return "true or false"
+        return SWITCH
     if isinstance(value, (int, float)):
         return NUMBER
     if isinstance(value, Mapping):
-        return "a map"
-    return "a list" if isinstance(value, (list, tuple)) else TEXT
+        return MAP
+    return LIST if isinstance(value, (list, tuple)) else TEXT
 
 
 def validate(site: Site, shipped: Defaults, source: Source) -> Iterator[Finding]:
     """Yield what the chart's own schema refuses in the values as given."""
-    if not shipped.schema:
-        return
     whole = merge(shipped.values, site.choice.values)
     for error in sorted(Draft7Validator(dict(shipped.schema)).iter_errors(whole), key=lambda each: list(each.path)):
-        path = tuple(error.absolute_path)
-        if error.validator in {"additionalProperties", "type"} or not given(site.choice.values, path):
+        inside = tuple(error.absolute_path)
+        if not given(site.choice.values, inside):
             continue
-        dotted = format_path(path)
-        words = f"value {dotted!r} of {site.name} is refused by the chart's own schema: rule {error.validator!r}"
-        yield finding("schema", words, source, (*site.at, "values", *path))
+        if error.validator == "additionalProperties" and isinstance(error.schema, Mapping):
+            choices = list(error.schema.get("properties", {}))
+            for key in error.instance:
+                if key not in choices:
+                    yield from unknown(site, (*map(str, inside), str(key)), choices, source)
+            continue
+        wanted = JSON_TYPES.get(str(error.validator_value)) if error.validator == "type" else None
+        found = (
+            f"should be {wanted}, not {kind(error.instance)}" if wanted else f"is refused by rule {error.validator!r}"
+        )
+        message = f"value {format_path(inside)!r} of {site.name} {found}"
+        yield finding("type" if wanted else "schema", message, source, (*site.at, "values", *inside))
 
 
 def given(values: Any, path: Path) -> bool:

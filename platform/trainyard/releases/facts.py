@@ -96,7 +96,8 @@ class Facts(Spec):
     """Where each fact comes from: field -> document."""
 
 
-def order(version: str) -> tuple[int, ...]:
-    """Return a release as numbers, so that 1.10 comes after 1.9; what follows a dash or a plus does not count."""
+def order(version: str) -> tuple[int, int, int, int]:
+    """Return a release as numbers, so that 1.10 comes after 1.9 and 3.2 is 3.2.0; a suffix does not count."""
     plain = version.removeprefix("v").partition("-")[0].partition("+")[0]
-    return tuple(int(part) for part in plain.split(".") if part.isdigit())
+    first, second, third, fourth, *_ = (*(int(part) for part in plain.split(".") if part.isdigit()), 0, 0, 0, 0)
+    return first, second, third, fourth

@@ -41,15 +41,10 @@ def names() -> tuple[str, ...]:
 
 def nearest(facts: Facts, version: str) -> str:
     """Return the known release with the least distance, the first number weighing most; of two, the newer."""
-    asked = padded(order(version))
+    asked = order(version)
 
     def distance(known: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        own = padded(order(known))
+        own = order(known)
         return tuple(abs(one - two) for one, two in zip(own, asked, strict=True)), tuple(-number for number in own)
 
     return min(facts.releases, key=distance)
-
-
-def padded(numbers: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the numbers of a release, as many for each."""
-    return (*numbers, 0, 0, 0, 0)[:4]

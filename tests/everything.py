@@ -1,0 +1,94 @@
+"""A cluster that has one of everything: GPUs of both vendors, a fabric, every operator that can be installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from make import CLUSTER, CPU_NODE, fields, make_source, make_specs, make_team
+from trainyard.specs import Cluster
+from trainyard.specs.run import Source, Specs
+
+AMD_NODE = fields(
+    CPU_NODE,
+    {
+        "cpus": 192,
+        "memory": "1500Gi",
+        "ephemeralStorage": "3000Gi",
+        "numa": None,
+        "gpus": {"count": 8, "vendor": "amd", "product": "MI300X", "resource": "amd.com/gpu", "memory": "192Gi"},
+    },
+)
+
+KUBELET = {
+    "topologyManagerPolicy": "restricted",
+    "topologyManagerScope": "pod",
+    "cpuManagerPolicy": "static",
+    "cpuManagerPolicyOptions": {"full-pcpus-only": "true"},
+    "memoryManagerPolicy": "Static",
+}
+
+OPERATORS: dict[str, Any] = {
+    "amd-gpu-operator": {"version": "1.5.1"},
+    "cert-manager": {"version": "1.21.1"},
+    "gpu-operator": {"version": "26.7.0"},
+    "jobset": {"version": "0.12.0"},
+    "kueue": {"version": "0.19.2"},
+    "multus": {"version": "4.3.0"},
+    "sriov-network-operator": {"version": "1.6.0"},
+    "whereabouts": {"version": "0.9.4"},
+}
+
+EVERYTHING: dict[str, Any] = fields(
+    CLUSTER,
+    {
+        "topology": [{"block": "example.com/block"}, {"rack": "example.com/rack"}],
+        "pools": {
+            "h100": {
+                "shape": "dgx-h100",
+                "nodes": 16,
+                "racks": 2,
+                "taints": [{"key": "nvidia.com/gpu", "value": "present"}],
+                "kubelet": KUBELET,
+            },
+            "mi300x": {"shape": AMD_NODE, "nodes": 4, "taints": [{"key": "amd.com/gpu"}]},
+            "cpu": {"shape": CPU_NODE, "nodes": 4},
+        },
+        "fabric": {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]},
+        "cidrs": {"pods": "10.0.0.0/14", "services": "10.4.0.0/16", "nodes": "10.8.0.0/20"},
+        "operators": OPERATORS,
+        "queues": {
+            "research": {
+                "teams": ["nlp", "vision"],
+                "cohort": "gpus",
+                "nominalQuota": {"h100": {"gpus": 96}, "cpu": {"nodes": 2}},
+                "borrowingLimit": {"h100": {"gpus": 32}},
+                "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"},
+            },
+            "production": {
+                "teams": ["ads"],
+                "cohort": "gpus",
+                "nominalQuota": {"h100": {"gpus": 32}, "mi300x": {"nodes": 4}},
+            },
+        },
+    },
+)
+
+
+def everything(**changes: Any) -> Cluster:
+    """Return the cluster; keywords are fields in snake_case, None takes one away."""
+    return Cluster.model_validate(fields(EVERYTHING, changes))
+
+
+def source(**changes: Any) -> Source:
+    """Return the file that the cluster stands in."""
+    return make_source("platform/clusters/test.yaml", fields(EVERYTHING, changes))
+
+
+def everything_specs(**changes: Any) -> Specs:
+    """Return a repository with that cluster and three teams, one of each Pod Security level."""
+    teams = {
+        "ads": make_team(pod_security="privileged"),
+        "nlp": make_team(),
+        "vision": make_team(pod_security="baseline", service_accounts=["reader"], secrets=None),
+    }
+    return make_specs(clusters={"test": everything(**changes)}, teams=teams)
