@@ -9,6 +9,7 @@ from typing import Any
 
 from make import make_job_file
 from repo import Repo
+from trainyard.documents import dump
 from trainyard.findings import Location
 from trainyard.synth import runs
 from trainyard.synth.render import Rendered, render_folder
@@ -36,6 +37,11 @@ class Site:
     """Names of each cluster's platform objects: queues."""
     template: str = "1"
     """Stands for our own code, for operators and for everything else that shapes a run's files."""
+    fields: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Fields of platform objects beside their metadata, by kind."""
+    hardware: list[str] = field(default_factory=list)
+    """Names of the node policies of one cluster."""
+    hardware_on: str = "test"
     live: bool = True
     version: str = "1.0.0"
 
@@ -47,7 +53,7 @@ class Site:
     def job(self, name: str, **changes: Any) -> str:
         """Write a job and return the name of its run."""
         self.jobs[name] = {**self.jobs.get(name, {}), **changes}
-        self.repo.put(f"jobs/{name}.yaml", repr(self.jobs[name]))
+        self.repo.put(f"jobs/{name}.yaml", dump(dict(self.jobs[name])))
         return self.run_of(name)
 
     def delete(self, name: str) -> None:
@@ -71,7 +77,7 @@ class Site:
             labels = {"kueue.x-k8s.io/queue-name": "research", "template": self.template}
             metadata = {"name": each.run, "namespace": each.team, "labels": labels}
             objects = [
-                ({"kind": "Job", "apiVersion": "batch/v1", "metadata": metadata, "spec": {"completions": 2}}, origin),
+                ({"kind": "Job", "apiVersion": "batch/v1", "metadata": metadata, "spec": JOB_SPEC}, origin),
                 ({"kind": "Service", "apiVersion": "v1", "metadata": metadata}, origin),
             ]
             yield render_folder(each.cluster, each.folder, objects)
@@ -80,7 +86,11 @@ class Site:
         """Render everything else: the queues, and the permanent object of each team's runs."""
         for cluster, queues in self.clusters.items():
             origin = Origin(f"platform/clusters/{cluster}.yaml", ("queues",))
-            yield render_folder(cluster, "platform", [(plain("ClusterQueue", name), origin) for name in queues])
+            shared = [plain("ClusterQueue", name, **self.fields.get("ClusterQueue", STOP)) for name in queues]
+            yield render_folder(cluster, "platform", [(each, origin) for each in shared])
+            if self.hardware and cluster == self.hardware_on:
+                nodes = [(plain("SriovNetworkNodePolicy", name), origin) for name in self.hardware]
+                yield render_folder(cluster, "hardware", nodes)
             for team in ("nlp", "vision"):
                 local = [(plain("LocalQueue", name, team), origin) for name in queues]
                 yield render_folder(cluster, f"teams/{team}", local)
@@ -143,10 +153,14 @@ class Site:
         return [(entry.name, entry.state) for entry in entries]
 
 
-def plain(kind: str, name: str, namespace: str | None = None) -> dict[str, Any]:
+JOB_SPEC = {"completions": 2, "parallelism": 2, "template": {"spec": {"containers": []}}}
+STOP = {"spec": {"stopPolicy": "None"}}
+
+
+def plain(kind: str, name: str, namespace: str | None = None, **fields: Any) -> dict[str, Any]:
     """Return a small object."""
     metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
-    return {"apiVersion": "v1", "kind": kind, "metadata": metadata}
+    return {"apiVersion": "v1", "kind": kind, "metadata": metadata, **fields}
 
 
 def rules(work: Work) -> list[str]:

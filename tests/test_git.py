@@ -79,6 +79,17 @@ def test_the_default_branch_is_compared_with_its_first_parent(repo: Repo) -> Non
     repo.git("merge", "-q", "--no-ff", "-m", "merge", "work")
     assert base_commit(at(repo)) == first
     assert base_commit(at(repo), "main") == first
+    repo.git("switch", "-q", "--detach")
+    assert base_commit(at(repo)) == first
+
+
+def test_a_clone_of_the_default_branch_is_compared_with_its_first_parent(repo: Repo, tmp_path: Path) -> None:
+    """The remote's branch is the default branch too."""
+    repo.put("a.txt", "two\n")
+    repo.commit()
+    clone = repo.clone(tmp_path / "clone")
+    assert base_commit(at(clone)) == clone.git("rev-parse", "HEAD~1")
+    assert base_commit(at(clone), "origin/main") == clone.git("rev-parse", "HEAD~1")
 
 
 def test_what_is_not_committed_on_the_default_branch_is_compared_with_head(repo: Repo) -> None:
@@ -93,6 +104,7 @@ def test_what_is_not_committed_on_the_default_branch_is_compared_with_head(repo:
 def test_a_new_branch_without_commits_is_compared_with_head(repo: Repo) -> None:
     """A fresh branch with changes in the working tree starts from what it left."""
     repo.git("switch", "-qc", "work")
+    assert base_commit(at(repo)) == repo.git("rev-parse", "main")
     repo.put("a.txt", "two\n")
     assert base_commit(at(repo)) == repo.git("rev-parse", "main")
 

@@ -24,22 +24,19 @@ def base_commit(git: Git, ref: str | None = None, *, revision: str = "main", wri
             raise ToolError(f"--base {ref!r} is no commit of this repository; fetch it, or give another")
         if head is None:
             return target
-        literal = ref in {"HEAD", "@"} or not (git.ask("rev-parse", "--symbolic-full-name", ref) or "").startswith(
-            "refs/"
-        )
+        named = "" if ref in {"HEAD", "@"} else git.ask("rev-parse", "--symbolic-full-name", ref) or ""
     elif head is None:
         return None
     else:
         ref = default_branch(git, revision)
-        target = git.commit(ref)
-        literal = False
+        target, named = git.commit(ref), ref
     merging = git.commit("MERGE_HEAD")
     found = target and git.merge_base(target, head, *([merging] if merging else []))
     if not found:
         raise ToolError(f"HEAD and {ref} have no common commit here{_hint(git)}")
-    if found != head or literal:
+    if found != head or not is_at(git, named) or writing or git.changed():
         return found
-    return head if writing or git.changed() else git.first_parent(head)
+    return git.first_parent(head)
 
 
 def default_branch(git: Git, revision: str) -> str:
@@ -60,6 +57,15 @@ def default_branch(git: Git, revision: str) -> str:
     if len(local) == 1 and not git.branches("refs/remotes"):
         return local[0]
     raise ToolError("cannot tell the default branch; say what to compare with: --base REF")
+
+
+def is_at(git: Git, branch: str) -> bool:
+    """Say whether the tree at hand is that branch itself, checked out by its name or as a commit without one."""
+    current = git.ask("symbolic-ref", "--quiet", "HEAD")
+    short = branch.removeprefix("refs/heads/")
+    if branch.startswith("refs/remotes/"):
+        short = branch.split("/", 3)[-1]
+    return bool(branch) and (current is None or current == f"refs/heads/{short}")
 
 
 def _hint(git: Git) -> str:

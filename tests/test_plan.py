@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from repo import Repo
+from small_site import Site
+from trainyard import plan
+from trainyard.errors import SpecError, ToolError
+from trainyard.plan.fields import changed_keys, differences
+from trainyard.plan.shape import shape
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """Make a live repository with three jobs on main, and go to a branch."""
+    site = Site(Repo(tmp_path / "repo"))
+    for name in ("nlp/llm", "nlp/other", "vision/net"):
+        site.job(name)
+    site.clusters["eu"] = ["research"]
+    site.commit()
+    site.repo.git("switch", "-qc", "work")
+    return site
+
+
+def said(site: Site) -> plan.Plan:
+    """Synthesise and return the plan."""
+    site.synth()
+    return plan.read(site.repo.root)
+
+
+def words(site: Site) -> list[str]:
+    """Return the plan's lines without what it is compared with."""
+    return [line.strip() for line in plan.render(said(site)).splitlines()[1:] if line.strip()]
+
+
+def test_nothing_changes(site: Site) -> None:
+    """A branch without changes leaves every run alone."""
+    assert words(site) == ["runs: 3 are left alone; 0 other objects change"]
+
+
+def test_a_new_job_starts(site: Site) -> None:
+    """The others stay."""
+    run = site.job("nlp/new")
+    assert words(site) == [
+        "test",
+        f"starts nlp/{run}: Job of 2 pods, queue research",
+        "runs: 1 starts, 3 are left alone; 0 other objects change",
+    ]
+
+
+def test_an_edited_job_is_replaced(site: Site) -> None:
+    """The plan says by what, why, and what it begins with."""
+    old = site.run_of("nlp/llm")
+    new = site.job("nlp/llm", nodes=5, restarts=1, description="words restart nothing")
+    reason, state = "because nodes and restarts changed", "it starts from nothing, having no checkpoints"
+    assert words(site) == [
+        "test",
+        f"replaces nlp/{old} by {new}, {reason}: Job of 2 pods, queue research; {state}",
+        "runs: 1 is replaced, 2 are left alone; 0 other objects change",
+    ]
+
+
+def test_a_retired_job_stops(site: Site) -> None:
+    """Its files go."""
+    run = site.run_of("nlp/llm")
+    site.job("nlp/llm", retired=True)
+    assert words(site) == ["test", f"stops nlp/{run}", "runs: 1 stops, 2 are left alone; 0 other objects change"]
+
+
+def test_a_job_on_another_cluster_starts_from_nothing(site: Site) -> None:
+    """Checkpoints do not follow from one cluster to another, and the plan says so."""
+    old = site.run_of("nlp/llm")
+    new = site.job("nlp/llm", cluster="eu")
+    state = "it starts from nothing, since checkpoints stay on test"
+    assert words(site) == [
+        "eu",
+        f"starts nlp/{new} in place of {old} on test: Job of 2 pods, queue research; {state}",
+        "runs: 1 is replaced, 2 are left alone; 0 other objects change",
+    ]
+
+
+def test_changed_objects_are_listed_with_their_fields(site: Site) -> None:
+    """Platform objects that come, go and change, by folder."""
+    site.clusters["test"] = ["research", "batch"]
+    site.fields = {"ClusterQueue": {"spec": {"stopPolicy": "Hold"}}}
+    assert words(site) == [
+        "eu",
+        "platform",
+        "changes ClusterQueue research: spec.stopPolicy: None -> Hold",
+        "test",
+        "platform",
+        "adds ClusterQueue batch",
+        "changes ClusterQueue research: spec.stopPolicy: None -> Hold",
+        "teams/nlp",
+        "adds LocalQueue nlp/batch",
+        "teams/vision",
+        "adds LocalQueue vision/batch",
+        "runs: 3 are left alone; 5 other objects change",
+    ]
+
+
+def test_a_removed_object_is_listed(site: Site) -> None:
+    """So is everything of a cluster that goes."""
+    del site.clusters["eu"]
+    lines = words(site)
+    assert "removes ClusterQueue research" in lines
+    assert "removes ConfigMap nlp/runs" in lines
+
+
+def test_a_repository_that_is_not_live_starts_nothing(tmp_path: Path) -> None:
+    """The plan says so first, and that runs are rendered again under their names."""
+    site = Site(Repo(tmp_path / "repo"), live=False)
+    run = site.job("nlp/llm")
+    site.commit()
+    site.template = "2"
+    assert words(site) == [
+        "live is false: no cluster syncs this repository, so nothing starts or stops yet",
+        "test",
+        f"renders nlp/{run} differently",
+        "runs: 1 is rendered differently; 0 other objects change",
+    ]
+
+
+def test_the_first_commit_is_compared_with_nothing(tmp_path: Path) -> None:
+    """All of it is new."""
+    site = Site(Repo(tmp_path / "repo"))
+    site.job("nlp/llm")
+    site.synth()
+    text = plan.render(plan.read(site.repo.root))
+    assert text.startswith("compared with nothing: all of it is new\n")
+    assert "starts nlp/llm-" in text
+
+
+def test_the_base_is_named(site: Site) -> None:
+    """The plan says which commit it is compared with."""
+    site.synth()
+    commit = site.repo.git("rev-parse", "main")
+    assert plan.render(plan.read(site.repo.root)).splitlines()[0] == f"compared with {commit[:12]}"
+    assert plan.read(site.repo.root, ref="main").base == commit
+
+
+def test_hardware_and_runs_in_one_change_are_a_finding(site: Site) -> None:
+    """What drains nodes is merged and synced alone, never beside runs of the cluster."""
+    site.hardware = ["rail-0"]
+    assert [finding.rule for finding in said(site).findings] == []
+    run = site.job("nlp/new")
+    (found,) = said(site).findings
+    assert found.rule == "run/hardware-with-runs"
+    assert found.message == f"one change drains nodes of 'test' and touches its runs ({run}); make it two changes"
+    assert "hardware (synced by hand, drains or reboots nodes)" in words(site)
+
+
+def test_hardware_and_runs_of_different_clusters_are_none(site: Site) -> None:
+    """Each cluster is for itself, and a new one has no runs to disturb."""
+    site.hardware = ["rail-0"]
+    site.job("nlp/new", cluster="eu")
+    assert said(site).findings == ()
+    site.clusters["new"] = ["research"]
+    site.hardware_on = "new"
+    site.job("nlp/second", cluster="new")
+    assert said(site).findings == ()
+
+
+def test_hardware_and_runs_before_anything_is_live_are_none(tmp_path: Path) -> None:
+    """Nobody syncs it."""
+    site = Site(Repo(tmp_path / "repo"), live=False)
+    site.job("nlp/llm")
+    site.commit()
+    site.hardware = ["rail-0"]
+    site.job("nlp/new")
+    assert said(site).findings == ()
+
+
+def test_without_git_there_is_no_plan(tmp_path: Path) -> None:
+    """Two trees are needed."""
+    with pytest.raises(SpecError, match=r"has no platform/repository\.yaml"):
+        plan.read(tmp_path)
+    (tmp_path / "platform").mkdir()
+    (tmp_path / "platform/repository.yaml").write_text("live: true\n")
+    with pytest.raises(ToolError, match="no Git repository"):
+        plan.read(tmp_path)
+
+
+def test_a_plan_needs_no_node() -> None:
+    """Reading committed trees never imports cdk8s."""
+    script = "import sys, trainyard.plan; sys.exit('cdk8s' in sys.modules or 'jsii' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], env={"PYTHONPATH": str(ROOT / "platform")}, check=True)
+
+
+def job(**pod: Any) -> dict[str, Any]:
+    """Return a Job of four pods with eight GPUs each."""
+    container = {
+        "name": "trainer",
+        "env": [{"name": "CHECKPOINT_DIR", "value": "/ckpt"}],
+        "resources": {"limits": {"cpu": "8", "memory": "1Gi", "nvidia.com/gpu": "8", "example.com/rail": "2"}},
+        "volumeMounts": [{"name": "data", "mountPath": "/data"}, {"name": "state", "mountPath": "/ckpt"}],
+    }
+    spec = {
+        "nodeSelector": {"trainyard.dev/pool": "h100"},
+        "containers": [container],
+        "volumes": [
+            {"name": "data", "persistentVolumeClaim": {"claimName": "web"}},
+            {"name": "state", "persistentVolumeClaim": {"claimName": "checkpoints"}},
+        ],
+        **pod,
+    }
+    labels = {"kueue.x-k8s.io/queue-name": "research", "kueue.x-k8s.io/priority-class": "high"}
+    template = {"spec": spec}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "x", "labels": labels},
+        "spec": {"parallelism": 4, "completions": 4, "template": template},
+    }
+
+
+def test_a_run_is_told_from_its_manifests() -> None:
+    """Pods, devices of all pods together, pool, queue, priority, and the claim of the checkpoints."""
+    found = shape([{"apiVersion": "v1", "kind": "Service"}, job()])
+    assert (
+        found.words
+        == "Job of 4 pods with 8 example.com/rail and 32 nvidia.com/gpu, pool h100, queue research, priority high"
+    )
+    assert found.claim == "checkpoints"
+
+
+MALFORMED = {
+    "nothing": [],
+    "no map": [3, None, "x"],
+    "no workload": [{"apiVersion": "v1", "kind": "Service"}],
+    "no spec": [{"apiVersion": "batch/v1", "kind": "Job"}],
+    "a kind that is a list": [{"apiVersion": "batch/v1", "kind": []}],
+    "odd containers": [
+        job(containers=[3, None, {"resources": {"limits": 7}, "env": 3, "volumeMounts": "x"}], volumes=3)
+    ],
+}
+
+
+@pytest.mark.parametrize("objects", MALFORMED.values(), ids=MALFORMED)
+def test_malformed_manifests_have_no_shape_and_no_traceback(objects: list[Any]) -> None:
+    """A plan of a damaged tree is still a plan."""
+    assert shape(objects).claim is None
+
+
+DIFFERENCES = {
+    "equal": ({"a": 1}, {"a": 1}, []),
+    "a value": ({"a": {"b": 1}}, {"a": {"b": 2}}, ["a.b: 1 -> 2"]),
+    "a type": ({"a": 1}, {"a": True}, ["a: 1 -> true"]),
+    "a new field": ({}, {"a": {"b": 1}}, ["a: {1 fields} added"]),
+    "a field less": ({"a": "x"}, {}, ["a: x removed"]),
+    "a list": ({"a": [1, 2]}, {"a": [1, 3, 4]}, ["a[1]: 2 -> 3", "a[2]: 4 added"]),
+    "a shorter list": ({"a": [1, 2]}, {"a": []}, ["a[0]: 1 removed", "a[1]: 2 removed"]),
+    "a long text": ({"a": "x" * 99}, {"a": None}, ["a: " + "x" * 39 + "… -> null"]),
+    "a list for a map": ({"a": {}}, {"a": [1]}, ["a: {} -> [1 items]"]),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), DIFFERENCES.values(), ids=DIFFERENCES)
+def test_differences_in_words(before, after, expected) -> None:
+    """Each field that differs is one phrase."""
+    assert list(differences(before, after)) == expected
+
+
+def test_changed_fields_of_a_spec() -> None:
+    """Top-level fields, sorted; a file that is no map has none."""
+    assert changed_keys({"a": 1, "b": 2}, {"b": 3, "c": 4}) == ("a", "b", "c")
+    assert changed_keys(None, {"a": 1}) == ()
