@@ -1,0 +1,1 @@
+"""A real cluster: asked in dry runs, never changed."""
