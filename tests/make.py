@@ -177,3 +177,20 @@ def write_repository(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(dump(value), encoding="utf-8")
     return root
+
+
+def make_crd(properties: Mapping[str, Any] | None = None, **version: Any) -> dict[str, Any]:
+    """A CRD of kind Probe with these fields below spec; more of its one version by keyword."""
+    spec = {"type": "object", "properties": dict(properties or {})}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "probes.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"kind": "Probe", "plural": "probes", "singular": "probe", "listKind": "ProbeList"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema, **version}],
+        },
+    }
