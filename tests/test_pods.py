@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from make import CLUSTER, IMAGE, make_cluster, make_run, make_team
-from trainyard.parts.pods import Process, drop_empty, template
+from trainyard.parts.containers import Process
+from trainyard.parts.pods import drop_empty, template
 from trainyard.sizing import size
 
 pytestmark = pytest.mark.node

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from make import CPU_NODE, fields, make_cluster, make_run, make_team
-from trainyard.sizing import check, size
+from trainyard.sizing import check, resources, size
 from trainyard.sizing.fabric import resource_prefix
 from trainyard.sizing.node import allocatable_cpus, cpu_set, reserved_cpus
 
@@ -75,6 +75,7 @@ MEMORY = {
     "a whole node": ({"gpus_per_node": 8}, "480Gi", "64Gi"),
     "one GPU": ({"gpus_per_node": 1}, "60Gi", "8Gi"),
     "CPUs alone": ({"gpus_per_node": 0, "pool": "cpu"}, "56Gi", "8Gi"),
+    "a share by CPUs": ({"gpus_per_node": 0, "pool": "cpu", "cpus_per_node": 7}, "28Gi", "7Gi"),
     "as the job says": ({"memory_per_node": "20Gi"}, "20Gi", "5Gi"),
     "shared memory as the job says": ({"memory_per_node": "20Gi", "shared_memory": "12Gi"}, "20Gi", "12Gi"),
     "little memory": ({"memory_per_node": "100Mi", "pool": "cpu", "gpus_per_node": 0}, "100Mi", "25Mi"),
@@ -318,6 +319,13 @@ def test_reserved_cpus(stated, expected):
 def test_cpu_lists():
     """CPU lists are read as Linux writes them."""
     assert cpu_set("0-2,8") == frozenset({0, 1, 2, 8})
+
+
+def test_what_is_no_quantity_is_left_for_the_verdict():
+    """A container's mistake takes nothing from the others, and stays to be named."""
+    given = {"name": "a", "resources": {"limits": {"cpu": "many", "memory": True}}}
+    assert size(make_run(cluster=cluster(), containers=[given])).worker.cpus.value == 58
+    assert resources(given) == {"cpu": "many", "memory": True}
 
 
 BIG = {"containers": [{"name": "a", "resources": {"limits": {"cpu": 58, "memory": "480Gi"}}}]}

@@ -10,6 +10,7 @@ from trainyard.documents import Path
 from trainyard.kinds.patches import merge
 from trainyard.launchers import Role, Wiring
 from trainyard.parts import objects, pods, storage
+from trainyard.parts.containers import Process
 from trainyard.sizing import Sizing
 from trainyard.specs.run import Run
 from trainyard.workloads import Workload, workloads
@@ -104,7 +105,7 @@ class Kind(objects.Folder):
     def pod(self, sizing: Sizing, role: Role, *, subdomain: str | None = None) -> dict[str, Any]:
         """Return a role's pod template, patched."""
         env = {name: sized.value for name, sized in role.env.items()}
-        process = pods.Process(role.command, role.args, env, role.fields)
+        process = Process(role.command, role.args, env, role.fields)
         template = pods.template(self.run, sizing, role.size, process, container=self.container, subdomain=subdomain)
         return self.patched("Pod", role.name, template)
 

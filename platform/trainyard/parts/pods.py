@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.parts import network, security, storage
-from trainyard.sizing import WORKER, RoleSize, Sizing, resources
+from trainyard.parts.containers import Process, beside, trainer
+from trainyard.sizing import WORKER, RoleSize, Sizing
 from trainyard.specs.run import Run
 
 PREFIX = "trainyard.dev"
@@ -16,17 +16,6 @@ POOL = f"{PREFIX}/pool"
 
 STAY = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
 """What keeps autoscalers from moving a rank (cluster-autoscaler and Karpenter documentation)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    """What the training container runs: the launcher's part of the pod."""
-
-    command: tuple[str, ...]
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    fields: Mapping[str, str] = field(default_factory=dict)
-    """Variables from the pod's own fields: name to fieldPath."""
 
 
 def labels(run: Run) -> dict[str, str]:
@@ -73,73 +62,6 @@ def spec(
             *(beside(run, each) for each in job.containers if worker),
         ],
         "volumes": [*storage.volumes(run, size), *(job.volumes if worker else ())],
-    }
-
-
-def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[str, Any]:
-    """Return the container that trains: requests are limits, so that the pod is Guaranteed."""
-    amounts = size.requests()
-    return {
-        "name": name,
-        "image": run.job.image,
-        "imagePullPolicy": "IfNotPresent",
-        "command": list(process.command),
-        "args": list(process.args),
-        "workingDir": run.job.working_dir,
-        "env": environment(run, size, process),
-        "resources": {"requests": amounts, "limits": dict(amounts)},
-        "volumeMounts": storage.mounts(run),
-        "securityContext": security.container(locks_memory=network.locks_memory(run, size)),
-        "terminationMessagePolicy": "FallbackToLogsOnError",
-    }
-
-
-def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, Any]]:
-    """Return the variables: derived ones, the launcher's, and the job's, which may override what a launcher lets it."""
-    derived = {
-        "HOME": security.HOME,
-        "USER": security.USER_NAME,
-        "PYTHONUNBUFFERED": "1",
-        **hidden_gpus(run, size.pool, size.gpus.value),
-        **{name: sized.value for name, sized in size.env.items()},
-        **storage.environment(run),
-    }
-    values = {**derived, **process.env, **run.job.env}
-    elsewhere = {*process.fields, *run.job.secrets}
-    plain: list[dict[str, Any]] = [
-        {"name": name, "value": value} for name, value in values.items() if name not in elsewhere
-    ]
-    own = [{"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}} for name, path in process.fields.items()]
-    return [*plain, *own, *(secret(name, reference) for name, reference in run.job.secrets.items())]
-
-
-def secret(name: str, reference: str) -> dict[str, Any]:
-    """Return a variable whose value stands in a Secret: `secret/key`."""
-    of, _, key = reference.partition("/")
-    return {"name": name, "valueFrom": {"secretKeyRef": {"name": of, "key": key}}}
-
-
-def hidden_gpus(run: Run, pool: str, gpus: int) -> dict[str, str]:
-    """Return what keeps a container without GPUs from seeing those of its node (k8s-device-plugin v0.20.0 README)."""
-    shape = run.cluster.pools[pool].node.gpus
-    return {"NVIDIA_VISIBLE_DEVICES": "void"} if shape and shape.vendor == "nvidia" and not gpus else {}
-
-
-def beside(run: Run, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a container of the job's own, completed: requests equal limits, Pod Security restricted, no GPUs seen."""
-    amounts = resources(given)
-    asks = any("/" in name for name in amounts)
-    listed = given.get("env")
-    env = list(listed) if isinstance(listed, (list, tuple)) else []
-    named = {each.get("name") for each in env if isinstance(each, Mapping)}
-    hidden = {} if asks else hidden_gpus(run, run.job.pool, 0)
-    context = given.get("securityContext")
-    return {
-        "imagePullPolicy": "IfNotPresent",
-        **given,
-        "env": [*env, *({"name": name, "value": value} for name, value in hidden.items() if name not in named)],
-        "resources": {"requests": amounts, "limits": dict(amounts)},
-        "securityContext": {**security.container(), **(context if isinstance(context, Mapping) else {})},
     }
 
 

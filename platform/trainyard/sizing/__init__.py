@@ -2,7 +2,7 @@
 
 from trainyard.sizing.base import Closeness, RoleSize, Sized, Sizing
 from trainyard.sizing.limits import check
-from trainyard.sizing.roles import WORKER, resources
 from trainyard.sizing.run import size_run as size
+from trainyard.sizing.wish import WORKER, resources
 
 __all__ = ["WORKER", "Closeness", "RoleSize", "Sized", "Sizing", "check", "resources", "size"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Severity
-from trainyard.sizing.node import Available, available, binary, cores, numa_nodes, one_numa_node, pins_cpus, size
-from trainyard.sizing.roles import Wish, companions, resources, share, wants_rdma, wishes
+from trainyard.sizing.node import Available, available, binary, numa_nodes, one_numa_node, pins_cpus, size
 from trainyard.sizing.run import size_run
+from trainyard.sizing.wish import Wish, companions, number, share, taken, wants_rdma, wishes
 from trainyard.specs.run import Run
 
 
@@ -64,10 +63,10 @@ def check_scratch(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
 def check_containers(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
     """Yield containers of the job's own that leave the training container nothing of what a pod has."""
     part, _ = share(run.job, worker, node)
-    own = [resources(each) for each in companions(run.job)]
-    cpus, memory = sum((cores(each["cpu"]) for each in own), Fraction(0)), sum(size(each["memory"]) for each in own)
+    own = companions(run.job)
+    cpus, memory = taken(own, "cpu"), taken(own, "memory")
     if worker.cpus is None and cpus and node.cpus * part - cpus < 1:
-        message = f"containers ask for {float(cpus):g} CPUs of the pod's {float(node.cpus * part):g}; lower them"
+        message = f"containers ask for {number(cpus)} CPUs of the pod's {number(node.cpus * part)}; lower them"
         yield problem(run, "gpu-count-node", message, ("containers",))
     if worker.memory is None and memory and memory >= node.memory * part:
         message = f"containers ask for {binary(memory)} of the pod's {binary(node.memory * part)} memory; lower them"

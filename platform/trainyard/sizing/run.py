@@ -6,7 +6,8 @@ import math
 
 from trainyard.sizing.base import Closeness, Sized, Sizing
 from trainyard.sizing.node import MI, size
-from trainyard.sizing.roles import size_role, wishes
+from trainyard.sizing.roles import size_role
+from trainyard.sizing.wish import wishes
 from trainyard.specs.run import Run
 
 GRACE = 30
