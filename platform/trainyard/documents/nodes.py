@@ -50,17 +50,17 @@ def compose(text: str, first_line: int = 1, *, judged: bool = False) -> tuple[No
     """
     if not judged and (problem := syntax.unprintable(text, first_line)):
         raise Unreadable(problem)
-    source = text
+    source, adapted = text, False
     looks = 0 if syntax.COLON in text or syntax.DROPPED in text else MAX_SECOND_LOOKS // (len(text) + 1)
     while True:
         try:
-            return _Composer(source, first_line, judged=judged).document()
+            return _Composer(source, first_line, judged=judged, adapted=adapted).document()
         except yaml.MarkedYAMLError as error:
             looks -= 1
             accepted = syntax.accepted(error, source) if looks > 0 else None
             if accepted is None:
                 raise Unreadable(syntax.problem_of(error, text, first_line)) from None
-            source = accepted
+            source, adapted = accepted, True
         except yaml.YAMLError:
             raise Unreadable(Problem("decode/syntax", "not YAML; mend the syntax", first_line, 1)) from None
 
@@ -68,9 +68,10 @@ def compose(text: str, first_line: int = 1, *, judged: bool = False) -> tuple[No
 class _Composer:
     """Builds nodes by asking the parser for one event after another."""
 
-    def __init__(self, text: str, first_line: int, *, judged: bool) -> None:
+    def __init__(self, text: str, first_line: int, *, judged: bool, adapted: bool) -> None:
         self.text = text
         self.first_line = first_line
+        self.adapted = adapted
         self.wary = not judged and ("\\/" in text or "?" in text)
         self.next: Any = CParser(text).get_event
         self.anchors: dict[str, Node] = {}
@@ -129,7 +130,7 @@ class _Composer:
             source = self.text[event.start_mark.index : event.end_mark.index]
             if why := syntax.refused(source, event.style, in_flow=self.flows > 0):
                 raise Unreadable(Problem("decode/syntax", why, node.line, node.column))
-        if syntax.COLON in node.text or syntax.DROPPED in node.text:
+        if self.adapted:
             node.text = node.text.replace(syntax.COLON, ":").replace(syntax.DROPPED, "")
         return node
 
