@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -286,3 +289,65 @@ def test_rendering_twice_gives_the_same(kind):
     run = make_run(kind=kind, nodes=4)
     assert objects(run) == objects(run)
     assert size(run) == size(run)
+
+
+PAIR = "launcher 'torchrun' cannot run in kind 'OwnJob'; kinds that can: Job, JobSet"
+FACTS = """
+from dataclasses import replace
+
+from trainyard.workloads.job import WORKLOAD as JOB
+
+WORKLOAD = replace(JOB, launchers=frozenset({"bash"}))
+"""
+OWN = """
+from trainyard.kinds.job import Job
+from trainyard.launchers import Launcher, Role
+
+
+class Bash(Launcher):
+    name = "bash"
+
+    def roles(self, run, sizing, wiring):
+        return (Role(sizing.worker, ("bash", run.job.program)),)
+
+
+class OwnJob(Job):
+    name = "OwnJob"
+    container = "own"
+
+
+LAUNCHER = Bash()
+"""
+SHOW = """
+import sys
+
+from make import make_cluster, make_job_file, make_specs
+from trainyard.workloads.resolve import resolve
+
+_, [finding] = resolve(make_specs(make_job_file(kind="OwnJob", launcher="torchrun")))
+[run], findings = resolve(make_specs(make_job_file(kind="OwnJob", launcher="bash")))
+print(finding.message, findings, "cdk8s" in sys.modules)
+
+from trainyard.kinds import build
+from trainyard.launchers import check
+from trainyard.parts.objects import new_app
+
+container = build(run, new_app()).objects()[0][0]["spec"]["template"]["spec"]["containers"][0]
+print(check(run), container["name"], container["command"])
+"""
+
+
+def test_own_launchers_and_kinds_come_by_entry_points(tmp_path):
+    """A package that is installed beside Trainyard brings a launcher, a kind and its facts; nothing here changes."""
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "own_facts.py").write_text(FACTS)
+    (tmp_path / "own-1.dist-info").mkdir()
+    (tmp_path / "own-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 1\n")
+    (tmp_path / "own-1.dist-info" / "entry_points.txt").write_text(
+        "[trainyard.launchers]\nbash = own:LAUNCHER\n"
+        "[trainyard.kinds]\nOwnJob = own:OwnJob\n"
+        "[trainyard.workloads]\nOwnJob = own_facts:WORKLOAD\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run([sys.executable, "-c", SHOW], env={"PYTHONPATH": path}, capture_output=True, text=True)
+    assert (done.stderr, done.stdout) == ("", f"{PAIR} [] False\n[] own ['bash', 'train.py']\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
@@ -131,11 +131,10 @@ def carries(workload: Workload, launcher: str) -> bool:
     return workload.launchers is None or launcher in workload.launchers
 
 
-def listed(run: Run, can: object) -> str:
+def listed(run: Run, can: Callable[[Workload], bool]) -> str:
     """Name the kinds of the run's cluster that can do something."""
-    known = workloads().values()
-    here = [each.kind for each in known if each.operator is None or each.operator in run.cluster.operators]
-    able = [name for name in here if callable(can) and can(workloads()[name])]
+    operators = {None, *run.cluster.operators}
+    able = [name for name, each in workloads().items() if each.operator in operators and can(each)]
     return ", ".join(able) or "none on this cluster"
 
 
