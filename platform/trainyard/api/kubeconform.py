@@ -190,6 +190,5 @@ def reference(result: Result, document: documents.Document | None) -> ObjectRef:
     value = document.value if document and isinstance(document.value, dict) else {}
     metadata = value.get("metadata")
     namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
-    return ObjectRef(
-        result["version"], result["kind"], namespace if isinstance(namespace, str) else None, result["name"]
-    )
+    name = result["name"].removesuffix(GENERATED)
+    return ObjectRef(result["version"], result["kind"], namespace if isinstance(namespace, str) else None, name)

@@ -47,5 +47,5 @@ def check_scale(value: Any, path: str) -> Iterator[Problem]:
 def compiled(kind: Kind, *, ranged: bool, required: bool) -> Check:
     """Compile a kind's schema; fields are compiled when an object first has them."""
     if kind.typed:
-        return typed.Compiler(required=required).root(kind.schema, drops_status=kind.status)
+        return typed.Compiler(required=required).root(kind.schema)
     return custom.Compiler(ranged=ranged).root(kind.schema, drops_status=kind.status)

@@ -6,13 +6,14 @@ pkg/apiserver/validation; the rules for null were asked of a kube-apiserver 1.35
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from trainyard.api.problems import shown
 from trainyard.api.schemas import TYPE
 from trainyard.api.structure import lists, typed, values
+from trainyard.api.structure.dropped import PRUNING, Shape, nothing_nested
+from trainyard.api.structure.embedded import embedded
 from trainyard.api.structure.walk import (
     Check,
     Fault,
@@ -27,9 +28,7 @@ from trainyard.api.structure.walk import (
     scalars,
 )
 
-PRUNING = "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/pruning/algorithm.go"
-EMBEDDED = "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/objectmeta/validation.go"
-KIND = re.compile("[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
+DROPPED = "status (which create drops, so no object has it)"
 LARGEST_WHOLE_FLOAT = 2**53 - 1
 """Beyond it kube-openapi takes no float for an integer."""
 
@@ -45,11 +44,11 @@ class Compiler:
         """Compile the schema of a kind; a status that the server drops is judged by its shape alone."""
         if not drops_status or "status" not in schema.get("properties", {}):
             return self.node(schema)
-        below = dict(schema["properties"])
-        dropped = below.pop("status")
-        required = [name for name in schema.get("required", ()) if name != "status"]
-        whole = self.node({**schema, "properties": {**below, "status": {}}, "required": required})
-        return typed.beside(whole, Shape().node(dropped))
+        properties = dict(schema["properties"])
+        shape = Shape().node(properties["status"])
+        required = [DROPPED if name == "status" else name for name in schema.get("required", ())]
+        whole = self.node({**schema, "properties": {**properties, "status": {}}, "required": required})
+        return typed.beside(whole, shape)
 
     def node(self, node: Mapping[str, Any], _name: str = "") -> Check:
         """Compile one node."""
@@ -167,7 +166,7 @@ def not_a(kind: str | None) -> Check:
         return [
             Fault(
                 "schema/type",
-                f"invalid value: {shown(value)}: must be of type {words}, but is {name(value)}",
+                f"invalid value: {shown(value)}: must be of type {words}, but is {type_of(value)}",
                 values.SOURCE,
             )
         ]
@@ -175,7 +174,7 @@ def not_a(kind: str | None) -> Check:
     return wrong
 
 
-def name(value: Any) -> str:
+def type_of(value: Any) -> str:
     """Return the JSON type of a value; an integer too large for 64 bits is a number."""
     return "number" if type(value) is int and not is_whole(value) else json_name(value)
 
@@ -234,72 +233,3 @@ def elements(test: Check) -> Check:
     """Return the check of a list's elements."""
     check = arrays(test, anything, ())
     return lambda value: check(value) if type(value) is list else None
-
-
-def nothing_nested(value: Any) -> Faults:
-    """Refuse every field below `additionalProperties: true`: the server keeps the value, and prunes what is in it."""
-    if type(value) is dict:
-        return [
-            Fault("schema/unknown-field", f"unknown field {key!r}; create refuses it", PRUNING, [key]) for key in value
-        ]
-    return arrays(nothing_nested, anything, ())(value) if type(value) is list else None
-
-
-def embedded(value: Any) -> Faults:
-    """Check apiVersion and kind of an embedded resource; that they are there and text is asked elsewhere."""
-    faults = []
-    api_version, kind = value.get("apiVersion"), value.get("kind")
-    if isinstance(api_version, str) and (not api_version or api_version.count("/") > 1):
-        faults.append(
-            Fault(
-                "schema/embedded",
-                f"invalid value: {shown(api_version)}: should be a group and version",
-                EMBEDDED,
-                ["apiVersion"],
-            )
-        )
-    if isinstance(kind, str) and not KIND.fullmatch(kind.lower()):
-        faults.append(
-            Fault("schema/embedded", f"invalid value: {shown(kind)}: should be a kind such as Pod", EMBEDDED, ["kind"])
-        )
-    return faults
-
-
-class Shape:
-    """Compiles what is asked of a part that create drops: known fields, and the types server-side apply tells apart."""
-
-    def node(self, node: Mapping[str, Any], _name: str = "") -> Check:
-        """Compile one node."""
-        if TYPE in node:
-            return typed.Compiler().node(node, "")
-        kind = node.get("type")
-        after = lists.asked(node, applied=True)
-        if kind == "object":
-            properties, additional = node.get("properties") or {}, node.get("additionalProperties")
-            fallback = self.node(additional) if isinstance(additional, Mapping) else anything
-            closed = additional is None or additional is False
-            refuse = closed and not node.get("x-kubernetes-preserve-unknown-fields")
-            return objects(properties, None if refuse else fallback, self.node, expected("map"), anything, (), PRUNING)
-        if kind == "array":
-            items = node.get("items")
-            inner = self.node(items) if isinstance(items, Mapping) else anything
-            return arrays(lambda value: None if value is None else inner(value), expected("list"), after)
-        if kind == "string" and node.get("format", "byte") == "byte":
-            return scalars(is_text, expected("string"), ())
-        if kind in ("integer", "number"):
-            return scalars(is_number, expected("number"), ())
-        if kind == "boolean":
-            return scalars(is_flag, expected("boolean"), ())
-        if kind == "string":
-            return scalars(lambda value: type(value) not in (dict, list), expected("scalar"), ())
-        return anything if node.get("x-kubernetes-preserve-unknown-fields") else nothing_nested
-
-
-def expected(kind: str) -> Check:
-    """Return the report of a wrong type, in the words of server-side apply."""
-
-    def wrong(value: Any) -> Faults:
-        message = f"expected {kind}, got {json_name(value)}: {shown(value)}; server-side apply refuses it"
-        return [Fault("schema/type", message, lists.APPLIED)]
-
-    return wrong

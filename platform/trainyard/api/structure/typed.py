@@ -43,12 +43,13 @@ class Compiler:
         self.required = required
         self.types: dict[str, Check] = {}
 
-    def root(self, schema: Mapping[str, Any], *, drops_status: bool) -> Check:
-        """Compile a kind; in a status that create drops, a choice is never wrong."""
+    def root(self, schema: Mapping[str, Any]) -> Check:
+        """Compile a kind; in a status a choice is never wrong, whether create drops it or, for a Node, keeps it."""
         properties = dict(schema["properties"])
-        status = properties.pop("status", None) if drops_status else None
-        whole_kind = {**schema, "properties": {**properties, **({"status": {}} if status else {})}}
-        check = self.struct(whole_kind, str(schema[TYPE]))
+        status = properties.get("status")
+        if status is not None:
+            properties["status"] = {}
+        check = self.struct({**schema, "properties": properties}, str(schema[TYPE]))
         return check if status is None else beside(check, Compiler(choices=False).node(status, "status"))
 
     def node(self, node: Mapping[str, Any], place: str) -> Check:
