@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -118,7 +119,7 @@ class Pool(Spec):
     pci: tuple[PciAddress, ...] = ()
     """PCI addresses of the shape's NICs on these nodes, in its order; default: those that the shape knows."""
 
-    @property
+    @cached_property
     def node(self) -> Shape:
         """The shape of one node."""
         shape = self.shape if isinstance(self.shape, Shape) else preset(self.shape)

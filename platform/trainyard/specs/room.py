@@ -56,7 +56,7 @@ def check(ask: Ask, pool: Pool) -> Iterator[Wrong]:
     if ask.gpus > count:
         yield "gpus-per-node", ask.at("gpusPerNode"), too_many_gpus(ask, count)
         return
-    cpus, memory = free_cpus(pool), free_memory(pool)
+    cpus, memory = pool.node.free_cpus, pool.node.free_memory
     if ask.cpus is not None and ask.cpus > cpus:
         message = f"cpusPerNode is {ask.cpus}, but pool {ask.pool!r} has {cpus} a node for pods; lower it"
         yield "cpus-per-node", ask.at("cpusPerNode"), message
@@ -89,22 +89,10 @@ def per_node(ask: Ask, pool: Pool) -> int:
     if ask.gpus and pool.node.gpus:
         limits.append(pool.node.gpus.count // ask.gpus)
     if ask.cpus is not None:
-        limits.append(free_cpus(pool) // ask.cpus)
+        limits.append(pool.node.free_cpus // ask.cpus)
     if ask.memory is not None and amount(ask.memory):
-        limits.append(int(free_memory(pool) // amount(ask.memory)))
+        limits.append(int(pool.node.free_memory // amount(ask.memory)))
     return min(limits, default=1)
-
-
-def free_cpus(pool: Pool) -> int:
-    """Return whole CPUs of a node that pods can have: capacity less what the system and daemons keep."""
-    node = pool.node
-    return int(node.cpus - amount(node.reserved.cpus) - amount(node.daemons.cpus))
-
-
-def free_memory(pool: Pool) -> int:
-    """Return bytes of a node that pods can have."""
-    node = pool.node
-    return int(amount(node.memory) - amount(node.reserved.memory) - amount(node.daemons.memory))
 
 
 def amount(quantity: str) -> Decimal:
