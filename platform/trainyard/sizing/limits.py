@@ -41,8 +41,10 @@ def check_parts(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
 
 def check_memory(run: Run) -> Iterator[Finding]:
     """Yield shared memory that leaves the programs none: its pages count in the container's memory."""
+    if run.job.shared_memory is None:
+        return
     worker = size_run(run).worker
-    if run.job.shared_memory and size(worker.shared_memory.value) >= size(worker.memory.value):
+    if size(worker.shared_memory.value) >= size(worker.memory.value):
         message = (
             f"sharedMemory is {worker.shared_memory.value}, but counts in the pod's memory of {worker.memory.value}"
             "; lower it, or raise memoryPerNode"

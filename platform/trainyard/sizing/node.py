@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from trainyard.quantities import Quantity
 from trainyard.specs import Pool
@@ -64,11 +65,16 @@ def reserved_cpus(pool: Pool) -> frozenset[int]:
     shape = pool.node
     nodes = numa_nodes(shape)
     each = math.ceil(cores(shape.reserved.cpus) / (len(nodes) * shape.threads_per_core))
+    return first_cores(tuple(numa.cpus for numa in nodes), each, shape.threads_per_core)
+
+
+@lru_cache(maxsize=1024)
+def first_cores(lists: tuple[str, ...], each: int, threads: int) -> frozenset[int]:
+    """Return the first cores of every CPU list, with all their threads."""
     kept: set[int] = set()
-    for numa in nodes:
-        cpus = sorted(cpu_set(numa.cpus))
-        stride = len(cpus) // shape.threads_per_core
-        for thread in range(shape.threads_per_core):
+    for cpus in (sorted(cpu_set(text)) for text in lists):
+        stride = len(cpus) // threads
+        for thread in range(threads):
             kept.update(cpus[thread * stride : thread * stride + each])
     return frozenset(kept)
 
@@ -78,6 +84,7 @@ def numa_nodes(shape: Shape) -> tuple[Numa, ...]:
     return shape.numa or (Numa(cpus=f"0-{shape.cpus - 1}", memory=shape.memory),)
 
 
+@lru_cache(maxsize=4096)
 def cpu_set(text: str) -> frozenset[int]:
     """Read a CPU list such as `0-55,112-167`."""
     found: set[int] = set()
@@ -87,11 +94,13 @@ def cpu_set(text: str) -> frozenset[int]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=4096)
 def cores(text: str) -> Fraction:
     """Return a quantity of CPUs as an exact number."""
     return Fraction(Quantity.parse(text).amount)
 
 
+@lru_cache(maxsize=4096)
 def size(text: str) -> int:
     """Return a quantity of bytes."""
     return Quantity.parse(text).value()
