@@ -89,7 +89,9 @@ class Judge:
         name = manifest.namespace or "default"
         if self.namespaces is not None and name not in self.namespaces:
             message = f"namespace {name!r} does not exist on this cluster"
-            problem = Problem(("metadata", "namespace"), "meta/namespace-exists", message, "kube-apiserver NamespaceLifecycle")
+            problem = Problem(
+                ("metadata", "namespace"), "meta/namespace-exists", message, "kube-apiserver NamespaceLifecycle"
+            )
             yield self._finding(manifest, problem, "meta")
 
     def _unknown(self, manifest: Manifest, why: Missing) -> Judgement:

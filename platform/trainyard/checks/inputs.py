@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from trainyard.system import files
 
 SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
+RECORDS = re.compile(r"(^|/)generated/[^/]+/(index|ledger|nodes)/")
+"""Files of a generated tree that are for no API server: our own records, and what belongs into node images."""
 
 
 def collect(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -25,8 +28,9 @@ def collect(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         path = Path(name)
         if path.is_dir():
             for found in sorted(files.walk(path), key=lambda each: each.path):
-                if found.regular and found.path.endswith(SUFFIXES):
-                    yield from read(path / found.path)
+                file = path / found.path
+                if found.regular and file.suffix in SUFFIXES and not RECORDS.search(file.resolve().as_posix()):
+                    yield from read(file)
         elif path.exists():
             yield from read(path)
         else:

@@ -67,7 +67,9 @@ def check(
         elif "inventory" in policy.needs and world.inventory is None:
             skipped.append(Skipped(policy.id, "no inventory"))
         else:
-            found = (finding(policy, problem) for problem in policy.check(world) if not waived(policy, problem, waivers))
+            found = (
+                finding(policy, problem) for problem in policy.check(world) if not waived(policy, problem, waivers)
+            )
             findings += found
     return findings, skipped
 

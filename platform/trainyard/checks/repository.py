@@ -55,9 +55,7 @@ class Checking:
         inputs = list(self.inputs(name))
         manifests = validate.decode_all(inputs, result)
         known = known.with_crds(each.value for each in manifests)
-        olds = {
-            validate.identity(each): each for each in validate.decode_all(self.before.get(name, ()), Result())
-        }
+        olds = {validate.identity(each): each for each in validate.decode_all(self.before.get(name, ()), Result())}
         judge = Judge(known, self.allow_unknown, self.namespaces(cluster, manifests), self.line_of)
         judgements: list[Judgement] = []
         for manifest in manifests:
@@ -105,9 +103,7 @@ class Checking:
         """Return the spec line of a generated object."""
         return self.spec_line(manifest.file)
 
-    def second_engine(
-        self, name: str, known: Catalog, inputs: Sequence[tuple[str, bytes]], result: Result
-    ) -> None:
+    def second_engine(self, name: str, known: Catalog, inputs: Sequence[tuple[str, bytes]], result: Result) -> None:
         """Let kubeconform judge the same files; what ours refused already is not said twice."""
         refused = {(each.location.file, each.location.document) for each in result.findings if each.is_error}
         for finding in kubeconform.check(self.root, known, inputs):

@@ -75,5 +75,3 @@ def assumed(known: Catalog, *, kubernetes: str | None, projects: Mapping[str, st
         return f"{text}, with the newest known release of each of {len(known.projects)} projects; name yours by --with"
     named = ", ".join(f"{name} {release}" for name, release in sorted(known.projects.items()))
     return f"{text}, with {named or 'no operators'}"
-
-

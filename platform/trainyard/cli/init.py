@@ -20,7 +20,9 @@ def command(folder: Path = typer.Argument(help="The folder to write to; made if 
 
     skeleton = Path(str(files("trainyard"))) / "skeleton"
     sources = sorted(path for path in skeleton.rglob("*") if path.is_file())
-    targets = {path: folder / path.relative_to(skeleton).with_name(HIDDEN.get(path.name, path.name)) for path in sources}
+    targets = {
+        path: folder / path.relative_to(skeleton).with_name(HIDDEN.get(path.name, path.name)) for path in sources
+    }
     taken = [str(target) for target in targets.values() if target.exists()]
     if taken:
         raise SpecError(f"{taken[0]} exists already; choose an empty folder")

@@ -27,7 +27,9 @@ def group() -> None:
 @app.command("job")
 def job(
     name: str = typer.Argument(help="<team>/<job>, as in nlp/llama."),
-    cluster: str | None = typer.Option(None, help="The cluster it runs on; the only one that admits the team, if there is one."),
+    cluster: str | None = typer.Option(
+        None, help="The cluster it runs on; the only one that admits the team, if there is one."
+    ),
     queue: str | None = typer.Option(None, help="The queue; the only one that admits the team, if there is one."),
     pool: str | None = typer.Option(None, help="The node pool; the only one, if there is one."),
     image: str | None = typer.Option(None, help="The image, by digest."),

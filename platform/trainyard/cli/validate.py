@@ -37,10 +37,8 @@ def command(
         )
     else:
         from trainyard.checks.repository import validate_repository
-        from trainyard.cli._origins import Origins
+        from trainyard.synth.origins import spec_lines
 
-        result = validate_repository(
-            root, Origins(root).line, clusters=cluster or (), allow_unknown=allow_unknown or ()
-        )
+        result = validate_repository(root, spec_lines(root), clusters=cluster or (), allow_unknown=allow_unknown or ())
     sys.stdout.write(render(result, format_))
     return result.exit_code(strict=strict)

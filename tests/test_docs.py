@@ -1,0 +1,134 @@
+"""What the documentation shows is true: its specs load, its YAML would be admitted, its commands run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trainyard.checks.validate import strangers
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PARTS = ("jobs", "platform", "policies", "schemas", "generated")
+
+
+def blocks(language):
+    """Every code block of a language: page, words after the language, text."""
+    for page in PAGES:
+        for match in BLOCK.finditer(page.read_text()):
+            if match[1] == language:
+                yield page.name, match[2].strip(), match[3]
+
+
+def files(top):
+    """YAML blocks whose first line names a file below `top`."""
+    for page, _, text in blocks("yaml"):
+        named = re.match(rf"# ({top}/\S+)\n", text)
+        if named:
+            yield pytest.param(named[1], text, id=f"{page}:{named[1]}")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the repository's own files, with every spec that the documentation shows."""
+    folder = tmp_path_factory.mktemp("docs") / "repository"
+    for part in PARTS:
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "trainyard"))
+    for top in ("jobs", "platform"):
+        for name, text in (each.values for each in files(top)):
+            (folder / name).write_text(text)
+    for _, _, text in blocks("python"):
+        if "trainyard.specs import Job" in text:
+            (folder / "jobs" / "nlp" / "rates.py").write_text(text)
+    for _, _, text in blocks("python"):
+        if "trainyard.checks import" in text:
+            (folder / "policies" / "from_the_docs.py").write_text(text)
+    return folder
+
+
+def trainyard(*arguments, cwd):
+    """Run the program as a user would."""
+    command = [sys.executable, "-m", "trainyard", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "platform"), "CI": ""}
+    environment.pop("TRAINYARD_BASE", None)
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def rendered(copy):
+    """The copy after `trainyard synth`."""
+    done = trainyard("synth", cwd=copy)
+    assert done.returncode == 0, done.stderr
+    git = ["git", "-c", "user.name=docs", "-c", "user.email=docs@example.com", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "all"]):
+        subprocess.run([*git, *command], cwd=copy, check=True)
+    return copy
+
+
+@pytest.mark.node
+@pytest.mark.slow
+def test_specs_of_the_docs_are_rendered_and_admitted(rendered):
+    """Every job and cluster that the documentation shows is loaded, rendered, and judged valid with its policies."""
+    shown = {each.values[0] for top in ("jobs", "platform") for each in files(top)}
+    assert {"jobs/nlp/hello.yaml", "jobs/nlp/bert-large.yaml", "platform/clusters/demo.yaml"} <= shown
+    (tools := rendered / ".tools" / "bin").mkdir(parents=True, exist_ok=True)
+    if (ROOT / ".tools/bin/kubeconform").exists() and not (tools / "kubeconform").exists():
+        (tools / "kubeconform").symlink_to(ROOT / ".tools/bin/kubeconform")
+    done = trainyard("validate", cwd=rendered)
+    assert done.returncode == 0, done.stdout
+    for name in ("hello", "bert-large", "rates-low", "rates-high"):
+        assert list(rendered.glob(f"generated/*/runs/nlp/{name}-????????")), name
+
+
+@pytest.mark.node
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "text"), list(files("generated")))
+def test_yaml_of_the_docs_is_what_comes_out(rendered, name, text):
+    """A generated file that the documentation shows is the file that comes out, byte for byte."""
+    assert (rendered / name).read_text() == text.partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        pytest.param(page, text, id=f"{page}-{number}")
+        for number, (page, _, text) in enumerate(blocks("yaml"))
+        if re.search(r"^kind: ", text, re.MULTILINE) and "apiVersion" in text
+    ],
+)
+def test_yaml_of_the_docs_is_valid(page, text):
+    """Every Kubernetes object that the documentation shows would be admitted."""
+    result = strangers([(page, text.encode())], ROOT / "schemas", kubernetes="1.35")
+    assert not [finding.message for finding in result.findings if finding.is_error]
+
+
+@pytest.mark.node
+@pytest.mark.slow
+def test_commands_of_the_docs_run(rendered):
+    """Every shell line of the documentation runs, but for those marked as needing a cluster; make runs in CI itself."""
+    ran = 0
+    for page, words, text in blocks("sh"):
+        for line in text.splitlines():
+            if line.startswith("trainyard ") and "cluster" not in words:
+                done = trainyard(*line.split()[1:], cwd=rendered)
+                assert done.returncode == 0, f"{page}: {line}: {done.stdout}{done.stderr}"
+                ran += 1
+            elif line.startswith("make "):
+                assert re.search(rf"^{line.split()[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE), line
+            else:
+                assert "cluster" in words, f"{page}: {line}"
+    assert ran >= 3
+
+
+def test_links_of_the_docs_exist():
+    """Every relative link leads to a file."""
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
