@@ -1,0 +1,66 @@
+"""Quantities in core objects as whole nano units: cached, comparable as integers; and the rule that they are some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from trainyard.api.problems import Path, Problem, Rule
+from trainyard.quantities import Quantity
+
+QUANTITY = Rule("core/quantity", "k8s.io/apimachinery v0.35.4 pkg/api/resource/quantity.go ParseQuantity")
+NOT_QUANTITY = "must be a quantity, such as 500m, 2 or 64Gi"
+NANO = 10**9
+LARGEST = 2**63 - 1
+"""Where a count of thousandths saturates, which makes huge whole amounts look fractional to the server."""
+
+_MOST_DIGITS = 60
+"""Amounts beyond this many digits are all equally huge."""
+_HUGE: int = 10**_MOST_DIGITS
+
+
+@lru_cache(maxsize=4096)
+def _nanos(value: str | float, kind: str) -> int | None:  # noqa: ARG001  # keeps 1, 1.0 and True apart in the cache
+    try:
+        amount = Quantity.parse(value).amount
+    except (ValueError, ArithmeticError):
+        return None
+    if amount.adjusted() > _MOST_DIGITS:
+        return -_HUGE if amount < 0 else _HUGE
+    whole: int = int(amount * NANO)
+    return whole
+
+
+def nanos(value: Any) -> int | None:
+    """A quantity in billionths; None for what is none. Null is zero, as in Go."""
+    if type(value) in (str, int, float):
+        amount: int | None = _nanos(value, type(value).__name__)
+        return amount
+    return 0 if value is None else None
+
+
+def millis(value: Any) -> int | None:
+    """A quantity in thousandths, rounded up, as the server rounds every resource list."""
+    amount = nanos(value)
+    return None if amount is None else -(-amount // 1_000_000)
+
+
+def canonical(value: Any) -> str | None:
+    """A quantity as the server spells it; None for what is none."""
+    if nanos(value) is None or value is None:
+        return None
+    return Quantity.parse(value).canonical()
+
+
+def check_quantity(value: Any, path: Path) -> Iterator[Problem]:
+    """Yield a value that no quantity can be read from."""
+    if nanos(value) is None:
+        yield QUANTITY.invalid(path, value, NOT_QUANTITY)
+
+
+def check_quantities(resources: Any, path: Path) -> Iterator[Problem]:
+    """Yield the malformed quantities of a resource list."""
+    if isinstance(resources, dict):
+        for name, value in resources.items():
+            yield from check_quantity(value, (*path, name))

@@ -1,0 +1,69 @@
+"""Reading fields of objects that may have any shape: what is malformed reads as absent.
+
+Wrong types are another layer's findings, and semantic rules say nothing about such a subtree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Object = dict[str, Any]
+EMPTY: Object = {}
+
+
+def child(value: Object, key: str) -> Object | None:
+    """The object under a key, or None where there is none."""
+    found = value.get(key)
+    return found if type(found) is dict else None
+
+
+def inner(value: Object, *keys: str) -> Object:
+    """The object below some keys, or an empty one."""
+    for key in keys:
+        found = value.get(key)
+        if type(found) is not dict:
+            return EMPTY
+        value = found
+    return value
+
+
+def each(value: Object, key: str) -> Sequence[tuple[int, Object]]:
+    """The objects of a list with their places."""
+    found = value.get(key)
+    if type(found) is not list:
+        return ()
+    return [(index, entry) for index, entry in enumerate(found) if type(entry) is dict]
+
+
+def texts(value: Object, key: str) -> Sequence[tuple[int, str]]:
+    """The strings of a list with their places."""
+    found = value.get(key)
+    if type(found) is not list:
+        return ()
+    return [(index, entry) for index, entry in enumerate(found) if type(entry) is str]
+
+
+def text(value: Object, key: str) -> str:
+    """The string under a key, or an empty one."""
+    found = value.get(key)
+    return found if type(found) is str else ""
+
+
+def number(value: Object, key: str) -> int | None:
+    """The integer under a key; a float without a fraction is one, as it is to the server."""
+    found = value.get(key)
+    if type(found) is int:
+        return found
+    return int(found) if type(found) is float and found.is_integer() else None
+
+
+def count(value: Object, key: str) -> int:
+    """How many entries the list or map under a key has."""
+    found = value.get(key)
+    return len(found) if isinstance(found, (list, dict)) else 0
+
+
+def flag(value: Object, key: str) -> bool:
+    """Whether the field is true."""
+    return value.get(key) is True
