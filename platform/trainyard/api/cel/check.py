@@ -46,7 +46,7 @@ class Checked:
     overloads: dict[int, tuple[Overload, ...]] = field(default_factory=dict)
     """The forms that each call may take: several where types are known at run time alone."""
     qualified: dict[int, str] = field(default_factory=dict)
-    """Nodes that are a dotted name: of a type, or the namespace of a function."""
+    """Nodes that are a name of their own: of a type, a variable with dots, or the namespace of a function."""
     variables: set[str] = field(default_factory=set)
     """The declared variables that the expression refers to."""
 
@@ -122,9 +122,14 @@ class _Checker:
 
     def select(self, node: Select) -> Type:
         name = None if node.test else dotted(node)
-        if name in TYPE_NAMES and name.partition(".")[0] not in self.scope:
-            self.checked.qualified[node.id] = name
-            return types.type_of(TYPE_NAMES[name])
+        if name is not None and name.partition(".")[0] not in self.scope:
+            if name in self.declared:
+                self.checked.variables.add(name)
+                self.checked.qualified[node.id] = name
+                return self.declared[name]
+            if name in TYPE_NAMES:
+                self.checked.qualified[node.id] = name
+                return types.type_of(TYPE_NAMES[name])
         operand = self.now(self.visit(node.operand))
         found = self.field(node, operand, node.field)
         if node.test:

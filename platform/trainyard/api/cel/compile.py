@@ -74,7 +74,8 @@ class Compiler:
     def select(self, node: Select) -> Run:
         """Read a field, or ask whether it is there."""
         if node.id in self.checked.qualified:
-            return self.named_type(self.checked.qualified[node.id])
+            name = self.checked.qualified[node.id]
+            return access.variable(self.slots[name], name) if name in self.slots else self.named_type(name)
         step = self.step(node.operand, node.field)
         build = access.presence if node.test else access.selection
         return build(self.run(node.operand), step)
@@ -242,12 +243,42 @@ def direct(function: Callable[..., Any], arguments: Sequence[Run]) -> Run:
 
 def dispatched(overloads: Sequence[Overload], arguments: Sequence[Run]) -> Run:
     """Call the first form that takes the values."""
+    if len(arguments) == 1:
+        return dispatched_by_one([(*each.tests, each.run) for each in overloads], *arguments)
+    if len(arguments) == 2:
+        return dispatched_by_two([(*each.tests, each.run) for each in overloads], *arguments)
 
     def run(frame: Frame) -> Any:
         given = [argument(frame) for argument in arguments]
         for overload in overloads:
             if overload.takes(given):
                 return overload.run(*given)
+        raise no_such_overload()
+
+    return run
+
+
+def dispatched_by_one(forms: Sequence[Any], argument: Run) -> Run:
+    """Call the first form that takes the value; a form is a test and a function."""
+
+    def run(frame: Frame) -> Any:
+        value = argument(frame)
+        for test, function in forms:
+            if test(value):
+                return function(value)
+        raise no_such_overload()
+
+    return run
+
+
+def dispatched_by_two(forms: Sequence[Any], left: Run, right: Run) -> Run:
+    """Call the first form that takes both values; a form is two tests and a function."""
+
+    def run(frame: Frame) -> Any:
+        one, two = left(frame), right(frame)
+        for first, second, function in forms:
+            if first(one) and second(two):
+                return function(one, two)
         raise no_such_overload()
 
     return run

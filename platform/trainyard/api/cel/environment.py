@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.api.cel import literals
-from trainyard.api.cel.check import check, exact, takes_plain_json
+from trainyard.api.cel.blame import Culprit, finder
+from trainyard.api.cel.check import Checked, check, exact, takes_plain_json
 from trainyard.api.cel.compile import Compiler
 from trainyard.api.cel.errors import CelError, CompileError, Issue, no_such_overload
 from trainyard.api.cel.folds import OverBudget
 from trainyard.api.cel.library import functions
-from trainyard.api.cel.logic import Run
+from trainyard.api.cel.logic import Frame, Run
 from trainyard.api.cel.parse import parse
 from trainyard.api.cel.types import DYN, Type
 from trainyard.api.cel.values import ABSENT
@@ -23,33 +24,59 @@ COST_LIMIT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A compiled expression."""
+    """A compiled expression; `plain` says that it gives the same for plain JSON as for converted values."""
 
     expression: str
-    type: Type
-    variables: frozenset[str]
-    """The declared variables that it refers to."""
+    checked: Checked
     plain: bool
-    """Whether it gives the same for plain JSON as for values converted by their schema."""
     _names: tuple[str, ...]
     _size: int
     _run: Run
+
+    @property
+    def type(self) -> Type:
+        """The type of its value."""
+        return self.checked.type
+
+    @property
+    def variables(self) -> set[str]:
+        """The declared variables that it refers to."""
+        return self.checked.variables
 
     def evaluate(self, bindings: Mapping[str, Any]) -> Any:
         """Return the value for these variables; a CelError where it fails, an Unknown where it cannot be told.
 
         A variable may itself be bound to an Unknown. Values that are not of the declared types fail as well.
         """
-        frame: list[Any] = [COST_LIMIT, *(bindings.get(name, ABSENT) for name in self._names)]
-        frame += [None] * (self._size - len(frame))
         try:
-            return self._run(frame)
+            return self._run(self._frame(bindings, self._size))
         except CelError as error:
             return error
         except (AttributeError, TypeError):
             return no_such_overload()
         except OverBudget:
             return CelError("operation cancelled: actual cost limit exceeded")
+
+    def culprit(self, bindings: Mapping[str, Any]) -> Culprit | None:
+        """Return the element of a list or map that makes a false expression false, where one does."""
+        compiler = Compiler(self.checked, slots_of(self._names))
+        find = finder(compiler, self.checked.root)
+        if find is None:
+            return None
+        try:
+            return find(self._frame(bindings, compiler.size))
+        except (AttributeError, CelError, OverBudget, TypeError):
+            return None
+
+    def _frame(self, bindings: Mapping[str, Any], size: int) -> Frame:
+        frame: Frame = [COST_LIMIT, *(bindings.get(name, ABSENT) for name in self._names)]
+        frame += [None] * (size - len(frame))
+        return frame
+
+
+def slots_of(names: Iterable[str]) -> dict[str, int]:
+    """Return where a frame holds each variable."""
+    return {name: slot for slot, name in enumerate(names, start=1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +113,6 @@ class Environment:
         if issues:
             raise CompileError(expression, issues)
         names = tuple(sorted(checked.variables))
-        compiler = Compiler(checked, {name: slot for slot, name in enumerate(names, start=1)})
+        compiler = Compiler(checked, slots_of(names))
         run = compiler.run(checked.root)
-        return Program(expression, checked.type, frozenset(names), takes_plain_json(checked), names, compiler.size, run)
+        return Program(expression, checked, takes_plain_json(checked), names, compiler.size, run)

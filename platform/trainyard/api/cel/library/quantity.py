@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from trainyard.api.cel import values
 from trainyard.api.cel.errors import CelError
@@ -36,6 +37,7 @@ class Amount:
         return hash(self.quantity)
 
 
+@lru_cache(maxsize=4096)
 def parse(text: str) -> Amount:
     """Read a quantity; raises ValueError with the server's words. White space around it is an error."""
     if text != text.strip():
