@@ -35,12 +35,12 @@ class Release:
 def from_folder(folder: Path) -> Iterator[Release]:
     """Yield every release of a folder; its `SOURCES.md` and `index.json` say where the files come from."""
     index = sources.crd_index(folder)
-    origins = {(row["project"], row["tag"]): row for row in sources.rows(folder)}
+    origins = {(row["project"], sources.release(row["tag"])): row for row in sources.rows(folder)}
     for place in sorted(path for path in folder.glob("*/*") if path.is_dir()):
         files = sorted(place.glob("*.yaml"))
         if files:
             project, version = place.parent.name, place.name
-            yield one_release(project, version, files, index, origins.get((project, version), {}))
+            yield one_release(project, version, files, index, origins.get((project, sources.release(version)), {}))
 
 
 def one_release(
