@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from trainyard.workloads import workloads
 pytestmark = pytest.mark.node
 
 OF_RUNS = {
-    "automated": {"enabled": True, "prune": True, "selfHeal": False, "allowEmpty": False},
+    "automated": {"enabled": True, "prune": True},
     "syncOptions": ["ApplyOutOfSyncOnly=true", "RespectIgnoreDifferences=true", "FailOnSharedResource=true"],
     "retry": {"limit": 2, "refresh": True, "backoff": {"duration": "5s", "factor": 2, "maxDuration": "1m"}},
 }
@@ -93,6 +94,32 @@ def test_no_ignore_rule_looks_into_a_list():
             assert not [path for path in paths if re.search("replicatedJobs|workerGroupSpecs|tasks", path)]
 
 
+def test_nothing_of_argocds_own_says_what_it_would_drop():
+    """Argo CD writes its objects back without empty fields, and then takes them for out of sync."""
+    for kind in ("Application", "AppProject"):
+        for each in of(kind).values():
+            assert not list(empty(each.fields["spec"], ())), each.name
+
+
+def empty(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield every field that is false, zero or empty; values of charts are text to Argo CD, groups are always kept."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key not in {"valuesObject", "group"} and item is not None:
+                yield from empty(item, (*path, key))
+    elif isinstance(value, list):
+        for item in value:
+            yield from empty(item, path)
+    elif not value:
+        yield path
+
+
+def test_ignore_rules_of_the_core_group_name_no_group():
+    """An empty group would be dropped."""
+    for each in of("Application").values():
+        assert all(rule.get("group") != "" for rule in each.fields["spec"]["ignoreDifferences"] or [])
+
+
 def test_no_application_cascades():
     """Removing an Application from Git removes nothing but itself."""
     text = dump([dict(each.annotations) for each in of("Application").values()])
@@ -103,7 +130,7 @@ def test_no_application_cascades():
 def test_a_chart_is_pinned_and_what_it_no_longer_has_stays():
     """Definitions are never pruned; values stand inline, where a reviewer sees them."""
     found = spec("operators-gpu-operator-chart")
-    assert found["syncPolicy"]["automated"]["prune"] is False
+    assert found["syncPolicy"]["automated"] == {"enabled": True, "selfHeal": True}
     assert found["source"]["targetRevision"] == "v26.7.0"
     assert found["source"]["helm"]["valuesObject"]["clusterPolicy"] == {"deployCR": False}
     assert "ServerSideApply=true" in found["syncPolicy"]["syncOptions"]
@@ -120,7 +147,7 @@ def test_hardware_is_synced_by_hand_and_not_in_working_hours():
     assert spec("hardware")["syncPolicy"]["automated"] is None
     (window,) = spec("hardware", kind="AppProject")["syncWindows"]
     assert (window["kind"], window["schedule"], window["duration"]) == ("deny", "0 6 * * 1-5", "14h")
-    assert window["manualSync"] is False
+    assert "manualSync" not in window
 
 
 def test_a_cluster_says_its_own_windows():
@@ -135,7 +162,7 @@ def test_the_settings_are_applied_without_taking_anybody_elses_keys():
     """By default Argo CD takes over what kubectl applied, and then removes every key that is not ours."""
     options = spec("settings")["syncPolicy"]["syncOptions"]
     assert options == ["ServerSideApply=true", "ClientSideApplyMigration=false"]
-    assert spec("settings")["syncPolicy"]["automated"]["prune"] is False
+    assert "prune" not in spec("settings")["syncPolicy"]["automated"]
 
 
 def allows(project: dict[str, Any], resource: Resource, namespace: str | None) -> bool:

@@ -68,7 +68,7 @@ def test_objects_know_the_spec_they_come_from():
 
 
 def test_node_files_have_no_metadata():
-    """The kubelet reads its configuration strictly and refuses what it does not know."""
+    """With one field that it does not know the kubelet ignores all such fields, misspelt settings included."""
     built = folders(everything_specs())["nodes/h100"].objects()
     (kubelet,) = [value for value, _ in built if value["kind"] == "KubeletConfiguration"]
     assert "metadata" not in kubelet

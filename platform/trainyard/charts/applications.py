@@ -33,12 +33,17 @@ WAITING = {"limit": 10, "refresh": True, "backoff": {"duration": "10s", "factor"
 
 RUNNING = {"limit": 2, "refresh": True, "backoff": {"duration": "5s", "factor": 2, "maxDuration": "1m"}}
 
-FOLLOW: dict[str, Any] = {"enabled": True, "prune": True, "selfHeal": True, "allowEmpty": False}
-KEEP: dict[str, Any] = {"enabled": True, "prune": False, "selfHeal": True, "allowEmpty": False}
+FOLLOW: dict[str, Any] = {"enabled": True, "prune": True, "selfHeal": True}
+"""What is in Git is in the cluster; no field is written that says `false`.
+
+Argo CD writes Applications back without empty fields and would then hold them for out of sync, for ever (seen on 3.2).
+"""
+
+KEEP: dict[str, Any] = {"enabled": True, "selfHeal": True}
 """For charts: what a new release no longer has stays, definitions above all, until a person removes it."""
 
-ONCE: dict[str, Any] = {"enabled": True, "prune": True, "selfHeal": False, "allowEmpty": False}
-"""For runs: a retired run stops, and a finished one is never made again."""
+ONCE: dict[str, Any] = {"enabled": True, "prune": True}
+"""For runs: a retired run stops, nothing is healed, and so a finished run is never made again."""
 
 CERTIFICATES: tuple[dict[str, Any], ...] = (
     {

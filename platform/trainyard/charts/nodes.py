@@ -19,7 +19,8 @@ UNLIMITED = "[Service]\nLimitMEMLOCK=infinity\n"
 def resources(cluster: Cluster, name: str, pool: Pool) -> Iterator[Resource]:
     """Yield everything of `nodes/<pool>/`, for the node image or the machine configuration.
 
-    The KubeletConfiguration has no metadata: the kubelet reads it strictly and refuses unknown fields.
+    The KubeletConfiguration has no metadata: one unknown field, and the kubelet falls back to ignoring all that it does
+    not know, misspelt settings included (kubernetes v1.35 pkg/kubelet/kubeletconfig/util/codec/codec.go).
     """
     at = ("pools", name, "kubelet")
     if pool.kubelet is not None:

@@ -125,14 +125,13 @@ def hardware_spec(place: Place, changes: list[Resource]) -> dict[str, Any]:
 
 
 def denied(window: Window) -> dict[str, Any]:
-    """Return a window in which nothing is synced, not by hand either."""
+    """Return a window in which nothing is synced, not by hand either, since it does not say `manualSync`."""
     return {
         "kind": "deny",
         "schedule": window.schedule,
         "duration": window.duration,
         "timeZone": window.time_zone,
         "applications": ["*"],
-        "manualSync": False,
     }
 
 

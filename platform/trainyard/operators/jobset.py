@@ -9,7 +9,7 @@ class JobSet(Operator):
     """JobSet from its chart; it makes its webhook's certificate itself, in a Secret that the chart ships empty."""
 
     name = "jobset"
-    ignore = ({"group": "", "kind": "Secret", "name": "jobset-webhook-server-cert", "jsonPointers": ["/data"]},)
+    ignore = ({"kind": "Secret", "name": "jobset-webhook-server-cert", "jsonPointers": ["/data"]},)
 
 
 OPERATOR = JobSet()

@@ -67,7 +67,7 @@ class Kueue(Operator):
         "kueue.x-k8s.io/AdmissionCheck": QUEUE_HEALTH % "",
         "kueue.x-k8s.io/Workload": WORKLOAD_HEALTH,
     }
-    ignore = ({"group": "", "kind": "Secret", "name": "kueue-webhook-server-cert", "jsonPointers": ["/data"]},)
+    ignore = ({"kind": "Secret", "name": "kueue-webhook-server-cert", "jsonPointers": ["/data"]},)
 
     def values(self, site: Site) -> dict[str, Any]:
         """Return the configuration as the chart takes it."""

@@ -10,7 +10,7 @@ from trainyard import launchers
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location
-from trainyard.operators import pairing, values
+from trainyard.operators import fit
 from trainyard.specs.run import Run, Source, Specs
 from trainyard.synth import index
 from trainyard.synth.render import Rendered
@@ -29,8 +29,7 @@ def check(specs: Specs, root: Path) -> tuple[list[Run], list[Finding]]:
             findings += launchers.check(run)
     for name, cluster in specs.clusters.items():
         source = specs.sources[f"cluster/{name}"]
-        findings += pairing.check(cluster, source)
-        findings += values.check(cluster, source, schemas_dir(root))
+        findings += fit.check(cluster, source, schemas_dir(root))
     return runs, findings
 
 
