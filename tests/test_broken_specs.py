@@ -112,6 +112,7 @@ CASES = {
     "another ending": Case("nine-gpus", "file-ending", "jobs/nlp/new.YAML"),
     "a job of no team": Case("nine-gpus", "unknown-team", "jobs/nlq/train.yaml"),
     "a job outside a team's folder": Case("nine-gpus", "folder", "jobs/train.yaml"),
+    "a job in a subfolder": Case("nine-gpus", "folder", "jobs/nlp/try/train.yaml"),
     "a cluster in a subfolder": Case("team", "folder", "platform/clusters/eu/test.yaml"),
     "a cluster with an upper-case name": Case("team", "file-name", "platform/clusters/EU.yaml"),
     "a team named as a system namespace": Case("team", "team-name", "platform/teams/kube-system.yaml"),

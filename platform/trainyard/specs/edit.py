@@ -30,7 +30,7 @@ def set_fields(text: str, file: str, changes: dict[str, bool | int | None]) -> s
     return text
 
 
-def set_field(text: str, file: str, name: str, new: bool | int | None) -> str:  # noqa: FBT001 - the field's value
+def set_field(text: str, file: str, name: str, new: bool | int | None) -> str:
     """Set one field on its own line; a new one comes last."""
     documents, _ = load(text.encode(), file=file)
     place = documents[0].location((name,), key=True)
@@ -56,5 +56,5 @@ def fields(text: str, file: str) -> dict[str, Any]:
     return dict(documents[0].value)
 
 
-def _yaml(value: bool | int | None) -> str:  # noqa: FBT001 - the field's value
+def _yaml(value: bool | int | None) -> str:
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)

@@ -79,6 +79,17 @@ def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[J
     return found, rest, findings
 
 
+def strays(candidates: Iterable[Candidate]) -> list[Finding]:
+    """Return a finding for each job in a subfolder, where it would be overlooked."""
+    return [
+        problem(
+            "folder", each.place.path, f"file is a job in a subfolder; move it to {layout.JOBS}/{each.place.folder}/"
+        )
+        for each in candidates
+        if set(each.value) >= JOB_WORDS
+    ]
+
+
 def programs(places: Iterable[Place], teams: Mapping[str, Team]) -> tuple[list[Place], list[Finding]]:
     """Return the programs that may run, and why others may not; those of unknown teams are reported elsewhere."""
     allowed: list[Place] = []

@@ -154,6 +154,15 @@ def jobs(found: Iterable[Found]) -> tuple[list[Place], list[Finding]]:
     return places, findings
 
 
+def nested(found: Iterable[Found]) -> Iterator[Place]:
+    """Yield YAML files in subfolders of teams, where small files are and no job is."""
+    for file in visible(found):
+        team, _, rest = file.path.partition("/")
+        if team != "programs" and "/" in rest and rest.endswith(".yaml") and file.regular:
+            path = text(f"{JOBS}/{file.path}")
+            yield Place(path, team, rest.rpartition("/")[2].removesuffix(".yaml"), file.stat.st_size)
+
+
 def own_objects(found: Iterable[Found]) -> tuple[list[tuple[str, Place]], list[Finding]]:
     """Return plain objects of one's own with their cluster; the place's folder is `platform` or `teams/<team>`."""
     places, findings = [], []

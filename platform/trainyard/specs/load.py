@@ -105,7 +105,9 @@ class Loading:
         sizes = {f"{layout.JOBS}/{file.path}": file.stat.st_size for file in listed if file.regular}
         filled, missing = contents.fill(jobs, sizes, self.bytes)
         homeless = references.unknown_teams(places, teams, broken=frozenset(self.broken))
-        self.findings += [*findings, *wrong, *off, *failed, *twice, *missing, *homeless]
+        deep = (place for place in layout.nested(listed) if place.path not in small)
+        lost = job_files.strays(job_files.candidate(place, self.bytes(place.path)) for place in deep)
+        self.findings += [*findings, *wrong, *off, *failed, *twice, *missing, *homeless, *lost]
         return tuple(sorted(filled, key=lambda job: (job.team, job.name)))
 
     def extra(self) -> tuple[ExtraFile, ...]:
