@@ -30,6 +30,9 @@ class Judgement:
     value: dict[str, Any] | None = None
     """The object with its defaults, as rules and policies see it; None where its kind is unknown."""
     kind: Kind | None = None
+    old: dict[str, Any] | None = None
+    """The object before, with its defaults, where it is known."""
+    spec: Location | None = None
     update: Update | None = None
     """How the server would take the change, where the object before is known."""
 
@@ -56,7 +59,7 @@ class Judge:
         findings = tuple(self._findings(manifest, found, value, before))
         verdict: Verdict = "invalid" if any(each.is_error for each in findings) else "valid"
         update: Update | None = None if old is None else "in place" if verdict == "valid" else "refused"
-        return Judgement(manifest, verdict, findings, value, found, update)
+        return Judgement(manifest, verdict, findings, value, found, before, self.spec_of(manifest), update)
 
     def _findings(
         self, manifest: Manifest, kind: Kind, value: dict[str, Any], old: dict[str, Any] | None
@@ -64,7 +67,8 @@ class Judge:
         """Run the layers; rules in CEL run on a sound structure only, as they do on a server."""
         kubernetes = self.catalog.kubernetes
         malformed: set[Path] = set()
-        for problem in structural.check(value, kind, kubernetes=kubernetes):
+        unrestated = kind.typed and (kind.group, kind.kind) not in core.CHECKS
+        for problem in structural.check(value, kind, kubernetes=kubernetes, required=unrestated):
             malformed.add(problem.path)
             yield self._finding(manifest, problem, "schema")
         for problem in metadata.check(value, kubernetes=kubernetes, namespaced=kind.namespaced, old=old):
@@ -80,8 +84,7 @@ class Judge:
             for problem in rules.check(value, kind, kubernetes=kubernetes, old=old):
                 yield self._finding(manifest, problem, "cel")
         if kind.deprecated:
-            message = f"{kind.api_version} {kind.kind} is deprecated; {kind.deprecated or 'use a newer version'}"
-            problem = Problem(("apiVersion",), "schema/deprecated", message, f"{kind.project} {kind.release}")
+            problem = Problem(("apiVersion",), "schema/deprecated", kind.deprecated, f"{kind.project} {kind.release}")
             yield self._finding(manifest, problem, "schema", Severity.WARNING)
 
     def _namespace(self, manifest: Manifest) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from trainyard.api import catalog, kubeconform
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
-from trainyard.checks import policies, validate
+from trainyard.checks import cel_policies, policies, validate
 from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
 from trainyard.checks.result import Result, Skipped
@@ -46,6 +46,8 @@ class Checking:
     allow_unknown: frozenset[str] = frozenset()
     before: Mapping[str, Sequence[tuple[str, bytes]]] = field(default_factory=dict)
     """By cluster, the generated files as they were, for the rules of updates."""
+    rules_of: Path | None = None
+    """The repository whose schemas and policies count; default: this one."""
 
     def cluster(self, name: str, rules: Sequence[Policy]) -> Result:
         """Judge one cluster's tree."""
@@ -63,7 +65,7 @@ class Checking:
             judgements.append(judge.judge(manifest, old=None if old is None else old.value))
             validate.collect(result, judgements[-1])
         self.second_engine(name, known, inputs, result)
-        self.policies(name, judgements, rules, result)
+        self.policies(name, known, judgements, rules, result)
         if any((self.root / GENERATED / name / NODES).glob("*")):
             result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
         return result
@@ -79,7 +81,7 @@ class Checking:
 
         projects = {operator: choice.version for operator, choice in cluster.operators.items()}
         known, findings = catalog.load(
-            schemas_dir(self.root),
+            schemas_dir(self.rules_of or self.root),
             kubernetes=cluster.kubernetes,
             projects={**projects, "argo-cd": cluster.argocd.version},
             where=where,
@@ -106,11 +108,13 @@ class Checking:
     def second_engine(self, name: str, known: Catalog, inputs: Sequence[tuple[str, bytes]], result: Result) -> None:
         """Let kubeconform judge the same files; what ours refused already is not said twice."""
         refused = {(each.location.file, each.location.document) for each in result.findings if each.is_error}
-        for finding in kubeconform.check(self.root, known, inputs):
+        for finding in kubeconform.check(self.rules_of or self.root, known, inputs):
             if (finding.location.file, finding.location.document) not in refused:
                 result.findings.append(finding)
 
-    def policies(self, name: str, judgements: Sequence[Judgement], rules: Sequence[Policy], result: Result) -> None:
+    def policies(
+        self, name: str, known: Catalog, judgements: Sequence[Judgement], rules: Sequence[Policy], result: Result
+    ) -> None:
         """Run the policies of both languages, and look after the waivers."""
         waivers = Waivers(tuple(self.waivers(name)))
         world = World(tuple(each.manifest for each in judgements), self.specs.clusters[name])
@@ -118,6 +122,8 @@ class Checking:
         findings, skipped = policies.check(world, rules, waivers, off=off)
         result.add(findings)
         result.skipped += [each for each in skipped if each not in result.skipped]
+        on = [rule for rule in rules if rule.id not in off]
+        result.add(cel_policies.check_judged(judgements, known, on, waivers, complete=True))
         result.add(waivers.unneeded(rule.id for rule in rules))
 
     def waivers(self, name: str) -> Iterable[Waiver]:
@@ -137,15 +143,19 @@ def validate_repository(
     clusters: Iterable[str] = (),
     allow_unknown: Iterable[str] = (),
     before: Mapping[str, Sequence[tuple[str, bytes]]] | None = None,
+    rules_of: Path | None = None,
 ) -> Result:
-    """Judge the generated tree of every cluster, or of those named; raises SpecError for one that is not there."""
+    """Judge the generated tree of every cluster, or of those named; raises SpecError for one that is not there.
+
+    `rules_of` is the repository whose schemas and policies count, where that is another than the one at `root`.
+    """
     result = Result()
     specs, findings = load_repository(root)
     result.add(findings)
     if specs is None:
         return result
-    checking = Checking(root, specs, spec_line, frozenset(allow_unknown), before or {})
-    rules = load_policies(policies_dir(root))
+    checking = Checking(root, specs, spec_line, frozenset(allow_unknown), before or {}, rules_of)
+    rules = load_policies(policies_dir(rules_of or root))
     for name in list(clusters) or sorted(specs.clusters):
         if name not in specs.clusters:
             raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, specs.clusters)}")

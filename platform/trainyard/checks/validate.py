@@ -8,7 +8,9 @@ from pathlib import Path
 from trainyard.api import catalog
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
+from trainyard.checks import cel_policies
 from trainyard.checks.inputs import decode
+from trainyard.checks.policies import Waivers
 from trainyard.checks.result import Judged, Result
 from trainyard.manifests import Manifest
 
@@ -37,9 +39,12 @@ def strangers(
     known = known.with_crds(each.value for each in manifests)
     olds = {identity(each): each for each in decode_all(before, Result())}
     judge = Judge(known, allow_unknown=frozenset(allow_unknown))
+    judgements: list[Judgement] = []
     for manifest in manifests:
         old = olds.get(identity(manifest))
-        collect(result, judge.judge(manifest, old=None if old is None else old.value))
+        judgements.append(judge.judge(manifest, old=None if old is None else old.value))
+        collect(result, judgements[-1])
+    result.add(cel_policies.check_judged(judgements, known, (), Waivers(), complete=False))
     result.notes.append(assumed(known, kubernetes=kubernetes, projects=projects))
     return result
 

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
+if TYPE_CHECKING:
+    from trainyard.checks.result import Result
+
 
 def command(
-    paths: list[str] = typer.Argument(None, help="Files, folders or -; without any, generated/ of this repository."),
+    paths: list[str] | None = typer.Argument(
+        None, help="Files, folders or -; without any, generated/ of this repository."
+    ),
     format_: str = typer.Option("text", "--format", "-o", help="text or json."),
-    kubernetes: str = typer.Option(None, help="Kubernetes release; default: the cluster's, else the newest known."),
-    with_: list[str] = typer.Option(None, "--with", help="PROJECT=RELEASE installed; repeatable, takes commas."),
-    allow_unknown: list[str] = typer.Option(None, help="GROUP/KIND whose unknown verdict does not fail; repeatable."),
-    old: list[str] = typer.Option(None, help="The files before, for the rules of updates."),
-    against: str = typer.Option(None, help="The Git revision before, for the rules of updates."),
+    kubernetes: str | None = typer.Option(
+        None, help="Kubernetes release; default: the cluster's, else the newest known."
+    ),
+    with_: list[str] | None = typer.Option(None, "--with", help="PROJECT=RELEASE installed; repeatable, takes commas."),
+    allow_unknown: list[str] | None = typer.Option(
+        None, help="GROUP/KIND whose unknown verdict does not fail; repeatable."
+    ),
+    old: list[str] | None = typer.Option(None, help="The files before, for the rules of updates."),
+    against: str | None = typer.Option(None, help="The Git revision before, for the rules of updates."),
+    base: str | None = typer.Option(None, envvar="TRAINYARD_BASE", help="The commit at which runs are frozen."),
     strict: bool = typer.Option(False, "--strict", help="Warnings fail too."),
-    cluster: list[str] = typer.Option(None, help="Only these clusters of the repository."),
+    cluster: list[str] | None = typer.Option(None, help="Only these clusters of the repository."),
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
@@ -36,9 +48,40 @@ def command(
             before=inputs.collect(old or ()),
         )
     else:
-        from trainyard.checks.repository import validate_repository
-        from trainyard.synth.origins import spec_lines
-
-        result = validate_repository(root, spec_lines(root), clusters=cluster or (), allow_unknown=allow_unknown or ())
+        result = repository(root, clusters=cluster or (), allow_unknown=allow_unknown or (), base=base, against=against)
     sys.stdout.write(render(result, format_))
     return result.exit_code(strict=strict)
+
+
+def repository(
+    root: Path, *, clusters: Sequence[str], allow_unknown: Sequence[str], base: str | None, against: str | None
+) -> Result:
+    """Judge the repository's own tree; an error that a frozen run had at the base already is a warning."""
+    from trainyard.checks import past
+    from trainyard.checks.repository import validate_repository
+    from trainyard.errors import ToolError
+    from trainyard.synth.base import base_commit
+    from trainyard.synth.origins import spec_lines
+    from trainyard.system import git
+
+    found = git.find(root)
+    before = None
+    if against is not None:
+        commit = found.commit(against) if found else None
+        if found is None or commit is None:
+            raise ToolError(f"--against {against!r} is no commit of this repository")
+        names = sorted(path.stem for path in (root / "platform" / "clusters").glob("*.yaml"))
+        before = past.objects_at(found, commit, clusters or names)
+    lines = spec_lines(root)
+    result = validate_repository(root, lines, clusters=clusters, allow_unknown=allow_unknown, before=before)
+    if found is not None and result.errors and past.is_live(root):
+        commit = base_commit(found, base)
+        if commit is not None:
+            past.forgive(
+                result,
+                root,
+                found,
+                commit,
+                lambda folder, names: validate_repository(folder, spec_lines(folder), clusters=names, rules_of=root),
+            )
+    return result
