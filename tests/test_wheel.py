@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PINNED = {**os.environ, "PIP_CONSTRAINT": str(ROOT / "constraints.txt"), "PIP_DISABLE_PIP_VERSION_CHECK": "1", "CI": ""}
+PINNED = {**os.environ, "PIP_CONSTRAINT": str(ROOT / "constraints.txt"), "CI": ""}
 GOOD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"
-BAD = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: a, namespace: b}\nspec: {clusterQueu: c}\n"
+BAD = GOOD.replace("v1", "kueue.x-k8s.io/v1beta2").replace("ConfigMap", "LocalQueue") + "spec: {clusterQueu: c}\n"
 
 
 def run(*command, cwd, check=True):
@@ -36,7 +36,7 @@ def wheel(tmp_path_factory):
 
 @pytest.mark.slow
 def test_wheel_judges_any_yaml(wheel, tmp_path):
-    """In an empty environment with the base install alone, `validate` finds schemas and policies in its package data."""
+    """With the base install alone in an empty environment, `validate` finds schemas in its package data."""
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from trainyard.errors import ToolError
 
 FIELD_MANAGER = "trainyard"
 ANSWERS = frozenset({400, 403, 404, 409, 413, 422, 500})
-"""Status codes that can be a verdict; 500 is one where a typed patch cannot be made (an unknown field, equal list keys)."""
+"""Status codes that can be a verdict; 500 is one where no typed patch can be made (unknown fields, equal list keys)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,12 @@ class Server:
     def __init__(self, *, kubeconfig: Path | None = None, context: str | None = None) -> None:
         try:
             from kubernetes import config
+
+            connect: Callable[..., Any] = config.new_client_from_config
         except ImportError as error:
             raise ToolError("the Kubernetes client is missing; install trainyard[live]") from error
         try:
-            self._client = config.new_client_from_config(None if kubeconfig is None else str(kubeconfig), context)
+            self._client = connect(None if kubeconfig is None else str(kubeconfig), context)
         except config.ConfigException as error:
             raise ToolError(f"the kubeconfig cannot be used: {error}") from error
 
