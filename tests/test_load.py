@@ -261,3 +261,13 @@ def test_gpus_of_a_pool():
     """A draft starts with whole nodes."""
     cluster = make.make_cluster()
     assert [draft.gpus_of(cluster, pool) for pool in ("gpu", "cpu", "none")] == [8, 0, 0]
+
+
+def test_a_repository_without_settings_is_told_what_to_write(tmp_path):
+    """Whether clusters sync the repository must be said, so the file that says it must be there."""
+    root = make.write_repository(tmp_path)
+    (root / "platform/repository.yaml").unlink()
+    specs, findings = load_repository(root)
+    assert specs is None
+    assert [str(finding.location) for finding in findings] == ["platform/repository.yaml:1:1"]
+    assert findings[0].message == "file is missing; write live and repoURL into it"

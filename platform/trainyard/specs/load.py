@@ -79,7 +79,7 @@ class Loading:
         """Read one file as one spec."""
         data = files.read(self.root / path)
         if data is None:
-            self.findings.append(problem("missing-file", path, "file is missing; write one"))
+            self.findings.append(problem("missing-file", path, "file is missing; write live and repoURL into it"))
             return None
         source, findings = reading.document(path, data)
         spec = None
