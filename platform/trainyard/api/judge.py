@@ -71,14 +71,16 @@ class Judge:
         for problem in structural.check(value, kind, kubernetes=kubernetes, required=unrestated):
             malformed.add(problem.path)
             yield self._finding(manifest, problem, "schema")
+        malformed = bool(refused)
         for problem in metadata.check(value, kubernetes=kubernetes, namespaced=kind.namespaced, old=old):
-            if not beneath(problem.path, malformed):
+            if not beneath(problem.path, refused):
+                refused.add(problem.path)
                 yield self._finding(manifest, problem, "meta")
         if kind.namespaced and self.namespaces is not None:
             yield from self._namespace(manifest)
         if kind.typed:
             for problem in core.check(value, kubernetes=kubernetes, old=old):
-                if not beneath(problem.path, malformed):
+                if not beneath(problem.path, refused):
                     yield self._finding(manifest, problem, "core")
         elif not malformed:
             for problem in rules.check(value, kind, kubernetes=kubernetes, old=old):
@@ -121,9 +123,9 @@ class Judge:
         )
 
 
-def beneath(path: Path, malformed: set[Path]) -> bool:
+def beneath(path: Path, refused: set[Path]) -> bool:
     """Say whether a field, or what it stands in, was refused already: one mistake is one finding."""
-    return bool(malformed) and any(path[:length] in malformed for length in range(1, len(path) + 1))
+    return bool(refused) and any(path[:length] in refused for length in range(1, len(path) + 1))
 
 
 def prepared(value: dict[str, Any], kind: Kind, kubernetes: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ RECORDS = re.compile(r"(^|/)generated/[^/]+/(index|ledger|nodes)/")
 
 
 def collect(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield name and bytes of every manifest file, folders in sorted order; raises TrainyardError for a path that is not there."""
+    """Yield name and bytes of every manifest file, folders sorted; raises TrainyardError for a missing path."""
     for name in paths:
         if name == STDIN:
             yield "<stdin>", sys.stdin.buffer.read()

@@ -6,6 +6,7 @@ import importlib.util
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def load_policies(folder: Path) -> list[Policy]:
     found = [load_cel(path) for path in folder.glob("*.yaml")]
     found += [load_python(path) for path in folder.glob("*.py") if path.name != "__init__.py"]
     found.sort(key=lambda policy: policy.id)
-    for first, second in zip(found, found[1:], strict=False):
+    for first, second in pairwise(found):
         if first.id == second.id:
             raise TrainyardError(f"policy {first.id!r} is defined twice: {first.file} and {second.file}")
     return found

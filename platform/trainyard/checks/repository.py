@@ -1,4 +1,4 @@
-"""Judges a repository's own generated tree: each cluster against the releases it runs, with its inventory and policies."""
+"""Judges a repository's own generated tree: each cluster against the releases it runs, with inventory and policies."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
 from trainyard.checks.result import Result, Skipped
 from trainyard.checks.world import World
+from trainyard.documents import Path as FieldPath
 from trainyard.errors import SpecError
 from trainyard.findings import Location, did_you_mean
-from trainyard.documents import Path as FieldPath
 from trainyard.manifests import Manifest
 from trainyard.specs import Cluster
 from trainyard.specs.load import load_repository
@@ -64,7 +64,7 @@ class Checking:
             old = olds.get(validate.identity(manifest))
             judgements.append(judge.judge(manifest, old=None if old is None else old.value))
             validate.collect(result, judgements[-1])
-        self.second_engine(name, known, inputs, result)
+        self.second_engine(known, inputs, result)
         self.policies(name, known, judgements, rules, result)
         if any((self.root / GENERATED / name / NODES).glob("*")):
             result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
@@ -105,7 +105,7 @@ class Checking:
         """Return the spec line of a generated object."""
         return self.spec_line(manifest.file)
 
-    def second_engine(self, name: str, known: Catalog, inputs: Sequence[tuple[str, bytes]], result: Result) -> None:
+    def second_engine(self, known: Catalog, inputs: Sequence[tuple[str, bytes]], result: Result) -> None:
         """Let kubeconform judge the same files; what ours refused already is not said twice."""
         refused = {(each.location.file, each.location.document) for each in result.findings if each.is_error}
         for finding in kubeconform.check(self.rules_of or self.root, known, inputs):

@@ -63,7 +63,7 @@ class Result:
 
     def summary(self) -> dict[str, int]:
         """Return the counts that open every report."""
-        counts = {verdict: 0 for verdict in ("valid", "invalid", "unknown")}
+        counts = dict.fromkeys(("valid", "invalid", "unknown"), 0)
         for judged in self.objects:
             counts[judged.verdict] += 1
         return {"objects": len(self.objects), **counts, "errors": self.errors, "warnings": self.warnings}
