@@ -59,7 +59,7 @@ LAYERS = {
         ["core/job-restart-policy"],
     ),
     "a rule of a CRD": (
-        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: q, namespace: nlp}\nspec: {clusterQueue: A_}\n",
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: q}\nspec: {clusterQueue: A_}\n",
         ["invalid"],
         ["schema/pattern"],
     ),
@@ -195,12 +195,13 @@ def error(message="wrong", file="generated/dev/runs/nlp/a-1/job.a.yaml"):
     return Finding("some-rule", "policy", message, Location(file, 1, 1))
 
 
+PLATFORM = "generated/dev/platform/x.yaml"
 FROZEN = {
     "the base has the same error": ([error()], error(), Severity.WARNING),
     "the base has another error": ([error("other")], error(), Severity.ERROR),
     "the base has none": ([], error(), Severity.ERROR),
-    "the file is no run": ([error(file="generated/dev/platform/x.yaml")], error(file="generated/dev/platform/x.yaml"), Severity.ERROR),
-}  # fmt: skip
+    "the file is no run": ([error(file=PLATFORM)], error(file=PLATFORM), Severity.ERROR),
+}
 
 
 @pytest.mark.parametrize(("before", "now", "severity"), FROZEN.values(), ids=FROZEN)

@@ -66,10 +66,10 @@ class Judge:
     ) -> Iterator[Finding]:
         """Run the layers; rules in CEL run on a sound structure only, as they do on a server."""
         kubernetes = self.catalog.kubernetes
-        malformed: set[Path] = set()
+        refused: set[Path] = set()
         unrestated = kind.typed and (kind.group, kind.kind) not in core.CHECKS
         for problem in structural.check(value, kind, kubernetes=kubernetes, required=unrestated):
-            malformed.add(problem.path)
+            refused.add(problem.path)
             yield self._finding(manifest, problem, "schema")
         malformed = bool(refused)
         for problem in metadata.check(value, kubernetes=kubernetes, namespaced=kind.namespaced, old=old):
