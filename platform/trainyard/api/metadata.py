@@ -21,6 +21,8 @@ OWNERS = Rule("meta/owner-references", f"{SOURCE} ValidateOwnerReferences")
 FINALIZERS = Rule("meta/finalizers", f"{SOURCE} ValidateFinalizers")
 SYSTEM = Rule("meta/system-fields", "k8s.io/apiserver v0.35.4 pkg/endpoints/handlers/patch.go, create.go")
 IMMUTABLE = Rule("update/metadata", f"{SOURCE} ValidateObjectMetaAccessorUpdate")
+_GIVEN = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
+"""What only the server writes."""
 
 ANNOTATIONS_LIMIT = 256 * 1024
 """Bytes of all annotation keys and values together."""
@@ -44,11 +46,10 @@ NAME_RULES: dict[tuple[str, str], names.Format] = {
 """Kinds whose names are not DNS subdomains."""
 
 CORE_GROUPS = frozenset(
-    {"", "apps", "batch", "autoscaling", "policy", "networking.k8s.io", "storage.k8s.io", "scheduling.k8s.io",
-     "coordination.k8s.io", "discovery.k8s.io", "node.k8s.io", "resource.k8s.io", "admissionregistration.k8s.io",
-     "certificates.k8s.io", "flowcontrol.apiserver.k8s.io", _RBAC}
+    {"", "apps", "batch", "autoscaling", "networking.k8s.io", "storage.k8s.io", "scheduling.k8s.io",
+     "discovery.k8s.io", "resource.k8s.io", "certificates.k8s.io", "flowcontrol.apiserver.k8s.io", _RBAC}
 )  # fmt: skip
-"""Groups served by kube-apiserver's own strategies: a finalizer without a domain must be a standard one."""
+"""Groups whose validation looks at metadata once more: a finalizer without a domain must be a standard one."""
 
 
 CLUSTER_SCOPED = frozenset(
@@ -233,12 +234,11 @@ def _check_system_fields(
 
 
 def _check_update(meta: dict[str, Any], old: dict[str, Any], path: Path) -> Iterator[Problem]:
-    for field in ("name", "namespace", "uid"):
+    for field in ("name", "namespace", *_GIVEN):
         before, now = old.get(field), meta.get(field)
-        if before and now and before != now:
+        if now and before != now and (before or field in _GIVEN):
             yield IMMUTABLE.invalid((*path, field), now, "field is immutable")
     if old.get("deletionTimestamp"):
-        known = old.get("finalizers") or []
-        fresh = [name for name in meta.get("finalizers") or [] if name not in known]
-        if fresh:
+        known, given = old.get("finalizers") or [], meta.get("finalizers")
+        if isinstance(given, list) and any(name not in known for name in given):
             yield IMMUTABLE.forbidden((*path, "finalizers"), "no finalizer can be added while the object is deleted")

@@ -84,7 +84,12 @@ CHECKS: dict[str, Callable[[Object, Path], Iterator[Problem]]] = {
     "local": _local,
     "storageos": _with_secret("storageos"),
 }
-KINDS = frozenset({*CHECKS, "cephfs", "photonPersistentDisk", "portworxVolume", "rbd", "scaleIO", "vsphereVolume"})
+_NAMES = """
+    hostPath gcePersistentDisk awsElasticBlockStore glusterfs flocker nfs rbd quobyte cephfs iscsi cinder fc flexVolume
+    azureFile vsphereVolume photonPersistentDisk portworxVolume azureDisk scaleIO local storageos csi
+"""
+KINDS = tuple(_NAMES.split())
+"""The sources of volumes, in the order in which the server counts them."""
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
@@ -125,11 +130,12 @@ def _check_capacity(spec: Object) -> Iterator[Problem]:
 
 
 def _check_source(spec: Object, name: str) -> Iterator[Problem]:
-    # A flexVolume is let through next to another source.
-    present = [kind for kind in spec if kind in KINDS and type(spec[kind]) is dict]
+    present = [kind for kind in KINDS if type(spec.get(kind)) is dict]
     if not present:
         yield VOLUME.required(("spec",), "must specify a volume type")
-    for kind in sorted(set(present) - {"flexVolume"})[1:]:
+    for kind in present[1:]:
+        if kind == "flexVolume":  # the one that does not look back
+            continue
         yield VOLUME.forbidden(("spec", kind), "may not specify more than 1 volume type")
     for kind in present:
         yield from check_required(kind, spec[kind], ("spec", kind))
@@ -164,7 +170,7 @@ def _check_names(spec: Object) -> Iterator[Problem]:
 
 
 def _check_update(spec: Object, before: Object) -> Iterator[Problem]:
-    for kind in sorted(KINDS & {*spec, *before}):
+    for kind in [kind for kind in KINDS if kind in spec or kind in before]:
         now, was = spec.get(kind), before.get(kind)
         if kind == "csi" and isinstance(now, dict) and inner(before, "csi").get("controllerExpandSecretRef") is None:
             now = {key: part for key, part in now.items() if key != "controllerExpandSecretRef"}

@@ -14,6 +14,7 @@ from trainyard.api import names
 from trainyard.api.core import addresses
 from trainyard.api.core.pods.containers import PROTOCOLS
 from trainyard.api.core.pods.rules import CORE
+from trainyard.api.core.servicechanges import check_changes, is_reachable, released
 from trainyard.api.core.shapes import Object, child, count, each, inner, number, text, texts
 from trainyard.api.metadata import check_labels, minor
 from trainyard.api.problems import Path, Problem, Rule
@@ -22,7 +23,6 @@ SERVICE = Rule("core/service", f"{CORE} ValidateServiceCreate")
 PORT = Rule("core/service-port", f"{CORE} validateServicePort")
 CLUSTER_IP = Rule("core/service-cluster-ip", f"{CORE} ValidateServiceClusterIPsRelatedFields")
 TRAFFIC = Rule("core/service-traffic", f"{CORE} validateServiceExternalTrafficPolicy")
-IMMUTABLE = Rule("update/service", f"{CORE} ValidateServiceUpdate")
 
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 FAMILIES = ("IPv4", "IPv6")
@@ -38,11 +38,12 @@ _RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
     """Yield what is wrong with a Service, and what an update may not change."""
-    spec, before = inner(value, "spec"), inner(old or {}, "spec")
+    before = inner(old or {}, "spec")
+    spec = released(inner(value, "spec"), before)
     annotations = inner(value, "metadata", "annotations")
     strict = minor(kubernetes) >= 36
     yield from _check_type(spec)
-    yield from _check_ports(spec, before)
+    yield from _check_ports(spec)
     yield from check_labels(spec.get("selector"), ("spec", "selector"), SERVICE)
     yield from _check_affinity(spec)
     if spec.get("type") != "ExternalName":
@@ -54,7 +55,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
     if hints is not None and mode is not None and hints != mode:
         yield SERVICE.invalid(("metadata", "annotations", _MODE), mode, f"must match {_HINTS}")
     if old is not None:
-        yield from _check_update(spec, before)
+        yield from check_changes(spec, before)
 
 
 def is_headless(spec: Object) -> bool:
@@ -84,12 +85,11 @@ def _check_type(spec: Object) -> Iterator[Problem]:
         yield SERVICE.invalid(("spec", "externalName"), name, detail)
 
 
-def _check_ports(spec: Object, before: Object) -> Iterator[Problem]:
+def _check_ports(spec: Object) -> Iterator[Problem]:
     ports = each(spec, "ports")
     seen_names: set[str] = set()
     seen: set[tuple[str, int]] = set()
     seen_nodes: set[tuple[str, int]] = set()
-    released = _released_node_ports(spec, before)
     checked = spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
     for index, port in ports:
         path = ("spec", "ports", index)
@@ -103,7 +103,7 @@ def _check_ports(spec: Object, before: Object) -> Iterator[Problem]:
         if (protocol, number_) in seen:
             yield PORT.duplicate(path, f"{number_}/{protocol}")
         seen.add((protocol, number_))
-        if not node or released:
+        if not node:
             continue
         if (spec.get("type") or "ClusterIP") == "ClusterIP":
             yield PORT.forbidden((*path, "nodePort"), "may not be used when type is ClusterIP")
@@ -136,15 +136,6 @@ def _check_port(port: Object, path: Path) -> Iterator[Problem]:
     application = port.get("appProtocol")
     if application is not None and (detail := names.label_key(application)):
         yield PORT.invalid((*path, "appProtocol"), application, detail)
-
-
-def _released_node_ports(spec: Object, before: Object) -> bool:
-    """Whether an update to a type without node ports still lists the old ones, which the server then drops."""
-    kinds = ("NodePort", "LoadBalancer")
-    if before.get("type") not in kinds or spec.get("type") in kinds:
-        return False
-    old = {number(port, "nodePort") for _, port in each(before, "ports")}
-    return all(number(port, "nodePort") in {*old, None, 0} for _, port in each(spec, "ports"))
 
 
 def _check_affinity(spec: Object) -> Iterator[Problem]:
@@ -243,9 +234,8 @@ def _check_balancer(spec: Object) -> Iterator[Problem]:
 
 def _check_traffic(spec: Object) -> Iterator[Problem]:
     kind, external = spec.get("type") or "ClusterIP", spec.get("externalTrafficPolicy")
-    reachable = kind in ("LoadBalancer", "NodePort") or (kind == "ClusterIP" and count(spec, "externalIPs"))
     path = ("spec", "externalTrafficPolicy")
-    if external and not reachable:
+    if external and not is_reachable(spec):
         yield TRAFFIC.invalid(path, external, "may only be set for externally-accessible services")
     elif external and external not in POLICIES:
         yield TRAFFIC.unsupported(path, external, POLICIES)
@@ -261,23 +251,3 @@ def _check_traffic(spec: Object) -> Iterator[Problem]:
     distribution = spec.get("trafficDistribution")
     if distribution is not None and distribution not in DISTRIBUTIONS:
         yield TRAFFIC.unsupported(("spec", "trafficDistribution"), distribution, DISTRIBUTIONS)
-
-
-def _check_update(spec: Object, before: Object) -> Iterator[Problem]:
-    kinds = (spec.get("type"), before.get("type"))
-    if "ExternalName" not in kinds:
-        now, was = text(spec, "clusterIP"), text(before, "clusterIP")
-        if now and now != was:
-            yield IMMUTABLE.invalid(("spec", "clusterIP"), now, "may not change once set; the server has given one")
-        for field in ("clusterIPs", "ipFamilies"):
-            mine, theirs = texts(spec, field), texts(before, field)
-            if mine and theirs and mine[0] != theirs[0] and field != "clusterIPs":
-                yield IMMUTABLE.invalid(("spec", field, 0), mine[0][1], "may not change once set")
-    if kinds != ("LoadBalancer", "LoadBalancer"):
-        return
-    if spec.get("loadBalancerClass") != before.get("loadBalancerClass"):
-        yield IMMUTABLE.invalid(("spec", "loadBalancerClass"), spec.get("loadBalancerClass"), "may not change once set")
-    health, previous = number(spec, "healthCheckNodePort"), number(before, "healthCheckNodePort")
-    local = spec.get("externalTrafficPolicy") == before.get("externalTrafficPolicy") == "Local"
-    if local and health and health != previous:
-        yield IMMUTABLE.forbidden(("spec", "healthCheckNodePort"), "field is immutable")

@@ -259,6 +259,9 @@ def _device_requests(spec: Object, minor: int) -> None:
         for asked in [exact, *(sub for _, sub in each(request, "firstAvailable"))]:
             if asked is not None:
                 _device_request(asked, minor)
+    if minor < 36:
+        for _, constraint in each(inner(spec, "devices"), "constraints"):
+            constraint.pop("distinctAttribute", None)
 
 
 def _device_request(asked: Object, minor: int) -> None:
