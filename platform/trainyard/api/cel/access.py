@@ -115,7 +115,7 @@ def presence(operand: Run, step: Step) -> Run:
 
     def run_any(frame: Frame) -> bool:
         container = operand(frame)
-        if container.__class__ is dict:
+        if isinstance(container, dict):
             return key in container
         return optional(container, step).present
 

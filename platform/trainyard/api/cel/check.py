@@ -58,7 +58,7 @@ def check(
     checker = _Checker(variables, functions)
     found = checker.visit(root)
     if checker.issues:
-        raise CompileError(expression, checker.issues)
+        raise CompileError(expression, checker.issues, frozenset(checker.masked))
     checked = checker.checked
     checked.root = root
     checked.type = checker.final(found)
@@ -82,6 +82,7 @@ class _Checker:
         self.scope: MutableMapping[str, Type] = ChainMap({})
         self.unifier = Unifier()
         self.issues: list[Issue] = []
+        self.masked: set[int] = set()
         self.fresh = 0
         self.checked = Checked(root=Ident(id=0, offset=0, name=""), type=DYN)
 
@@ -149,9 +150,11 @@ class _Checker:
             if found is None:
                 return self.issue(node, f"undefined field '{name}'; {did_you_mean(name, operand.names())}")
             return found.type
-        if operand.kind == "param":
+        if operand.kind == "error":
+            self.masked.add(node.offset)
+        elif operand.kind == "param":
             self.unifier.assignable(DYN, operand)
-        elif operand.kind not in {"dyn", "error"}:
+        elif operand.kind != "dyn":
             self.issue(node, f"type '{operand}' does not support field selection")
         return DYN
 

@@ -16,10 +16,12 @@ class Issue:
 class CompileError(Exception):
     """An expression is not valid: its syntax is wrong, or its types do not agree."""
 
-    def __init__(self, expression: str, issues: list[Issue]) -> None:
+    def __init__(self, expression: str, issues: list[Issue], masked: frozenset[int] = frozenset()) -> None:
         super().__init__("; ".join(issue.message for issue in issues))
         self.expression = expression
         self.issues = issues
+        self.masked = masked
+        """Offsets of fields of which nothing can be said, because what they are read from has an issue itself."""
 
 
 class TooDeepError(CompileError):

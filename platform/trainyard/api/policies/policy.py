@@ -89,8 +89,7 @@ def load(value: Mapping[str, Any], *, minor: int, object_type: Type = DYN, param
         spec=spec,
         variables=compiler.variables(),
         conditions={
-            str(each.get("name")): compiler.expression(path, each.get("expression"), BOOL)
-            for path, each in listed(spec, "matchConditions")
+            str(each.get("name")): compiler.condition(path, each) for path, each in listed(spec, "matchConditions")
         },
         validations=tuple(compiler.validation(path, each) for path, each in listed(spec, "validations")),
         annotations={
@@ -136,6 +135,7 @@ class Compiler:
         self.plain = Environment(known, minor)
         asking = declared(object_type=object_type, params=params, variables=known["variables"], authorizer=True)
         self.asking = Environment(asking, minor)
+        self.first = Environment({name: each for name, each in asking.items() if name != "variables"}, minor)
 
     def variables(self) -> dict[str, Expression]:
         """Compile the variables in their order, each with those before it."""
@@ -149,23 +149,32 @@ class Compiler:
         return found
 
     def expression(
-        self, path: Path, text: object, *results: Type, field: str = "expression", authorizer: bool = True
+        self,
+        path: Path,
+        text: object,
+        *results: Type,
+        field: str = "expression",
+        environment: Environment | None = None,
     ) -> Expression:
         """Compile one expression that must be of one of these types."""
         source = text if isinstance(text, str) else ""
         compiled: Compiled
         try:
-            compiled = (self.asking if authorizer else self.plain).compile(source, *results)
+            compiled = (environment or self.asking).compile(source, *results)
         except CompileError as error:
             compiled = error
         return Expression((*path, field), source, compiled)
+
+    def condition(self, path: Path, given: Mapping[str, Any]) -> Expression:
+        """Compile a match condition, which has no variables to refer to."""
+        return self.expression(path, given.get("expression"), BOOL, environment=self.first)
 
     def validation(self, path: Path, given: Mapping[str, Any]) -> Validation:
         """Compile one rule and its message."""
         text = given.get("messageExpression")
         message = None
         if text:
-            message = self.expression(path, text, STRING, field="messageExpression", authorizer=False)
+            message = self.expression(path, text, STRING, field="messageExpression", environment=self.plain)
         return Validation(
             expression=self.expression(path, given.get("expression"), BOOL),
             message=str(given.get("message") or "").strip(),

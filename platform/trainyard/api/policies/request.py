@@ -20,7 +20,7 @@ SERVER_FIELDS = ("creationTimestamp", "generation", "managedFields", "uid")
 
 
 class Partial(dict[Any, Any]):
-    """A map of which some entries exist, but only a server knows them."""
+    """A map of which some entries are there, but only a server knows what they are."""
 
     def __init__(self, known: Mapping[Any, Any], unknown: Mapping[str, str]) -> None:
         super().__init__(known)
@@ -31,8 +31,7 @@ class Partial(dict[Any, Any]):
         raise KeyError(key)
 
     def __contains__(self, key: object) -> bool:
-        self._refuse(key)
-        return super().__contains__(key)
+        return super().__contains__(key) or key in self.unknown
 
     def get(self, key: Any, default: Any = None) -> Any:
         """Return an entry; raises Unknown for one that only a server knows."""
