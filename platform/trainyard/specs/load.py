@@ -26,16 +26,27 @@ def load_repository(root: Path) -> tuple[Specs | None, list[Finding]]:
 
     Raises SpecError where the folder is no repository or cannot be read.
     """
+    specs, findings = read_repository(root)
+    return (None if any(finding.is_error for finding in findings) else specs), findings
+
+
+def read_repository(
+    root: Path, *, skip: frozenset[str] = frozenset(), small: frozenset[str] = frozenset()
+) -> tuple[Specs, list[Finding]]:
+    """Read what can be read below a repository's root: specs with errors are left out, and reported.
+
+    The job files in `skip` are not opened, for a caller who knows what they say; `small` are the files that they name.
+    Raises SpecError where the folder is no repository or cannot be read.
+    """
     if not (root / layout.CLUSTERS).is_dir():
         hint = "go to a repository, or make one with `trainyard init`"
         raise SpecError(f"folder {str(root)!r} has no {layout.CLUSTERS}; {hint}")
-    loading = Loading(root)
+    loading = Loading(root, skip, small)
     try:
         specs = loading.specs()
     except OSError as error:
         raise SpecError(f"{error.filename or root} cannot be read: {error.strerror}") from error
-    findings = sorted(set(loading.findings), key=lambda finding: finding.order)
-    return (None if any(finding.is_error for finding in findings) else specs), findings
+    return specs, sorted(set(loading.findings), key=lambda finding: finding.order)
 
 
 @dataclass(slots=True)
@@ -43,6 +54,10 @@ class Loading:
     """One pass over a repository, and the problems met on the way."""
 
     root: Path
+    skip: frozenset[str] = frozenset()
+    """Job files that are not opened."""
+    small: frozenset[str] = frozenset()
+    """Small files that those name."""
     findings: list[Finding] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
@@ -96,15 +111,16 @@ class Loading:
         """Read the jobs of all teams."""
         listed = list(files.walk(self.root / layout.JOBS))
         places, findings = layout.jobs(listed)
+        homeless = references.unknown_teams(places, teams, broken=frozenset(self.broken))
+        places = [place for place in places if place.path not in self.skip]
         yaml = [job_files.candidate(place, self.bytes(place.path)) for place in places if not place.is_python]
-        small = job_files.named_as_files(yaml)
+        small = self.small | job_files.named_as_files(yaml)
         written, self.rest, wrong = job_files.jobs(yaml, small)
         programs, off = job_files.programs((p for p in places if p.is_python and p.path not in small), teams)
         made, failed = python_jobs.run(self.root, programs)
         jobs, twice = job_files.once([*written, *made])
         sizes = {f"{layout.JOBS}/{file.path}": file.stat.st_size for file in listed if file.regular}
         filled, missing = contents.fill(jobs, sizes, self.bytes)
-        homeless = references.unknown_teams(places, teams, broken=frozenset(self.broken))
         deep = (place for place in layout.nested(listed) if place.path not in small)
         lost = job_files.strays(job_files.candidate(place, self.bytes(place.path)) for place in deep)
         self.findings += [*findings, *wrong, *off, *failed, *twice, *missing, *homeless, *lost]
