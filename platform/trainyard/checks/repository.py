@@ -9,6 +9,7 @@ from pathlib import Path
 from trainyard.api import catalog, kubeconform
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
+from trainyard.api.shelf import Shelf
 from trainyard.checks import cel_policies, policies, validate
 from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
@@ -79,9 +80,15 @@ class Checking:
             path = special.get(project, ("operators", project, "version"))
             return source.location(path) if source else Location(f"platform/clusters/{name}.yaml")
 
-        projects = {operator: choice.version for operator, choice in cluster.operators.items()}
+        folder = schemas_dir(self.rules_of or self.root)
+        typed = Shelf(folder).projects()
+        projects = {operator: choice.version for operator, choice in cluster.operators.items() if operator in typed}
+        for operator in sorted(set(cluster.operators) - set(typed)):
+            result.skipped.append(
+                Skipped("schema", f"operator {operator!r} has no API types here; `make schemas` imports")
+            )
         known, findings = catalog.load(
-            schemas_dir(self.rules_of or self.root),
+            folder,
             kubernetes=cluster.kubernetes,
             projects={**projects, "argo-cd": cluster.argocd.version},
             where=where,

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from trainyard.findings import Finding
     from trainyard.specs.run import Specs
 
-HEADER = "# yaml-language-server: $schema=../../schemas/trainyard/job.json\n"
-"""Lets editors complete and check the fields."""
-
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -44,6 +41,7 @@ def job(
     from trainyard.errors import SpecError
     from trainyard.findings import did_you_mean
     from trainyard.report.text import paragraph
+    from trainyard.specs import draft
     from trainyard.specs.load import load_repository
     from trainyard.system import files
 
@@ -62,8 +60,6 @@ def job(
     if declared is None:
         raise SpecError(f"cluster {cluster!r} does not exist; {did_you_mean(cluster, places)}")
     pool = pool or ask("pool", sorted(declared.pools))
-    shape = declared.pools[pool].node if pool in declared.pools else None
-    whole = shape.gpus.count if shape is not None and shape.gpus is not None else 0
     fields = {
         "cluster": cluster,
         "launcher": launcher,
@@ -71,10 +67,10 @@ def job(
         "program": program or ask("program", ()),
         "pool": pool,
         "nodes": nodes,
-        "gpusPerNode": whole if gpus is None else gpus,
+        "gpusPerNode": draft.gpus_of(declared, pool) if gpus is None else gpus,
         "queue": queue or ask("queue", sorted(key for key, each in declared.queues.items() if team in each.teams)),
     }
-    text = HEADER + dump({key: value for key, value in fields.items() if value != 0})
+    text = draft.HEADER + dump({key: value for key, value in fields.items() if value != 0})
     problems = check(specs, team, short, text)
     for problem in problems:
         print("\n".join(paragraph(problem)), file=sys.stderr)
@@ -86,26 +82,14 @@ def job(
 
 
 def check(specs: Specs, team: str, name: str, text: str) -> list[Finding]:
-    """Return what is wrong with a job file before it is written."""
+    """Return what is wrong with a job file before it is written: its fields, its references, and its kind."""
     from dataclasses import replace
 
-    from trainyard.specs import Job, layout, reading, references
-    from trainyard.specs.run import JobFile
+    from trainyard.specs import draft
     from trainyard.workloads.resolve import resolve
 
-    path = f"jobs/{team}/{name}.yaml"
-    source, findings = reading.document(path, text.encode())
-    found = layout.job_name(path, name)
-    findings += [found] if found else []
-    if source is None:
-        return findings
-    job, errors = reading.validate(Job, source)
-    findings += errors
-    if job is not None:
-        file = JobFile(team, name, job, source)
-        findings += references.check_job(specs, file)
-        findings += resolve(replace(specs, jobs=(file,)))[1]
-    return findings
+    file, findings = draft.read(specs, team=team, name=name, text=text)
+    return findings if file is None else [*findings, *resolve(replace(specs, jobs=(file,)))[1]]
 
 
 def ask(what: str, choices: Iterable[str]) -> str:

@@ -18,15 +18,16 @@ def gpus_of(cluster: Cluster, pool: str) -> int:
     return found.node.gpus.count if found and found.node.gpus else 0
 
 
-def check(specs: Specs, *, team: str, name: str, text: str) -> list[Finding]:
-    """Return what would be wrong with a job file of that team, name and text."""
+def read(specs: Specs, *, team: str, name: str, text: str) -> tuple[JobFile | None, list[Finding]]:
+    """Return the job of that team, name and text, and what would be wrong with its file."""
     path = f"{layout.JOBS}/{team}/{name}.yaml"
     if wrong := layout.job_name(path, name):
-        return [wrong]
+        return None, [wrong]
     source, findings = reading.document(path, text.encode())
     if source is None or findings:
-        return findings
+        return None, findings
     job, errors = reading.validate(Job, source)
     if job is None:
-        return errors
-    return list(references.check_job(specs, JobFile(team, name, job, source)))
+        return None, errors
+    file = JobFile(team, name, job, source)
+    return file, list(references.check_job(specs, file))
