@@ -1,0 +1,46 @@
+"""Say what a job's pods ask for, and from what each value follows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def command(
+    job: str = typer.Argument(help="<team>/<job>, as in nlp/llama3-8b."),
+    format_: str = typer.Option("text", "--format", "-o", help="text or json."),
+    root: Path = typer.Option(Path(), help="The repository."),
+) -> int:
+    """Say what a job's pods ask for, and from what each value follows."""
+    from trainyard.errors import SpecError
+    from trainyard.findings import did_you_mean
+    from trainyard.sizing import size
+    from trainyard.specs.load import load_repository
+    from trainyard.workloads.resolve import resolve
+
+    specs, _ = load_repository(root)
+    if specs is None:
+        raise SpecError("the repository has problems; `trainyard validate` lists them")
+    known = {f"{each.team_name}/{each.job_name}": each for each in resolve(specs)[0]}
+    run = known.get(job)
+    if run is None:
+        raise SpecError(f"job {job!r} does not exist or cannot run; {did_you_mean(job, known)}")
+    facts = [(name, shown(sized.value), sized.origin) for name, sized in size(run).facts()]
+    if format_ == "json":
+        rows = [{"name": name, "value": value, "origin": origin} for name, value, origin in facts]
+        print(json.dumps({"run": run.name, "kind": run.kind, "cluster": run.cluster_name, "facts": rows}, indent=1))
+        return 0
+    print(f"{run.kind} {run.namespace}/{run.name} on cluster {run.cluster_name}")
+    widths = [max(len(row[column]) for row in facts) for column in (0, 1)]
+    for name, value, origin in facts:
+        print(f"  {name:<{widths[0]}}  {value:<{widths[1]}}  {origin}")
+    return 0
+
+
+def shown(value: Any) -> str:
+    """Return a value as it is written; of a topology, the mode and the node label."""
+    label = getattr(value, "label", None)
+    return f"{value.mode} {label}" if label else str(value)
