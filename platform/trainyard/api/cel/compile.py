@@ -165,7 +165,7 @@ class Compiler:
         return run
 
     def map(self, node: MapLiteral) -> Run:
-        """Build a map; a key that comes twice is an error."""
+        """Build a map; of a key that comes twice the last counts."""
         pairs = [(self.run(entry.key), self.run(entry.value), entry.optional) for entry in node.entries]
 
         def run(frame: Frame) -> dict[Any, Any]:
@@ -180,8 +180,6 @@ class Compiler:
                     value = value.value
                 if not isinstance(key, str | int):
                     raise CelError(f"unsupported key type: {values.type_name(key)}")
-                if key in found:
-                    raise CelError(f"Failed with repeated key: {key}")
                 found[key] = value
             return found
 

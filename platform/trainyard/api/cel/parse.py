@@ -136,6 +136,7 @@ class _Reader:
                 function = wire.text(value)
             else:
                 arguments.append(self.node(wire.raw(value)))
+        function = function.removeprefix(".")
         if target is not None and (macro := self.macro(place, function, target, arguments)):
             return macro
         return Call(function=function, target=target, arguments=tuple(arguments), **place)

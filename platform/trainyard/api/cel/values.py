@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 INT_MIN, INT_MAX, UINT_MAX = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
@@ -23,9 +23,11 @@ class UInt(int):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Timestamp:
-    """A moment, in nanoseconds since 1970 in UTC."""
+    """A moment, in nanoseconds since 1970 in UTC; it is written in the zone that it was given in."""
 
     nanoseconds: int
+    offset: int = field(default=0, compare=False)
+    """Minutes from UTC."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -84,12 +84,12 @@ def fixed(value: float, precision: int) -> str:
     return special(value) or f"{value:,.{precision}f}"
 
 
-def scientific(value: float, precision: int) -> str:
-    """Write a number as a power of ten."""
+def scientific(value: float, width: int) -> str:
+    """Write a number as a power of ten; upstream takes the precision for a width."""
     if found := special(value):
         return found
-    mantissa, _, exponent = f"{value:.{precision}e}".partition("e")
-    return f"{mantissa}×10{exponent.removeprefix('+').translate(_SUPERSCRIPTS)}"
+    mantissa, _, exponent = f"{value:.{PRECISION}e}".partition("e")
+    return f"{mantissa}×10{exponent.removeprefix('+').translate(_SUPERSCRIPTS)}".rjust(width)
 
 
 def special(value: float) -> str:

@@ -63,11 +63,11 @@ def natural(value: int) -> UInt:
     return UInt(value)
 
 
-def moment(nanoseconds: int) -> Timestamp:
+def moment(nanoseconds: int, offset: int = 0) -> Timestamp:
     """Return a timestamp of the years 1 to 9999."""
     if not EARLIEST <= nanoseconds <= LATEST:
         raise CelError("timestamp overflow")
-    return Timestamp(nanoseconds)
+    return Timestamp(nanoseconds, offset)
 
 
 def span(nanoseconds: int) -> Duration:
@@ -101,10 +101,16 @@ def add_list(one: list[Any], two: list[Any]) -> list[Any]:
     return one.merged(two) if isinstance(one, SetList | MapList) else [*one, *two]
 
 
-@FUNCTIONS.define("_+_(timestamp, duration) -> timestamp", "_+_(duration, timestamp) -> timestamp")
-def add_time(one: Timestamp | Duration, two: Timestamp | Duration) -> Timestamp:
+@FUNCTIONS.define("_+_(timestamp, duration) -> timestamp")
+def add_span(one: Timestamp, two: Duration) -> Timestamp:
     """Move a moment."""
-    return moment(one.nanoseconds + two.nanoseconds)
+    return moment(one.nanoseconds + two.nanoseconds, one.offset)
+
+
+@FUNCTIONS.define("_+_(duration, timestamp) -> timestamp")
+def span_add(one: Duration, two: Timestamp) -> Timestamp:
+    """Move a moment."""
+    return add_span(two, one)
 
 
 @FUNCTIONS.define("_+_(duration, duration) -> duration")
@@ -134,7 +140,7 @@ def subtract(one: float, two: float) -> float:
 @FUNCTIONS.define("_-_(timestamp, duration) -> timestamp")
 def subtract_span(one: Timestamp, two: Duration) -> Timestamp:
     """Move a moment back."""
-    return moment(one.nanoseconds - two.nanoseconds)
+    return moment(one.nanoseconds - two.nanoseconds, one.offset)
 
 
 @FUNCTIONS.define("_-_(timestamp, timestamp) -> duration", "_-_(duration, duration) -> duration")

@@ -13,7 +13,7 @@ from typing import Any
 from trainyard.api.cel import values
 from trainyard.api.cel.errors import CelError
 from trainyard.api.cel.functions import Functions
-from trainyard.api.cel.library.operators import moment, natural, span, whole
+from trainyard.api.cel.library.operators import moment, natural, whole
 from trainyard.api.cel.values import NANOSECONDS, Duration, Timestamp, TypeValue, UInt
 
 FUNCTIONS = Functions()
@@ -213,9 +213,9 @@ def from_epoch(seconds: int) -> Timestamp:
 
 
 @FUNCTIONS.define("duration(int) -> duration")
-def from_nanoseconds(count: int) -> Duration:
-    """Return the span of so many nanoseconds."""
-    return span(count)
+def from_number(count: int) -> Duration:
+    """Refuse: the signature is there upstream, the conversion is not."""
+    raise conversion("google.protobuf.Duration", count)
 
 
 @FUNCTIONS.define("string.contains(string) -> bool")

@@ -58,7 +58,7 @@ def parse_timestamp(text: str) -> Timestamp | None:
     since = date - EPOCH
     fraction = int((match[7] or "").ljust(9, "0")[:9])
     seconds = since.days * 86400 + since.seconds - offset * 60
-    return Timestamp(seconds * NANOSECONDS + fraction)
+    return Timestamp(seconds * NANOSECONDS + fraction, offset)
 
 
 @FUNCTIONS.define("timestamp(string) -> timestamp")
@@ -67,16 +67,18 @@ def to_timestamp(text: str) -> Timestamp:
     found = parse_timestamp(text)
     if found is None:
         raise CelError("type conversion error from 'string' to 'google.protobuf.Timestamp'")
-    return moment(found.nanoseconds)
+    return moment(found.nanoseconds, found.offset)
 
 
 @FUNCTIONS.define("string(timestamp) -> string")
 def timestamp_text(value: Timestamp) -> str:
-    """Write RFC 3339 in UTC, with as many digits of the second as it has."""
+    """Write RFC 3339, with as many digits of the second as it has."""
     seconds, rest = divmod(value.nanoseconds, NANOSECONDS)
-    date = EPOCH + dt.timedelta(seconds=seconds)
+    date = EPOCH + dt.timedelta(seconds=seconds, minutes=value.offset)
     fraction = f".{rest:09d}".rstrip("0") if rest else ""
-    return f"{date.year:04d}-{date:%m-%dT%H:%M:%S}{fraction}Z"
+    hours, minutes = divmod(abs(value.offset), 60)
+    zone = f"{'-' if value.offset < 0 else '+'}{hours:02d}:{minutes:02d}" if value.offset else "Z"
+    return f"{date.year:04d}-{date:%m-%dT%H:%M:%S}{fraction}{zone}"
 
 
 def parse_duration(text: str) -> Duration | None:
