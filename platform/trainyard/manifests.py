@@ -155,10 +155,16 @@ def _object(manifest: Manifest) -> tuple[Manifest | None, Finding | None]:
         return None, _problem("decode/nested-list", message, manifest, ("kind",))
     for name in ("apiVersion", "kind"):
         value = manifest.value.get(name)
-        if not isinstance(value, str) or not value:
-            what = "is missing" if not value and value is not False else f"is {_article(value)}"
-            message = f"{name} {what}; every object needs apiVersion and kind"
-            return None, _problem(f"decode/{name.lower()}", message, manifest, (name,))
+        if isinstance(value, str) and value:
+            continue
+        near = next((key for key in manifest.value if key != name and key.lower() == name.lower()), None)
+        if value is not None and value != "":
+            message = f"{name} is {_article(value)}; write a string"
+        elif near is not None:
+            message = f"{name} is missing, but {near!r} is there; keys are told apart by case"
+        else:
+            message = f"{name} is missing; every object needs apiVersion and kind"
+        return None, _problem(f"decode/{name.lower()}", message, manifest, (name,))
     return manifest, None
 
 

@@ -48,7 +48,7 @@ class _Builder:
         if node.kind == SCALAR:
             return self.scalar(node)
         if node.kind == SEQUENCE:
-            return [self.value(item) for item in node.items]
+            return [self.value(item) for item in node.children]
         if node.kind == MAPPING:
             out: dict[str, Any] = {}
             self.fill(node, out, {})
@@ -63,18 +63,23 @@ class _Builder:
             raise Unreadable(Problem("decode/not-finite", message, node.line, node.column))
         return value
 
-    def fill(self, node: Node, out: dict[str, Any], places: dict[str, Node]) -> None:
-        for key_node, value_node in node.pairs:
+    def fill(self, node: Node, out: dict[str, Any], places: Places, *, merged: bool = False) -> None:
+        """Add the pairs of a mapping to `out`, those that it merges where `<<` stands."""
+        for key_node, value_node in node.pairs():
             if is_merge(key_node):
                 for source in merge_sources(value_node):
-                    self.fill(source, out, places)
+                    self.fill(source, out, places, merged=True)
                 continue
             key = key_of(key_node)
             value = self.value(value_node)
             if key in places:
-                self.problems.append(_repeated(key, key_node, places[key], node))
+                self.problems.append(_repeated(key, key_node, places[key], merged=merged))
             out[key] = value
-            places[key] = key_node
+            places[key] = key_node, merged
+
+
+Places = dict[str, tuple[Node, bool]]
+"""Where a key of a map is written so far, and whether it came by `<<`."""
 
 
 def is_merge(key: Node) -> bool:
@@ -84,7 +89,7 @@ def is_merge(key: Node) -> bool:
 
 def merge_sources(value: Node) -> list[Node]:
     """Return the mappings that `<<` merges, in the order in which they apply: the first of a list comes last."""
-    nodes = reversed(value.items) if value.kind == SEQUENCE else iter([value])
+    nodes = reversed(value.children) if value.kind == SEQUENCE else iter([value])
     sources = []
     for node in nodes:
         source = node.target if node.kind == ALIAS else node
@@ -172,14 +177,13 @@ def _mistagged(node: Node) -> Problem:
     return Problem("decode/tag", message, node.line, node.column)
 
 
-def _repeated(key: str, node: Node, first: Node, mapping: Node) -> Problem:
+def _repeated(key: str, node: Node, first: tuple[Node, bool], *, merged: bool) -> Problem:
     """Say that a key is set twice; strict servers refuse it for merged keys too."""
-    own = {id(pair[0]) for pair in mapping.pairs}
-    if id(node) in own and id(first) in own:
-        message = f"key {key[:60]!r} is written twice, first on line {first.line}; keep one"
-        return Problem("decode/duplicate-key", message, node.line, node.column)
-    message = f"key {key[:60]!r} is set here and by '<<' too, which the API server refuses; keep one"
-    return Problem("decode/merged-key", message, node.line, node.column)
+    if merged or first[1]:
+        message = f"key {key[:60]!r} is set here and by '<<' too, which the API server refuses; keep one"
+        return Problem("decode/merged-key", message, node.line, node.column)
+    message = f"key {key[:60]!r} is written twice, first on line {first[0].line}; keep one"
+    return Problem("decode/duplicate-key", message, node.line, node.column)
 
 
 def _written(root: Node) -> int:
@@ -188,9 +192,7 @@ def _written(root: Node) -> int:
     while todo:
         node = todo.pop()
         count += 1
-        todo.extend(node.items)
-        for pair in node.pairs:
-            todo.extend(pair)
+        todo.extend(node.children)
     return count
 
 

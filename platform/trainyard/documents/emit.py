@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import lru_cache
 from typing import Any
 
 WORDS = {
@@ -32,78 +33,82 @@ def dump(value: Any, *, sort_keys: bool = False) -> str:
     Keys stay in the order of the dicts unless `sort_keys`. Raises TypeError for what JSON does not know and
     ValueError for numbers that are not finite.
     """
-    writer = _Writer(sort_keys)
+    out: list[str] = []
     if isinstance(value, (dict, list)) and value:
-        writer.node(value, "")
+        _Writer(out, sort_keys=sort_keys).node(value, "", "")
     else:
-        writer.out.append(writer.scalar(value, None))
-    writer.out.append("")
-    return "\n".join(writer.out)
+        out.append(spelled(value) if isinstance(value, str) else _scalar(value, ""))
+    out.append("")
+    return "\n".join(out)
 
 
 class _Writer:
-    """Collects lines; remembers how each string is written, since most recur."""
+    """Collects lines; `indent` is where a collection's lines start, `lead` what its first line starts with."""
 
-    def __init__(self, sort_keys: bool) -> None:
-        self.out: list[str] = []
+    __slots__ = ("out", "sort_keys")
+
+    def __init__(self, out: list[str], *, sort_keys: bool) -> None:
+        self.out = out
         self.sort_keys = sort_keys
-        self.strings: dict[str, str] = {}
 
-    def node(self, value: Any, indent: str, first: str | None = None) -> None:
-        """Write a filled map or list; `first` stands in place of the first line's indent."""
-        lead = indent if first is None else first
+    def node(self, value: Any, indent: str, lead: str) -> None:
         if isinstance(value, dict):
-            items = sorted(value.items()) if self.sort_keys else value.items()
-            for key, inner in items:
-                self.pair(self.key(key), inner, indent, lead)
-                lead = indent
-            return
+            self.mapping(value, indent, lead)
+        else:
+            self.sequence(value, indent, lead)
+
+    def mapping(self, value: dict[str, Any], indent: str, lead: str) -> None:
+        for key, inner in sorted(value.items()) if self.sort_keys else value.items():
+            name = _key(key)
+            if len(name) > MAX_KEY:
+                self.out.append(f"{lead}? {name}")
+                lead, name = indent, ""
+            if isinstance(inner, (dict, list)) and inner:
+                self.out.append(f"{lead}{name}:")
+                deeper = indent + "  " if isinstance(inner, dict) else indent
+                self.node(inner, deeper, deeper)
+            else:
+                self.out.append(f"{lead}{name}: {_scalar(inner, indent)}")
+            lead = indent
+
+    def sequence(self, value: list[Any], indent: str, lead: str) -> None:
         for inner in value:
             if isinstance(inner, (dict, list)) and inner:
                 self.node(inner, indent + "  ", lead + "- ")
             else:
-                self.out.append(f"{lead}- {self.scalar(inner, indent)}")
+                self.out.append(f"{lead}- {_scalar(inner, indent)}")
             lead = indent
 
-    def pair(self, key: str, value: Any, indent: str, lead: str) -> None:
-        if len(key) > MAX_KEY:
-            self.out.append(f"{lead}? {key}")
-            lead, key = indent, ""
-        if not (isinstance(value, (dict, list)) and value):
-            self.out.append(f"{lead}{key}: {self.scalar(value, indent)}")
-            return
-        self.out.append(f"{lead}{key}:")
-        self.node(value, indent + "  " if isinstance(value, dict) else indent)
 
-    def key(self, key: Any) -> str:
-        if not isinstance(key, str):
-            message = f"a key of a YAML map must be a string, not {type(key).__name__}"
-            raise TypeError(message)
-        return self.strings.get(key) or self.string(key)
-
-    def scalar(self, value: Any, indent: str | None) -> str:
-        """Write a scalar, or an empty collection; without an indent always on one line."""
-        if isinstance(value, str):
-            if indent is not None and "\n" in value and (block := _block(value, indent)):
-                return block
-            return self.strings.get(value) or self.string(value)
-        if value is None:
-            return "null"
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, int):
-            return str(value)
-        if isinstance(value, float):
-            return _float(value)
-        if isinstance(value, (dict, list)):
-            return "{}" if isinstance(value, dict) else "[]"
-        message = f"YAML has no {type(value).__name__}"
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        message = f"a key of a YAML map must be a string, not {type(key).__name__}"
         raise TypeError(message)
+    return spelled(key)
 
-    def string(self, text: str) -> str:
-        written = text if text not in WORDS and PLAIN.fullmatch(text) else quote(text)
-        self.strings[text] = written
-        return written
+
+def _scalar(value: Any, indent: str) -> str:
+    """Write a scalar or an empty collection that stands in a collection of this indent."""
+    if isinstance(value, str):
+        return ("\n" in value and _block(value, indent)) or spelled(value)
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(int(value))
+    if isinstance(value, float):
+        return _float(value)
+    if isinstance(value, (dict, list)):
+        return "{}" if isinstance(value, dict) else "[]"
+    message = f"YAML has no {type(value).__name__}"
+    raise TypeError(message)
+
+
+@lru_cache(maxsize=20_000)
+def spelled(text: str) -> str:
+    """Write a string on one line, in quotes unless every reader takes it for a string without."""
+    return text if text not in WORDS and PLAIN.fullmatch(text) else quote(text)
 
 
 def quote(text: str) -> str:

@@ -20,7 +20,7 @@ from trainyard.documents.problem import Remarkable
 PRINTABLE = re.compile("[\x20-\x7e\xa1-\u1fff\u3000-\ud7ff\U00010000-\U0010ffff]*")
 HEAD = re.compile(r"""( *)(- +)?(?:([A-Za-z0-9_/][A-Za-z0-9_./-]{0,400}|"[^"\\]{0,400}"|'[^']{0,400}'):(?: +|$))?""")
 QUOTED = re.compile(r"""(?:"([^"\\]*)"|'([^']*)')(?: +#.*| *)""")
-PLAIN = re.compile(r"(?:[A-Za-z0-9_/.$(+=~^<;\\]|-(?=[^ ]))(?:[^:]|:(?=[^ ]))*")
+PLAIN_START = re.compile(r"[A-Za-z0-9_/.$(+=~^<;\\]|-[^ ]")
 SEPARATOR = re.compile(r"---(?: +#[\x20-\x7e]*| *)")
 BREAKS = re.compile("[\x85\u2028\u2029\ufeff]")
 """Line breaks that only YAML knows, and the byte order mark."""
@@ -75,7 +75,7 @@ def _value(rest: str, memo: Memo) -> tuple[int, Any]:
         return OPEN, rest
     plain, hash_, _ = rest.partition(" #")
     plain = plain.rstrip(" ")
-    if PLAIN.fullmatch(plain):
+    if PLAIN_START.match(plain) and ": " not in plain and plain[-1] != ":":
         return DONE if hash_ else GOES_ON, memo.value(plain)
     return TEXT, None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
@@ -22,24 +23,29 @@ SCALAR, MAPPING, SEQUENCE, ALIAS = range(4)
 class Node:
     """One node of the tree; line and column count from 1, lines from the start of the file.
 
-    A scalar has `text`, a mapping `pairs`, a sequence `items`, an alias its anchor's node as `target`.
-    `size` is the number of values that decoding the node makes, aliases expanded.
+    A scalar has `text` and whether it is `plain`; a mapping has its keys and values in turn as `children`, a sequence
+    its items; an alias has its anchor's node as `target`. `size` is the number of values that decoding the node
+    makes, aliases expanded.
     """
 
-    __slots__ = ("column", "items", "kind", "line", "pairs", "plain", "size", "tag", "target", "text")
+    __slots__ = ("children", "column", "kind", "line", "plain", "size", "tag", "target", "text")
 
     def __init__(self, kind: int, event: Any, first_line: int) -> None:
         mark = event.start_mark
         self.kind = kind
         self.line: int = mark.line + first_line
         self.column: int = mark.column + 1
-        self.tag: str | None = getattr(event, "tag", None)
+        self.tag: str | None = None
         self.plain = False
         self.text = ""
-        self.pairs: list[tuple[Node, Node]] = []
-        self.items: list[Node] = []
+        self.children: Sequence[Node] = ()
         self.target: Node | None = None
         self.size = 1
+
+    def pairs(self) -> Iterator[tuple[Node, Node]]:
+        """Yield the keys of a mapping with their values, as written."""
+        turns = iter(self.children)
+        return zip(turns, turns, strict=True)
 
 
 def compose(text: str, first_line: int = 1, *, judged: bool = False) -> tuple[Node | None, Problem | None]:
@@ -99,7 +105,7 @@ class _Composer:
             if event.__class__ is yaml.StreamEndEvent:
                 return None
             line, column = event.start_mark.line, event.start_mark.column
-        message = "kubectl and Argo CD drop the text from here; begin the next document with '---' on its own line"
+        message = "kubectl and Argo CD drop the text from here; begin a document with '---' on its own line"
         return Problem("decode/text-after-end", message, line + self.first_line, column + 1)
 
     def node(self, event: Any, depth: int) -> Node:
@@ -123,7 +129,7 @@ class _Composer:
 
     def scalar(self, event: Any) -> Node:
         node = Node(SCALAR, event, self.first_line)
-        node.text, node.plain = event.value, event.implicit[0]
+        node.text, node.plain, node.tag = event.value, event.implicit[0], event.tag
         if event.anchor is not None:
             self.anchors[event.anchor] = node
         if self.wary:
@@ -135,17 +141,13 @@ class _Composer:
         return node
 
     def children(self, node: Node, depth: int) -> None:
-        if node.kind == SEQUENCE:
-            while (event := self.next()).__class__ is not yaml.SequenceEndEvent:
-                item = self.node(event, depth)
-                node.items.append(item)
-                node.size += item.size
-            return
-        while (event := self.next()).__class__ is not yaml.MappingEndEvent:
-            key = self.node(event, depth)
-            value = self.node(self.next(), depth)
-            node.pairs.append((key, value))
-            node.size += key.size + value.size
+        end = yaml.MappingEndEvent if node.kind == MAPPING else yaml.SequenceEndEvent
+        children: list[Node] = []
+        while (event := self.next()).__class__ is not end:
+            child = self.node(event, depth)
+            children.append(child)
+            node.size += child.size
+        node.children = children
 
     def alias(self, event: Any) -> Node:
         node = Node(ALIAS, event, self.first_line)

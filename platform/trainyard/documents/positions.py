@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,15 +65,15 @@ def child(node: Node, part: str | int) -> tuple[Node, Node] | None:
     while node.kind == ALIAS and node.target is not None:
         node = node.target
     if node.kind == SEQUENCE:
-        if isinstance(part, int) and 0 <= part < len(node.items):
-            return node.items[part], node.items[part]
+        if isinstance(part, int) and 0 <= part < len(node.children):
+            return node.children[part], node.children[part]
         return None
     if node.kind != MAPPING or isinstance(part, int):
         return None
     found = None
-    for key, value in node.pairs:
+    for key, value in node.pairs():
         if is_merge(key):
-            sources = value.items if value.kind == SEQUENCE else [value]
+            sources: Sequence[Node] = value.children if value.kind == SEQUENCE else [value]
             found = next((pair for source in reversed(sources) if (pair := child(source, part))), found)
         elif as_key_or_none(key) == part:
             found = key, value

@@ -66,7 +66,7 @@ def problem_of(error: yaml.MarkedYAMLError, text: str, first_line: int) -> Probl
     elif said == "found character that cannot start any token":
         message = f"a plain value cannot start with {where[column : column + 1]!r}; quote the value"
     elif said == "found unknown escape character":
-        message = f"{where[column : column + 2]!r} is no escape in double quotes; double the backslash"
+        message = f"'{where[column : column + 2]}' is no escape in double quotes; double the backslash"
     return Problem(rule, message, line + first_line, column + 1)
 
 
