@@ -66,6 +66,7 @@ def decisions(
 
 
 K = "object.data.k == 'v'"
+BAD_VARIABLE = "expression 'variables.bad == 1' resulted in error: composited variable \"bad\" fails to evaluate"
 VALIDATIONS = {
     "it holds": ([check(K)], {}, []),
     "it does not": ([check("object.data.k == 'w'")], {}, ["Deny: failed expression: object.data.k == 'w'"]),
@@ -97,10 +98,7 @@ VALIDATIONS = {
     "a variable that fails": (
         [check("variables.bad == 1")],
         {"variables": [variable("bad", "int(object.data.k)")]},
-        [
-            "Deny: expression 'variables.bad == 1' resulted in error: composited variable \"bad\" fails to evaluate:"
-            " type conversion error from 'string' to 'int'"
-        ],
+        [f"Deny: {BAD_VARIABLE}: type conversion error from 'string' to 'int'"],
     ),
     "a variable may be an optional": (
         [check("variables.o.orValue('z') == 'z'")],
