@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from make import CLUSTER, CPU_NODE, fields, make_source, make_specs, make_team
+from trainyard.operators import operators
+from trainyard.releases import order, releases
 from trainyard.specs import Cluster
 from trainyard.specs.run import Source, Specs
 
@@ -28,15 +30,9 @@ KUBELET = {
 }
 
 OPERATORS: dict[str, Any] = {
-    "amd-gpu-operator": {"version": "1.5.1"},
-    "cert-manager": {"version": "1.21.1"},
-    "gpu-operator": {"version": "26.7.0"},
-    "jobset": {"version": "0.12.0"},
-    "kueue": {"version": "0.19.2"},
-    "multus": {"version": "4.3.0"},
-    "sriov-network-operator": {"version": "1.6.0"},
-    "whereabouts": {"version": "0.9.4"},
+    name: {"version": max(releases()[name].releases, key=order)} for name in operators() if name in releases()
 }
+"""Every operator that can be installed, at its newest release."""
 
 EVERYTHING: dict[str, Any] = fields(
     CLUSTER,

@@ -10,7 +10,7 @@ import pytest
 
 from everything import OPERATORS, everything, source
 from trainyard.documents import dump, load
-from trainyard.operators import Operator, Site, operators
+from trainyard.operators import Operator, Site
 from trainyard.operators.base import lookup, merge
 from trainyard.operators.charts import defaults
 from trainyard.operators.install import installed, sites, values
@@ -34,11 +34,6 @@ def resources(name: str, **changes: Any) -> dict[tuple[str, str], dict[str, Any]
     """Return the fields of everything that an operator adds, by kind and name."""
     site, known = chosen(name, **changes)
     return {(each.kind, each.name): dict(each.fields) for each in (*known.own(site), *known.hardware(site))}
-
-
-def test_the_cluster_of_these_tests_has_every_operator():
-    """A new operator is added to it, so that it has a golden file."""
-    assert set(OPERATORS) == set(operators())
 
 
 @pytest.mark.parametrize("name", sorted(OPERATORS))
