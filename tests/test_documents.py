@@ -185,6 +185,14 @@ def test_every_document_and_every_problem_is_reported() -> None:
     assert [(finding.location.document, finding.location.line) for finding in findings] == [(1, 6), (2, 9)]
 
 
+def test_a_repeated_key_names_its_field() -> None:
+    """The finding has the path of the key, and the document says that it is refused although it has a value."""
+    documents, findings = load(b"a: 1\n---\nb:\n- <<: {c: {d: 1, d: 2}}\n", file="x.yaml")
+    assert [finding.path for finding in findings] == ["b[0].c.d"]
+    assert [document.refused for document in documents] == [False, True]
+    assert findings[0].source == "kubernetes-sigs/yaml v1.6.0 yaml.go"
+
+
 def test_dropped_text_and_empty_files_are_warnings() -> None:
     """What Kubernetes takes in silence does not fail a run by itself."""
     for text in (b"a: 1\n...\nb: 2\n", b"", b"---\n---\n"):
@@ -196,6 +204,14 @@ BOMBS = {
     + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(20)),
     "merges of merges": "a0: &a0 {k: 1}\n"
     + "".join(f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 40)),
+    "a chain of aliases": "pad: ["
+    + "x," * 150_000
+    + "]\na0: &a0 {k: 1}\n"
+    + "".join(f"a{i}: &a{i} {{x: *a{i - 1}}}\n" for i in range(1, 400)),
+    "a chain of merges": "pad: ["
+    + "x," * 150_000
+    + "]\na0: &a0 {k: 1}\n"
+    + "".join(f"a{i}: &a{i} {{<<: *a{i - 1}}}\n" for i in range(1, 400)),
     "open brackets": "[" * 200_000,
     "open braces": "{a: " * 100_000,
     "dashes": "- " * 100_000,

@@ -62,8 +62,9 @@ def decode_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Mani
 def collect(result: Result, judgement: Judgement) -> None:
     """Add one judgement to the result."""
     manifest = judgement.manifest
-    document = manifest.document.index
-    result.objects.append(Judged(manifest.file, document, manifest.ref, judgement.verdict, judgement.update))
+    document = manifest.document
+    verdict = "invalid" if document.refused else judgement.verdict
+    result.objects.append(Judged(manifest.file, document.index, manifest.ref, verdict, judgement.update))
     result.add(judgement.findings)
 
 

@@ -3,7 +3,8 @@
 from trainyard.documents.decode import load
 from trainyard.documents.emit import dump
 from trainyard.documents.nodes import MAX_DEPTH
-from trainyard.documents.positions import Document, Path, format_path
+from trainyard.documents.positions import Document, format_path
+from trainyard.documents.problem import Path
 from trainyard.documents.stream import MAX_BYTES
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "Document", "Path", "dump", "format_path", "load"]

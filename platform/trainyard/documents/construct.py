@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import math
 import re
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from trainyard.documents.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node
-from trainyard.documents.problem import Problem, Unreadable
+from trainyard.documents.problem import Path, Problem, Unreadable
 from trainyard.documents.scalars import INT64_MAX, Scalar, as_json, as_key, resolve
 
 TAG = "tag:yaml.org,2002:"
@@ -28,14 +29,16 @@ def construct(root: Node) -> tuple[Any, list[Problem]]:
     """
     builder = _Builder()
     builder.check_aliases(root)
-    return builder.value(root), builder.problems
+    value = builder.value(root)
+    paths = _paths(root, {id(node) for node, _ in builder.repeated}) if builder.repeated else {}
+    return value, [replace(problem, path=paths.get(id(node))) for node, problem in builder.repeated]
 
 
 class _Builder:
     """Holds what one construction finds; every alias makes a copy, so that no two fields share a value."""
 
     def __init__(self) -> None:
-        self.problems: list[Problem] = []
+        self.repeated: list[tuple[Node, Problem]] = []
 
     def check_aliases(self, root: Node) -> None:
         written, total = _written(root), root.size
@@ -73,7 +76,7 @@ class _Builder:
             key = key_of(key_node)
             value = self.value(value_node)
             if key in places:
-                self.problems.append(_repeated(key, key_node, places[key], merged=merged))
+                self.repeated.append((key_node, _repeated(key, key_node, places[key], merged=merged)))
             out[key] = value
             places[key] = key_node, merged
 
@@ -184,6 +187,23 @@ def _repeated(key: str, node: Node, first: tuple[Node, bool], *, merged: bool) -
         return Problem("decode/merged-key", message, node.line, node.column)
     message = f"key {key[:60]!r} is written twice, first on line {first[0].line}; keep one"
     return Problem("decode/duplicate-key", message, node.line, node.column)
+
+
+def _paths(root: Node, keys: set[int]) -> dict[int, Path]:
+    """Return the paths of these key nodes where they are written, in one walk over the tree."""
+    paths: dict[int, Path] = {}
+    todo: list[tuple[Node, Path]] = [(root, ())]
+    while todo:
+        node, path = todo.pop()
+        if node.kind == SEQUENCE:
+            todo += [(item, (*path, index)) for index, item in enumerate(node.children)]
+        elif node.kind == MAPPING:
+            for key, value in node.pairs():
+                inner = path if is_merge(key) else (*path, key_of(key))
+                if id(key) in keys:
+                    paths[id(key)] = inner
+                todo.append((value, inner))
+    return paths
 
 
 def _written(root: Node) -> int:

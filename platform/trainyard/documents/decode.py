@@ -9,12 +9,21 @@ import yaml
 from trainyard.documents import events, jsontext, lines
 from trainyard.documents.construct import construct
 from trainyard.documents.nodes import compose
-from trainyard.documents.positions import Document
+from trainyard.documents.positions import Document, format_path
 from trainyard.documents.problem import Problem, Remarkable, Unreadable
 from trainyard.documents.stream import split, whole_file_problem
 from trainyard.findings import Finding, Location, Severity
 
 WARNINGS = {"decode/empty-file", "decode/text-after-end"}
+
+OURS = {"decode/size", "decode/depth", "decode/empty-file"}
+STREAM = {"decode/separator", "decode/text-after-end"}
+SOURCES = {
+    **dict.fromkeys(OURS, None),
+    **dict.fromkeys(STREAM, "kubernetes/apimachinery v0.35.4 pkg/util/yaml/decoder.go"),
+    "decode/alias-expansion": "yaml/go-yaml v2.4.3 decode.go",
+}
+"""Upstream files that refuse alike; limits of our own have none."""
 
 
 def load(data: bytes, *, file: str) -> tuple[list[Document], list[Finding]]:
@@ -31,8 +40,9 @@ def load(data: bytes, *, file: str) -> tuple[list[Document], list[Finding]]:
     for text, line, problem in split(data):
         found, problems = ([], [problem]) if problem else _read(text, line, memo)
         findings += [_finding(each, file, index) for each in problems]
+        refused = any(each.rule not in WARNINGS for each in problems)
         for value, source, first_line in found:
-            documents.append(Document(file, index, value, source, first_line))
+            documents.append(Document(file, index, value, source, first_line, refused=refused))
             index += 1
         if problems and not found:
             index += 1
@@ -88,6 +98,12 @@ def _json_documents(text: str, line: int) -> list[Found]:
 
 
 def _finding(problem: Problem, file: str, index: int | None) -> Finding:
-    severity = Severity.WARNING if problem.rule in WARNINGS else Severity.ERROR
-    location = Location(file, problem.line, problem.column, index)
-    return Finding(problem.rule, "decode", problem.message, location, severity)
+    return Finding(
+        problem.rule,
+        "decode",
+        problem.message,
+        Location(file, problem.line, problem.column, index),
+        Severity.WARNING if problem.rule in WARNINGS else Severity.ERROR,
+        path=None if problem.path is None else format_path(problem.path),
+        source=SOURCES.get(problem.rule, "kubernetes-sigs/yaml v1.6.0 yaml.go"),
+    )

@@ -12,7 +12,7 @@ from trainyard.documents import syntax
 from trainyard.documents.problem import Problem, Unreadable
 
 MAX_DEPTH = 200
-"""Deepest nesting of lists and maps; go-yaml stops at 10,000, the deepest published CRDs at about 60."""
+"""Deepest nesting of lists and maps, aliases followed; go-yaml stops at 10,000, published CRDs go 41 deep."""
 
 MAX_SECOND_LOOKS = 16 * 2**20
 """How many characters may be parsed again for what go-yaml accepts and libyaml does not."""
@@ -25,10 +25,10 @@ class Node:
 
     A scalar has `text` and whether it is `plain`; a mapping has its keys and values in turn as `children`, a sequence
     its items; an alias has its anchor's node as `target`. `size` is the number of values that decoding the node
-    makes, aliases expanded.
+    makes and `height` how many collections stand in one another in it, aliases expanded.
     """
 
-    __slots__ = ("children", "column", "kind", "line", "plain", "size", "tag", "target", "text")
+    __slots__ = ("children", "column", "height", "kind", "line", "plain", "size", "tag", "target", "text")
 
     def __init__(self, kind: int, event: Any, first_line: int) -> None:
         mark = event.start_mark
@@ -41,6 +41,7 @@ class Node:
         self.children: Sequence[Node] = ()
         self.target: Node | None = None
         self.size = 1
+        self.height = 0
 
     def pairs(self) -> Iterator[tuple[Node, Node]]:
         """Yield the keys of a mapping with their values, as written."""
@@ -113,11 +114,9 @@ class _Composer:
         if kind is yaml.ScalarEvent:
             return self.scalar(event)
         if kind is yaml.AliasEvent:
-            return self.alias(event)
+            return self.alias(event, depth)
         node = Node(MAPPING if kind is yaml.MappingStartEvent else SEQUENCE, event, self.first_line)
-        if depth == MAX_DEPTH:
-            message = f"nesting is deeper than {MAX_DEPTH} levels; flatten the document"
-            raise Unreadable(Problem("decode/depth", message, node.line, node.column))
+        _check_depth(node, depth + 1)
         if event.anchor is not None:
             self.anchors[event.anchor] = node
         self.open.add(id(node))
@@ -147,9 +146,12 @@ class _Composer:
             child = self.node(event, depth)
             children.append(child)
             node.size += child.size
+            if child.height > node.height:
+                node.height = child.height
         node.children = children
+        node.height += 1
 
-    def alias(self, event: Any) -> Node:
+    def alias(self, event: Any, depth: int) -> Node:
         node = Node(ALIAS, event, self.first_line)
         target = self.anchors.get(event.anchor)
         if target is None:
@@ -160,6 +162,13 @@ class _Composer:
         if id(target) in self.open:
             message = f"anchor '&{event.anchor}' contains itself; write the value out"
             raise Unreadable(Problem("decode/recursive-alias", message, node.line, node.column))
-        node.target = target
+        _check_depth(node, depth + target.height)
+        node.target, node.height = target, target.height
         node.size += target.size
         return node
+
+
+def _check_depth(node: Node, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        message = f"nesting is deeper than {MAX_DEPTH} levels; flatten the document"
+        raise Unreadable(Problem("decode/depth", message, node.line, node.column))

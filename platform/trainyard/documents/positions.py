@@ -9,11 +9,8 @@ from typing import Any
 
 from trainyard.documents.construct import as_key_or_none, is_merge
 from trainyard.documents.nodes import ALIAS, MAPPING, SEQUENCE, Node, compose
-from trainyard.documents.problem import Unreadable
+from trainyard.documents.problem import Path, Unreadable
 from trainyard.findings import Location
-
-Path = tuple[str | int, ...]
-"""Where a field is: keys of maps and indices of lists, from the document's root."""
 
 PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 SURROGATE_ESCAPE = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
@@ -24,6 +21,7 @@ class Document:
     """One document of a file: its plain value, and on demand the place of every field.
 
     `text` is the part of the file that holds it and starts at `first_line`; without it only the file is known.
+    `refused` says that Kubernetes would not take the document although it has a value: a finding tells why.
     """
 
     file: str
@@ -31,6 +29,7 @@ class Document:
     value: Any
     text: bytes | None = field(default=None, repr=False)
     first_line: int = field(default=1, repr=False)
+    refused: bool = False
     _root: Node | None = field(default=None, init=False, repr=False)
     _composed: bool = field(default=False, init=False, repr=False)
 

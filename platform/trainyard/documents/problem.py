@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+Path = tuple[str | int, ...]
+"""Where a field is: keys of maps and indices of lists, from the document's root."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem at a place of the file; line and column count from 1."""
+    """One problem at a place of the file; line and column count from 1, the path is that of a field if one is meant."""
 
     rule: str
     message: str
     line: int
     column: int
+    path: Path | None = None
 
 
 class Unreadable(Exception):  # noqa: N818  # a signal, never an error of the program
