@@ -15,7 +15,10 @@ DRAFT = "http://json-schema.org/draft-07/schema#"
 OBJECT_META = "meta.v1.ObjectMeta"
 """Name of the definition that every root `metadata` refers to."""
 
-DROPPED = frozenset({"$schema", "description", "example", "externalDocs", "id", "title"})
+UNSUPPORTED = frozenset({"$ref", "additionalItems", "definitions", "dependencies", "patternProperties"})
+"""What no server takes; a definition that has any of it is refused, and nothing is made of it here."""
+
+DROPPED = frozenset({"$schema", "description", "example", "externalDocs", "id", "title"}) | UNSUPPORTED
 INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 STRINGS = {"additionalProperties": {"type": ["string", "null"]}, "type": ["object", "null"]}
 OWNER_REFERENCE: dict[str, Any] = {

@@ -40,6 +40,7 @@ CHECKS: dict[tuple[str, str], str] = {
     ("", "ResourceQuota"): "limits:check_quota",
     ("", "Secret"): "configmap:check_secret",
     ("", "Service"): "service:check",
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): "crds.definition:check",
     ("apiregistration.k8s.io", "APIService"): "flowcontrol:check_service",
     ("apps", "ControllerRevision"): "endpoints:check_revision",
     ("apps", "DaemonSet"): "apps:check_daemon_set",

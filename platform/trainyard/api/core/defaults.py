@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trainyard.api.core.defaulting import others, workloads
+from trainyard.api.core.defaulting import crd, others, workloads
 from trainyard.api.core.shapes import Object
 from trainyard.api.metadata import minor
 
@@ -23,6 +23,7 @@ SETTERS: dict[tuple[str, str], Setter] = {
     ("", "ReplicationController"): workloads.replication_controller,
     ("", "Secret"): others.secret,
     ("", "Service"): others.service,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): crd.definition,
     ("apps", "DaemonSet"): workloads.daemon_set,
     ("apps", "Deployment"): workloads.deployment,
     ("apps", "ReplicaSet"): workloads.replica_set,

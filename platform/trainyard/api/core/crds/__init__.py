@@ -1,0 +1,1 @@
+"""CustomResourceDefinitions: the definition itself, and the schemas, defaults and CEL rules in it."""
