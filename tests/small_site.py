@@ -12,10 +12,12 @@ from repo import Repo
 from trainyard.documents import dump
 from trainyard.findings import Location
 from trainyard.synth import runs
+from trainyard.synth.disk import Disk
 from trainyard.synth.render import Rendered, render_folder
 from trainyard.synth.runs import Wanted
-from trainyard.synth.target import Inputs
-from trainyard.synth.work import Work, prepare
+from trainyard.synth.target import Terms, assemble, decide
+from trainyard.synth.work import Work, find_base, finish
+from trainyard.system import git
 
 
 @dataclass(frozen=True)
@@ -98,15 +100,13 @@ class Site:
 
     def prepare(self, *, checking: bool = False, base: str | None = None) -> Work:
         """Work out what to do."""
-        inputs = Inputs(
-            jobs=self.wanted(),
-            folders=list(self.folders()),
-            live=self.live,
-            setting=Location("platform/repository.yaml", 1, 1),
-            version=self.version,
-            locate=lambda entry: Location(entry.spec),
-        )
-        return prepare(self.repo.root, inputs, self.render, ref=base, checking=checking)
+        setting = Location("platform/repository.yaml", 1, 1)
+        terms = Terms(self.live, setting, self.version, lambda entry: Location(entry.spec))
+        disk = Disk(self.repo.root)
+        snapshot, notes = find_base(git.find(self.repo.root), disk, live=self.live, ref=base, writing=not checking)
+        decision = decide(self.wanted(), snapshot, terms)
+        tree = assemble(decision, [*self.folders(), *self.render(decision.fresh)], snapshot, terms)
+        return finish(disk, tree, decision, notes=notes, checking=checking)
 
     def synth(self, *, base: str | None = None) -> Work:
         """Write the tree; no error may stand."""

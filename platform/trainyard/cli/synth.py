@@ -34,10 +34,12 @@ def command(
         for line in work.diff():
             print(line)
     if outcome.refused or (strict and outcome.findings):
-        print("nothing was written", file=sys.stderr)
+        if not check:
+            print("nothing was written", file=sys.stderr)
         return 1
     if work is not None and not check:
         write(work)
+    outcome.save()
     return 0
 
 

@@ -8,10 +8,11 @@ from trainyard.errors import SpecError, ToolError
 from trainyard.plan.compare import compare
 from trainyard.plan.effects import Plan
 from trainyard.synth.base import base_commit
-from trainyard.synth.disk import scan
+from trainyard.synth.disk import Disk
 from trainyard.synth.snapshot import GENERATED, REPOSITORY, from_disk, from_git, settings
 from trainyard.system import files
 from trainyard.system import git as system_git
+from trainyard.system.cache import Cache, folder
 
 
 def read(root: Path, *, ref: str | None = None) -> Plan:
@@ -28,7 +29,9 @@ def read(root: Path, *, ref: str | None = None) -> Plan:
     live, revision = settings(data)
     commit = base_commit(git, ref, revision=revision)
     base = from_git(git, commit)
-    now = from_disk(root / GENERATED, scan(root / GENERATED, base.algorithm))
+    disk = Disk(root, Cache(folder(root)), git.algorithm)
+    now = from_disk(root / GENERATED, disk.scan(GENERATED))
+    disk.save()
 
     def spec(file: str) -> tuple[bytes | None, bytes | None]:
         oid = git.object_id(commit, file) if commit else None

@@ -28,15 +28,16 @@ class Target(NamedTuple):
 def check(
     base: Snapshot,
     now: Mapping[str, Mapping[str, index.Entry]],
+    ids: Mapping[str, str],
     frozen: Sequence[Wanted],
     locate: Callable[[index.Entry], Location],
 ) -> Iterator[Finding]:
     """Yield a finding for each queue, pool, volume, network or runtime that is gone while a frozen run needs it.
 
-    `now` has the index of every folder but runs, by its path below `generated/`; `locate` says where in the specs
-    an entry of the base's index came from.
+    `now` has the indexes of rendered folders, by the folder's path below `generated/`, `ids` the content ids of the
+    whole tree; `locate` says where in the specs an entry of the base's index came from.
     """
-    for cluster, missing in sorted(removed(base, now).items()):
+    for cluster, missing in sorted(removed(base, now, ids).items()):
         users: dict[Target, list[str]] = defaultdict(list)
         for each, needs in needed(base, [each for each in frozen if each.cluster == cluster]):
             for what, name in needs:
@@ -50,26 +51,18 @@ def check(
             yield Finding("run/in-use", "run", message, locate(missing[target]), fix=fix)
 
 
-def removed(base: Snapshot, now: Mapping[str, Mapping[str, index.Entry]]) -> dict[str, dict[Target, index.Entry]]:
+def removed(
+    base: Snapshot, now: Mapping[str, Mapping[str, index.Entry]], ids: Mapping[str, str]
+) -> dict[str, dict[Target, index.Entry]]:
     """Return, by cluster, what runs can refer to that is in the base's index and in none now."""
     kept = {(path.partition("/")[0], target) for path, entries in now.items() for target in targets(entries)}
     found: dict[str, dict[Target, index.Entry]] = defaultdict(dict)
-    for cluster, folder in folders(base):
-        text = index.dump(folder, now.get(f"{cluster}/{folder}", {}))
-        if base.files[f"{cluster}/{index.place(folder)}"] == base.id_of(text):
-            continue
-        for target, entry in targets(base.index(cluster, folder)).items():
-            if (cluster, target) not in kept:
-                found[cluster][target] = entry
+    for cluster, paths in base.indexes.items():
+        for path in paths:
+            if base.files[path] != ids.get(path):
+                entries = targets(base.index(cluster, index.folder_of(path.removeprefix(f"{cluster}/"))))
+                found[cluster] |= {target: each for target, each in entries.items() if (cluster, target) not in kept}
     return dict(found)
-
-
-def folders(base: Snapshot) -> Iterator[tuple[str, str]]:
-    """Yield cluster and folder of every index at the base but those of runs."""
-    for path in base.files:
-        cluster, _, rest = path.partition("/")
-        if rest.startswith(index.TOP) and rest.endswith(".json") and not rest.startswith(f"{index.TOP}runs/"):
-            yield cluster, rest.removeprefix(index.TOP).removesuffix(".json")
 
 
 def targets(entries: Mapping[str, index.Entry]) -> dict[Target, index.Entry]:

@@ -38,6 +38,11 @@ def place(folder: str) -> str:
     return f"{TOP}{folder}.json"
 
 
+def folder_of(path: str) -> str:
+    """Return the folder whose index is at a path of the cluster's folder."""
+    return path.removeprefix(TOP).removesuffix(".json")
+
+
 def dump(folder: str, entries: Mapping[str, Entry]) -> str:
     """Return the index as JSON with one file a line, sorted."""
     lines = [f"  {_json(name)}: {_json(_fields(entries[name]))}" for name in sorted(entries)]

@@ -1,15 +1,25 @@
-"""What the command `synth` does, up to the point of writing: load, check, render, compare with the base."""
+"""What the command `synth` does, up to the point of writing: read, decide, render what is new, compare."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from trainyard.errors import ToolError
 from trainyard.findings import Finding
-from trainyard.specs.load import load_repository
-from trainyard.synth import repository
-from trainyard.synth.work import Work, prepare
+from trainyard.specs import layout
+from trainyard.specs.load import read_repository
+from trainyard.synth import repository, target, work
+from trainyard.synth.disk import Disk
+from trainyard.synth.incremental import render
+from trainyard.synth.memory import Keys, Memory, code_key
+from trainyard.synth.reading import read
+from trainyard.synth.standing import Standing
+from trainyard.system import files
+from trainyard.system import git as system_git
+from trainyard.system.cache import Cache, folder
+from trainyard.system.git import blob_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +27,19 @@ class Outcome:
     """Everything there is to say, and the work where it can be done."""
 
     findings: tuple[Finding, ...]
-    work: Work | None = None
+    memory: Memory
+    disk: Disk
+    work: work.Work | None = None
 
     @property
     def refused(self) -> bool:
         """Whether an error stands, so that nothing may be written."""
         return any(finding.is_error for finding in self.findings)
+
+    def save(self) -> None:
+        """Keep what was found out for the next run; call it when everything is written."""
+        self.memory.save()
+        self.disk.save()
 
 
 def run(
@@ -33,17 +50,50 @@ def run(
     `automated` says that nobody watches, as in continuous integration, where a checkout may lack the branches that
     tell the base: then a live repository has to be given one. Raises ToolError where the base cannot be told.
     """
-    specs, findings = load_repository(root)
-    if specs is None:
-        return Outcome(tuple(findings))
-    if automated and specs.repository.live and ref is None:
+    git = system_git.find(root)
+    store = Cache(folder(root))
+    disk = Disk(root, store, git.algorithm if git else "sha1")
+    memory = Memory.load(store, root)
+    reading = read(root, Keys(code_key(root, version), spec_ids(disk)), memory)
+    terms, jobs, findings = repository.terms(reading.specs, version), reading.jobs(), reading.findings
+    if refused(findings) and (git is None or not terms.live):
+        return Outcome(tuple(findings), memory, disk)
+    if automated and terms.live and ref is None:
         raise ToolError("in CI, say what to compare with: --base REF, or TRAINYARD_BASE")
-    runs, problems = repository.check(specs, root)
-    findings += problems
-    if any(finding.is_error for finding in findings):
-        return Outcome(tuple(findings))
-    asked = repository.inputs(specs, repository.platform_folders(specs, root), version)
-    work = prepare(
-        root, asked, repository.Renderer(runs), ref=ref, revision=specs.repository.revision, checking=checking
-    )
-    return Outcome((*findings, *work.findings), work)
+    revision = reading.specs.repository.revision
+    base, notes = work.find_base(git, disk, live=terms.live, ref=ref, revision=revision, writing=not checking)
+    if refused(findings) and git is not None:
+        standing = Standing(root, git, base, check)
+        findings = standing.sort(findings)
+        known = {(each.team, each.job) for each in jobs}
+        jobs += (each for each in standing.standing() if (each.team, each.job) not in known)
+    if refused(findings):
+        return Outcome(tuple(findings), memory, disk)
+    decision = target.decide(jobs, base, terms)
+    tree = render(reading, decision, base, terms, disk, memory)
+    done = work.finish(disk, tree, decision, notes=notes, checking=checking)
+    return Outcome((*findings, *done.findings), memory, disk, done)
+
+
+def refused(findings: Sequence[Finding]) -> bool:
+    """Say whether an error is among the findings."""
+    return any(finding.is_error for finding in findings)
+
+
+def check(root: Path) -> list[Finding]:
+    """Return everything that is found in the specs of a repository."""
+    specs, findings = read_repository(root)
+    found = [finding for name in specs.clusters for finding in repository.check_cluster(specs, name, root)]
+    return [*findings, *repository.check_jobs(specs)[1], *found]
+
+
+def spec_ids(disk: Disk) -> dict[str, str]:
+    """Return the content id of every spec file, and of the small files beside jobs."""
+    found = {
+        f"{top}/{path}": oid
+        for top in (layout.JOBS, layout.CLUSTERS, layout.TEAMS, layout.EXTRA)
+        for path, oid in disk.scan(top).items()
+        if oid is not None
+    }
+    settings = files.read(disk.root / layout.REPOSITORY)
+    return found | ({layout.REPOSITORY: blob_id(settings)} if settings is not None else {})

@@ -17,6 +17,8 @@ from trainyard.system.git import Git, blob_id
 GENERATED = "generated"
 REPOSITORY = "platform/repository.yaml"
 
+RUNS = f"{index.TOP}runs/"
+
 JobKey = tuple[str, str, str]
 """Cluster, team and job."""
 
@@ -48,6 +50,16 @@ class Snapshot:
             found.setdefault(folder, {})[name] = oid
         return found
 
+    @cached_property
+    def indexes(self) -> Mapping[str, list[str]]:
+        """The paths of all indexes but those of single runs, by cluster."""
+        found: dict[str, list[str]] = {}
+        for path in self.files:
+            cluster, _, rest = path.partition("/")
+            if rest.startswith(index.TOP) and not (rest.startswith(RUNS) and rest.count("/") > RUNS.count("/")):
+                found.setdefault(cluster, []).append(path)
+        return found
+
     def folder(self, path: str) -> Mapping[str, str]:
         """Return the files of one folder, by their name."""
         return self.by_folder.get(path, {})
@@ -70,14 +82,13 @@ class Snapshot:
 def from_git(git: Git, commit: str | None) -> Snapshot:
     """Read the snapshot of a commit; of none there is nothing before the change."""
     if commit is None:
-        return Snapshot()
+        return Snapshot(algorithm=git.algorithm)
     tree = git.object_id(commit, GENERATED)
     found = git.listing(tree) if tree else {}
     repository = git.object_id(commit, REPOSITORY)
     live = settings(next(git.read([repository])))[0] if repository else False
     ledgers, findings = read_ledgers(found, git.read)
-    algorithm = "sha256" if len(commit) == 64 else "sha1"
-    return Snapshot(found, ledgers, live, git.read, algorithm, commit, findings=tuple(findings))
+    return Snapshot(found, ledgers, live, git.read, git.algorithm, commit, findings=tuple(findings))
 
 
 def from_disk(folder: Path, disk: Mapping[str, str | None]) -> Snapshot:

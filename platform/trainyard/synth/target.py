@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trainyard.findings import Finding, Location
 from trainyard.synth import in_use, index, ledger, runs
@@ -14,12 +14,9 @@ from trainyard.synth.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
-    """What a repository asks for, in the terms of runs and folders."""
+class Terms:
+    """What a repository says about all of its tree."""
 
-    jobs: Sequence[Wanted]
-    folders: Sequence[Rendered]
-    """Every folder but those of runs."""
     live: bool
     setting: Location
     """Where `live` stands."""
@@ -29,43 +26,69 @@ class Inputs:
     """Where in the specs an entry of an index came from."""
 
 
-def target(
-    inputs: Inputs, base: Snapshot, render: Callable[[Sequence[Wanted]], Iterable[Rendered]]
-) -> tuple[Tree, Decision]:
-    """Return the tree and what was decided about runs; `render` is asked for the new runs only.
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What need not be rendered: files that are on disk as they would come out, and the ledger entries of such runs."""
 
-    The decision's findings say what stands in the way; with an error among them nothing may be written.
-    """
-    decision = runs.decide(inputs.jobs, base, live=inputs.live, setting=inputs.setting)
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Content ids by path below `generated/`."""
+    entries: Mapping[JobKey, ledger.Entry] = field(default_factory=dict)
+
+
+def decide(jobs: Sequence[Wanted], base: Snapshot, terms: Terms) -> Decision:
+    """Say which runs are new and which are frozen; the new ones are to be rendered."""
+    decision = runs.decide(jobs, base, live=terms.live, setting=terms.setting)
     if not base.proven:
         verify(decision, base)
-    now = {f"{each.cluster}/{each.folder}": each.index for each in inputs.folders}
-    decision.findings += in_use.check(base, now, decision.frozen, inputs.locate)
-    by_folder = {(each.cluster, each.folder): each for each in decision.fresh}
+    return decision
+
+
+def assemble(
+    decision: Decision, rendered: Iterable[Rendered], base: Snapshot, terms: Terms, known: Known | None = None
+) -> Tree:
+    """Return the tree of rendered folders, known files, frozen runs and ledgers.
+
+    What stands in the way is added to the decision's findings; with an error among them nothing may be written.
+    """
+    known = known or Known()
+    fresh = {(each.cluster, each.folder): each for each in decision.fresh}
     texts: dict[str, str] = {}
-    entries: dict[JobKey, ledger.Entry] = {}
-    for rendered in (*inputs.folders, *render(decision.fresh)):
-        texts.update(files_of(rendered))
-        each = by_folder.get((rendered.cluster, rendered.folder))
-        if each is not None:
-            entries[each.key] = ledger.Entry(each.run, each.spec, ledger.digest(rendered.files), inputs.version)
-    kept = runs.frozen_files(decision.frozen, base)
+    entries = dict(known.entries)
+    folders: dict[str, Mapping[str, index.Entry]] = {}
+    for each in rendered:
+        texts.update(files_of(each))
+        wanted = fresh.get((each.cluster, each.folder))
+        if wanted is None:
+            folders[f"{each.cluster}/{each.folder}"] = each.index
+        else:
+            entries[wanted.key] = ledger.Entry(wanted.run, wanted.spec, ledger.digest(each.files), terms.version)
     if not base.proven:
         decision.findings += unlike(entries, base)
-    for key, ledger_entries in runs.finish(decision, entries).items():
+    kept = runs.frozen_files(decision.frozen, base)
+    for key, past in runs.finish(decision, entries).items():
         path = f"{key[0]}/{ledger.place(*key[1:])}"
-        if inputs.live and ledger_entries == base.ledgers.get(key):
+        if terms.live and past == base.ledgers.get(key):
             kept[path] = base.files[path]
         else:
-            texts[path] = ledger.dump(ledger_entries)
-    return Tree(texts, kept, base), decision
+            texts[path] = ledger.dump(past)
+    tree = Tree(texts, kept, known.files, base)
+    if decision.frozen:
+        decision.findings += in_use.check(base, folders, tree.ids, decision.frozen, terms.locate)
+    return tree
 
 
 def files_of(rendered: Rendered) -> dict[str, str]:
     """Return a folder's files and its index, by path below `generated/`."""
-    files = {f"{rendered.cluster}/{rendered.folder}/{name}": text for name, text in rendered.files.items()}
-    files[f"{rendered.cluster}/{index.place(rendered.folder)}"] = index.dump(rendered.folder, rendered.index)
-    return files
+    texts = (*rendered.files.values(), index.dump(rendered.folder, rendered.index))
+    return dict(zip(paths_of(rendered), texts, strict=True))
+
+
+def paths_of(rendered: Rendered) -> list[str]:
+    """Return the paths of a folder's files and of its index below `generated/`."""
+    return [
+        *(f"{rendered.cluster}/{rendered.folder}/{name}" for name in rendered.files),
+        f"{rendered.cluster}/{index.place(rendered.folder)}",
+    ]
 
 
 def verify(decision: Decision, base: Snapshot) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,21 @@ from trainyard.synth.snapshot import GENERATED, Snapshot
 from trainyard.system import files
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tree:
-    """What `generated/` should hold, by path: text that was rendered, and what stays as it is at the base."""
+    """What `generated/` should hold, by path: text that was rendered, and what stays as it is."""
 
     texts: Mapping[str, str]
-    kept: Mapping[str, str]
-    """Object ids at the base."""
+    kept: Mapping[str, str] = field(default_factory=dict)
+    """Content ids of what is as at the base."""
+    known: Mapping[str, str] = field(default_factory=dict)
+    """Content ids of what is on disk already as it would be rendered."""
     base: Snapshot = field(default_factory=Snapshot)
 
-    def ids(self) -> dict[str, str]:
-        """Return the id of every file's content."""
-        return {**self.kept, **{path: self.base.id_of(text) for path, text in self.texts.items()}}
+    @cached_property
+    def ids(self) -> Mapping[str, str]:
+        """The id of every file's content."""
+        return {**self.known, **self.kept, **{path: self.base.id_of(text) for path, text in self.texts.items()}}
 
     def contents(self, paths: Sequence[str]) -> Iterator[bytes]:
         """Yield the content of files, in order."""
@@ -59,7 +63,7 @@ def compare(tree: Tree, disk: Mapping[str, str | None], folder: Path) -> Changes
 
     `disk` has the content id of every file below `folder`, None for what is no plain file.
     """
-    wanted = tree.ids()
+    wanted = tree.ids
     write = [path for path, oid in wanted.items() if disk.get(path) != oid]
     leftover = [path for path in disk if files.is_temporary(path)]
     strays = [path for path in disk if path not in wanted and not files.is_temporary(path)]
@@ -93,8 +97,8 @@ class Ownership:
         """Say whether a synth made this file."""
         cluster, _, rest = path.partition("/")
         if rest.startswith(index.TOP) and rest.endswith(".json"):
-            place = rest.removeprefix(index.TOP).removesuffix(".json")
-            return path in self.base.files or index.load(files.read(self.folder / path) or b"", place) is not None
+            listed = index.load(files.read(self.folder / path) or b"", index.folder_of(rest))
+            return path in self.base.files or listed is not None
         if ledger.job_of(path) is not None:
             return path in self.base.files or ledger.load(files.read(self.folder / path) or b"") is not None
         within, _, name = rest.rpartition("/")

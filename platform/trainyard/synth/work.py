@@ -1,8 +1,8 @@
-"""One synth from beginning to end: find the base, decide, render, compare; writing is left to the caller."""
+"""The edges of a synth: the base is found before it, the disk compared and written after it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,24 +11,27 @@ from trainyard.findings import Finding, Location, Severity
 from trainyard.synth import tree as trees
 from trainyard.synth import verdict
 from trainyard.synth.base import base_commit
-from trainyard.synth.disk import scan
-from trainyard.synth.render import Rendered
-from trainyard.synth.runs import Decision, Wanted
+from trainyard.synth.disk import Disk
+from trainyard.synth.runs import Decision
 from trainyard.synth.snapshot import GENERATED, Snapshot, from_disk, from_git
-from trainyard.synth.target import Inputs, target
 from trainyard.synth.tree import Changes, Tree
-from trainyard.system import git as system_git
+from trainyard.system.git import Git
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """What `generated/` should be, what is different on disk, and what there is to say about it."""
 
-    folder: Path
+    disk: Disk
     tree: Tree
     changes: Changes
     decision: Decision
     findings: tuple[Finding, ...]
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the tree."""
+        return self.disk.root / GENERATED
 
     @property
     def refused(self) -> bool:
@@ -37,54 +40,48 @@ class Work:
 
     def write(self) -> Iterator[str]:
         """Write the tree file by file, yielding each path that is done; see `tree.write`."""
-        return trees.write(self.tree, self.changes, self.folder)
+        written = frozenset(self.changes.write)
+        for path in trees.write(self.tree, self.changes, self.folder):
+            if path in written:
+                self.disk.wrote(GENERATED, path, self.tree.ids[path])
+            yield path
 
     def diff(self) -> Iterator[str]:
         """Yield the lines of a unified diff from the disk to the tree."""
         return trees.diff(self.tree, self.changes, self.folder)
 
 
-def prepare(
-    root: Path,
-    inputs: Inputs,
-    render: Callable[[Sequence[Wanted]], Iterable[Rendered]],
-    *,
-    ref: str | None = None,
-    revision: str = "main",
-    checking: bool = False,
+def finish(
+    disk: Disk, tree: Tree, decision: Decision, *, notes: Iterable[Finding] = (), checking: bool = False
 ) -> Work:
-    """Work out what to write below `root`; while `checking`, whatever is different on disk is a finding too.
-
-    Raises ToolError where the base cannot be told.
-    """
-    folder = root / GENERATED
-    base, notes = snapshot(root, live=inputs.live, ref=ref, revision=revision, writing=not checking)
-    tree, decision = target(inputs, base, render)
-    changes = trees.compare(tree, scan(folder, base.algorithm), folder)
+    """Compare the tree with the disk; while `checking`, whatever is different there is a finding too."""
+    changes = trees.compare(tree, disk.scan(GENERATED), disk.root / GENERATED)
     findings = [*notes, *decision.findings, *verdict.strangers(changes, checking=checking)]
     if checking:
         findings += verdict.stale(tree, changes, decision)
-    return Work(folder, tree, changes, decision, tuple(sorted(findings, key=lambda finding: finding.order)))
+    return Work(disk, tree, changes, decision, tuple(sorted(findings, key=lambda finding: finding.order)))
 
 
-def snapshot(
-    root: Path, *, live: bool, ref: str | None, revision: str, writing: bool
+def find_base(
+    git: Git | None, disk: Disk, *, live: bool, ref: str | None = None, revision: str = "main", writing: bool = True
 ) -> tuple[Snapshot, list[Finding]]:
-    """Return the snapshot at the base, and a finding where less can be proven than with Git at hand."""
-    git = system_git.find(root)
+    """Return the snapshot at the base, and a finding where less can be proven than with Git at hand.
+
+    Raises ToolError where the base cannot be told.
+    """
     if git is None:
         if ref is not None:
             raise ToolError(f"--base {ref!r} needs Git, and a repository around this folder")
         if not live:
             return Snapshot(), []
         message = "without Git the ledger at hand says what is frozen; nothing proves that it was not rewritten"
-        return from_disk(root / GENERATED, scan(root / GENERATED)), [unproven(message)]
+        return from_disk(disk.root / GENERATED, disk.scan(GENERATED)), [unproven(message)]
     try:
         commit = base_commit(git, ref, revision=revision, writing=writing)
     except ToolError as error:
         if live or ref is not None:
             raise
-        return Snapshot(), [unproven(f"nothing shows whether live was true before: {error}")]
+        return Snapshot(algorithm=git.algorithm), [unproven(f"nothing shows whether live was true before: {error}")]
     return from_git(git, commit), []
 
 

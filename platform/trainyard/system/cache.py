@@ -70,6 +70,7 @@ class Cache:
             if not self._trimmed:
                 self._trimmed = True
                 self.trim()
+                self._hide()
             files.write(self._path(name), hashlib.sha256(content).digest() + content)
 
     def trim(self) -> None:
@@ -84,6 +85,12 @@ class Cache:
             total -= size
             if total <= self.limit_bytes * 3 // 4:
                 return
+
+    def _hide(self) -> None:
+        """Keep Git from seeing the cache, also in a repository that does not ignore it."""
+        ignore = self.folder / ".gitignore"
+        if not ignore.exists():
+            files.write(ignore, "*\n")
 
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / name[2:]

@@ -27,6 +27,8 @@ class Git:
     """The folder."""
     prefix: str
     """Path of the folder in the repository, empty or ending in a slash."""
+    algorithm: str = "sha1"
+    """How contents are named."""
 
     def call(self, *arguments: str, stdin: bytes = b"") -> process.Completed:
         """Run `git` in the folder, without locks, prompts, translations or replaced objects."""
@@ -76,8 +78,11 @@ class Git:
         return (self.ask("for-each-ref", "--format=%(refname)", pattern) or "").split()
 
     def changed(self) -> bool:
-        """Say whether the folder holds anything that HEAD does not: changed, staged, or new and not ignored."""
-        done = self.call("status", "--porcelain", "-z", "--untracked-files=normal", "--", ".")
+        """Say whether the folder holds anything that HEAD does not: changed, staged, or new and not ignored.
+
+        Our own cache does not count.
+        """
+        done = self.call("status", "--porcelain", "-z", "--untracked-files=normal", "--", ".", ":(exclude).cache")
         if done.code:
             raise ToolError(f"git status failed: {done.complaint}")
         return bool(done.out)
@@ -129,13 +134,13 @@ def find(root: Path) -> Git | None:
     """
     if shutil.which("git") is None:
         return None
-    done = Git(root, "").call("rev-parse", "--is-inside-work-tree", "--show-prefix")
+    done = Git(root, "").call("rev-parse", "--is-inside-work-tree", "--show-object-format", "--show-prefix")
     if done.code:
         if b"not a git repository" in done.err:
             return None
         raise ToolError(f"git cannot read the repository: {done.complaint}")
-    inside, _, prefix = done.out.decode("utf-8", "surrogateescape").partition("\n")
-    return Git(root, prefix.rstrip("\n")) if inside == "true" else None
+    inside, algorithm, prefix = done.out.decode("utf-8", "surrogateescape").split("\n", 2)
+    return Git(root, prefix.rstrip("\n"), algorithm) if inside == "true" else None
 
 
 def blob_id(content: bytes, algorithm: str = "sha1") -> str:

@@ -1,0 +1,96 @@
+"""Renders what is new or not on disk as it should be; of everything else the content ids are remembered."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from trainyard.synth import ledger, repository, target
+from trainyard.synth.disk import Disk
+from trainyard.synth.memory import ClusterFact, FileFact, Memory, RunFact
+from trainyard.synth.reading import Reading
+from trainyard.synth.render import Rendered
+from trainyard.synth.rendering import Rendering
+from trainyard.synth.runs import Decision, Wanted
+from trainyard.synth.snapshot import GENERATED, JobKey, Snapshot
+from trainyard.synth.target import Known, Terms
+from trainyard.synth.tree import Tree
+
+
+def render(reading: Reading, decision: Decision, base: Snapshot, terms: Terms, disk: Disk, memory: Memory) -> Tree:
+    """Return the tree, and remember what was rendered for it."""
+    there = disk.scan(GENERATED)
+    facts = reading.facts()
+    remembered = {key: run for file, fact in facts.items() for key, run in keys_of(file, fact)}
+    ready = {
+        each.key: run for each in decision.fresh if (run := remembered.get(each.key)) and is_there(run.files, there)
+    }
+    clusters = {
+        name: fact
+        for name, fact in reading.clusters.items()
+        if is_there(fact.files, there) and (not terms.live or takes_nothing(name, fact, base))
+    }
+    contents = [*(run.files or {} for run in ready.values()), *(fact.files for fact in clusters.values())]
+    known = Known(
+        {path: oid for files in contents for path, oid in files.items()},
+        {key: ledger.Entry(f"{run.job}-{run.spec}", run.spec, run.digest, terms.version) for key, run in ready.items()},
+    )
+    asked = [each for each in decision.fresh if each.key not in ready]
+    stale = [name for name in sorted(reading.specs.clusters) if name not in clusters]
+    rendering = Rendering(reading.specs, repository.shipped(reading.root) if stale else ())
+    rendered = list(rendering.render(stale, reading.load(asked)))
+    tree = target.assemble(decision, rendered, base, terms, known)
+    remember(memory, reading, facts, clusters, rendered, asked, tree)
+    return tree
+
+
+def keys_of(file: str, fact: FileFact) -> list[tuple[JobKey, RunFact]]:
+    """Return the runs of a job file with their keys."""
+    return [((run.cluster, file.split("/")[1], run.job), run) for run in fact.runs]
+
+
+def is_there(files: Mapping[str, str] | None, there: Mapping[str, str | None]) -> bool:
+    """Say whether files are on disk as they are remembered."""
+    return files is not None and all(there.get(path) == oid for path, oid in files.items())
+
+
+def takes_nothing(cluster: str, fact: ClusterFact, base: Snapshot) -> bool:
+    """Say whether a cluster's indexes are as at the base, so that nothing can be gone that a run needs."""
+    return all(base.files[path] == fact.files.get(path) for path in base.indexes.get(cluster, ()))
+
+
+def remember(
+    memory: Memory,
+    reading: Reading,
+    facts: Mapping[str, FileFact],
+    clusters: Mapping[str, ClusterFact],
+    rendered: Sequence[Rendered],
+    asked: Sequence[Wanted],
+    tree: Tree,
+) -> None:
+    """Enter what is known now of job files and clusters."""
+    places = {(each.cluster, each.folder): each.key for each in asked}
+    runs: dict[JobKey, tuple[dict[str, str], str]] = {}
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for each in rendered:
+        ids = {path: tree.ids[path] for path in target.paths_of(each)}
+        key = places.get((each.cluster, each.folder))
+        if key is None:
+            found[each.cluster] |= ids
+        else:
+            runs[key] = ids, ledger.digest(each.files)
+    memory.jobs = {file: with_files(file, fact, runs) for file, fact in facts.items()}
+    memory.clusters = dict(clusters) | {
+        name: ClusterFact(reading.keys.of_cluster(name), ids, reading.on_clusters.get(name, ()))
+        for name, ids in found.items()
+    }
+
+
+def with_files(file: str, fact: FileFact, runs: Mapping[JobKey, tuple[dict[str, str], str]]) -> FileFact:
+    """Return a fact with the files of those of its runs that were rendered."""
+    changed = [
+        replace(run, files=runs[key][0], digest=runs[key][1]) if key in runs else run
+        for key, run in keys_of(file, fact)
+    ]
+    return replace(fact, runs=changed)

@@ -1,0 +1,151 @@
+"""What earlier runs of this program found out: facts, each under a key of everything that it follows from."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from trainyard.findings import Finding, Location, ObjectRef, Severity
+from trainyard.specs import layout
+from trainyard.system import cache, files
+from trainyard.system.data import PACKAGE, policies_dir, schemas_dir
+
+FORMAT = "1"
+"""Raise it when the facts are written in another way."""
+
+PLUGINS = ("trainyard.kinds", "trainyard.launchers", "trainyard.operators", "trainyard.workloads", "trainyard.releases")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFact:
+    """One job of a file, and what its run is rendered to, where that was done."""
+
+    cluster: str
+    job: str
+    spec: str
+    retired: bool
+    number: int
+    files: Mapping[str, str] | None = None
+    """Content ids of the run's files and of its index, by path below `generated/`."""
+    digest: str = ""
+    """The files' digest, as the ledger has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFact:
+    """What a job file without errors asks for, and the warnings on it."""
+
+    key: str
+    small: Sequence[str]
+    """Small files that its jobs name."""
+    runs: Sequence[RunFact]
+    findings: Sequence[Finding] = ()
+
+    @property
+    def clusters(self) -> list[str]:
+        """The clusters of its runs."""
+        return sorted({run.cluster for run in self.runs})
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFact:
+    """What a cluster without errors is rendered to, and the warnings of its operators."""
+
+    key: str
+    files: Mapping[str, str]
+    """Content ids of all its folders' files and indexes but those of runs, by path below `generated/`."""
+    findings: Sequence[Finding] = ()
+
+
+@dataclass
+class Memory:
+    """Facts about one repository; each is good for as long as its key is the present one."""
+
+    store: cache.Cache
+    name: str
+    jobs: dict[str, FileFact] = field(default_factory=dict)
+    clusters: dict[str, ClusterFact] = field(default_factory=dict)
+    _saved: tuple[dict[str, FileFact], dict[str, ClusterFact]] | None = None
+
+    @classmethod
+    def load(cls, store: cache.Cache, root: Path) -> Memory:
+        """Return what is remembered of the repository at a folder."""
+        memory = cls(store, cache.key("memory", FORMAT, str(root.resolve())))
+        data = store.get(memory.name)
+        if data:
+            value = json.loads(data)
+            memory.jobs = {
+                file: FileFact(key, small, [RunFact(*run) for run in runs], [_finding(each) for each in findings])
+                for file, (key, small, runs, findings) in value["jobs"].items()
+            }
+            memory.clusters = {
+                name: ClusterFact(key, contents, [_finding(each) for each in findings])
+                for name, (key, contents, findings) in value["clusters"].items()
+            }
+            memory._saved = (dict(memory.jobs), dict(memory.clusters))
+        return memory
+
+    def save(self) -> None:
+        """Keep the facts for the next process."""
+        if self._saved == (self.jobs, self.clusters):
+            return
+        jobs = {
+            file: (fact.key, fact.small, [_values(run) for run in fact.runs], [asdict(each) for each in fact.findings])
+            for file, fact in self.jobs.items()
+        }
+        clusters = {
+            name: (fact.key, fact.files, [asdict(each) for each in fact.findings])
+            for name, fact in self.clusters.items()
+        }
+        self.store.put(self.name, json.dumps({"jobs": jobs, "clusters": clusters}, separators=(",", ":")).encode())
+
+
+def _values(run: RunFact) -> tuple[object, ...]:
+    return run.cluster, run.job, run.spec, run.retired, run.number, run.files, run.digest
+
+
+def _finding(value: dict[str, Any]) -> Finding:
+    places = {name: Location(**value[name]) for name in ("location", "spec") if value[name]}
+    ref = {"object": ObjectRef(**value["object"])} if value["object"] else {}
+    return Finding(**{**value, **places, **ref, "severity": Severity(value["severity"])})
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Everything that facts follow from, by content."""
+
+    code: str
+    specs: Mapping[str, str]
+    """Content ids of spec files by path in the repository."""
+
+    def of_file(self, file: str, small: Iterable[str], clusters: Iterable[str]) -> str:
+        """Return the key of a job file that names these small files and clusters."""
+        team = file.split("/")[1]
+        paths = [file, *small, *(f"{layout.CLUSTERS}/{name}.yaml" for name in clusters)]
+        return self._of([*paths, f"{layout.TEAMS}/{team}.yaml", layout.REPOSITORY])
+
+    def of_cluster(self, name: str) -> str:
+        """Return the key of a cluster: of its file, all teams, its plain objects and the repository's settings."""
+        tops = (f"{layout.CLUSTERS}/{name}.yaml", f"{layout.TEAMS}/", f"{layout.EXTRA}/{name}/", layout.REPOSITORY)
+        return self._of(sorted(path for path in self.specs if path.startswith(tops)))
+
+    def _of(self, paths: Iterable[str]) -> str:
+        return cache.key(self.code, *(part for path in paths for part in (path, self.specs.get(path, ""))))
+
+
+def code_key(root: Path, version: str) -> str:
+    """Return a key of the code that renders and checks: this package as installed, plugins, policies and schemas."""
+    parts = [version, sys.version]
+    code = (each for each in files.walk(PACKAGE) if each.path.endswith((".py", ".yaml")) and each.path[:5] != "data/")
+    parts += [f"{each.path} {each.stat.st_size} {each.stat.st_mtime_ns}" for each in code]
+    for group in PLUGINS:
+        parts += [f"{entry.value} {entry.dist.version if entry.dist else ''}" for entry in entry_points(group=group)]
+    policies = policies_dir(root)
+    shipped = [each.path for each in files.walk(policies) if each.path.endswith(".yaml")]
+    lock = files.read(schemas_dir(root) / "lock.yaml") or b""
+    return cache.key(*parts, *(files.read(policies / path) or b"" for path in shipped), lock)

@@ -1,0 +1,110 @@
+"""Reads a repository's specs, and of its jobs only the files about which nothing is remembered."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trainyard.findings import Finding, Location
+from trainyard.specs import layout
+from trainyard.specs.load import read_repository
+from trainyard.specs.run import JobFile, Run, Specs
+from trainyard.synth import repository
+from trainyard.synth.memory import ClusterFact, FileFact, Keys, Memory, RunFact
+from trainyard.synth.runs import Wanted, wanted
+from trainyard.workloads.resolve import resolve
+
+
+@dataclass
+class Reading:
+    """The specs at hand: what was read now, and what is remembered of the rest."""
+
+    root: Path
+    keys: Keys
+    known: dict[str, FileFact]
+    """Job files that were not opened."""
+    clusters: dict[str, ClusterFact]
+    """Clusters that were not looked at again."""
+    specs: Specs
+    runs: dict[tuple[str, str], Run] = field(default_factory=dict)
+    """By team and job."""
+    findings: list[Finding] = field(default_factory=list)
+    on_clusters: dict[str, list[Finding]] = field(default_factory=dict)
+    """What was found on each cluster that was looked at."""
+
+    def jobs(self) -> list[Wanted]:
+        """Return what all job files ask for."""
+        found = [wanted(job) for job in self.specs.jobs]
+        for file, fact in self.known.items():
+            team, place = file.split("/")[1], Location(file, 1, 1)
+            found += (Wanted(run.cluster, team, run.job, run.spec, run.retired, run.number, place) for run in fact.runs)
+        return found
+
+    def load(self, asked: Sequence[Wanted]) -> list[Run]:
+        """Return the runs of jobs, opening the files that were not opened before."""
+        closed = {each.location.file for each in asked if (each.team, each.job) not in self.runs}
+        if closed:
+            skip = frozenset(self.known.keys() - closed)
+            specs, _ = read_repository(self.root, skip=skip, small=small_files(self.known))
+            self.runs |= by_name(resolve(specs)[0])
+        return [self.runs[each.team, each.job] for each in asked]
+
+    def facts(self) -> dict[str, FileFact]:
+        """Return what there is to remember of all job files without errors."""
+        by_file: dict[str, list[JobFile]] = defaultdict(list)
+        for job in self.specs.jobs:
+            by_file[job.source.file].append(job)
+        said: dict[str, list[Finding]] = defaultdict(list)
+        for finding in self.findings:
+            said[finding.location.file].append(finding)
+        facts = dict(self.known)
+        for file, jobs in by_file.items():
+            if not any(finding.is_error for finding in said[file]):
+                small = sorted({f"{layout.JOBS}/{job.team}/{each.source}" for job in jobs for each in job.job.files})
+                runs = [fact_of(job) for job in jobs]
+                key = self.keys.of_file(file, small, sorted({run.cluster for run in runs}))
+                facts[file] = FileFact(key, small, runs, said[file])
+        return facts
+
+
+def read(root: Path, keys: Keys, memory: Memory) -> Reading:
+    """Read the specs; raises SpecError where the folder is no repository."""
+    known = {
+        file: fact
+        for file, fact in memory.jobs.items()
+        if file in keys.specs and fact.key == keys.of_file(file, fact.small, fact.clusters)
+    }
+    specs, findings = read_repository(root, skip=frozenset(known), small=small_files(known))
+    names = {(file.split("/")[1], run.job) for file, fact in known.items() for run in fact.runs}
+    if any((job.team, job.name) in names for job in specs.jobs):
+        known = {}
+        specs, findings = read_repository(root)
+    clusters = {
+        name: fact
+        for name, fact in memory.clusters.items()
+        if name in specs.clusters and fact.key == keys.of_cluster(name)
+    }
+    runs, problems = repository.check_jobs(specs)
+    looked = {name: repository.check_cluster(specs, name, root) for name in specs.clusters if name not in clusters}
+    findings += [*problems, *(finding for found in looked.values() for finding in found)]
+    findings += (finding for fact in known.values() for finding in fact.findings)
+    findings += (finding for fact in clusters.values() for finding in fact.findings)
+    return Reading(root, keys, known, clusters, specs, by_name(runs), findings, looked)
+
+
+def small_files(facts: Mapping[str, FileFact]) -> frozenset[str]:
+    """Return the small files that the jobs of these files name."""
+    return frozenset(path for fact in facts.values() for path in fact.small)
+
+
+def by_name(runs: Iterable[Run]) -> dict[tuple[str, str], Run]:
+    """Return runs by team and job."""
+    return {(run.team_name, run.job_name): run for run in runs}
+
+
+def fact_of(job: JobFile) -> RunFact:
+    """Return what to remember of a job."""
+    asked = wanted(job)
+    return RunFact(asked.cluster, asked.job, asked.spec, asked.retired, asked.number)

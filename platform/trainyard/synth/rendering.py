@@ -1,0 +1,106 @@
+"""Renders clusters and runs, on all cores where there is much to do."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+from trainyard.specs.run import Run, Specs
+from trainyard.synth.render import Rendered
+
+CLUSTER = 100
+"""A cluster's folders take about as long as this many runs."""
+
+SMALL = 300
+"""So many runs are rendered sooner than another process with Node is ready."""
+
+LARGE = 700
+"""Node keeps every construct that it ever made; after so many runs another process goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one process renders."""
+
+    clusters: tuple[str, ...] = ()
+    runs: tuple[Run, ...] = ()
+
+    @property
+    def weight(self) -> int:
+        """How long it takes, in runs."""
+        return CLUSTER * len(self.clusters) + len(self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What there is to render from; a cluster is rendered from its own file, the teams and the repository alone."""
+
+    specs: Specs
+    policies: Sequence[Mapping[str, Any]] = ()
+
+    def render(self, clusters: Sequence[str], runs: Sequence[Run]) -> Iterator[Rendered]:
+        """Yield every folder of the clusters, runs' own apart, and the folder of each run."""
+        whole = Part(tuple(clusters), tuple(runs))
+        if not whole.weight:
+            return
+        workers = os.cpu_count() or 1
+        if whole.weight <= SMALL or workers == 1 or not can_fork():
+            yield from self.part(whole)
+            return
+        rounds = ceil(whole.weight / workers / LARGE)
+        parts = split(whole, ceil(whole.weight / workers / rounds))
+        context = multiprocessing.get_context("fork")
+        with context.Pool(workers, _begin, (self, parts), maxtasksperchild=1) as pool:
+            for found in pool.imap(_render, range(len(parts)), chunksize=1):
+                yield from found
+
+    def part(self, part: Part) -> Iterator[Rendered]:
+        """Yield the folders of one part, in this process."""
+        from trainyard.synth.folders import cluster_folders, run_folders
+
+        for name in part.clusters:
+            alone = replace(self.specs, clusters={name: self.specs.clusters[name]}, jobs=())
+            yield from cluster_folders(alone, name, self.policies)
+        yield from run_folders(part.runs)
+
+
+def split(whole: Part, weight: int) -> list[Part]:
+    """Return parts of about that weight."""
+    parts: list[Part] = []
+    clusters: list[str] = []
+    runs: list[Run] = []
+    for name in whole.clusters:
+        clusters.append(name)
+        if CLUSTER * len(clusters) >= weight:
+            parts.append(Part(tuple(clusters)))
+            clusters = []
+    for run in whole.runs:
+        runs.append(run)
+        if CLUSTER * len(clusters) + len(runs) >= weight:
+            parts.append(Part(tuple(clusters), tuple(runs)))
+            clusters, runs = [], []
+    return [*parts, Part(tuple(clusters), tuple(runs))] if clusters or runs else parts
+
+
+def can_fork() -> bool:
+    """Say whether processes can be split off with all that they know, which they cannot once Node has been started."""
+    return sys.platform == "linux" and "jsii" not in sys.modules
+
+
+_shared: tuple[Rendering, list[Part]] | None = None
+
+
+def _begin(rendering: Rendering, parts: list[Part]) -> None:
+    global _shared  # noqa: PLW0603 - how a forked process gets what cannot be sent to it cheaply
+    _shared = rendering, parts
+
+
+def _render(number: int) -> list[Rendered]:
+    assert _shared is not None
+    rendering, parts = _shared
+    return list(rendering.part(parts[number]))

@@ -1,0 +1,110 @@
+"""Findings on frozen runs: an error only where this change causes it, and then reported where the change is."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from trainyard.findings import Finding, Location, Severity
+from trainyard.specs import layout
+from trainyard.synth.runs import Wanted
+from trainyard.synth.snapshot import Snapshot
+from trainyard.system import files
+from trainyard.system.git import Git, blob_id
+
+SPECS = (layout.JOBS, layout.CLUSTERS, layout.TEAMS, layout.EXTRA, layout.REPOSITORY)
+"""What people write: everything that can cause a finding on a job."""
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The specs at the base beside those at hand."""
+
+    root: Path
+    git: Git
+    base: Snapshot
+    check: Callable[[Path], Iterable[Finding]]
+    """What is found in a repository at a folder."""
+
+    @cached_property
+    def before(self) -> Mapping[str, str]:
+        """Every spec file at the base, with its content id."""
+        commit = self.base.commit or ""
+        found: dict[str, str] = {}
+        for top in SPECS:
+            oid = self.git.object_id(commit, top)
+            if oid is not None:
+                below = {} if top == layout.REPOSITORY else self.git.listing(oid)
+                found |= {f"{top}/{path}": each for path, each in below.items()} or {top: oid}
+        return found
+
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        """Spec files that are not as at the base."""
+        now: dict[str, str] = {}
+        for top in SPECS:
+            listed = (
+                [top] if top == layout.REPOSITORY else [f"{top}/{each.path}" for each in files.walk(self.root / top)]
+            )
+            read = ((path, files.read(self.root / path)) for path in listed)
+            now |= {path: blob_id(data, self.base.algorithm) for path, data in read if data is not None}
+        return frozenset(path for path in {*now, *self.before} if now.get(path) != self.before.get(path))
+
+    @cached_property
+    def known(self) -> frozenset[Key]:
+        """What the same checks find in the specs of the base."""
+        with tempfile.TemporaryDirectory(prefix="trainyard-") as folder:
+            root = Path(folder)
+            for path, data in zip(self.before, self.git.read(self.before.values()), strict=True):
+                files.write(root / path, data)
+            (root / layout.CLUSTERS).mkdir(parents=True, exist_ok=True)
+            return frozenset(map(key, self.check(root)))
+
+    def sort(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Return the findings with those on frozen runs in their place.
+
+        What stood at the base too is a warning. What did not is said of the run, at the file that changed.
+        """
+        frozen = self.frozen_jobs()
+        return [
+            self.place(each, frozen[each.location.file]) if each.location.file in frozen else each for each in findings
+        ]
+
+    def place(self, finding: Finding, runs: Sequence[str]) -> Finding:
+        """Return a finding on the file of a frozen run as it weighs in this change."""
+        if not finding.is_error:
+            return finding
+        causes = sorted(path for path in self.changed if not path.startswith(f"{layout.JOBS}/"))
+        if not causes or key(finding) in self.known:
+            return replace(finding, severity=Severity.WARNING, frozen=True)
+        message = f"this change breaks {' and '.join(runs)}: {finding.message}"
+        fix = "retire the run first, or take the change back"
+        return replace(finding, message=message, location=Location(causes[0], 1, 1), spec=finding.location, fix=fix)
+
+    def frozen_jobs(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the job files that are as at the base and have runs there, with the names of those runs."""
+        found: dict[str, tuple[str, ...]] = {}
+        for each in self.standing():
+            found[each.location.file] = (*found.get(each.location.file, ()), each.run)
+        return found
+
+    def standing(self) -> list[Wanted]:
+        """Return the runs of the base whose job files are unchanged, whatever is found in those files now."""
+        found = []
+        for (cluster, team, job), past in self.base.ledgers.items():
+            for ending in (".yaml", ".py"):
+                file = f"{layout.JOBS}/{team}/{job}{ending}"
+                if file in self.before and file not in self.changed:
+                    runs = (entry for entry in past if entry.state == "active")
+                    found += [Wanted(cluster, team, job, each.spec, False, 1, Location(file, 1, 1)) for each in runs]
+        return found
+
+
+def key(finding: Finding) -> Key:
+    """Return what makes two findings the same, wherever they stand."""
+    return finding.rule, finding.location.file, finding.message

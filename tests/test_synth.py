@@ -1,0 +1,161 @@
+"""The commands on a small repository with real charts, from specs to files and words."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
+from repo import ENV, Repo
+
+pytestmark = pytest.mark.node
+
+MAIN = "import sys; from trainyard.cli import main; main(sys.argv[1:])"
+
+
+def trainyard(root: Path, *arguments: str, seed: str = "0", **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    kept = {key: value for key, value in ENV.items() if key not in {"CI", "TRAINYARD_BASE"}}
+    env = {**kept, "PYTHONPATH": str(ROOT / "platform"), "PYTHONHASHSEED": seed, **env}
+    command = [sys.executable, "-c", MAIN, *arguments]
+    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    """Make a live repository with one job, synthesised and committed on main, and go to a branch."""
+    repo = Repo(tmp_path / "repo")
+    write_repository(repo.root)
+    done = trainyard(repo.root, "synth")
+    assert done.returncode == 0, done.stderr
+    repo.commit()
+    repo.git("switch", "-qc", "work")
+    return repo
+
+
+def rewrite(repo: Repo, **changes: Mapping[str, Any]) -> None:
+    """Write the specs again with other values."""
+    write_repository(repo.root, **{name: dict(value) for name, value in changes.items()})
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """Return every generated file."""
+    return {
+        str(path.relative_to(root)): path.read_bytes() for path in (root / "generated").rglob("*") if path.is_file()
+    }
+
+
+def test_from_specs_to_files_and_words(repo: Repo) -> None:
+    """A job is added, checked, planned, committed; an edit by hand is refused; the job is retired."""
+    assert trainyard(repo.root, "synth", "--check").returncode == 0
+    before = tree(repo.root)
+    rewrite(repo, jobs={"nlp/train": JOB, "nlp/small": {**JOB, "nodes": 1}})
+    stale = trainyard(repo.root, "synth", "--check")
+    assert stale.returncode == 1
+    assert "+++ b/generated/test/runs/nlp/small-" in stale.stdout
+    assert "[run/stale]" in stale.stderr
+    done = trainyard(repo.root, "synth")
+    assert done.returncode == 0, done.stderr
+    assert "1 runs rendered, 1 left as they are at the base" in done.stdout
+    after = tree(repo.root)
+    assert {path: after[path] for path in before} == before
+    said = trainyard(repo.root, "plan")
+    assert "starts nlp/small-" in said.stdout
+    assert "JobSet of 1 pod with 8 nvidia.com/gpu, pool gpu, queue research, priority normal" in said.stdout
+    assert said.returncode == 0
+    assert trainyard(repo.root, "synth", "--check").returncode == 0
+
+    run = next((repo.root / "generated/test/runs/nlp").glob("train-*/jobset.*.yaml"))
+    run.write_text(run.read_text().replace("completions: 2", "completions: 3"))
+    refused = trainyard(repo.root, "synth", "--check", "--base", "main")
+    assert refused.returncode == 1
+    assert "[run/frozen]" in refused.stderr
+    assert trainyard(repo.root, "retire", "nlp/train").returncode == 0
+    assert trainyard(repo.root, "synth").returncode == 0
+    assert not run.parent.exists()
+    assert f"stops nlp/{run.parent.name}" in trainyard(repo.root, "plan").stdout
+
+
+def test_a_cluster_that_changes_leaves_existing_runs_alone(repo: Repo) -> None:
+    """Another release of an operator and another pool change the platform's files, and no file of a run."""
+    before = {path: data for path, data in tree(repo.root).items() if "/runs/" in path or "/ledger/" in path}
+    operators = {**CLUSTER["operators"], "jobset": {"version": "0.11.1"}}
+    pools = {**CLUSTER["pools"], "more": CLUSTER["pools"]["cpu"]}
+    cluster = {**CLUSTER, "topology": [{"rack": "example.com/row"}], "operators": operators, "pools": pools}
+    rewrite(repo, clusters={"test": cluster})
+    done = trainyard(repo.root, "synth")
+    assert done.returncode == 0, done.stderr
+    after = {path: data for path, data in tree(repo.root).items() if "/runs/" in path or "/ledger/" in path}
+    assert after == before
+    assert tree(repo.root) != before
+
+
+def test_the_bytes_are_the_same_on_every_machine(repo: Repo, tmp_path: Path) -> None:
+    """Another folder, hash seed, time zone and language give the same bytes."""
+    other = write_repository(tmp_path / "elsewhere" / "a b")
+    done = trainyard(other, "synth", seed="1", TZ="Asia/Tokyo", LC_ALL="C", HOME=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert tree(other) == tree(repo.root)
+
+
+def test_ci_has_to_say_what_it_compares_with(repo: Repo) -> None:
+    """A checkout of a pipeline may lack the branches that tell the base."""
+    missing = trainyard(repo.root, "synth", "--check", CI="true")
+    assert missing.returncode == 2
+    assert "--base REF" in missing.stderr
+    assert trainyard(repo.root, "synth", "--check", "--base", "main", CI="true").returncode == 0
+    assert trainyard(repo.root, "synth", "--check", CI="true", TRAINYARD_BASE="main").returncode == 0
+    assert trainyard(repo.root, "synth", "--check", "--base", "nowhere", CI="true").returncode == 2
+
+
+def test_what_operators_and_launchers_refuse_stops_a_synth(repo: Repo) -> None:
+    """All problems are reported together, and nothing is written."""
+    before = tree(repo.root)
+    jobs = {"nlp/train": JOB, "nlp/a": {**JOB, "kind": "TrainJob"}, "nlp/b": {**JOB, "launcher": "torchrn"}}
+    rewrite(repo, jobs=jobs, clusters={"test": {**CLUSTER, "operators": {"kueu": {"version": "1"}}}})
+    done = trainyard(repo.root, "synth")
+    assert done.returncode == 1
+    assert "jobs/nlp/a.yaml" in done.stderr
+    assert "did you mean 'torchrun'" in done.stderr
+    assert "did you mean 'kueue'" in done.stderr
+    assert tree(repo.root) == before
+
+
+def test_removing_a_volume_that_a_run_needs_is_refused(repo: Repo) -> None:
+    """The finding names the run and stands at the team's file."""
+    checkpoint = {"volume": "checkpoints", "size": "10Gi"}
+    jobs = {"nlp/train": JOB, "nlp/saves": {**JOB, "checkpoint": checkpoint}}
+    rewrite(repo, jobs=jobs)
+    assert trainyard(repo.root, "synth").returncode == 0
+    repo.commit()
+    repo.git("switch", "-q", "main")
+    repo.git("merge", "-q", "work")
+    repo.git("switch", "-q", "work")
+    rewrite(repo, jobs=jobs, teams={"nlp": {**TEAM, "volumes": {"states": {"storage": "shared", "size": "1Ti"}}}})
+    done = trainyard(repo.root, "synth")
+    assert done.returncode == 1
+    assert "checkpoints" in done.stderr
+
+
+def test_turning_live_off_is_refused(repo: Repo) -> None:
+    """The finding stands at the setting."""
+    rewrite(repo, repository={**REPOSITORY, "live": False})
+    done = trainyard(repo.root, "synth")
+    assert done.returncode == 1
+    assert "platform/repository.yaml:1:" in done.stderr
+    assert "[run/live]" in done.stderr
+
+
+def test_a_folder_that_is_no_repository_is_named(tmp_path: Path) -> None:
+    """Neither command leaves a traceback or a file."""
+    for command in ("synth", "plan"):
+        done = trainyard(tmp_path, command)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
