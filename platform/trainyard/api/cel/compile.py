@@ -15,15 +15,26 @@ from trainyard.api.cel.errors import CelError, no_such_overload
 from trainyard.api.cel.functions import Overload
 from trainyard.api.cel.library.operators import COMPARISONS, index
 from trainyard.api.cel.logic import Frame, Run
-from trainyard.api.cel.syntax import Bind, Call, Constant, Fold, Ident, ListLiteral, MapLiteral, Node, Select, walk
+from trainyard.api.cel.syntax import Bind, Call, Constant, Fold, FoldKind, Ident, ListLiteral, MapLiteral, Node, Select
 from trainyard.api.cel.types import ObjectType, Type, is_optional
 from trainyard.api.cel.values import Optional, TypeValue
 
 PLAIN = frozenset({"bool", "int", "string", "bytes", "timestamp", "duration"})
 """Kinds whose values Python compares as CEL does, if both sides are of the same."""
 
-ROUND_COST = 5
-"""What a round of a macro costs beside its body: about what cel-go counts for its accumulator."""
+ROUND_COSTS: dict[FoldKind, int] = {
+    "all": 3,
+    "exists": 4,
+    "existsOne": 0,
+    "list": 12,
+    "map": 30,
+    "entries": 30,
+    "sort": 12,
+}
+"""What a round of a macro costs beside its body, about as cel-go counts it."""
+
+FREE = frozenset({"_&&_", "_||_", "!_", "_?_:_"})
+"""Operators that cost nothing themselves."""
 
 
 class Compiler:
@@ -214,13 +225,17 @@ class Compiler:
         body = self.run(node.body)
         self.locals = outer
         parts = (node.body,) if node.condition is None else (node.condition, node.body)
-        over = folds.rounds(source, slots, ROUND_COST + sum(map(cost, parts)))
+        round_cost = ROUND_COSTS[node.kind] if node.condition is None else 1
+        over = folds.rounds(source, slots, round_cost + sum(map(cost, parts)))
         return folds.build(node.kind, over, slots, condition, body)
 
 
 def cost(node: Node) -> int:
-    """Estimate what evaluating a node costs: one for each name, field and call in it."""
-    return sum(isinstance(each, Ident | Select | Call) for each in walk(node))
+    """Estimate what evaluating a node costs: one for each name, field and call in it, nothing for `has`."""
+    if isinstance(node, Select) and node.test:
+        return 0
+    own = isinstance(node, Ident | Select) or (isinstance(node, Call) and node.function not in FREE)
+    return own + sum(map(cost, node.children))
 
 
 def vague(given: Type) -> bool:
