@@ -83,6 +83,12 @@ def test_threads_are_shared_by_processes():
     assert role["env"]["OMP_NUM_THREADS"] == {"value": "2", "origin": "2 = floor(10 CPUs / 4 processes)"}
 
 
+def test_processes_may_save_as_long_as_the_pod_has_grace():
+    """Torchrun would kill them after 30 seconds, whatever the pod's grace is."""
+    [role] = roles(launchers()["torchrun"], nodes=1, grace_seconds=600)
+    assert role["env"]["TORCH_ELASTIC_SHUTDOWN_TIMEOUT"]["value"] == "595"
+
+
 WRONG = {
     "a role that it does not know": (
         {"roles": {"ps": {"nodes": 1}}},
