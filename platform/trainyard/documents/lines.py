@@ -83,9 +83,7 @@ def _value(rest: str, memo: Memo) -> tuple[int, Any]:
 def read(text: str, memo: Memo) -> Any:
     """Return the value of the document; raises Remarkable or yaml.YAMLError where a slower reader must judge."""
     if "\r" in text:
-        text = text.replace("\r\n", "\n")
-        if "\r" in text:
-            raise Remarkable
+        raise Remarkable
     return _Reader(text.removesuffix("\n").split("\n"), memo).read()
 
 

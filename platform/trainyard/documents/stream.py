@@ -35,8 +35,10 @@ def split(data: bytes) -> Iterator[tuple[bytes, int, Problem | None]]:
     """Yield each document's text with its first line, or the problem of a line that only looks like a separator.
 
     A line that starts with `---` ends a document wherever it stands, may carry nothing but a comment, and stays in
-    the text when nothing stands before it (YAMLReader in apimachinery 0.35 `util/yaml/decoder.go`).
+    the text when nothing stands before it; lines end in a line feed, the last one too (YAMLReader in apimachinery
+    0.35 `util/yaml/decoder.go`).
     """
+    data = data.replace(b"\r\n", b"\n")
     start, line = 0, 1
     for match in SEPARATOR.finditer(data):
         part = data[start : match.start()]
