@@ -60,9 +60,7 @@ WRONG = {
     ),
     "names that get too long": (
         {"name": "a" * 30, "roles": {"parameters": {"nodes": 1000000}}},
-        [
-            "the name of the last pod of role 'parameters' has 65 characters; 63 fit, shorten the job's or role's name"
-        ],
+        ["the name of the last pod of role 'parameters' has 65 characters; 63 fit, shorten the job's or role's name"],
     ),
     "an object that the run does not have": (
         {"patches": [{"object": "Deployment", "merge": {}, "reason": "x"}]},
