@@ -1,0 +1,120 @@
+"""What the operators' admission webhooks and controllers refuse, restated from their sources; a module per operator.
+
+The rules mirror the releases that their sources name: Kueue 0.19.2, JobSet 0.12.0, Trainer 2.3.0, training-operator
+1.9.4, LeaderWorkerSet 0.9.0, Volcano 1.14.1, KubeRay 1.6.2 and MPI operator 0.8.2, asked of the running webhooks. For
+another release of an operator they are the nearest that is known. Modules are imported when an object of their kind
+is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+
+from trainyard.api.core.shapes import Object
+from trainyard.api.problems import Problem
+from trainyard.api.served import Kind
+from trainyard.api.webhooks.around import Around, Review, around, namespace_of
+
+__all__ = ["ADMISSION", "RECONCILE", "Around", "Review", "around", "check", "reconcile"]
+
+Hook = Callable[[Review], Iterator[Problem]]
+
+_KUBEFLOW = "kubeflow.org"
+_RAY = "ray.io"
+_KUEUE = "kueue.x-k8s.io"
+_TRAINER = "trainer.kubeflow.org"
+
+_KUBEFLOW_JOBS = ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")
+_OF_KUBEFLOW = (("training-operator", "training_operator:check"),)
+
+ADMISSION: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    (_KUEUE, "ClusterQueue"): (("kueue", "kueue.quota:check_cluster_queue"),),
+    (_KUEUE, "Cohort"): (("kueue", "kueue.quota:check_cohort"),),
+    (_KUEUE, "ResourceFlavor"): (("kueue", "kueue.quota:check_flavor"),),
+    (_KUEUE, "Workload"): (("kueue", "kueue.workload:check"),),
+    ("", "Pod"): (("kueue", "kueue.serving:check_pod"),),
+    ("apps", "Deployment"): (("kueue", "kueue.serving:check_deployment"),),
+    ("apps", "StatefulSet"): (("kueue", "kueue.serving:check_stateful_set"),),
+    ("batch", "Job"): (("kueue", "kueue.jobs:check"),),
+    ("workload.codeflare.dev", "AppWrapper"): (("kueue", "kueue.jobs:check"),),
+    (_RAY, "RayCluster"): (("kueue", "kueue.ray:check"),),
+    (_RAY, "RayJob"): (("kueue", "kueue.ray:check"),),
+    (_RAY, "RayService"): (("kueue", "kueue.ray:check"),),
+    (_KUBEFLOW, "MPIJob"): (("kueue", "kueue.jobs:check"),),
+    **{(_KUBEFLOW, job): (*_OF_KUBEFLOW, ("kueue", "kueue.jobs:check")) for job in _KUBEFLOW_JOBS},
+    ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:check"), ("kueue", "kueue.jobs:check")),
+    (_TRAINER, "TrainJob"): (("trainer", "trainer:check_job"), ("kueue", "kueue.trainjob:check")),
+    (_TRAINER, "TrainingRuntime"): (("trainer", "trainer:check_runtime"),),
+    (_TRAINER, "ClusterTrainingRuntime"): (("trainer", "trainer:check_runtime"),),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:check"), ("kueue", "kueue.serving:check_lws")),
+    ("batch.volcano.sh", "Job"): (("volcano", "volcano.jobs:check"),),
+    ("batch.volcano.sh", "CronJob"): (("volcano", "volcano.queues:check_cron_job"),),
+    ("scheduling.volcano.sh", "Queue"): (("volcano", "volcano.queues:check_queue"),),
+    ("scheduling.volcano.sh", "PodGroup"): (("volcano", "volcano.queues:check_pod_group"),),
+    ("topology.volcano.sh", "HyperNode"): (("volcano", "volcano.queues:check_hyper_node"),),
+}
+"""By group and kind: which project's webhooks judge it, and the function below this package."""
+
+RECONCILE: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    (_RAY, "RayCluster"): (("kuberay", "kuberay:check_cluster"),),
+    (_RAY, "RayJob"): (("kuberay", "kuberay:check_job"),),
+    (_RAY, "RayService"): (("kuberay", "kuberay:check_service"),),
+    (_KUBEFLOW, "MPIJob"): (("mpi-operator", "mpi:reconcile"),),
+    **{(_KUBEFLOW, job): (("training-operator", "training_operator:reconcile"),) for job in _KUBEFLOW_JOBS},
+}
+"""By group and kind: which project's controller refuses it after admission, and the function below this package."""
+
+_EXEMPT = {"kueue": frozenset({"kube-system", "kueue-system"}), "volcano": frozenset({"kube-system", "volcano-system"})}
+"""Namespaces that a project's webhooks leave alone."""
+
+
+@cache
+def _hook(entry: str) -> Hook:
+    module, _, name = entry.partition(":")
+    found: Hook = getattr(import_module(f"{__name__}.{module}"), name)
+    return found
+
+
+def check(
+    value: Object,
+    *,
+    kind: Kind,
+    projects: Mapping[str, str],
+    old: Object | None = None,
+    around: Around = Around(),  # noqa: B008  # frozen and empty
+    given: Object | None = None,
+) -> Iterator[Problem]:
+    """Yield what the admission webhooks of the installed projects refuse.
+
+    `value` and `old` are defaulted; `given` is the manifest as written, which tells an explicit `false` from none;
+    `projects` are the releases of what is installed. What refers to objects that `around` does not hold is passed
+    over: they may exist. Never raises on sound structure; a subtree of a wrong type is passed over.
+    """
+    yield from _run(ADMISSION, Review(value, old, around, given), kind, projects)
+
+
+def reconcile(
+    value: Object,
+    *,
+    kind: Kind,
+    projects: Mapping[str, str],
+    around: Around = Around(),  # noqa: B008  # frozen and empty
+) -> Iterator[Problem]:
+    """Yield why a controller would never run an object that admission lets pass; sources say "refused at reconcile"."""
+    yield from _run(RECONCILE, Review(value, None, around), kind, projects)
+
+
+def _run(
+    registry: Mapping[tuple[str, str], tuple[tuple[str, str], ...]],
+    review: Review,
+    kind: Kind,
+    projects: Mapping[str, str],
+) -> Iterator[Problem]:
+    for project, entry in registry.get((kind.group, kind.kind), ()):
+        if project not in projects:
+            continue
+        if kind.namespaced and namespace_of(review.value) in _EXEMPT.get(project, ()):
+            continue
+        yield from _hook(entry)(review)

@@ -1,0 +1,100 @@
+"""What a webhook sees: the object, the one before, and whatever else of the same cluster is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from trainyard.api.core.shapes import EMPTY, Object, child, inner, text
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+
+
+@dataclass(frozen=True)
+class Around:
+    """The other objects of the same cluster, as far as they are known; what is not among them may still exist."""
+
+    objects: tuple[Object, ...] = ()
+
+    @cached_property
+    def _index(self) -> dict[tuple[str, str], list[Object]]:
+        found: dict[tuple[str, str], list[Object]] = {}
+        for each in self.objects:
+            group = text(each, "apiVersion").rpartition("/")[0]
+            found.setdefault((group, text(each, "kind")), []).append(each)
+        return found
+
+    def of(self, group: str, kind: str, *, namespace: str | None = None) -> Iterator[Object]:
+        """Yield the objects of a kind, of one namespace where it is given."""
+        for each in self._index.get((group, kind), ()):
+            if namespace is None or namespace_of(each) == namespace:
+                yield each
+
+    def find(self, group: str, kind: str, name: str, *, namespace: str | None = None) -> Object | None:
+        """Return the object of that name, or None where it is not known."""
+        for each in self.of(group, kind, namespace=namespace):
+            if name_of(each) == name:
+                return each
+        return None
+
+
+def around(objects: Iterable[Object]) -> Around:
+    """Gather objects, in any order, such as all manifests of one cluster's folder."""
+    return Around(tuple(objects))
+
+
+@dataclass(frozen=True)
+class Review:
+    """One admission request: `value` is what is written, `old` what is stored, None on create."""
+
+    value: Object
+    old: Object | None = None
+    around: Around = field(default_factory=Around)
+    given: Object | None = None
+    """The manifest before defaults, which tells an explicit `false` from none."""
+
+    @property
+    def name(self) -> str:
+        """Name of the object; empty while only a prefix is given."""
+        return name_of(self.value)
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of the object, `default` where it says none."""
+        return namespace_of(self.value)
+
+    @property
+    def spec(self) -> Object:
+        """Its specification, or an empty one."""
+        return child(self.value, "spec") or EMPTY
+
+    @property
+    def old_spec(self) -> Object:
+        """The specification before, or an empty one."""
+        return child(self.old, "spec") or EMPTY if self.old is not None else EMPTY
+
+
+def metadata_of(value: Object) -> Object:
+    """The metadata of an object, or an empty map."""
+    return child(value, "metadata") or EMPTY
+
+
+def name_of(value: Object) -> str:
+    """The name of an object, or an empty text."""
+    return text(metadata_of(value), "name")
+
+
+def namespace_of(value: Object) -> str:
+    """The namespace of an object, `default` where it says none."""
+    return text(metadata_of(value), "namespace") or "default"
+
+
+def labels_of(value: Object) -> Object:
+    """The labels of an object, or an empty map."""
+    return inner(value, "metadata", "labels")
+
+
+def annotations_of(value: Object) -> Object:
+    """The annotations of an object, or an empty map."""
+    return inner(value, "metadata", "annotations")

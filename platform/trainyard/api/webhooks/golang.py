@@ -1,0 +1,58 @@
+"""How Go reads numbers, truth values and durations from text: `strconv` and `time` of Go 1.25."""
+
+from __future__ import annotations
+
+import re
+
+_INTEGER = re.compile(r"[+-]?[0-9]+").fullmatch
+_DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)").fullmatch
+_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_FLOAT = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+    r"|0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?[0-9]+|inf(?:inity)?|nan)",
+    re.IGNORECASE,
+).fullmatch
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def integer(text: str, *, bits: int = 64) -> int | None:
+    """A decimal integer of so many bits, or None (strconv.ParseInt, Atoi)."""
+    if not _INTEGER(text) or len(text) > 64:
+        return None
+    value = int(text)
+    return value if -(1 << bits - 1) <= value < 1 << bits - 1 else None
+
+
+def unsigned(text: str) -> int | None:
+    """A decimal integer without a sign, of 64 bits, or None (strconv.ParseUint)."""
+    if not text.isascii() or not text.isdigit() or len(text) > 64:
+        return None
+    value = int(text)
+    return value if value < 1 << 64 else None
+
+
+def boolean(text: str) -> bool | None:
+    """A truth value, or None (strconv.ParseBool)."""
+    return True if text in _TRUE else False if text in _FALSE else None
+
+
+def decimal(text: str) -> float | None:
+    """A floating point number, or None (strconv.ParseFloat); without underscores, as Go wants in base 10."""
+    if not _FLOAT(text):
+        return None
+    try:
+        value = float.fromhex(text) if "0x" in text.lower() else float(text)
+    except OverflowError:
+        return None
+    infinite = value in (float("inf"), float("-inf"))
+    return None if infinite and "inf" not in text.lower() else value
+
+
+def seconds(text: str) -> float | None:
+    """The length of a Go duration such as `1h30m`, or None (time.ParseDuration)."""
+    if not _DURATION(text):
+        return None
+    total = sum(float(amount) * _UNITS[unit] for amount, unit in _PART.findall(text))
+    return -total if text.startswith("-") else total

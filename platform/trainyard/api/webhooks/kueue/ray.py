@@ -1,0 +1,86 @@
+"""RayClusters, RayJobs and RayServices that Kueue queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trainyard.api.core.shapes import Object, child, each, flag, inner, text
+from trainyard.api.problems import Path, Problem, Rule
+from trainyard.api.webhooks.around import QUEUE, Review, labels_of
+from trainyard.api.webhooks.kueue import jobs, labels, podsets, topology
+
+CLUSTER = Rule("webhook/kueue-ray-cluster", "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go")
+JOB = Rule("webhook/kueue-ray-job", "kueue v0.19.2 pkg/controller/jobs/rayjob/rayjob_webhook.go")
+SERVICE = Rule("webhook/kueue-ray-service", "kueue v0.19.2 pkg/controller/jobs/rayservice/rayservice_webhook.go")
+
+_PATHS: dict[str, tuple[str, ...]] = {
+    "RayCluster": ("spec",),
+    "RayJob": ("spec", "rayClusterSpec"),
+    "RayService": ("spec", "rayClusterConfig"),
+}
+"""Where the specification of the cluster stands."""
+_SUSPEND: dict[str, Path] = {
+    "RayCluster": ("spec", "suspend"),
+    "RayJob": ("spec", "suspend"),
+    "RayService": ("spec", "rayClusterConfig", "suspend"),
+}
+
+
+def check(review: Review) -> Iterator[Problem]:
+    """Yield what is wrong with a Ray object; an update is judged only if one of the two is queued."""
+    kind = str(review.value.get("kind"))
+    integration = jobs.Integration(_SUSPEND[kind], podsets.nothing, grouped=True, elastic=True)
+    queue = labels.queue_of(review.value, review.around) if review.old is None else labels_of(review.value).get(QUEUE)
+    if review.old is not None:
+        if not queue and not labels_of(review.old).get(QUEUE):
+            return
+        yield from jobs.check_update(review, integration)
+    if kind == "RayJob" and queue and not _judged(review.spec):
+        yield from _check_source(review.spec)
+        return
+    if queue:
+        yield from _check_queued(review, kind)
+    yield from jobs.check_create(review.value, integration)
+    yield from topology.check_pod_sets(_pod_sets(review.value, kind), grouped=True)
+
+
+def _judged(spec: Object) -> bool:
+    """Whether a RayJob makes its own cluster, and nothing else: only then the rest is looked at."""
+    return child(spec, "rayClusterSpec") is not None and not inner(spec, "clusterSelector")
+
+
+def _check_source(spec: Object) -> Iterator[Problem]:
+    if inner(spec, "clusterSelector"):
+        if child(spec, "rayClusterSpec") is not None:
+            detail = "a job managed by Kueue should not use an existing cluster"
+            yield JOB.invalid(("spec", "clusterSelector"), spec["clusterSelector"], detail)
+        return
+    yield JOB.required(("spec", "rayClusterSpec"), "a queued job needs it unless it has a clusterSelector")
+
+
+def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
+    path = _PATHS[kind]
+    spec = inner(review.value, *path)
+    rule = {"RayCluster": CLUSTER, "RayJob": JOB, "RayService": SERVICE}[kind]
+    if kind == "RayJob" and not flag(review.spec, "shutdownAfterJobFinishes"):
+        detail = "a job managed by Kueue should delete its cluster after finishing"
+        yield rule.invalid(("spec", "shutdownAfterJobFinishes"), False, detail)  # the value shown
+    if flag(spec, "enableInTreeAutoscaling"):
+        if not labels.elastic(review.value):
+            detail = f"a queued cluster may scale itself only with {labels.ELASTIC}: 'true'"
+            yield rule.invalid((*path, "enableInTreeAutoscaling"), True, detail)  # the value shown
+        elif kind == "RayCluster" and text(spec, "managedBy") == "kueue.x-k8s.io/multikueue":
+            yield rule.forbidden((*path, "enableInTreeAutoscaling"), "MultiKueue does not support autoscaling")
+    groups = each(spec, "workerGroupSpecs")
+    if len(groups) + 1 > podsets.MAX:
+        yield rule.too_many((*path, "workerGroupSpecs"), len(groups) + 1, podsets.MAX)
+    for index, group in groups:
+        if text(group, "groupName") == "head":
+            yield rule.forbidden((*path, "workerGroupSpecs", index, "groupName"), "'head' is the head group's name")
+
+
+def _pod_sets(value: Object, kind: str) -> Sequence[topology.PodSet]:
+    path = _PATHS[kind]
+    if child(inner(value, *path[:-1]), path[-1]) is None:
+        return ()
+    return podsets.of_ray_cluster(inner(value, *path), path)
