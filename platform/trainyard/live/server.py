@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from trainyard.api.served import Kind
 from trainyard.errors import ToolError
@@ -62,11 +63,23 @@ class Server:
 
     def apply(self, value: Mapping[str, Any], kind: Kind, *, dry_run: bool = True) -> Answer:
         """Apply an object on the server; without `dry_run` for real, which only a throwaway cluster deserves."""
-        query = [("fieldManager", FIELD_MANAGER), ("fieldValidation", "Strict"), ("force", "true")]
-        if dry_run:
-            query.append(("dryRun", "All"))
-        answer, _ = self.request("PATCH", path_of(value, kind), query=query, body=value)
-        return answer
+        query = [*written(dry_run=dry_run), ("force", "true")]
+        return self.request("PATCH", path_of(value, kind), query=query, body=value)[0]
+
+    def create(self, value: Mapping[str, Any], kind: Kind) -> Answer:
+        """Ask in a dry run what the server would say if the object were created."""
+        return self.ask_create(value, kind)[0]
+
+    def ask_create(self, value: Mapping[str, Any], kind: Kind) -> tuple[Answer, dict[str, Any]]:
+        """Ask the same, and return what the server answered with: the object as created, or a Status with causes."""
+        collection = path_of(value, kind).rpartition("/")[0]
+        return self.request("POST", collection, query=written(dry_run=True), body=value)
+
+    def delete(self, value: Mapping[str, Any], kind: Kind) -> Answer:
+        """Delete an object from the server, which only a throwaway cluster deserves."""
+        path = path_of(value, kind)
+        self.request("PATCH", path, body={"metadata": {"finalizers": None}}, media_type="application/merge-patch+json")
+        return self.request("DELETE", path, query=[("gracePeriodSeconds", "0")])[0]
 
     def request(
         self,
@@ -75,13 +88,15 @@ class Server:
         *,
         query: list[tuple[str, str]] | None = None,
         body: Mapping[str, Any] | None = None,
+        media_type: str | None = None,
     ) -> tuple[Answer, dict[str, Any]]:
         """Send one request and return the answer with its body."""
         from urllib3.exceptions import HTTPError
 
         headers = {"Accept": "application/json"}
         if body is not None:
-            headers["Content-Type"] = "application/apply-patch+yaml"
+            plain = "application/json" if method == "POST" else "application/apply-patch+yaml"
+            headers["Content-Type"] = media_type or plain
         prepared = self._client.param_serialize(
             method, path, query_params=query or [], header_params=headers, body=body, auth_settings=["BearerToken"]
         )
@@ -96,6 +111,12 @@ class Server:
         return Answer(response.status, str(status.get("reason", "")), str(status.get("message", ""))), status
 
 
+def written(*, dry_run: bool) -> list[tuple[str, str]]:
+    """Return the query of a write: strict about fields, under our name, and in a dry run if that is asked."""
+    query = [("fieldManager", FIELD_MANAGER), ("fieldValidation", "Strict")]
+    return [*query, ("dryRun", "All")] if dry_run else query
+
+
 def decoded(body: Any) -> dict[str, Any]:
     """Return the Status object of an error, or an empty one where the body is something else."""
     try:
@@ -106,8 +127,10 @@ def decoded(body: Any) -> dict[str, Any]:
 
 
 def path_of(value: Mapping[str, Any], kind: Kind) -> str:
-    """Return the address of an object on a server."""
-    metadata = value.get("metadata") or {}
+    """Return the address of an object on a server, whatever its metadata is."""
+    given = value.get("metadata")
+    metadata = given if isinstance(given, Mapping) else {}
     top = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
-    namespace = f"/namespaces/{metadata.get('namespace') or 'default'}" if kind.namespaced else ""
-    return f"{top}{namespace}/{kind.plural}/{metadata.get('name')}"
+    namespace = f"/namespaces/{quote(metadata.get('namespace') or 'default', safe='')}" if kind.namespaced else ""
+    name = quote(str(metadata.get("name") or ""), safe="")
+    return f"{top}{namespace}/{kind.plural}/{name}"
