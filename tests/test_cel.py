@@ -413,3 +413,24 @@ def test_compiling_again_is_free():
             environment.compile("t")
         errors.append(caught.value)
     assert errors[0] is errors[1]
+
+
+HUGE = {
+    "counting": "lists.range(1000000000).size() > 0",
+    "joining": "[1, 2, 3].map(x, l + l + l + l).map(t, t + t + t + t + t + t + t).size() > 0",
+    "replacing": "l.replace('a', l).size() > 0",
+    "formatting": "'%.999999999f'.format([1.0]).size() > 5000",
+}
+
+
+@pytest.mark.parametrize("expression", HUGE.values(), ids=HUGE)
+def test_nothing_grows_without_bound(expression):
+    """No expression makes more text or elements than an API object could need."""
+    found = Environment({"l": STRING}, 35).compile(expression).evaluate({"l": "a" * 1_000_000})
+    assert found is False or isinstance(found, CelError)
+
+
+def test_text_that_is_no_unicode_does_not_compile():
+    """A lone surrogate is an issue, not a failure of the parser."""
+    with pytest.raises(CompileError, match="no valid Unicode"):
+        Environment({}, 35).compile("'\ud800' == 'a'")

@@ -10,7 +10,7 @@ from trainyard.api.cel import literals
 from trainyard.api.cel.blame import Culprit, finder
 from trainyard.api.cel.check import Checked, check, exact, takes_plain_json
 from trainyard.api.cel.compile import Compiler
-from trainyard.api.cel.errors import CelError, CompileError, Issue, no_such_overload
+from trainyard.api.cel.errors import CelError, CompileError, Issue, no_such_overload, over_budget
 from trainyard.api.cel.folds import OverBudget
 from trainyard.api.cel.library import functions
 from trainyard.api.cel.logic import Frame, Run
@@ -55,7 +55,7 @@ class Program:
         except (AttributeError, TypeError):
             return no_such_overload()
         except OverBudget:
-            return CelError("operation cancelled: actual cost limit exceeded")
+            return over_budget()
 
     def culprit(self, bindings: Mapping[str, Any]) -> Culprit | None:
         """Return the element of a list or map that makes a false expression false, where one does."""

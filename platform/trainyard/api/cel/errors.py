@@ -40,6 +40,11 @@ class Unknown(CelError):  # noqa: N818  CEL's own word: a result, not a failure
     """The answer depends on something that only a cluster knows; `message` says on what."""
 
 
+def over_budget() -> CelError:
+    """Work beyond what the server lets one evaluation cost."""
+    return CelError("operation cancelled: actual cost limit exceeded")
+
+
 def no_such_overload() -> CelError:
     """Values of types that no form of the function takes: only possible where types are known at run time alone."""
     return CelError("no such overload")

@@ -71,6 +71,8 @@ def parse(expression: str, minor: int) -> Node:
     """Return the syntax tree of an expression, with the macros of a minor release; raises CompileError."""
     try:
         data = _parser().compile(expression, disable_check=True).serialize()
+    except (TypeError, UnicodeError):
+        raise CompileError(expression, [Issue("no valid Unicode")]) from None
     except RuntimeError as error:
         raise _refusal(expression, str(error)) from None
     message = dict(wire.fields(data))

@@ -35,14 +35,18 @@ ACCEPTS: dict[str, frozenset[str] | None] = {
 
 
 def clauses(text: str) -> Iterator[tuple[int, int, str, int]]:
-    """Yield start, end, letter and precision of each clause, `%%` included; raises CelError for an unknown one."""
+    """Yield start, end, letter and precision of each clause, `%%` included; raises CelError for an unknown one.
+
+    A precision above a thousand digits counts as that.
+    """
     for match in _CLAUSE.finditer(text):
         letter = match[1] or match[3]
         if not letter:
             raise CelError("unexpected end of string")
         if letter != "%" and letter not in ACCEPTS:
             raise CelError(f'could not parse formatting clause: unrecognized formatting clause "{letter}"')
-        yield match.start(), match.end(), letter, int(match[2]) if match[2] else PRECISION
+        precision = int(match[2]) if match[2] and len(match[2]) < 4 else 1000 if match[2] else PRECISION
+        yield match.start(), match.end(), letter, precision
 
 
 def render(text: str, arguments: list[Any]) -> str:

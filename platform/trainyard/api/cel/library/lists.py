@@ -154,6 +154,7 @@ def sort_by(elements: list[Any], keys: list[Any]) -> list[Any]:
 @SLICES.define("lists.range(int) -> list<int>")
 def count_up(count: int) -> list[int]:
     """Return the whole numbers from zero up to, but without, a number."""
+    operators.check_size(count)
     return list(range(count))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from trainyard.api.cel import values
-from trainyard.api.cel.errors import CelError, no_such_overload
+from trainyard.api.cel.errors import CelError, no_such_overload, over_budget
 from trainyard.api.cel.functions import Functions
 from trainyard.api.cel.values import ABSENT, NONE, Duration, MapList, Optional, SetList, Timestamp, UInt
 
@@ -20,6 +20,9 @@ CROSS_TYPE = Functions(since=28)
 OPTIONALS = Functions(since=28)
 
 NOT_STRICT = frozenset({"_&&_", "_||_", "_?_:_"})
+
+SIZE_LIMIT = 10_000_000
+"""Characters, bytes or elements; above all that an API object can hold."""
 
 EARLIEST = -62135596800 * values.NANOSECONDS
 """0001-01-01T00:00:00Z."""
@@ -89,15 +92,29 @@ def add_uint(one: UInt, two: UInt) -> UInt:
     return natural(int(one) + int(two))
 
 
-@FUNCTIONS.define("_+_(double, double) -> double", "_+_(string, string) -> string", "_+_(bytes, bytes) -> bytes")
-def add(one: Any, two: Any) -> Any:
-    """Add numbers, or join text."""
+@FUNCTIONS.define("_+_(double, double) -> double")
+def add(one: float, two: float) -> float:
+    """Add."""
     return one + two
+
+
+@FUNCTIONS.define("_+_(string, string) -> string", "_+_(bytes, bytes) -> bytes")
+def join(one: Any, two: Any) -> Any:
+    """Put one text behind the other."""
+    check_size(len(one) + len(two))
+    return one + two
+
+
+def check_size(size: int) -> None:
+    """Raise where a text or list is larger than any that the server would pay for."""
+    if size > SIZE_LIMIT:
+        raise over_budget()
 
 
 @FUNCTIONS.define("_+_(list<A>, list<A>) -> list<A>")
 def add_list(one: list[Any], two: list[Any]) -> list[Any]:
     """Join two lists; sets and map lists keep their members unique."""
+    check_size(len(one) + len(two))
     return one.merged(two) if isinstance(one, SetList | MapList) else [*one, *two]
 
 

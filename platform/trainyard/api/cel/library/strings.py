@@ -8,6 +8,7 @@ from __future__ import annotations
 from trainyard.api.cel.errors import CelError
 from trainyard.api.cel.functions import Functions
 from trainyard.api.cel.library import formatting
+from trainyard.api.cel.library.operators import check_size
 from trainyard.quantities import SPACES
 
 FUNCTIONS = Functions(since=29)
@@ -72,6 +73,7 @@ def upper_ascii(text: str) -> str:
 @FUNCTIONS.define("string.replace(string, string) -> string", "string.replace(string, string, int) -> string")
 def replace(text: str, old: str, new: str, count: int = -1) -> str:
     """Replace so many occurrences, all where the count is negative."""
+    check_size(len(text) + (text.count(old) if old else len(text) + 1) * len(new))
     return text.replace(old, new, max(count, -1))
 
 
@@ -118,6 +120,7 @@ def join(parts: list[str], separator: str = "") -> str:
     for part in parts:
         if not isinstance(part, str):
             raise CelError(f"join: invalid input: {part}")
+    check_size(sum(map(len, parts)) + len(separator) * len(parts))
     return separator.join(parts)
 
 
