@@ -11,6 +11,7 @@ from everything import KUBELET, OPERATORS, everything_specs
 from make import make_cluster, make_source, make_specs
 from trainyard.charts import build
 from trainyard.parts.objects import Folder
+from trainyard.releases import releases
 from trainyard.specs.run import ExtraFile, Specs
 
 pytestmark = pytest.mark.node
@@ -32,6 +33,12 @@ def with_extra(*files: ExtraFile) -> Specs:
     return Specs(base.repository, base.clusters, base.teams, base.jobs, files, base.sources)
 
 
+def with_folder() -> set[str]:
+    """Return the operators that have more than a chart in a system namespace."""
+    alone = {name for name, facts in releases().items() if facts.chart and not facts.own_namespace}
+    return set(OPERATORS) - alone
+
+
 def test_every_folder_of_a_cluster_is_there():
     """Classes of Application, node files, teams and the place of their runs."""
     assert set(folders(everything_specs())) == {
@@ -40,7 +47,7 @@ def test_every_folder_of_a_cluster_is_there():
         "hardware",
         "nodes/h100",
         "platform",
-        *(f"operators/{name}" for name in OPERATORS if name != "whereabouts"),
+        *(f"operators/{name}" for name in with_folder()),
         *(f"{kind}/{team}" for kind in ("teams", "runs") for team in ("ads", "nlp", "vision")),
     }
 
