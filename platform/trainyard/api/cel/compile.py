@@ -10,9 +10,10 @@ from typing import Any
 
 from trainyard.api.cel import access, folds, logic, values
 from trainyard.api.cel.access import Step
-from trainyard.api.cel.check import TYPE_NAMES, Checked
+from trainyard.api.cel.calls import direct, dispatched, vague
+from trainyard.api.cel.check import TYPE_NAMES
+from trainyard.api.cel.checked import Checked
 from trainyard.api.cel.errors import CelError, no_such_overload
-from trainyard.api.cel.functions import Overload
 from trainyard.api.cel.library.operators import COMPARISONS, index
 from trainyard.api.cel.logic import Frame, Run
 from trainyard.api.cel.syntax import Bind, Call, Constant, Fold, FoldKind, Ident, ListLiteral, MapLiteral, Node, Select
@@ -236,65 +237,6 @@ def cost(node: Node) -> int:
         return 0
     own = isinstance(node, Ident | Select) or (isinstance(node, Call) and node.function not in FREE)
     return own + sum(map(cost, node.children))
-
-
-def vague(given: Type) -> bool:
-    """Whether a value of this type may be of several at run time."""
-    return given.kind == "dyn" or any(map(vague, given.parameters))
-
-
-def direct(function: Callable[..., Any], arguments: Sequence[Run]) -> Run:
-    """Call a function whose arguments are known to be of its types."""
-    if len(arguments) == 1:
-        (only,) = arguments
-        return lambda frame: function(only(frame))
-    if len(arguments) == 2:
-        first, second = arguments
-        return lambda frame: function(first(frame), second(frame))
-    return lambda frame: function(*[argument(frame) for argument in arguments])
-
-
-def dispatched(overloads: Sequence[Overload], arguments: Sequence[Run]) -> Run:
-    """Call the first form that takes the values."""
-    if len(arguments) == 1:
-        return dispatched_by_one([(*each.tests, each.run) for each in overloads], *arguments)
-    if len(arguments) == 2:
-        return dispatched_by_two([(*each.tests, each.run) for each in overloads], *arguments)
-
-    def run(frame: Frame) -> Any:
-        given = [argument(frame) for argument in arguments]
-        for overload in overloads:
-            if overload.takes(given):
-                return overload.run(*given)
-        raise no_such_overload()
-
-    return run
-
-
-def dispatched_by_one(forms: Sequence[Any], argument: Run) -> Run:
-    """Call the first form that takes the value; a form is a test and a function."""
-
-    def run(frame: Frame) -> Any:
-        value = argument(frame)
-        for test, function in forms:
-            if test(value):
-                return function(value)
-        raise no_such_overload()
-
-    return run
-
-
-def dispatched_by_two(forms: Sequence[Any], left: Run, right: Run) -> Run:
-    """Call the first form that takes both values; a form is two tests and a function."""
-
-    def run(frame: Frame) -> Any:
-        one, two = left(frame), right(frame)
-        for first, second, function in forms:
-            if first(one) and second(two):
-                return function(one, two)
-        raise no_such_overload()
-
-    return run
 
 
 _FAST: dict[str, Callable[[Any, Any], bool]] = {

@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from trainyard.api.cel.library.times import parse_duration, parse_timestamp
@@ -99,7 +100,7 @@ def _list(schema: Schema, known: dict[int, Convert | None]) -> Convert | None:
         build = SetList
     elif kind == "map":
         keys = tuple(escape(key) or key for key in schema.get("x-kubernetes-list-map-keys") or ())
-        build = lambda elements: MapList(elements, keys)  # noqa: E731  a closure over the keys, one of three builders
+        build = partial(MapList, keys=keys)
     elif each is None:
         return None
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from trainyard.api.cel import literals
 from trainyard.api.cel.blame import Culprit, finder
-from trainyard.api.cel.check import Checked, check, exact, takes_plain_json
+from trainyard.api.cel.check import check
+from trainyard.api.cel.checked import Checked, exact, takes_plain_json
 from trainyard.api.cel.compile import Compiler
 from trainyard.api.cel.errors import CelError, CompileError, Issue, no_such_overload, over_budget
-from trainyard.api.cel.folds import OverBudget
+from trainyard.api.cel.folds import BudgetError
 from trainyard.api.cel.library import functions
 from trainyard.api.cel.logic import Frame, Run
 from trainyard.api.cel.parse import parse
@@ -54,7 +55,7 @@ class Program:
             return error
         except (AttributeError, TypeError):
             return no_such_overload()
-        except OverBudget:
+        except BudgetError:
             return over_budget()
 
     def culprit(self, bindings: Mapping[str, Any]) -> Culprit | None:
@@ -65,7 +66,7 @@ class Program:
             return None
         try:
             return find(self._frame(bindings, compiler.size))
-        except (AttributeError, CelError, OverBudget, TypeError):
+        except (AttributeError, CelError, BudgetError, TypeError):
             return None
 
     def _frame(self, bindings: Mapping[str, Any], size: int) -> Frame:

@@ -18,8 +18,8 @@ BUDGET = 0
 """Slot of a frame that holds what is left of the evaluation's cost."""
 
 
-class OverBudget(Exception):  # noqa: N818  no failure of the expression: nothing absorbs it
-    """An evaluation costs more than the server allows."""
+class BudgetError(Exception):
+    """An evaluation costs more than the server allows; no failure of the expression, so nothing absorbs it."""
 
 
 Rounds = Callable[[Frame], Iterator[Any]]
@@ -39,7 +39,7 @@ def rounds(source: Run, slots: tuple[int, ...], cost: int) -> Rounds:
         for key, value in pairs:
             frame[BUDGET] -= cost
             if frame[BUDGET] < 0:
-                raise OverBudget
+                raise BudgetError
             frame[first] = key if one_is_key else value
             if second is not None:
                 frame[second] = value

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from trainyard.api.cel.check import Checked
+from trainyard.api.cel.checked import Checked
 from trainyard.api.cel.errors import CelError, Issue
 from trainyard.api.cel.library import formatting, standard
 from trainyard.api.cel.syntax import Call, Constant, ListLiteral, MapLiteral, Node
@@ -68,7 +68,8 @@ def call(checked: Checked, node: Call) -> Iterator[Issue]:
             pattern = text.value
             yield from attempt(node, text, lambda: standard.pattern(pattern))
     elif node.function == "format" and isinstance(node.target, Constant) and isinstance(first, ListLiteral):
-        yield from attempt(node, node, lambda: format_arguments(checked, str(node.target.value), first))  # type: ignore[union-attr]  # narrowed above; mypy forgets it in the lambda
+        template, arguments = str(node.target.value), first
+        yield from attempt(node, node, lambda: format_arguments(checked, template, arguments))
 
 
 def attempt(node: Call, place: Node, run: Callable[[], Any]) -> Iterator[Issue]:

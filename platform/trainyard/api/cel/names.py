@@ -8,7 +8,11 @@ from __future__ import annotations
 import re
 
 RESERVED = frozenset(
-    "true false null in as break const continue else for function if import let loop package namespace return var void while".split()  # noqa: E501, SIM905  a list of words reads better
+    {
+        *("true", "false", "null", "in"),
+        *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop"),
+        *("namespace", "package", "return", "var", "void", "while"),
+    }
 )
 """Words that the language keeps; a property of such a name is `__namespace__`, or the word itself after a dot."""
 

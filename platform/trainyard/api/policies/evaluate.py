@@ -17,6 +17,9 @@ from trainyard.api.policies.request import Object, Request, Resource, Surroundin
 from trainyard.documents import Path
 
 Action = Literal["Deny", "Warn", "Audit", "Unknown"]
+ACTIONS: dict[str, Action] = {"Deny": "Deny", "Warn": "Warn", "Audit": "Audit"}
+"""What a binding may ask for."""
+
 MESSAGE_LIMIT = 5120
 """Bytes of an evaluated message: kubernetes/apiserver v0.35.4 pkg/apis/cel/config.go."""
 
@@ -193,8 +196,8 @@ class Run:
         for action in self.binding.actions:
             if self.doubt is not None and action != "Audit":
                 yield self.decision("Unknown", f"applies depending on {self.doubt}: {message}", path)
-            elif action in {"Deny", "Warn", "Audit"}:
-                yield Decision(self.policy, self.binding, action, message, reason, path)  # type: ignore[arg-type]  # one of the three, just checked
+            elif action in ACTIONS:
+                yield Decision(self.policy, self.binding, ACTIONS[action], message, reason, path)
 
     def decision(self, action: Action, message: str, path: Path = ()) -> Decision:
         """Decide for this policy and binding."""

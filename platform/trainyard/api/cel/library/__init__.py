@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from trainyard.api.cel.functions import Overload, by_name
 from trainyard.api.cel.library import (
+    arithmetic,
     authorizer,
     formats,
     lists,
@@ -27,6 +28,7 @@ from trainyard.api.cel.library import (
 
 LIBRARIES = (
     operators.FUNCTIONS,
+    arithmetic.FUNCTIONS,
     operators.CROSS_TYPE,
     operators.OPTIONALS,
     standard.FUNCTIONS,

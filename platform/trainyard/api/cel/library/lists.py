@@ -12,7 +12,7 @@ from typing import Any
 from trainyard.api.cel import values
 from trainyard.api.cel.errors import CelError, no_such_overload
 from trainyard.api.cel.functions import Functions
-from trainyard.api.cel.library import operators
+from trainyard.api.cel.library import arithmetic
 from trainyard.api.cel.library.operators import ORDERED
 from trainyard.api.cel.values import Duration, UInt
 
@@ -39,7 +39,7 @@ def sum_int(elements: list[int]) -> int:
     """Add all up."""
     total = 0
     for element in elements:
-        total = operators.add_int(total, element)
+        total = arithmetic.add_int(total, element)
     return total
 
 
@@ -48,7 +48,7 @@ def sum_uint(elements: list[UInt]) -> UInt:
     """Add all up."""
     total = UInt(0)
     for element in elements:
-        total = operators.add_uint(total, element)
+        total = arithmetic.add_uint(total, element)
     return total
 
 
@@ -66,7 +66,7 @@ def sum_duration(elements: list[Duration]) -> Duration:
     """Add all up."""
     total = Duration(0)
     for element in elements:
-        total = operators.add_duration(total, element)
+        total = arithmetic.add_duration(total, element)
     return total
 
 
@@ -154,7 +154,7 @@ def sort_by(elements: list[Any], keys: list[Any]) -> list[Any]:
 @SLICES.define("lists.range(int) -> list<int>")
 def count_up(count: int) -> list[int]:
     """Return the whole numbers from zero up to, but without, a number."""
-    operators.check_size(count)
+    arithmetic.check_size(count)
     return list(range(count))
 
 

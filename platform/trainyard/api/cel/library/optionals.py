@@ -10,7 +10,7 @@ from typing import Any
 
 from trainyard.api.cel.errors import CelError, no_such_overload
 from trainyard.api.cel.functions import Functions
-from trainyard.api.cel.library.operators import EARLIEST
+from trainyard.api.cel.library.arithmetic import EARLIEST
 from trainyard.api.cel.values import ABSENT, NONE, Duration, Optional, Timestamp
 
 FUNCTIONS = Functions(since=28)

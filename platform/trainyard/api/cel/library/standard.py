@@ -13,7 +13,7 @@ from typing import Any
 from trainyard.api.cel import values
 from trainyard.api.cel.errors import CelError
 from trainyard.api.cel.functions import Functions
-from trainyard.api.cel.library.operators import moment, natural, whole
+from trainyard.api.cel.library.arithmetic import moment, natural, whole
 from trainyard.api.cel.values import NANOSECONDS, Duration, Timestamp, TypeValue, UInt
 
 FUNCTIONS = Functions()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from trainyard.api.cel.errors import CelError
 from trainyard.api.cel.functions import Functions
 from trainyard.api.cel.library import formatting
-from trainyard.api.cel.library.operators import check_size
+from trainyard.api.cel.library.arithmetic import check_size
 from trainyard.quantities import SPACES
 
 FUNCTIONS = Functions(since=29)

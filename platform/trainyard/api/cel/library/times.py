@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from trainyard.api.cel.errors import CelError
 from trainyard.api.cel.functions import Functions
-from trainyard.api.cel.library.operators import moment
+from trainyard.api.cel.library.arithmetic import moment
 from trainyard.api.cel.values import INT_MAX, INT_MIN, NANOSECONDS, Duration, Timestamp
 
 FUNCTIONS = Functions()
