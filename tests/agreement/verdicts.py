@@ -12,6 +12,7 @@ from typing import Any
 from trainyard.api.catalog import Catalog, Missing
 from trainyard.api.judge import Judge
 from trainyard.checks.inputs import decode
+from trainyard.errors import ToolError
 from trainyard.live.server import Answer, Server
 
 
@@ -62,6 +63,14 @@ def ours(case: Case, known: Catalog) -> Ours:
 
 
 def theirs(case: Case, known: Catalog, server: Server) -> Theirs:
+    """Ask a server; where it breaks the connection off, as it does when its own code panics, it has said nothing."""
+    try:
+        return asked(case, known, server)
+    except ToolError as error:
+        return Theirs(False, told=False, reason=str(error))
+
+
+def asked(case: Case, known: Catalog, server: Server) -> Theirs:
     """Ask a server: what either create or apply refuses is invalid; a change is applied over what was before."""
     value = case.object
     group, _, version = str(value.get("apiVersion", "")).rpartition("/")
@@ -154,6 +163,12 @@ class Table:
             lines += [row(name, counts) for name, counts in sorted(self.kinds.items())]
         lines += ["", row("all", self.total), self.rates()]
         return "\n".join(lines)
+
+    def worst(self) -> float:
+        """Return the larger share of wrong verdicts, among the invalid and among the valid."""
+        counts = self.total
+        accepts = counts["false accept"] / max(1, counts["refused"] + counts["false accept"])
+        return max(accepts, counts["false reject"] / max(1, counts["accepted"] + counts["false reject"]))
 
     def rates(self) -> str:
         """Return the shares of wrong verdicts in words."""

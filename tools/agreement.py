@@ -1,0 +1,75 @@
+"""Compares our verdict with that of a real API server on thousands of changed objects, and prints the confusion table.
+
+Needs a kube-apiserver whose CRDs are those of `schemas/`, and asks it by dry runs. `--updates` makes objects for real,
+so the cluster must be one to throw away. Exit code 1 where more than 0.5 % of either verdict are wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
+
+from agreement import cases, record  # noqa: E402 - tests/ is no package that is installed
+from agreement.verdicts import Case, Ours, Table, Theirs, ours, theirs  # noqa: E402
+from trainyard.api import catalog  # noqa: E402
+from trainyard.live.server import Server  # noqa: E402
+
+LIMIT = 0.005
+"""Share of wrong verdicts above which the run fails."""
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kubeconfig", type=Path, required=True)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--cases", type=int, default=12_000, help="objects to create")
+    parser.add_argument("--updates", type=int, default=0, help="changes to objects that are made for real before")
+    parser.add_argument("--threads", type=int, default=4)
+    parser.add_argument("--record", type=int, metavar="N", help="write N of the cases to tests/agreement/cases.jsonl")
+    parser.add_argument("--differences", type=Path, help="write every disagreement there, as JSON lines")
+    parser.add_argument("--objects", action="store_true", help="first look for valid objects of every kind anew")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run, print the table and the disagreements."""
+    given = arguments()
+    server = Server(kubeconfig=given.kubeconfig)
+    known, _ = catalog.load(ROOT / "schemas", kubernetes=server.version())
+    if given.objects:
+        record.write_objects(known, server, threads=given.threads)
+    everything = chain(
+        cases.creations(known, seed=given.seed, count=given.cases),
+        cases.updates(known, seed=given.seed, count=given.updates),
+    )
+
+    def both(case: Case) -> tuple[Case, Ours, Theirs]:
+        return case, ours(case, known), theirs(case, known, server)
+
+    started, table, rows = time.monotonic(), Table(known), []
+    with ThreadPoolExecutor(given.threads) as pool:
+        for row in pool.map(both, everything):
+            table.add(*row)
+            rows.append(row)
+    print(table.text())
+    print(f"{len(rows)} cases in {time.monotonic() - started:.0f} s, Kubernetes {server.version()}, seed {given.seed}")
+    for cell, case, mine, real in sorted(table.differences, key=lambda each: each[0]):
+        print(f"{cell}: {case.object.get('kind')}: {case.note}: {mine.reason or real.reason}"[:300])
+    if given.differences:
+        given.differences.write_text("".join(json.dumps(record.difference(*each)) + "\n" for each in table.differences))
+    if given.record:
+        record.write_cases(rows, known, limit=given.record)
+    return 1 if table.worst() > LIMIT else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
