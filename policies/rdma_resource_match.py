@@ -27,9 +27,8 @@ def check(world: World) -> Iterator[Problem]:
 
 def compare(job: TrainingJob, pods: Pods, resources: Mapping[tuple[str, str], str]) -> Iterator[Problem]:
     """Yield a problem for every device resource whose counts differ."""
-    named = Counter(
-        resources[network] for network in networks(pods.annotations.get(NETWORKS), job.namespace) if network in resources
-    )
+    listed = networks(pods.annotations.get(NETWORKS), job.namespace)
+    named = Counter(resources[network] for network in listed if network in resources)
     requested: Counter[str] = Counter()
     places: dict[str, Place] = {}
     known = set(resources.values())

@@ -48,8 +48,9 @@ class Result:
         self.notes += [each for each in other.notes if each not in self.notes]
 
     def add(self, findings: Iterable[Finding]) -> None:
-        """Take findings that belong to no object."""
-        self.findings += findings
+        """Take findings that belong to no object; two layers may say the same of one line, once is enough."""
+        said = {(each.location, each.rule, each.message) for each in self.findings if each.object is None}
+        self.findings += [each for each in findings if (each.location, each.rule, each.message) not in said]
 
     @property
     def errors(self) -> int:
