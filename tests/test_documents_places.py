@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainyard.documents import Document, Path, format_path, load
+from trainyard.documents.positions import tree_of
 
 TEXT = """\
 # a stream
@@ -74,6 +75,26 @@ def test_json_has_places_too(index: int, path: Path, place: str) -> None:
     """Objects that follow one another know their own places, whatever YAML thinks of their escapes."""
     documents, _ = load(JSON.encode(), file="x.json")
     assert str(documents[index].location(path)) == f"x.json:{place}"
+
+
+ROOTS = {
+    "a map": "a: 1\n",
+    "behind comments and blanks": "\n# c\n  # d\n\n  a: 1\n",
+    "behind a separator": "---\n# c\na: 1\n",
+    "behind a byte order mark": "\ufeffa: 1\n",
+    "an anchor": "&x\na: 1\n",
+    "a flow": "  {a: 1}\n",
+    "a list": "- a\n",
+}
+
+
+@pytest.mark.parametrize("text", ROOTS.values(), ids=ROOTS)
+def test_the_root_is_found_without_parsing(text: str) -> None:
+    """The place of a document's first value is where a parser puts it."""
+    (document,), _ = load(text.encode(), file="x.yaml")
+    root = tree_of(document.text or b"")
+    assert root is not None
+    assert str(document.location()) == f"x.yaml:{root.line}:{root.column}"
 
 
 def test_a_key_twice_is_where_it_counts() -> None:

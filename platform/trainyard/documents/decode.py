@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -41,8 +41,8 @@ def load(data: bytes, *, file: str) -> tuple[list[Document], list[Finding]]:
         found, problems = ([], [problem]) if problem else _read(text, line, memo)
         findings += [_finding(each, file, index) for each in problems]
         refused = any(each.rule not in WARNINGS for each in problems)
-        for value, source, first_line in found:
-            documents.append(Document(file, index, value, source, first_line, refused=refused))
+        for value, source, first_line, column in found:
+            documents.append(Document(file, index, value, source, first_line, column, refused))
             index += 1
         if problems and not found:
             index += 1
@@ -52,21 +52,26 @@ def load(data: bytes, *, file: str) -> tuple[list[Document], list[Finding]]:
     return documents, findings
 
 
-Found = tuple[Any, bytes, int]
-"""A value with the text that it comes from and the line on which that starts."""
+class Found(NamedTuple):
+    """A value with the text that it comes from, and where in the file that starts."""
+
+    value: Any
+    text: bytes
+    line: int
+    column: int = 1
 
 
 def _read(text: bytes, line: int, memo: events.Memo) -> tuple[list[Found], list[Problem]]:
     """Return the values of one text, nearly always one, and the problems in it."""
     found = _read_fast(text, line, memo)
     if found is not None:
-        return [each for each in found if each[0] is not None], []
+        return [each for each in found if each.value is not None], []
     try:
         root, dropped = compose(text.decode(), line)
         value, problems = construct(root) if root is not None else (None, [])
     except Unreadable as unreadable:
         return [], [unreadable.problem]
-    return [] if value is None else [(value, text, line)], problems + ([dropped] if dropped else [])
+    return [] if value is None else [Found(value, text, line)], problems + ([dropped] if dropped else [])
 
 
 def _read_fast(text: bytes, line: int, memo: events.Memo) -> list[Found] | None:
@@ -78,23 +83,27 @@ def _read_fast(text: bytes, line: int, memo: events.Memo) -> list[Found] | None:
         except (ValueError, Remarkable):
             pass
     try:
-        return [(lines.read(decoded, memo), text, line)]
+        return [Found(lines.read(decoded, memo), text, line)]
     except (Remarkable, yaml.YAMLError):
         pass
     try:
-        return [(events.build(text, memo), text, line)]
+        return [Found(events.build(text, memo), text, line)]
     except (Remarkable, yaml.YAMLError):
         return None
 
 
 def _json_documents(text: str, line: int) -> list[Found]:
-    """Return JSON objects that follow one another, each with its own text, indented to where it stands."""
-    found = jsontext.read(text)
-    ends = [at for _, at in found[1:]] + [len(text)]
-    return [
-        (value, (" " * (at - text.rfind("\n", 0, at) - 1) + text[at:end]).encode(), line + text.count("\n", 0, at))
-        for (value, at), end in zip(found, ends, strict=True)
-    ]
+    """Return JSON objects that follow one another, each with its own text."""
+    objects = jsontext.read(text)
+    ends = [at for _, at in objects[1:]] + [len(text)]
+    found: list[Found] = []
+    counted = start = 0
+    for (value, at), end in zip(objects, ends, strict=True):
+        line += text.count("\n", counted, at)
+        start = max(start, text.rfind("\n", counted, at) + 1)
+        counted = at
+        found.append(Found(value, text[at:end].encode(), line, at - start + 1))
+    return found
 
 
 def _finding(problem: Problem, file: str, index: int | None) -> Finding:

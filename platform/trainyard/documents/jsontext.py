@@ -23,7 +23,7 @@ def read(text: str) -> list[tuple[Any, int]]:
         object_pairs_hook=_object, parse_int=_number, parse_float=_number, parse_constant=_number
     )
     values: list[tuple[Any, int]] = []
-    at = _next(text, 0)
+    at, escapes = _next(text, 0), "\\u" in text
     while at < len(text):
         if text[at] != "{":
             raise Remarkable
@@ -32,7 +32,7 @@ def read(text: str) -> list[tuple[Any, int]]:
         except RecursionError:
             raise Remarkable from None
         _check_depth(value)
-        values.append((_without_surrogates(value) if "\\u" in text else value, at))
+        values.append((_without_surrogates(value) if escapes else value, at))
         at = _next(text, end)
     return values
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from trainyard.documents.construct import as_key_or_none, is_merge
@@ -12,15 +13,17 @@ from trainyard.documents.nodes import ALIAS, MAPPING, SEQUENCE, Node, compose
 from trainyard.documents.problem import Path, Unreadable
 from trainyard.findings import Location
 
+BOM = b"\xef\xbb\xbf"
 PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 SURROGATE_ESCAPE = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Document:
     """One document of a file: its plain value, and on demand the place of every field.
 
-    `text` is the part of the file that holds it and starts at `first_line`; without it only the file is known.
+    `text` is the part of the file that holds it and starts at `first_line`, for JSON behind JSON also at a later
+    `first_column`; without it only the file is known.
     `refused` says that Kubernetes would not take the document although it has a value: a finding tells why.
     """
 
@@ -29,34 +32,42 @@ class Document:
     value: Any
     text: bytes | None = field(default=None, repr=False)
     first_line: int = field(default=1, repr=False)
+    first_column: int = field(default=1, repr=False)
     refused: bool = False
-    _root: Node | None = field(default=None, init=False, repr=False)
-    _composed: bool = field(default=False, init=False, repr=False)
 
     def location(self, path: Path = (), *, key: bool = False) -> Location:
         """Return where the value at the path is written, or with `key` where its key is.
 
         A path that does not exist gives its nearest existing ancestor; a merged or aliased field gives the place
-        where it is written. The text is parsed for places once, when first asked.
+        where it is written. The text is parsed for its places when first asked; the last few are remembered.
         """
-        node = self._tree()
+        if self.text is None:
+            return Location(self.file, document=self.index)
+        line, column = self._start() if not path else self._place(path, key=key)
+        if line == 1:
+            column += self.first_column - 1
+        return Location(self.file, line + self.first_line - 1, column, self.index)
+
+    def _start(self) -> tuple[int, int]:
+        """Find the root without parsing: the first line that is no comment and no separator."""
+        lines = (self.text or b"").removeprefix(BOM).split(b"\n")
+        for number, line in enumerate(lines, 1):
+            content = line.lstrip(b" \t\r")
+            if content and not content.startswith(b"#") and not line.startswith(b"---"):
+                return number, len(line) - len(content) + 1
+        return 1, 1
+
+    def _place(self, path: Path, *, key: bool) -> tuple[int, int]:
+        node = tree_of(self.text or b"")
         if node is None:
-            return Location(self.file, self.first_line if self.text else None, None, self.index)
+            return self._start()
         name = node
         for part in path:
             found = child(node, part)
             if found is None:
                 break
             name, node = found
-        place = name if key else node
-        return Location(self.file, place.line, place.column, self.index)
-
-    def _tree(self) -> Node | None:
-        if not self._composed:
-            self._composed = True
-            if self.text is not None:
-                self._root = _tree_of(self.text, self.first_line)
-        return self._root
+        return (name.line, name.column) if key else (node.line, node.column)
 
 
 def child(node: Node, part: str | int) -> tuple[Node, Node] | None:
@@ -79,12 +90,14 @@ def child(node: Node, part: str | int) -> tuple[Node, Node] | None:
     return found
 
 
-def _tree_of(text: bytes, first_line: int) -> Node | None:
+@lru_cache(maxsize=8)
+def tree_of(text: bytes) -> Node | None:
+    """Return the nodes of a text that was read before, None where only JSON could read it."""
     source = text.decode("utf-8", "replace")
     if "\\u" in source:
         source = SURROGATE_ESCAPE.sub(_without_surrogate, source)
     try:
-        return compose(source, first_line, judged=True)[0]
+        return compose(source, judged=True)[0]
     except Unreadable:
         return None
 
