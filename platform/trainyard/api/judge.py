@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from trainyard.api import core, defaults, metadata, rules, structural
+from trainyard.api import core, defaults, metadata, rules, structural, webhooks
 from trainyard.api.catalog import Catalog, Missing
 from trainyard.api.core import defaults as core_defaults
 from trainyard.api.problems import Problem
@@ -48,6 +48,10 @@ class Judge:
     """Namespaces that exist; None where that cannot be known."""
     spec_of: Callable[[Manifest], Location | None] = field(default=lambda _: None)
     """The spec line that a person should edit when the object is generated."""
+    around: webhooks.Around = field(default_factory=webhooks.Around)
+    """Other objects of the cluster, as far as they are known: queues and runtimes that webhooks look up."""
+    refused_later: Severity = Severity.ERROR
+    """How much it weighs that a controller never runs what admission lets pass."""
 
     def judge(self, manifest: Manifest, *, old: dict[str, Any] | None = None) -> Judgement:
         """Return the verdict; `old` is the object before, where it is known."""
@@ -57,6 +61,8 @@ class Judge:
         value = prepared(manifest.value, found, self.catalog.kubernetes)
         before = None if old is None else prepared(old, found, self.catalog.kubernetes)
         findings = tuple(self._findings(manifest, found, value, before))
+        if not any(each.is_error for each in findings):
+            findings += tuple(self._webhooks(manifest, found, value, before))
         verdict: Verdict = "invalid" if any(each.is_error for each in findings) else "valid"
         update: Update | None = None if old is None else "in place" if verdict == "valid" else "refused"
         return Judgement(manifest, verdict, findings, value, found, before, self.spec_of(manifest), update)
@@ -88,6 +94,21 @@ class Judge:
         if kind.deprecated:
             problem = Problem(("apiVersion",), "schema/deprecated", kind.deprecated, f"{kind.project} {kind.release}")
             yield self._finding(manifest, problem, "schema", Severity.WARNING)
+
+    def _webhooks(
+        self, manifest: Manifest, kind: Kind, value: dict[str, Any], old: dict[str, Any] | None
+    ) -> Iterator[Finding]:
+        """Ask the installed operators' rules of what the server itself would take."""
+        projects = self.catalog.projects
+        refused = False
+        for problem in webhooks.check(
+            value, kind=kind, projects=projects, old=old, around=self.around, given=manifest.value
+        ):
+            refused = True
+            yield self._finding(manifest, problem, "webhook")
+        if not refused:
+            for problem in webhooks.reconcile(value, kind=kind, projects=projects, around=self.around):
+                yield self._finding(manifest, problem, "webhook", self.refused_later)
 
     def _namespace(self, manifest: Manifest) -> Iterator[Finding]:
         """Yield a namespace that does not exist: the server answers 404 before it looks at the object."""
