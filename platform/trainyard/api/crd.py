@@ -159,7 +159,7 @@ def root(schema: Mapping[str, Any], group: str, version: str, kind: str, *, pres
     if preserve:
         source["x-kubernetes-preserve-unknown-fields"] = True
     converted = node(source)
-    properties = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, **converted.get("properties", {})}
+    properties = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, **mapping(converted.get("properties"))}
     properties["metadata"] = metadata(mapping(mapping(schema.get("properties")).get("metadata")))
     return {
         "$schema": DRAFT,
@@ -236,7 +236,8 @@ def close(schema: Mapping[str, Any], out: dict[str, Any]) -> None:
 def embed(out: dict[str, Any]) -> None:
     """Give an embedded resource its apiVersion, kind and metadata, the first two required."""
     typed = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
-    out["properties"] = {**typed, **out.get("properties", {}), "metadata": {"$ref": f"#/definitions/{OBJECT_META}"}}
+    fields = mapping(out.get("properties"))
+    out["properties"] = {**typed, **fields, "metadata": {"$ref": f"#/definitions/{OBJECT_META}"}}
     out["required"] = sorted({*out.get("required", []), *typed})
 
 

@@ -83,10 +83,10 @@ def _check_update(spec: Object, before: Object) -> Iterator[Problem]:
             yield IMMUTABLE.forbidden(("spec", field), "pod updates may not add or remove containers")
             continue
         for (index, container), (_, other) in zip(mine, theirs, strict=True):
-            for key in sorted({*container, *other} - {"image"}):
+            for key in sorted({*container, *other} - {"image"}, key=str):
                 if differs(container.get(key), other.get(key), key):
                     yield IMMUTABLE.forbidden(("spec", field, index, key), "only the image may be changed")
-    for field in sorted({*spec, *before} - _UPDATABLE):
+    for field in sorted({*spec, *before} - _UPDATABLE, key=str):
         if differs(spec.get(field), before.get(field), field):
             yield IMMUTABLE.forbidden(("spec", field), "pod updates may not change it")
     yield from _check_deadline(spec, before)

@@ -123,7 +123,7 @@ def _check_update(value: Object, old: Object) -> Iterator[Problem]:
     free = {"volumeName"} if not before.get("volumeName") else set()
     free |= {"volumeAttributesClassName"} if bound else set()
     free |= {"storageClassName"} if upgraded and annotated in ("", spec["storageClassName"]) else set()
-    for field in sorted({*spec, *before} - free):
+    for field in sorted({*spec, *before} - free, key=str):
         now, was = spec.get(field), before.get(field)
         if field == "resources" and bound:
             now, was = _but_size(now), _but_size(was)

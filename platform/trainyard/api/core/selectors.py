@@ -49,7 +49,7 @@ def _check_requirement(
     elif operator in without:
         if values:
             yield rule.forbidden((*path, "values"), TAKES_NO_VALUES)
-    elif comparing and operator in {"Gt", "Lt"}:
+    elif comparing and operator in ("Gt", "Lt"):
         if values != 1:
             yield rule.required((*path, "values"), "must be a single value when operator is Lt or Gt")
     elif operator is None or isinstance(operator, str):

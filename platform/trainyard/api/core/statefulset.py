@@ -94,7 +94,7 @@ def _with_claims(spec: Object, template: Object) -> Object:
 
 
 def _check_update(spec: Object, before: Object) -> Iterator[Problem]:
-    for field in sorted({*spec, *before} - _CHANGEABLE):
+    for field in sorted({*spec, *before} - _CHANGEABLE, key=str):
         if differs(_comparable(spec.get(field)), _comparable(before.get(field)), field):
             detail = "only replicas, ordinals, template, strategy, history, claim retention and readiness may change"
             yield IMMUTABLE.forbidden(("spec", field), detail)

@@ -14,7 +14,7 @@ from trainyard.api import crd, names, schemas
 from trainyard.api.cel.declare import Declarations
 from trainyard.api.core.crds.defaults import check_defaults
 from trainyard.api.core.crds.expressions import Environments
-from trainyard.api.core.crds.nodes import is_convertible
+from trainyard.api.core.crds.nodes import is_convertible, is_well_formed
 from trainyard.api.core.crds.schemas import SOURCE, Place, check_schema
 from trainyard.api.core.crds.structural import check_structural
 from trainyard.api.core.crds.versions import check_version
@@ -103,10 +103,12 @@ def _check_versions(spec: Object) -> Iterator[Problem]:
 
 
 def _check_schemas(spec: Object, release: int) -> Iterator[Problem]:
-    versions = each(spec, "versions")
-    found = [(index, version, child(inner(version, "schema"), "openAPIV3Schema")) for index, version in versions]
-    for index, _, schema in found:
-        if schema is None and inner(versions[index][1], "schema").get("openAPIV3Schema") is None:
+    found = [
+        (index, version, child(inner(version, "schema"), "openAPIV3Schema"))
+        for index, version in each(spec, "versions")
+    ]
+    for index, version, schema in found:
+        if schema is None and inner(version, "schema").get("openAPIV3Schema") is None:
             yield SPEC.required(("spec", "versions", index, "schema", "openAPIV3Schema"))
     # One schema of all versions is judged once, and as having status if any version has.
     shared = len({repr(schema) for _, _, schema in found}) == 1
@@ -131,7 +133,7 @@ def _check_schema(schema: Object, path: Path, *, status: bool, release: int) -> 
     if flag(schema, "nullable"):
         yield ROOT.forbidden((*path, "nullable"), "nullable cannot be true at the root")
     place = Place(root=True)
-    if is_convertible(schema):
+    if is_convertible(schema) and is_well_formed(schema):
         problems = list(check_structural(schema, path))
         if not problems:
             closed = schemas.resolve(copy.deepcopy(crd.root(schema, "", "", "")))

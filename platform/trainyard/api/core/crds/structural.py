@@ -134,8 +134,15 @@ def _check_values(schema: Object, path: Path, *, spare_any: bool, spare_first: b
         if not (spare_any and at[len(path)] == "anyOf"):
             yield from _check_nested(branch, at, spare_any=spare_first and at == (*path, "allOf", 0))
     pattern = text(schema, "pattern")
-    if pattern and (compiled(pattern) is None or _has_byte_escape(pattern)):
+    if pattern and not _is_pattern(pattern):
         yield STRUCTURAL.invalid((*path, "pattern"), pattern, "must be a valid regular expression in RE2 syntax")
+
+
+def _is_pattern(pattern: str) -> bool:
+    try:
+        return compiled(pattern) is not None and not _has_byte_escape(pattern)
+    except UnicodeEncodeError:
+        return False
 
 
 def _check_nested(schema: Object, path: Path, *, spare_any: bool = False) -> Iterator[Problem]:

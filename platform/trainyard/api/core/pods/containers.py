@@ -110,9 +110,9 @@ def _check_ports(container: Object, path: Path) -> Iterator[Problem]:
         if name:
             if detail := names.port_name(name):
                 yield PORT.invalid((*at, "name"), name, detail)
-            elif name in seen:
+            elif text(port, "name") in seen:
                 yield PORT.duplicate((*at, "name"), name)
-            seen.add(str(name))
+            seen.add(text(port, "name") or str(index))
         inside, outside = number(port, "containerPort"), number(port, "hostPort")
         if not inside and not port.get("containerPort"):
             yield PORT.required((*at, "containerPort"))

@@ -109,7 +109,7 @@ def _check_names(spec: Object, path: Path) -> Iterator[Problem]:
     if policy is not None and policy not in ("PreemptLowerPriority", "Never"):
         yield POD.unsupported((*path, "preemptionPolicy"), policy, ("PreemptLowerPriority", "Never"))
     for index, secret in each(spec, "imagePullSecrets"):
-        if extra := sorted(set(secret) - {"name"}):
+        if extra := sorted(set(secret) - {"name"}, key=str):
             yield POD.invalid((*path, "imagePullSecrets", index), extra[0], "only name may be set")
     override = spec.get("hostnameOverride")
     if override is not None:

@@ -85,7 +85,7 @@ def check_volumes(spec: Object, path: Path, options: Options, pod_name: str | No
         seen.add(name)
         yield from _check_source(volume, name, at, options)
         claim = inner(volume, "persistentVolumeClaim").get("claimName")
-        if claim in created:
+        if isinstance(claim, str) and claim in created:
             where = (*at, "persistentVolumeClaim", "claimName")
             yield VOLUME.invalid(where, claim, "must not be the claim made for an ephemeral volume")
         made = f"{pod_name}-{name}" if pod_name and name and child(volume, "ephemeral") is not None else ""
