@@ -334,6 +334,10 @@ WRONG = {
         {"pool": "cpu", "gpus_per_node": None, "nodes": 1, "gpu": {"profile": "1g.10gb"}},
         ["gpu asks for a part of a GPU, but pool 'cpu' has no GPUs; choose another pool"],
     ),
+    "a slice on a pool of whole GPUs": (
+        {"gpus_per_node": None, "nodes": 1, "gpu": {"profile": "1g.10gb"}},
+        ["gpu asks for 'nvidia.com/mig-1g.10gb', but nodes of pool 'gpu' offer 'nvidia.com/gpu'; no queue covers it"],
+    ),
     "a gang of slices": (
         {"gpus_per_node": None, "gpu": {"profile": "1g.10gb"}},
         ["gpu asks for a part of a GPU, but nodes is 2; train on whole GPUs, or set nodes: 1"],

@@ -8,7 +8,7 @@ from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Severity
 from trainyard.sizing.node import Available, available, binary, numa_nodes, one_numa_node, pins_cpus, size
 from trainyard.sizing.run import size_run
-from trainyard.sizing.wish import Wish, companions, number, share, taken, wants_rdma, wishes
+from trainyard.sizing.wish import Wish, companions, gpu_resource, number, share, taken, wants_rdma, wishes
 from trainyard.specs.run import Run
 
 
@@ -37,6 +37,12 @@ def check_parts(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
         rule = "gpu-mig-ddp" if gpu.profile else "gpu-timeslice-multi"
         message = f"gpu asks for a part of a GPU, but nodes is {run.job.nodes}; train on whole GPUs, or set nodes: 1"
         yield problem(run, rule, message, ("gpu",))
+    elif worker.pool.node.gpus and gpu_resource(run.job, worker.pool) != worker.pool.node.gpus.resource:
+        wanted, offered = gpu_resource(run.job, worker.pool), worker.pool.node.gpus.resource
+        message = (
+            f"gpu asks for {wanted!r}, but nodes of pool {worker.pool_name!r} offer {offered!r}; no queue covers it"
+        )
+        yield problem(run, "gpu-known-resource", message, ("gpu",))
 
 
 def check_memory(run: Run) -> Iterator[Finding]:
