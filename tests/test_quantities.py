@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from trainyard.quantities import Format, Quantity, duration_text, parse_duration
@@ -135,6 +135,7 @@ def test_absurd_amounts_take_no_time(text: str) -> None:
 def test_a_canonical_form_means_the_same_amount(unscaled: int, scale: int, form: Format) -> None:
     """What is written canonically reads back as the same amount; without a binary suffix it is decimal then."""
     quantity = Quantity(Decimal(unscaled).scaleb(scale), form)
+    assume(form is not Format.BINARY_SI or abs(quantity.amount) < 2**63)
     again = Quantity.parse(quantity.canonical())
     assert again == quantity
     if form is not Format.BINARY_SI:

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_UP, Context, Decimal
 from enum import Enum
-from functools import total_ordering
-from typing import NamedTuple, Self
+from functools import lru_cache, total_ordering
+from typing import NamedTuple
 
 GRAMMAR = re.compile(r"([+-]?)([0-9]*)(\.[0-9]*)?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
 EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)", re.ASCII)
@@ -47,28 +47,18 @@ class Quantity:
     format: Format = Format.DECIMAL_SI
     text: str | None = field(default=None, repr=False)
 
-    @classmethod
-    def parse(cls, value: str | float) -> Self:
+    @staticmethod
+    def parse(value: str | float) -> Quantity:
         """Read a quantity as the API server does from JSON, where numbers are quantities too.
 
         Raises ValueError with the server's words. Amounts below 1n are rounded up to it; binary ones are capped at
         2^63-1.
         """
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        if isinstance(value, str):
+            return _read(value.strip(SPACES))
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ValueError(WRONG)  # noqa: TRY004  # a wrong type in a manifest is a wrong quantity
-        text = value.strip(SPACES) if isinstance(value, str) else number_text(value)
-        match = GRAMMAR.fullmatch(text)
-        if not text or match is None:
-            raise ValueError(WRONG)
-        sign, whole, fraction, suffix = match.groups()
-        power, format_ = _suffix(suffix)
-        number = _Number(whole.lstrip("0") or "0", (fraction or ".")[1:], power)
-        amount, exact, kept = number.binary() if format_ is Format.BINARY_SI else number.decimal()
-        if not exact and not (whole or number.fraction):
-            raise ValueError(WRONG_NUMBER)
-        if not exact and format_ is Format.BINARY_SI and 0 < amount < 1:
-            format_ = Format.DECIMAL_SI
-        return cls(amount.copy_negate() if sign == "-" else amount, format_, text if kept else None)
+        return _read(number_text(value))
 
     def canonical(self) -> str:
         """Write the quantity as the API server would: `1536Mi`, `500m`, `2`.
@@ -134,6 +124,22 @@ class Quantity:
 
     def __str__(self) -> str:
         return self.canonical()
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str) -> Quantity:
+    match = GRAMMAR.fullmatch(text)
+    if not text or match is None:
+        raise ValueError(WRONG)
+    sign, whole, fraction, suffix = match.groups()
+    power, form = _suffix(suffix)
+    number = _Number(whole.lstrip("0") or "0", (fraction or ".")[1:], power)
+    amount, exact, kept = number.binary() if form is Format.BINARY_SI else number.decimal()
+    if not exact and not (whole or number.fraction):
+        raise ValueError(WRONG_NUMBER)
+    if not exact and form is Format.BINARY_SI and 0 < amount < 1:
+        form = Format.DECIMAL_SI
+    return Quantity(amount.copy_negate() if sign == "-" else amount, form, text if kept else None)
 
 
 class _Number(NamedTuple):
