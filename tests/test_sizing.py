@@ -336,7 +336,7 @@ WRONG = {
     ),
     "a slice on a pool of whole GPUs": (
         {"gpus_per_node": None, "nodes": 1, "gpu": {"profile": "1g.10gb"}},
-        ["gpu asks for 'nvidia.com/mig-1g.10gb', but nodes of pool 'gpu' offer 'nvidia.com/gpu'; no queue covers it"],
+        ["gpu asks for 'nvidia.com/mig-1g.10gb', but nodes of pool 'gpu' offer 'nvidia.com/gpu'; ask for that"],
     ),
     "a gang of slices": (
         {"gpus_per_node": None, "gpu": {"profile": "1g.10gb"}},

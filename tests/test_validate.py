@@ -142,6 +142,15 @@ def test_policies_among_the_inputs_are_applied():
     assert verdicts(JOB + POLICY.rpartition("---")[0])[1] == []
 
 
+def test_policies_are_compiled_and_checked_against_schemas():
+    """An expression that does not compile refuses its policy; one that names no field of the kind is an error too."""
+    broken = POLICY.replace("spec.template.spec.containers.all(c", "spec.template.spec.containers.alll(c")
+    found, rules = verdicts(broken)
+    assert (found, set(rules)) == (["invalid", "valid"], {"cel/compile"})
+    misnamed = POLICY.replace("object.spec.template", "object.spec.tempalte")
+    assert verdicts(misnamed) == (["valid", "valid"], ["cel/type"])
+
+
 USAGE = {
     "a path that is not there": (["validate", "nowhere.yaml"], "nowhere.yaml does not exist"),
     "a format that does not exist": (["validate", "-o", "jsn", "FILE"], "did you mean 'json'?"),

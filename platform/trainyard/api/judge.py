@@ -9,6 +9,7 @@ from typing import Any, Literal
 from trainyard.api import core, defaults, metadata, rules, structural, webhooks
 from trainyard.api.catalog import Catalog, Missing
 from trainyard.api.core import defaults as core_defaults
+from trainyard.api.policies import typecheck
 from trainyard.api.problems import Problem
 from trainyard.api.served import Kind
 from trainyard.documents import Path, format_path
@@ -17,6 +18,7 @@ from trainyard.manifests import Manifest
 
 Verdict = Literal["valid", "invalid", "unknown"]
 
+POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 Update = Literal["in place", "replace", "refused"]
 
 
@@ -88,6 +90,9 @@ class Judge:
             for problem in core.check(value, kubernetes=kubernetes, old=old):
                 if not beneath(problem.path, refused):
                     yield self._finding(manifest, problem, "core")
+            if (kind.group, kind.kind) == POLICY and not refused:
+                for problem in typecheck.compilation(value, kubernetes=kubernetes):
+                    yield self._finding(manifest, problem, "cel")
         elif not malformed:
             for problem in rules.check(value, kind, kubernetes=kubernetes, old=old):
                 yield self._finding(manifest, problem, "cel")

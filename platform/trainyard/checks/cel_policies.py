@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from trainyard.api import policies as engine
 from trainyard.api.catalog import Catalog
+from trainyard.api.catalog import load as load_catalog
 from trainyard.api.judge import Judgement
 from trainyard.api.metadata import minor
-from trainyard.api.policies import Binding, Decision, Request, Resource, Surroundings
+from trainyard.api.policies import Binding, Decision, Request, Resource, Surroundings, typecheck
 from trainyard.checks.policies import RUN_LABEL, Waivers
 from trainyard.checks.policy import Policy
 from trainyard.documents import format_path
@@ -41,6 +45,7 @@ class Subject:
     resource: Resource
     old: dict[str, Any] | None = None
     spec: Location | None = None
+    valid: bool = True
 
 
 def check_cel(manifests: Iterable[Manifest], rules: Iterable[Policy], waivers: Waivers) -> list[Finding]:
@@ -64,7 +69,37 @@ def check_judged(
     around = Surroundings(namespaces, objects, complete=complete)
     known = {rule.id for rule in rules}
     bound = [*ours(rules, catalog.kubernetes), *theirs(subjects, catalog.kubernetes, known)]
-    return list(run(subjects, bound, around, waivers))
+    compiled = [each for each in subjects if each.manifest.kind == POLICY and each.valid]
+    return [*types(compiled, catalog), *run(subjects, bound, around, waivers)]
+
+
+def types(subjects: Iterable[Subject], catalog: Catalog) -> Iterator[Finding]:
+    """Yield expressions that name what no kind of theirs has; the server only warns of them in the policy's status.
+
+    Kinds count whether their operator is installed or not: a policy may be written for all clusters.
+    """
+    for subject in subjects:
+        if subject.manifest.kind == POLICY:
+            text = json.dumps(subject.value.get("spec"), sort_keys=True)
+            for issue in type_issues(text, catalog.shelf.folder, catalog.kubernetes):
+                yield Finding(
+                    rule="cel/type",
+                    layer="cel",
+                    message=issue.message,
+                    location=subject.manifest.location(issue.path),
+                    object=subject.manifest.ref,
+                    path=format_path(issue.path),
+                    spec=subject.spec,
+                    fix="name a field that the schema of the kind has",
+                    source=typecheck.SOURCE,
+                )
+
+
+@lru_cache(maxsize=256)
+def type_issues(spec: str, schemas: Path, kubernetes: str) -> tuple[typecheck.TypeIssue, ...]:
+    """Check the types of a policy's spec, given as JSON, against all kinds that we know."""
+    known, _ = load_catalog(schemas, kubernetes=kubernetes)
+    return tuple(typecheck.check({"spec": json.loads(spec)}, known.served(), minor=minor(kubernetes)))
 
 
 def admitted(judgements: Iterable[Judgement], catalog: Catalog) -> Iterator[Subject]:
@@ -73,7 +108,7 @@ def admitted(judgements: Iterable[Judgement], catalog: Catalog) -> Iterator[Subj
         if each.value is not None and each.kind is not None:
             versions = catalog.kinds.get((each.kind.group, each.kind.kind), {}).values()
             resource = engine.served(each.kind, versions)
-            yield Subject(each.manifest, each.value, resource, each.old, each.spec)
+            yield Subject(each.manifest, each.value, resource, each.old, each.spec, each.verdict == "valid")
 
 
 def malformed(judgement: Judgement) -> bool:

@@ -40,7 +40,7 @@ def check_parts(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
     elif worker.pool.node.gpus and gpu_resource(run.job, worker.pool) != worker.pool.node.gpus.resource:
         wanted, offered = gpu_resource(run.job, worker.pool), worker.pool.node.gpus.resource
         message = (
-            f"gpu asks for {wanted!r}, but nodes of pool {worker.pool_name!r} offer {offered!r}; no queue covers it"
+            f"gpu asks for {wanted!r}, but nodes of pool {worker.pool_name!r} offer {offered!r}; ask for that"
         )
         yield problem(run, "gpu-known-resource", message, ("gpu",))
 

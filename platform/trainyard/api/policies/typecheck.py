@@ -13,8 +13,10 @@ from typing import Any
 
 from trainyard.api.cel import DYN, CompileError, Issue, Type
 from trainyard.api.cel.declare import Declarations
+from trainyard.api.metadata import minor as minor_of
 from trainyard.api.policies.matching import listed
 from trainyard.api.policies.policy import Policy, load, mapping
+from trainyard.api.problems import Problem
 from trainyard.api.served import Kind
 from trainyard.documents import Path
 
@@ -29,6 +31,19 @@ class TypeIssue:
 
 Places = dict[tuple[Path, int], Issue | None]
 """Issues by expression and offset; None where a field's operand has one, so that nothing can be said of the field."""
+
+
+COMPILE, SOURCE = "cel/compile", "kubernetes v0.35.4 pkg/apis/admissionregistration/validation/validation.go"
+
+
+def compilation(value: Mapping[str, Any], *, kubernetes: str) -> Iterator[Problem]:
+    """Yield the expressions of a policy that do not compile, for which a server refuses the policy.
+
+    New expressions are compiled with the library of the release before, so that a rollback keeps them working.
+    """
+    for (path, _), issue in issues_of(load(value, minor=minor_of(kubernetes) - 1)).items():
+        if issue is not None:
+            yield Problem(path, COMPILE, f"expression does not compile: {issue.message}", SOURCE)
 
 
 def check(value: Mapping[str, Any], kinds: Iterable[Kind], *, minor: int) -> list[TypeIssue]:
