@@ -15,6 +15,7 @@ ROOT = TESTS.parent
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update` rewrites golden files; read the diff before you commit it."""
     parser.addoption("--update", action="store_true", help="rewrite golden files")
+    parser.addoption("--fuzz", type=int, default=3000, help="how many damaged files test_fuzz.py judges")
 
 
 @pytest.fixture
