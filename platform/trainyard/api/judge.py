@@ -60,12 +60,12 @@ class Judge:
         found = self.catalog.lookup(*manifest.gvk)
         if isinstance(found, Missing):
             return self._unknown(manifest, found)
-        value = prepared(manifest.value, found, self.catalog.kubernetes)
-        before = None if old is None else prepared(old, found, self.catalog.kubernetes)
+        value = self._prepared(manifest.value, found, update=old is not None)
+        before = None if old is None else self._prepared(old, found)
         findings = tuple(self._findings(manifest, found, value, before))
         if not any(each.is_error for each in findings):
             findings += tuple(self._webhooks(manifest, found, value, before))
-        verdict: Verdict = "invalid" if any(each.is_error for each in findings) else "valid"
+        verdict = verdict_of(findings)
         update: Update | None = None if old is None else "in place" if verdict == "valid" else "refused"
         return Judgement(manifest, verdict, findings, value, found, before, self.spec_of(manifest), update)
 
@@ -99,6 +99,12 @@ class Judge:
         if kind.deprecated:
             problem = Problem(("apiVersion",), "schema/deprecated", kind.deprecated, f"{kind.project} {kind.release}")
             yield self._finding(manifest, problem, "schema", Severity.WARNING)
+
+    def _prepared(self, value: dict[str, Any], kind: Kind, *, update: bool = False) -> dict[str, Any]:
+        """Return a copy with all defaults, the installed operators' too."""
+        filled = prepared(value, kind, self.catalog.kubernetes)
+        webhooks.default(filled, kind=kind, projects=self.catalog.projects, update=update)
+        return filled
 
     def _webhooks(
         self, manifest: Manifest, kind: Kind, value: dict[str, Any], old: dict[str, Any] | None
@@ -147,6 +153,14 @@ class Judge:
             spec=self.spec_of(manifest),
             source=problem.source,
         )
+
+
+def verdict_of(findings: Iterable[Finding]) -> Verdict:
+    """Return what findings come to: a rule that cannot be decided leaves the object unknown, unless it is refused."""
+    errors = [each for each in findings if each.is_error]
+    if not errors:
+        return "valid"
+    return "unknown" if all(each.rule == rules.UNKNOWN for each in errors) else "invalid"
 
 
 def beneath(path: Path, refused: set[Path]) -> bool:

@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from trainyard.api.core.shapes import Object
 from trainyard.api.problems import Problem
 from trainyard.api.served import Kind
 from trainyard.api.webhooks.around import Around, Review, around, namespace_of
 
-__all__ = ["ADMISSION", "RECONCILE", "Around", "Review", "around", "check", "reconcile"]
-
-Hook = Callable[[Review], Iterator[Problem]]
+__all__ = ["ADMISSION", "DEFAULTS", "RECONCILE", "Around", "Review", "around", "check", "default", "reconcile"]
 
 _KUBEFLOW = "kubeflow.org"
 _RAY = "ray.io"
@@ -66,15 +65,34 @@ RECONCILE: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 }
 """By group and kind: which project's controller refuses it after admission, and the function below this package."""
 
+DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:default"),),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:default"),),
+    (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"),),
+    ("batch.volcano.sh", "Job"): (("volcano", "volcano.jobs:default"),),
+    ("scheduling.volcano.sh", "Queue"): (("volcano", "volcano.queues:default_queue"),),
+}
+"""By group and kind: which project's webhook fills fields in before schema and rules are looked at, and how."""
+
 _EXEMPT = {"kueue": frozenset({"kube-system", "kueue-system"}), "volcano": frozenset({"kube-system", "volcano-system"})}
 """Namespaces that a project's webhooks leave alone."""
 
 
 @cache
-def _hook(entry: str) -> Hook:
+def _found(entry: str) -> Callable[..., Any]:
     module, _, name = entry.partition(":")
-    found: Hook = getattr(import_module(f"{__name__}.{module}"), name)
+    found: Callable[..., Any] = getattr(import_module(f"{__name__}.{module}"), name)
     return found
+
+
+def default(value: Object, *, kind: Kind, projects: Mapping[str, str], update: bool = False) -> None:
+    """Fill in, in place, what mutating webhooks add and later layers need; `update` where an older object is replaced.
+
+    An apply over a stored object keeps what a webhook once added, but not inside lists that are replaced whole.
+    """
+    for project, entry in DEFAULTS.get((kind.group, kind.kind), ()):
+        if project in projects:
+            _found(entry)(value, update=update)
 
 
 def check(
@@ -117,4 +135,4 @@ def _run(
             continue
         if kind.namespaced and namespace_of(review.value) in _EXEMPT.get(project, ()):
             continue
-        yield from _hook(entry)(review)
+        yield from _found(entry)(review)

@@ -16,6 +16,8 @@ class Around:
     """The other objects of the same cluster, as far as they are known; what is not among them may still exist."""
 
     objects: tuple[Object, ...] = ()
+    complete: bool = False
+    """Whether nothing else exists, so that a name that is not found is wrong."""
 
     @cached_property
     def _index(self) -> dict[tuple[str, str], list[Object]]:
@@ -39,9 +41,9 @@ class Around:
         return None
 
 
-def around(objects: Iterable[Object]) -> Around:
+def around(objects: Iterable[Object], *, complete: bool = False) -> Around:
     """Gather objects, in any order, such as all manifests of one cluster's folder."""
-    return Around(tuple(objects))
+    return Around(tuple(objects), complete)
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,11 @@ _MUTABLE = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 def check(review: Review) -> Iterator[Problem]:
-    """Yield what is wrong with a JobSet; what the webhook fills in counts as written."""
+    """Yield what is wrong with a JobSet."""
     if review.old is not None:
         yield from _check_update(review)
         return
-    spec = defaulted(review.spec)
+    spec = review.spec
     yield from _check_network(spec)
     yield from _check_manager(spec)
     names_seen: set[str] = set()
@@ -57,11 +57,17 @@ def check(review: Review) -> Iterator[Problem]:
     yield from _check_claims(spec, review)
 
 
-def defaulted(spec: Object) -> Object:
-    """A copy of a JobSet's specification with what its webhook fills in on create."""
-    filled = deepcopy(spec)
-    filled.setdefault("successPolicy", {"operator": "All"})
-    filled.setdefault("startupPolicy", {"startupPolicyOrder": "AnyOrder"})
+def default(value: Object, *, update: bool) -> None:
+    """Fill in what the webhook does on create; an apply over it keeps all but what stands in the list of rules."""
+    filled = child(value, "spec")
+    if filled is None:
+        return
+    for field, policy in (
+        ("successPolicy", {"operator": "All"}),
+        ("startupPolicy", {"startupPolicyOrder": "AnyOrder"}),
+    ):
+        if filled.get(field) is None:
+            filled[field] = dict(policy)
     for _, job in each(filled, "replicatedJobs"):
         inside = inner(job, "template", "spec")
         if inside:
@@ -74,9 +80,8 @@ def defaulted(spec: Object) -> Object:
         network.setdefault("enableDNSHostnames", True)
         network.setdefault("publishNotReadyAddresses", True)
     for index, rule in each(inner(filled, "failurePolicy"), "rules"):
-        if not rule.get("name"):
+        if not rule.get("name") and not update:
             rule["name"] = f"failurePolicyRule{index}"
-    return filled
 
 
 def _check_network(spec: Object) -> Iterator[Problem]:
@@ -209,7 +214,7 @@ def _check_mounts(spec: Object, name: str, path: Path) -> Iterator[Problem]:
 
 def _check_update(review: Review) -> Iterator[Problem]:
     """Replicated jobs never change; while suspended, a pod's placement, labels and annotations may."""
-    now, before = defaulted(review.spec), defaulted(review.old_spec)
+    now, before = deepcopy(review.spec), review.old_spec
     queued = bool(labels_of(review.old or EMPTY).get("kueue.x-k8s.io/queue-name"))
     if flag(now, "suspend") or flag(before, "suspend") or queued:
         old = {text(job, "name"): job for _, job in each(before, "replicatedJobs")}

@@ -18,6 +18,25 @@ _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 _SUB_GROUP: Path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
 
 
+def default(value: Object, *, update: bool) -> None:  # noqa: ARG001  # updates are defaulted alike
+    """Fill in what the webhook does: how to restart, roll out and name."""
+    spec = child(value, "spec")
+    if spec is None:
+        return
+    template = inner(spec, "leaderWorkerTemplate")
+    if template and text(template, "restartPolicy") in ("", "Default"):
+        template["restartPolicy"] = "None" if template.get("restartPolicy") else "RecreateGroupOnPodRestart"
+    strategy = spec.setdefault("rolloutStrategy", {})
+    if isinstance(strategy, dict):
+        strategy["type"] = strategy.get("type") or "RollingUpdate"
+        if strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdateConfiguration") is None:
+            strategy["rollingUpdateConfiguration"] = {"maxUnavailable": 1, "maxSurge": 0, "partition": 0}
+    if spec.get("networkConfig") is None:
+        spec["networkConfig"] = {}
+    if isinstance(spec["networkConfig"], dict) and spec["networkConfig"].get("subdomainPolicy") is None:
+        spec["networkConfig"]["subdomainPolicy"] = "Shared"
+
+
 def check(review: Review) -> Iterator[Problem]:
     """Yield what is wrong with a LeaderWorkerSet."""
     if review.name and (detail := names.dns_label_1035(review.name)):

@@ -88,12 +88,17 @@ def check_job(review: Review) -> Iterator[Problem]:
     yield from _check_patches(review.spec)
     runtime = runtime_of(review)
     if runtime is None:
+        if review.around.complete:
+            yield JOB.missing(
+                ("spec", "runtimeRef"), reference.get("name"), "the runtime must exist before the TrainJob"
+            )
         return
     yield from _check_initializers(review.spec, runtime)
     yield from _check_policy(review, runtime)
 
 
-def _patched_jobs(spec: Object) -> Iterator[tuple[Path, Object]]:
+def patched_jobs(spec: Object) -> Iterator[tuple[Path, Object]]:
+    """Yield the replicated jobs that a TrainJob's patches speak of, with their places."""
     for index, patch in each(spec, "runtimePatches"):
         template = inner(patch, "trainingRuntimeSpec", "template", "spec")
         at: Path = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
@@ -108,7 +113,7 @@ def _check_patches(spec: Object) -> Iterator[Problem]:
             yield PATCHES.required(("spec", "runtimePatches", index, "manager"))
         elif detail := names.domain_prefixed_path(manager):
             yield PATCHES.invalid(("spec", "runtimePatches", index, "manager"), manager, detail)
-    for path, job in _patched_jobs(spec):
+    for path, job in patched_jobs(spec):
         pod = inner(job, "template", "spec", "template", "spec")
         for place, container in each(pod, "containers"):
             if text(container, "name") in (_DATASET, _MODEL, _NODE) and count(container, "env"):
@@ -133,7 +138,7 @@ def _timeless(spec: Object) -> list[Object]:
 def _jobs(spec: Object, runtime: Object) -> dict[str, list[Object]]:
     """The containers of each replicated job of the runtime, with those that patches add."""
     jobs = [job for _, job in each(inner(runtime, "template", "spec"), "replicatedJobs")]
-    jobs += [job for _, job in _patched_jobs(spec)]
+    jobs += [job for _, job in patched_jobs(spec)]
     found: dict[str, list[Object]] = {}
     for job in jobs:
         pod = inner(job, "template", "spec", "template", "spec")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trainyard.api.core.shapes import Object, child, each, flag, inner, text
+from trainyard.api.core.shapes import Object, child, count, each, flag, inner, text
 from trainyard.api.problems import Path, Problem, Rule
-from trainyard.api.webhooks.around import QUEUE, Review, labels_of
+from trainyard.api.webhooks.around import QUEUE, Review, annotations_of, labels_of
 from trainyard.api.webhooks.kueue import jobs, labels, podsets, topology
 
 CLUSTER = Rule("webhook/kueue-ray-cluster", "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go")
@@ -40,6 +40,7 @@ def check(review: Review) -> Iterator[Problem]:
         return
     if queue:
         yield from _check_queued(review, kind)
+    yield from _check_containers(review, kind)
     yield from jobs.check_create(review.value, integration)
     yield from topology.check_pod_sets(_pod_sets(review.value, kind), grouped=True)
 
@@ -56,6 +57,20 @@ def _check_source(spec: Object) -> Iterator[Problem]:
             yield JOB.invalid(("spec", "clusterSelector"), spec["clusterSelector"], detail)
         return
     yield JOB.required(("spec", "rayClusterSpec"), "a queued job needs it unless it has a clusterSelector")
+
+
+def _check_containers(review: Review, kind: str) -> Iterator[Problem]:
+    """The webhook counts on the head's first container, and fails without one where it reads it."""
+    path = (*_PATHS[kind], "headGroupSpec", "template", "spec", "containers")
+    if count(inner(review.value, *path[:-1]), "containers"):
+        return
+    cluster = inner(review.value, *_PATHS[kind])
+    marked = str(annotations_of(review.value).get("ray.io/ft-enabled") or "").lower() == "true"
+    submits = kind == "RayJob" and cluster and text(review.spec, "submissionMode") in ("", "K8sJobMode")
+    if marked or child(cluster, "gcsFaultToleranceOptions") is not None:
+        yield CLUSTER.required(path, "fault tolerance needs the Ray container")
+    elif submits and child(review.spec, "submitterPodTemplate") is None:
+        yield JOB.required(path, "the submitter takes its image from the head")
 
 
 def _check_queued(review: Review, kind: str) -> Iterator[Problem]:

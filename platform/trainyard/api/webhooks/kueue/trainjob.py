@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from trainyard.api.core.amounts import canonical
 from trainyard.api.core.shapes import Object, child, each, inner, number, text
 from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.webhooks.around import Review
 from trainyard.api.webhooks.kueue import jobs, podsets, topology
-from trainyard.api.webhooks.trainer import ANCESTOR, runtime_of
+from trainyard.api.webhooks.trainer import ANCESTOR, patched_jobs, runtime_of
 
 RULE = Rule("webhook/kueue-trainjob", "kueue v0.19.2 pkg/controller/jobs/trainjob/trainjob_webhook.go")
 
 _REF: Path = ("spec", "runtimeRef")
+
+
+def default(value: Object, *, update: bool) -> None:
+    """Spell quantities as the webhook stores them on create; an apply of a bare number then differs from it."""
+    resources = inner(value, "spec", "trainer", "resourcesPerNode")
+    if update:
+        return
+    for kind in ("requests", "limits"):
+        amounts = inner(resources, kind)
+        for name, amount in amounts.items():
+            amounts[name] = canonical(amount) or amount
 
 
 def check(review: Review) -> Iterator[Problem]:
@@ -50,5 +62,12 @@ def _pod_sets(spec: Object, runtime: Object) -> Sequence[topology.PodSet]:
             pods = pods if nodes is None else nodes
         replicas = number(job, "replicas")
         count = pods * (1 if replicas is None else replicas)
-        found.append(topology.PodSet(text(job, "name"), inner(inside, "template", "metadata"), _REF, count))
+        annotations = dict(inner(inside, "template", "metadata", "annotations"))
+        path = _REF
+        for where, patch in patched_jobs(spec):
+            added = inner(patch, "template", "spec", "template", "metadata", "annotations")
+            if text(patch, "name") == text(job, "name") and added:
+                annotations.update(added)
+                path = (*where, "template", "spec", "template", "metadata")
+        found.append(topology.PodSet(text(job, "name"), {"annotations": annotations}, path, count))
     return found

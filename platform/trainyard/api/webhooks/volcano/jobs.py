@@ -13,7 +13,7 @@ from trainyard.api.core.equality import differs
 from trainyard.api.core.shapes import Object, child, each, inner, number, text, texts
 from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.webhooks.around import Review
-from trainyard.api.webhooks.volcano.policies import check_policies
+from trainyard.api.webhooks.volcano.policies import check_policies, check_timeouts
 
 JOB = Rule("webhook/volcano-job", "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/admit_job.go")
 VOLUMES = Rule("webhook/volcano-volumes", "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go")
@@ -30,13 +30,14 @@ def check(review: Review) -> Iterator[Problem]:
     if review.old is not None:
         yield from _check_update(review)
         return
-    spec = defaulted(review.spec)
+    spec = review.spec
     yield from _check_mpi(spec)
     yield from _check_network(spec, _SPEC)
     yield from _check_tasks(spec, review)
     if detail := names.label_key(review.name):
         yield JOB.invalid(("metadata", "name"), review.name, detail)
     yield from check_policies(spec, _SPEC)
+    yield from check_timeouts(spec)
     for plugin in inner(spec, "plugins"):
         if plugin not in _PLUGINS:
             yield JOB.unsupported(("spec", "plugins", plugin), plugin, _PLUGINS)
@@ -46,9 +47,11 @@ def check(review: Review) -> Iterator[Problem]:
         yield JOB.invalid(("spec", "tasks"), _task_names(spec), "tasks depend on each other in a circle, or on none")
 
 
-def defaulted(spec: Object) -> Object:
-    """A copy of a Job's specification with what the webhook fills in on create."""
-    filled = deepcopy(spec)
+def default(value: Object, *, update: bool) -> None:
+    """Fill in what the webhook does, which it does on create alone."""
+    filled = child(value, "spec")
+    if filled is None or update:
+        return
     for index, task in each(filled, "tasks"):
         task["name"] = text(task, "name") or f"default{index}"
         if task.get("minAvailable") is None:
@@ -64,7 +67,6 @@ def defaulted(spec: Object) -> Object:
     filled["maxRetry"] = number(filled, "maxRetry") or _RETRY
     if not number(filled, "minAvailable"):
         filled["minAvailable"] = sum(number(task, "minAvailable") or 0 for _, task in each(filled, "tasks"))
-    return filled
 
 
 def replicas_of(task: Object) -> int:
@@ -199,6 +201,9 @@ def _check_queue(spec: Object, review: Review) -> Iterator[Problem]:
     if queue == "root":
         yield JOB.invalid(path, queue, "jobs cannot be submitted to the root queue")
         return
+    known = queue == "default" or review.around.find("scheduling.volcano.sh", "Queue", queue) is not None
+    if review.around.complete and not known:
+        yield JOB.missing(path, queue, "must be a Queue")
     queues = review.around.of("scheduling.volcano.sh", "Queue")
     children = [inner(each, "metadata").get("name") for each in queues if text(inner(each, "spec"), "parent") == queue]
     if children:
@@ -226,7 +231,7 @@ def _check_update(review: Review) -> Iterator[Problem]:
     Server-side apply of a manifest takes the webhook's defaults out again where they stand in lists, and the webhook
     compares: a manifest must spell out what was filled in on create (v1.14.1 validateJobUpdate).
     """
-    now, before = deepcopy(review.spec), defaulted(review.old_spec)
+    now, before = deepcopy(review.spec), deepcopy(review.old_spec)
     total = 0
     for index, task in each(now, "tasks"):
         path: Path = ("spec", "tasks", index)

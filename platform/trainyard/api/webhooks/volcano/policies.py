@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.api.core.shapes import Object, count, each, number, text, texts
 from trainyard.api.problems import Path, Problem, Rule
+from trainyard.api.webhooks import golang
 
 RULE = Rule("webhook/volcano-policies", "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go")
 
@@ -54,6 +55,17 @@ def check_policies(holder: Object, path: Path) -> Iterator[Problem]:
             codes.add(code)
     if ANY in events and len(events) > 1:
         yield RULE.invalid((*path, "policies"), sorted(events), f"with {ANY!r} there can be no other event")
+
+
+def check_timeouts(spec: Object) -> Iterator[Problem]:
+    """Yield timeouts that are no durations of Go, of the job's policies and of its tasks'."""
+    holders: list[tuple[Object, Path]] = [(spec, ("spec",))]
+    holders += [(task, ("spec", "tasks", index)) for index, task in each(spec, "tasks")]
+    for holder, path in holders:
+        for index, policy in each(holder, "policies"):
+            written = policy.get("timeout")
+            if isinstance(written, str) and golang.seconds(written) is None:
+                yield RULE.invalid((*path, "policies", index, "timeout"), written, "must be a duration, such as 5m")
 
 
 def _check_events(policy: Object, path: Path, seen: set[str]) -> Iterator[Problem]:

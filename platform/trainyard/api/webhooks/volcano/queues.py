@@ -11,7 +11,7 @@ from trainyard.api.core.amounts import nanos
 from trainyard.api.core.equality import differs
 from trainyard.api.core.resourcenames import is_extended, is_huge_page, is_whole
 from trainyard.api.core.schedules import parse_schedule
-from trainyard.api.core.shapes import Object, each, inner, text
+from trainyard.api.core.shapes import Object, child, count, each, inner, text
 from trainyard.api.core.timezones import is_zone
 from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.webhooks import golang
@@ -37,6 +37,16 @@ _MOST_ZONE_PART = 14
 Amounts = dict[str, int]
 
 
+def default_queue(value: Object, *, update: bool) -> None:
+    """Fill in what the webhook does on create: weight 1, and that others may reclaim."""
+    spec = child(value, "spec")
+    if spec is None or update:
+        return
+    spec["weight"] = spec.get("weight") or 1
+    if spec.get("reclaimable") is None:
+        spec["reclaimable"] = True
+
+
 def check_queue(review: Review) -> Iterator[Problem]:
     """Yield what is wrong with a Queue, by itself and in the tree of those that are known."""
     yield from _check_amounts(review.spec)
@@ -47,7 +57,13 @@ def check_queue(review: Review) -> Iterator[Problem]:
         return
     if review.name == "root" or not _resources_changed(review):
         return
-    above = review.around.find(_GROUP, "Queue", parent) if parent not in ("", "root") else None
+    above = None
+    if parent not in ("", "root"):
+        above = review.around.find(_GROUP, "Queue", parent)
+        if above is None and parent == "default":
+            above = {"metadata": {"name": parent}}
+        elif above is None and review.around.complete:
+            yield QUEUE.missing(("spec", "parent"), parent, "must be a Queue")
     if above is not None:
         yield from _check_child(review, above)
     children = [queue for queue in review.around.of(_GROUP, "Queue") if _parent_of(queue) == review.name]
@@ -174,9 +190,13 @@ def _check_limits(spec: Object, children: list[Object], path: Path) -> Iterator[
 
 
 def check_pod_group(review: Review) -> Iterator[Problem]:
-    """Yield a PodGroup's network topology that names its highest tier twice; updates are not judged."""
+    """Yield a PodGroup's missing queue, or network topology that names its highest tier twice; only on create."""
     if review.old is not None:
         return
+    queue = text(review.spec, "queue")
+    known = queue in ("", "default", "root") or review.around.find(_GROUP, "Queue", queue) is not None
+    if review.around.complete and not known:
+        yield GROUP.missing(("spec", "queue"), queue, "must be a Queue")
     holders: list[tuple[Object, Path]] = [(review.spec, ("spec",))]
     for index, policy in each(review.spec, "subGroupPolicy"):
         holders.append((policy, ("spec", "subGroupPolicy", index)))
@@ -189,6 +209,8 @@ def check_pod_group(review: Review) -> Iterator[Problem]:
 
 def check_hyper_node(review: Review) -> Iterator[Problem]:
     """Yield patterns of a HyperNode's members that are no regular expressions of Go's kind."""
+    if not count(review.spec, "members"):
+        yield NODE.required(("spec", "members"))
     options = re2.Options()
     options.log_errors = False
     for index, member in each(review.spec, "members"):
