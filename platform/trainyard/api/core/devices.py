@@ -1,4 +1,4 @@
-"""Claims on devices, their templates, and device classes; whether selectors compile is another layer's matter.
+"""Claims on devices, their templates, and device classes.
 
 Source: k8s.io/kubernetes v1.35.4 pkg/apis/resource/validation/validation.go, compared with v1.34.4 and v1.36.3.
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from trainyard.api import names
 from trainyard.api.core.equality import check_immutable
+from trainyard.api.core.expressions import compile_error, devices
 from trainyard.api.core.matching import is_blank
 from trainyard.api.core.pods.scheduling import EFFECTS
 from trainyard.api.core.pods.sources import driver_name
@@ -59,10 +60,10 @@ def check_template(value: Object, *, kubernetes: str, old: Object | None = None)
     yield from check_claim_spec(inner(spec, "spec"), ("spec", "spec"), minor(kubernetes))
 
 
-def check_class(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
+def check_class(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
     """Yield what is wrong with a DeviceClass."""
     spec = inner(value, "spec")
-    yield from check_selectors(spec, ("spec",))
+    yield from check_selectors(spec, ("spec",), minor(kubernetes))
     yield from _check_size(spec, "config", _MOST, ("spec",), CONFIG)
     for index, config in each(spec, "config"):
         yield from check_config(config, ("spec", "config", index))
@@ -132,7 +133,7 @@ def _check_device(request: Object, path: Path, minor_: int) -> Iterator[Problem]
         yield REQUEST.required((*path, "deviceClassName"))
     elif detail := names.dns_subdomain(name):
         yield REQUEST.invalid((*path, "deviceClassName"), name, detail)
-    yield from check_selectors(request, path)
+    yield from check_selectors(request, path, minor_)
     mode, wanted = request.get("allocationMode") or "ExactCount", number(request, "count")
     if mode not in MODES:
         yield REQUEST.unsupported((*path, "allocationMode"), mode, MODES)
@@ -163,8 +164,8 @@ def _check_tolerations(request: Object, path: Path) -> Iterator[Problem]:
             yield REQUEST.unsupported((*at, "effect"), effect, ("NoExecute", "NoSchedule", "None"))
 
 
-def check_selectors(owner: Object, path: Path) -> Iterator[Problem]:
-    """Yield selectors without an expression, or with one that is too long."""
+def check_selectors(owner: Object, path: Path, minor_: int) -> Iterator[Problem]:
+    """Yield selectors without an expression, or with one that is too long or does not compile."""
     yield from _check_size(owner, "selectors", _MOST, path, SELECTOR)
     for index, selector in each(owner, "selectors"):
         at = (*path, "selectors", index, "cel")
@@ -172,8 +173,10 @@ def check_selectors(owner: Object, path: Path) -> Iterator[Problem]:
             yield SELECTOR.required(at)
         elif is_blank(cel.get("expression")):
             yield SELECTOR.invalid((*at, "expression"), "", "must be an expression that yields a boolean")
-        elif names.size(text(cel, "expression")) > _LONGEST:
+        elif names.size(expression := text(cel, "expression")) > _LONGEST:
             yield SELECTOR.too_long((*at, "expression"), _LONGEST)
+        elif expression and (detail := compile_error(devices(minor_), expression, "bool", "dyn")):
+            yield SELECTOR.invalid((*at, "expression"), expression, detail)
 
 
 def _check_constraint(constraint: Object, known: Requests, path: Path) -> Iterator[Problem]:

@@ -21,6 +21,8 @@ SERVICE = Rule("core/api-service", "k8s.io/kube-aggregator v0.35.4 pkg/apis/apir
 VERBS = frozenset({"get", "list", "create", "update", "delete", "deletecollection", "patch", "watch", "proxy"})
 SUBJECTS = {"Group": "group", "ServiceAccount": "serviceAccount", "User": "user"}
 _HIGHEST_PRECEDENCE = 10_000
+_MIDDLE_PRECEDENCE = 1000
+"""What 0 and none stand for."""
 _MOST_QUEUES = 10_000_000
 _HASH_BITS = 60
 
@@ -28,8 +30,7 @@ _HASH_BITS = 60
 def check_schema(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
     """Yield what is wrong with a FlowSchema."""
     spec, path = inner(value, "spec"), ("spec",)
-    precedence = number(spec, "matchingPrecedence")
-    precedence = 1000 if precedence is None else precedence
+    precedence = number(spec, "matchingPrecedence") or _MIDDLE_PRECEDENCE
     if not 0 < precedence <= _HIGHEST_PRECEDENCE:
         yield SCHEMA.invalid((*path, "matchingPrecedence"), precedence, f"must be 1 to {_HIGHEST_PRECEDENCE}")
     if precedence == 1 and text(inner(value, "metadata"), "name") != "exempt":

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from trainyard.api import names
 from trainyard.api.core.configmap import BASE64, decoded
+from trainyard.api.core.expressions import compile_error, requests
 from trainyard.api.core.matching import (
     FAILURE_POLICIES,
     MATCH_POLICIES,
@@ -22,6 +23,7 @@ from trainyard.api.core.matching import (
 )
 from trainyard.api.core.selectors import check_label_selector
 from trainyard.api.core.shapes import Object, child, each, inner, number, text, texts
+from trainyard.api.metadata import minor
 from trainyard.api.problems import Path, Problem, Rule
 
 WEBHOOK = Rule("core/webhook", f"{SOURCE} validateValidatingWebhook")
@@ -45,10 +47,11 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
         if name and text(webhook, "name") in seen:
             yield WEBHOOK.duplicate((*path, "name"), name)
         seen.add(text(webhook, "name"))
-        yield from _check_webhook(webhook, path, mutating=value.get("kind") == "MutatingWebhookConfiguration")
+        mutating = value.get("kind") == "MutatingWebhookConfiguration"
+        yield from _check_webhook(webhook, path, minor(kubernetes), mutating=mutating)
 
 
-def _check_webhook(webhook: Object, path: Path, *, mutating: bool) -> Iterator[Problem]:
+def _check_webhook(webhook: Object, path: Path, release: int, *, mutating: bool) -> Iterator[Problem]:
     for index, rule in each(webhook, "rules"):
         yield from check_rule(rule, (*path, "rules", index))
     yield from check_choice(webhook, "failurePolicy", FAILURE_POLICIES, path, WEBHOOK)
@@ -65,6 +68,10 @@ def _check_webhook(webhook: Object, path: Path, *, mutating: bool) -> Iterator[P
         yield from check_label_selector(webhook.get(field), (*path, field))
     yield from check_client(inner(webhook, "clientConfig"), (*path, "clientConfig"))
     yield from check_conditions(webhook, path)
+    for index, condition in each(webhook, "matchConditions"):
+        expression = text(condition, "expression").strip()
+        if expression and (detail := compile_error(requests(release), expression, "bool")):
+            yield WEBHOOK.invalid((*path, "matchConditions", index, "expression"), expression, detail)
     yield from check_versions(webhook, "admissionReviewVersions", path)
 
 
