@@ -138,8 +138,15 @@ spec: {policyName: no-latest, validationActions: [Deny]}
 
 def test_policies_among_the_inputs_are_applied():
     """A policy with a binding among the files judges the other objects; without the binding it does not."""
-    assert verdicts(JOB + POLICY)[1] == ["no-latest"]
-    assert verdicts(JOB + POLICY.rpartition("---")[0])[1] == []
+    assert verdicts(JOB + POLICY) == (["invalid", "valid", "valid"], ["no-latest"])
+    assert verdicts(JOB + POLICY.rpartition("---")[0]) == (["valid", "valid"], [])
+    unknown = POLICY.replace(
+        "object.spec", "authorizer.group('').resource('pods').check('get').allowed() && object.spec"
+    )
+    assert verdicts(JOB.replace("example.com/a", "example.com/a:1") + unknown) == (
+        ["unknown", "valid", "valid"],
+        ["no-latest"],
+    )
 
 
 def test_policies_are_compiled_and_checked_against_schemas():

@@ -86,6 +86,29 @@ class Judge:
                 yield self._finding(manifest, problem, "meta")
         if kind.namespaced and self.namespaces is not None:
             yield from self._namespace(manifest)
+        yield from self._rules(manifest, kind, value, old, refused, malformed=malformed)
+        if kind.deprecated:
+            problem = Problem(("apiVersion",), "schema/deprecated", kind.deprecated, f"{kind.project} {kind.release}")
+            yield self._finding(manifest, problem, "schema", Severity.WARNING)
+
+    def _prepared(self, value: dict[str, Any], kind: Kind, *, update: bool = False) -> dict[str, Any]:
+        """Return a copy with all defaults, the installed operators' too."""
+        filled = prepared(value, kind, self.catalog.kubernetes)
+        webhooks.default(filled, kind=kind, projects=self.catalog.projects, update=update)
+        return filled
+
+    def _rules(
+        self,
+        manifest: Manifest,
+        kind: Kind,
+        value: dict[str, Any],
+        old: dict[str, Any] | None,
+        refused: set[Path],
+        *,
+        malformed: bool,
+    ) -> Iterator[Finding]:
+        """Run the rules of Kubernetes' own kinds in code, and those of custom resources in CEL."""
+        kubernetes = self.catalog.kubernetes
         if kind.typed:
             for problem in core.check(value, kubernetes=kubernetes, old=old):
                 if not beneath(problem.path, refused):
@@ -96,15 +119,6 @@ class Judge:
         elif not malformed:
             for problem in rules.check(value, kind, kubernetes=kubernetes, old=old):
                 yield self._finding(manifest, problem, "cel")
-        if kind.deprecated:
-            problem = Problem(("apiVersion",), "schema/deprecated", kind.deprecated, f"{kind.project} {kind.release}")
-            yield self._finding(manifest, problem, "schema", Severity.WARNING)
-
-    def _prepared(self, value: dict[str, Any], kind: Kind, *, update: bool = False) -> dict[str, Any]:
-        """Return a copy with all defaults, the installed operators' too."""
-        filled = prepared(value, kind, self.catalog.kubernetes)
-        webhooks.default(filled, kind=kind, projects=self.catalog.projects, update=update)
-        return filled
 
     def _webhooks(
         self, manifest: Manifest, kind: Kind, value: dict[str, Any], old: dict[str, Any] | None

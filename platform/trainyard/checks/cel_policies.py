@@ -12,7 +12,7 @@ from typing import Any
 from trainyard.api import policies as engine
 from trainyard.api.catalog import Catalog
 from trainyard.api.catalog import load as load_catalog
-from trainyard.api.judge import Judgement
+from trainyard.api.judge import Judgement, Verdict
 from trainyard.api.metadata import minor
 from trainyard.api.policies import Binding, Decision, Request, Resource, Surroundings, typecheck
 from trainyard.checks.policies import RUN_LABEL, Waivers
@@ -51,12 +51,21 @@ class Subject:
 def check_cel(manifests: Iterable[Manifest], rules: Iterable[Policy], waivers: Waivers) -> list[Finding]:
     """Run our policies over objects as they are written, without a schema at hand."""
     subjects = [Subject(each, each.value, engine.guess(*each.gvk)) for each in manifests]
-    return list(run(subjects, ours(rules, NEWEST), Surroundings(), waivers))
+    return [found for _, _, found in run(subjects, ours(rules, NEWEST), Surroundings(), waivers)]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What policies found, and what that makes of the verdicts on objects."""
+
+    findings: list[Finding]
+    verdicts: dict[int, Verdict]
+    """By the identity (`id`) of the manifest, where a policy refuses the object or cannot be decided."""
 
 
 def check_judged(
     judgements: Sequence[Judgement], catalog: Catalog, rules: Sequence[Policy], waivers: Waivers, *, complete: bool
-) -> list[Finding]:
+) -> Outcome:
     """Run our policies, and the policies among the objects with their bindings, over judged objects.
 
     Objects whose structure is broken are passed over: a server would not come so far. `complete` says that the
@@ -70,7 +79,15 @@ def check_judged(
     known = {rule.id for rule in rules}
     bound = [*ours(rules, catalog.kubernetes), *theirs(subjects, catalog.kubernetes, known)]
     compiled = [each for each in subjects if each.manifest.kind == POLICY and each.valid]
-    return [*types(compiled, catalog), *run(subjects, bound, around, waivers)]
+    outcome = Outcome(list(types(compiled, catalog)), {})
+    for subject, decision, found in run(subjects, bound, around, waivers):
+        outcome.findings.append(found)
+        key = id(subject.manifest)
+        if decision.action == "Deny":
+            outcome.verdicts[key] = "invalid"
+        elif decision.action == "Unknown":
+            outcome.verdicts.setdefault(key, "unknown")
+    return outcome
 
 
 def types(subjects: Iterable[Subject], catalog: Catalog) -> Iterator[Finding]:
@@ -138,7 +155,7 @@ def theirs(subjects: Sequence[Subject], kubernetes: str, known: set[str]) -> lis
 
 def run(
     subjects: Iterable[Subject], bound: Sequence[Bound], around: Surroundings, waivers: Waivers
-) -> Iterator[Finding]:
+) -> Iterator[tuple[Subject, Decision, Finding]]:
     """Put every object before every policy, and yield what they decide that is not waived."""
     by_name = {each.policy.name: each for each in bound}
     pairs = [(each.policy, each.bindings) for each in bound]
@@ -148,7 +165,7 @@ def run(
         for decision in engine.judge(pairs, request, around):
             name, run_name = decision.policy.name, manifest.labels.get(RUN_LABEL)
             if decision.action != "Audit" and not waivers.cover(name, manifest.namespace, run_name):
-                yield finding(subject, decision, by_name[name])
+                yield subject, decision, finding(subject, decision, by_name[name])
 
 
 def finding(subject: Subject, decision: Decision, bound: Bound) -> Finding:

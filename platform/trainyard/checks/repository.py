@@ -64,9 +64,8 @@ class Checking:
         for manifest in manifests:
             old = olds.get(validate.identity(manifest))
             judgements.append(judge.judge(manifest, old=None if old is None else old.value))
-            validate.collect(result, judgements[-1])
-        self.second_engine(known, inputs, result)
         self.policies(name, known, judgements, rules, result)
+        self.second_engine(known, inputs, result)
         if any((self.root / GENERATED / name / NODES).glob("*")):
             result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
         return result
@@ -130,7 +129,7 @@ class Checking:
         result.add(findings)
         result.skipped += [each for each in skipped if each not in result.skipped]
         on = [rule for rule in rules if rule.id not in off]
-        result.add(cel_policies.check_judged(judgements, known, on, waivers, complete=True))
+        validate.collect(result, judgements, cel_policies.check_judged(judgements, known, on, waivers, complete=True))
         result.add(waivers.unneeded(rule.id for rule in rules))
 
     def waivers(self, name: str) -> Iterable[Waiver]:
@@ -167,4 +166,5 @@ def validate_repository(
         if name not in specs.clusters:
             raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, specs.clusters)}")
         result.extend(checking.cluster(name, rules))
+    result.say_once()
     return result

@@ -48,9 +48,12 @@ class Result:
         self.notes += [each for each in other.notes if each not in self.notes]
 
     def add(self, findings: Iterable[Finding]) -> None:
-        """Take findings that belong to no object; two layers may say the same of one line, once is enough."""
-        said = {(each.location, each.rule, each.message) for each in self.findings if each.object is None}
-        self.findings += [each for each in findings if (each.location, each.rule, each.message) not in said]
+        """Take findings."""
+        self.findings += findings
+
+    def say_once(self) -> None:
+        """Drop what two layers say alike of one line."""
+        self.findings = list({(each.location, each.rule, each.message): each for each in self.findings}.values())
 
     @property
     def errors(self) -> int:

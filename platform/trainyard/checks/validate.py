@@ -9,6 +9,7 @@ from trainyard.api import catalog
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
 from trainyard.checks import cel_policies
+from trainyard.checks.cel_policies import Outcome
 from trainyard.checks.inputs import decode
 from trainyard.checks.policies import Waivers
 from trainyard.checks.result import Judged, Result
@@ -43,8 +44,7 @@ def strangers(
     for manifest in manifests:
         old = olds.get(identity(manifest))
         judgements.append(judge.judge(manifest, old=None if old is None else old.value))
-        collect(result, judgements[-1])
-    result.add(cel_policies.check_judged(judgements, known, (), Waivers(), complete=False))
+    collect(result, judgements, cel_policies.check_judged(judgements, known, (), Waivers(), complete=False))
     result.notes.append(assumed(known, kubernetes=kubernetes, projects=projects))
     return result
 
@@ -59,13 +59,18 @@ def decode_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Mani
     return manifests
 
 
-def collect(result: Result, judgement: Judgement) -> None:
-    """Add one judgement to the result."""
-    manifest = judgement.manifest
-    document = manifest.document
-    verdict = "invalid" if document.refused else judgement.verdict
-    result.objects.append(Judged(manifest.file, document.index, manifest.ref, verdict, judgement.update))
-    result.add(judgement.findings)
+def collect(result: Result, judgements: Iterable[Judgement], outcome: Outcome) -> None:
+    """Add judgements to the result, with what admission policies make of them."""
+    for each in judgements:
+        manifest = each.manifest
+        document = manifest.document
+        verdict = "invalid" if document.refused else each.verdict
+        if verdict == "valid":
+            verdict = outcome.verdicts.get(id(manifest), verdict)
+        update = "refused" if each.update and verdict == "invalid" else each.update
+        result.objects.append(Judged(manifest.file, document.index, manifest.ref, verdict, update))
+        result.add(each.findings)
+    result.add(outcome.findings)
 
 
 def identity(manifest: Manifest) -> Identity:
