@@ -29,6 +29,7 @@ _STORAGE = "storage.k8s.io"
 CHECKS: dict[tuple[str, str], str] = {
     ("", "ConfigMap"): "configmap:check_config_map",
     ("", "Endpoints"): "endpoints:check_endpoints",
+    ("", "Event"): "events:check",
     ("", "LimitRange"): "limits:check_limit_range",
     ("", "Namespace"): "namespace:check",
     ("", "Node"): "endpoints:check_node",
@@ -54,9 +55,12 @@ CHECKS: dict[tuple[str, str], str] = {
     ("discovery.k8s.io", "EndpointSlice"): "endpoints:check_slice",
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"): "flowcontrol:check_schema",
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): "flowcontrol:check_level",
+    ("events.k8s.io", "Event"): "events:check",
+    ("networking.k8s.io", "IPAddress"): "serviceips:check_holder",
     ("networking.k8s.io", "Ingress"): "ingress:check",
     ("networking.k8s.io", "IngressClass"): "ingress:check_class",
     ("networking.k8s.io", "NetworkPolicy"): "networkpolicy:check",
+    ("networking.k8s.io", "ServiceCIDR"): "serviceips:check_range",
     ("node.k8s.io", "RuntimeClass"): "disruption:check_runtime_class",
     ("policy", "PodDisruptionBudget"): "disruption:check_budget",
     ("resource.k8s.io", "DeviceClass"): "devices:check_class",
@@ -74,8 +78,10 @@ CHECKS: dict[tuple[str, str], str] = {
     (_RBAC, "Role"): "rbac:check_role",
     (_RBAC, "RoleBinding"): "rbac:check_binding",
     (_STORAGE, "CSIDriver"): "storage:check_csi_driver",
+    (_STORAGE, "CSINode"): "attachments:check_node",
     (_STORAGE, "CSIStorageCapacity"): "storage:check_csi_capacity",
     (_STORAGE, "StorageClass"): "storage:check_storage_class",
+    (_STORAGE, "VolumeAttachment"): "attachments:check_attachment",
     (_STORAGE, "VolumeAttributesClass"): "storage:check_attributes_class",
 }
 """By group and kind: the module below this package, and its function. ServiceAccounts have no rules of their own."""

@@ -155,10 +155,12 @@ def csi_driver(value: Object, minor: int) -> None:
 
 
 def autoscaler(value: Object, minor: int) -> None:
-    """Default a HorizontalPodAutoscaler; tolerances count from Kubernetes 1.35 on."""
+    """Default a HorizontalPodAutoscaler; tolerances count from Kubernetes 1.35 on, and v1 has no list of metrics."""
     if (spec := child(value, "spec")) is None:
         return
     fill_absent(spec, "minReplicas", 1)
+    if value.get("apiVersion") == "autoscaling/v1":
+        return
     if not spec.get("metrics"):
         target = {"type": "Utilization", "averageUtilization": 80}
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
