@@ -45,7 +45,7 @@ def check(review: Review) -> Iterator[Problem]:
         names_seen.add(text(job, "name"))
         path: Path = ("spec", "replicatedJobs", index)
         yield from _check_job(job, review.name, path)
-        if index == 0 and isinstance(job.get("dependsOn"), list) and job["dependsOn"]:
+        if index == 0 and isinstance(job.get("dependsOn"), list):
             yield RULE.forbidden((*path, "dependsOn"), "the first replicated job cannot depend on another")
         for place, item in each(job, "dependsOn"):
             if text(item, "name") not in names_seen:
@@ -62,12 +62,10 @@ def default(value: Object, *, update: bool) -> None:
     filled = child(value, "spec")
     if filled is None:
         return
-    for field, policy in (
-        ("successPolicy", {"operator": "All"}),
-        ("startupPolicy", {"startupPolicyOrder": "AnyOrder"}),
-    ):
-        if filled.get(field) is None:
-            filled[field] = dict(policy)
+    if filled.get("successPolicy") is None:
+        filled["successPolicy"] = {"operator": "All"}
+    if filled.get("startupPolicy") is None:
+        filled["startupPolicy"] = {"startupPolicyOrder": "AnyOrder"}
     for _, job in each(filled, "replicatedJobs"):
         inside = inner(job, "template", "spec")
         if inside:
@@ -107,7 +105,7 @@ def _check_job(job: Object, owner: str, path: Path) -> Iterator[Problem]:
     parallelism = number(spec, "parallelism")
     if (1 if parallelism is None else parallelism) * replicas > _INT32:
         yield RULE.invalid((*path, "replicas"), replicas, f"replicas times parallelism must not exceed {_INT32}")
-    group = text(job, "groupName") or "default"
+    group = job.get("groupName", "default")
     if detail := names.dns_label_1035(group):
         yield RULE.invalid((*path, "groupName"), group, detail)
     longest = f"{owner}-{text(job, 'name')}-{replicas - 1}"

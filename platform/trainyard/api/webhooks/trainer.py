@@ -89,9 +89,7 @@ def check_job(review: Review) -> Iterator[Problem]:
     runtime = runtime_of(review)
     if runtime is None:
         if review.around.complete:
-            yield JOB.missing(
-                ("spec", "runtimeRef"), reference.get("name"), "the runtime must exist before the TrainJob"
-            )
+            yield JOB.missing(("spec", "runtimeRef"), reference.get("name"), "the runtime must exist before its jobs")
         return
     yield from _check_initializers(review.spec, runtime)
     yield from _check_policy(review, runtime)

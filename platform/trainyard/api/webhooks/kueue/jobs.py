@@ -64,7 +64,10 @@ def check(review: Review) -> Iterator[Problem]:
         yield from check_create(review.value, integration)
     if review.old is not None:
         yield from check_update(review, integration)
-    yield from topology.check_pod_sets(integration.pod_sets(review.value), grouped=integration.grouped)
+    pod_sets = integration.pod_sets(review.value)
+    if review.old is None and is_mutated(review, integration.suspend):
+        yield from podsets.check_decoded(pod_sets, review.value)
+    yield from topology.check_pod_sets(pod_sets, grouped=integration.grouped)
     if kind == "Job":
         yield from _check_batch(review)
 
@@ -98,6 +101,11 @@ def check_update(review: Review, integration: Integration) -> Iterator[Problem]:
     yield from labels.check_gates_kept(review)
     if not integration.created_again:
         yield from labels.check_gates(review.value)
+
+
+def is_mutated(review: Review, suspend: Path) -> bool:
+    """Whether Kueue's mutating webhook changes a new job: it suspends what is queued and is not suspended."""
+    return bool(labels.queue_of(review.value, review.around)) and not _is_true(review.value, suspend)
 
 
 def suspended_before(review: Review, path: Path) -> bool:

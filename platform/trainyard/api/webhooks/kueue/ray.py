@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from trainyard.api.core.shapes import Object, child, count, each, flag, inner, text
 from trainyard.api.problems import Path, Problem, Rule
@@ -42,7 +43,10 @@ def check(review: Review) -> Iterator[Problem]:
         yield from _check_queued(review, kind)
     yield from _check_containers(review, kind)
     yield from jobs.check_create(review.value, integration)
-    yield from topology.check_pod_sets(_pod_sets(review.value, kind), grouped=True)
+    pod_sets = _pod_sets(review.value, kind)
+    if review.old is None and jobs.is_mutated(review, integration.suspend):
+        yield from podsets.check_decoded(pod_sets, review.value)
+    yield from topology.check_pod_sets(pod_sets, grouped=True)
 
 
 def _judged(spec: Object) -> bool:
@@ -95,7 +99,12 @@ def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
 
 
 def _pod_sets(value: Object, kind: str) -> Sequence[topology.PodSet]:
+    """The pod sets; RayJobs and RayServices are counted by name, so that the first of a name stands for all."""
     path = _PATHS[kind]
     if child(inner(value, *path[:-1]), path[-1]) is None:
         return ()
-    return podsets.of_ray_cluster(inner(value, *path), path)
+    found = podsets.of_ray_cluster(inner(value, *path), path)
+    if kind == "RayCluster":
+        return found
+    counts = {pod_set.name: pod_set.count for pod_set in reversed(found)}
+    return [replace(pod_set, count=counts[pod_set.name]) for pod_set in found]
