@@ -13,8 +13,9 @@ from trainyard.plan.shape import Shape, shape
 from trainyard.specs.run import OUTSIDE_DIGEST
 from trainyard.synth import index
 from trainyard.synth.ledger import Entry
+from trainyard.synth.ledgers import JobKey
 from trainyard.synth.runs import folder_of
-from trainyard.synth.snapshot import GENERATED, JobKey, Snapshot
+from trainyard.synth.snapshot import GENERATED, Snapshot
 
 SHOWN = 4
 """Fields of an object that are named."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -31,17 +32,22 @@ def load_repository(root: Path) -> tuple[Specs | None, list[Finding]]:
 
 
 def read_repository(
-    root: Path, *, skip: frozenset[str] = frozenset(), small: frozenset[str] = frozenset()
+    root: Path,
+    *,
+    skip: frozenset[str] = frozenset(),
+    small: frozenset[str] = frozenset(),
+    listed: Sequence[files.Found] | None = None,
 ) -> tuple[Specs, list[Finding]]:
     """Read what can be read below a repository's root: specs with errors are left out, and reported.
 
-    The job files in `skip` are not opened, for a caller who knows what they say; `small` are the files that they name.
+    The job files in `skip` are not opened, for a caller who knows what they say; `small` are the files that they name,
+    `listed` everything below `jobs/`, where that was walked already.
     Raises SpecError where the folder is no repository or cannot be read.
     """
     if not (root / layout.CLUSTERS).is_dir():
         hint = "go to a repository, or make one with `trainyard init`"
         raise SpecError(f"folder {str(root)!r} has no {layout.CLUSTERS}; {hint}")
-    loading = Loading(root, skip, small)
+    loading = Loading(root, skip, small, listed)
     try:
         specs = loading.specs()
     except OSError as error:
@@ -58,6 +64,8 @@ class Loading:
     """Job files that are not opened."""
     small: frozenset[str] = frozenset()
     """Small files that those name."""
+    listed: Sequence[files.Found] | None = None
+    """Everything below `jobs/`."""
     findings: list[Finding] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
@@ -109,7 +117,7 @@ class Loading:
 
     def jobs(self, teams: dict[str, Team]) -> tuple[JobFile, ...]:
         """Read the jobs of all teams."""
-        listed = list(files.walk(self.root / layout.JOBS))
+        listed = files.walk(self.root / layout.JOBS) if self.listed is None else self.listed
         places, findings = layout.jobs(listed)
         homeless = references.unknown_teams(places, teams, broken=frozenset(self.broken))
         places = [place for place in places if place.path not in self.skip]

@@ -25,41 +25,66 @@ Remembered = dict[str, list[str]]
 
 @dataclass
 class Disk:
-    """The files below a root; like Git's index, it trusts size, times and inode for a file that it has read before."""
+    """The files below a root; like Git's index, it trusts size, times and inode for a file that it has read before.
+
+    What is remembered is kept by the first part of a path (a cluster, a team), so that little is written for a small
+    change.
+    """
 
     root: Path
     store: cache.Cache | None = None
     algorithm: str = "sha1"
     """How contents are named, as Git does."""
-    _folders: dict[str, Remembered] = field(default_factory=dict)
+    _listed: dict[str, list[files.Found]] = field(default_factory=dict)
+    _found: dict[str, Mapping[str, str | None]] = field(default_factory=dict)
     _before: dict[str, Remembered] = field(default_factory=dict)
+    _now: dict[str, Remembered] = field(default_factory=dict)
     _written: list[tuple[str, str, str, str]] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        data = self.store.get(self._name) if self.store else None
-        self._before = json.loads(data) if data else {}
-
-    @property
-    def _name(self) -> str:
-        return cache.key("disk", str(self.root.resolve()), self.algorithm)
+    def walk(self, folder: str) -> list[files.Found]:
+        """Return every file below a folder; the disk is looked at once."""
+        if folder not in self._listed:
+            self._listed[folder] = files.walk(self.root / folder)
+        return self._listed[folder]
 
     def scan(self, folder: str) -> Mapping[str, str | None]:
-        """Return the content id of every file below a folder, None for links and other files that are not plain."""
-        before, now = self._before.get(folder, {}), self._folders.setdefault(folder, {})
+        """Return the content id of every file below a folder, None for links and other files that are not plain.
+
+        The disk is looked at once; what is written afterwards does not show.
+        """
+        if folder not in self._found:
+            self._found[folder] = self._scan(folder)
+        return self._found[folder]
+
+    def _scan(self, folder: str) -> Mapping[str, str | None]:
         found: dict[str, str | None] = {}
-        for each in files.walk(self.root / folder):
-            if not each.regular:
-                found[each.path] = None
+        part, before, now = None, Remembered(), Remembered()
+        for path, status, regular in self.walk(folder):
+            if not regular:
+                found[path] = None
                 continue
-            signature = sign(each.stat)
-            known = before.get(each.path)
+            if (first := path.partition("/")[0]) != part:
+                part, before, now = first, *self._part(folder, first)
+            signature = sign(status)
+            known = before.get(path)
             if known is None or known[0] != signature:
-                known = self._read(folder, each, signature)
+                known = self._read(self.root / folder / path, status, signature)
             if known is not None:
-                found[each.path] = known[1]
+                found[path] = known[1]
                 if known[0]:
-                    now[each.path] = known
+                    now[path] = known
         return found
+
+    def _part(self, folder: str, first: str) -> tuple[Remembered, Remembered]:
+        name = f"{folder}/{first}"
+        if name not in self._before:
+            data = self.store.get(self._key(name)) if self.store else None
+            self._before[name] = json.loads(data) if data else {}
+            self._now[name] = {}
+        return self._before[name], self._now[name]
+
+    def _key(self, name: str) -> str:
+        return cache.key("disk", str(self.root.resolve()), self.algorithm, name)
 
     def wrote(self, folder: str, path: str, oid: str) -> None:
         """Remember the content of a file that was just written, if nobody changes it before `save`."""
@@ -73,15 +98,14 @@ class Disk:
             with suppress(OSError):
                 status = (self.root / folder / path).lstat()
                 if sign(status) == signature and settled(status):
-                    self._folders.setdefault(folder, {})[path] = [signature, oid]
-        if self._folders != self._before:
-            self.store.put(self._name, json.dumps(self._folders, separators=(",", ":")).encode())
+                    self._part(folder, path.partition("/")[0])[1][path] = [signature, oid]
+        for name, now in self._now.items():
+            if now != self._before[name]:
+                self.store.put(self._key(name), json.dumps(now, separators=(",", ":")).encode())
 
-    def _read(self, folder: str, each: files.Found, signature: str) -> list[str] | None:
-        data = files.read(self.root / folder / each.path)
-        if data is None:
-            return None
-        return [signature if settled(each.stat) else "", blob_id(data, self.algorithm)]
+    def _read(self, path: Path, status: os.stat_result, signature: str) -> list[str] | None:
+        data = files.read(path)
+        return None if data is None else [signature if settled(status) else "", blob_id(data, self.algorithm)]
 
 
 def sign(status: os.stat_result) -> str:

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from trainyard.synth import ledger, repository, target
 from trainyard.synth.disk import Disk
+from trainyard.synth.ledgers import JobKey
 from trainyard.synth.memory import ClusterFact, FileFact, Memory, RunFact
 from trainyard.synth.reading import Reading
 from trainyard.synth.render import Rendered
 from trainyard.synth.rendering import Rendering
 from trainyard.synth.runs import Decision, Wanted
-from trainyard.synth.snapshot import GENERATED, JobKey, Snapshot
+from trainyard.synth.snapshot import GENERATED, Snapshot
 from trainyard.synth.target import Known, Terms
 from trainyard.synth.tree import Tree
 

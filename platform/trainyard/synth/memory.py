@@ -64,45 +64,68 @@ class ClusterFact:
 
 @dataclass
 class Memory:
-    """Facts about one repository; each is good for as long as its key is the present one."""
+    """Facts about one repository; each is good for as long as its key is the present one.
+
+    They are kept by team and cluster, so that little is written for a small change.
+    """
 
     store: cache.Cache
-    name: str
+    root: Path
     jobs: dict[str, FileFact] = field(default_factory=dict)
     clusters: dict[str, ClusterFact] = field(default_factory=dict)
-    _saved: tuple[dict[str, FileFact], dict[str, ClusterFact]] | None = None
+    _before: dict[str, object] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, store: cache.Cache, root: Path) -> Memory:
-        """Return what is remembered of the repository at a folder."""
-        memory = cls(store, cache.key("memory", FORMAT, str(root.resolve())))
-        data = store.get(memory.name)
-        if data:
-            value = json.loads(data)
-            memory.jobs = {
+    def load(cls, store: cache.Cache, root: Path, specs: Iterable[str]) -> Memory:
+        """Return what is remembered of the repository at a folder, of those teams and clusters that have specs."""
+        memory = cls(store, root)
+        for name in sorted({part_of(path) for path in specs}):
+            data = store.get(memory._key(name))
+            value = json.loads(data) if data else {}
+            jobs = {
                 file: FileFact(key, small, [RunFact(*run) for run in runs], [_finding(each) for each in findings])
-                for file, (key, small, runs, findings) in value["jobs"].items()
+                for file, (key, small, runs, findings) in value.get("jobs", {}).items()
             }
-            memory.clusters = {
-                name: ClusterFact(key, contents, [_finding(each) for each in findings])
-                for name, (key, contents, findings) in value["clusters"].items()
+            clusters = {
+                cluster: ClusterFact(key, contents, [_finding(each) for each in findings])
+                for cluster, (key, contents, findings) in value.get("clusters", {}).items()
             }
-            memory._saved = (dict(memory.jobs), dict(memory.clusters))
+            memory.jobs |= jobs
+            memory.clusters |= clusters
+            memory._before[name] = (jobs, clusters)
         return memory
 
     def save(self) -> None:
         """Keep the facts for the next process."""
-        if self._saved == (self.jobs, self.clusters):
-            return
-        jobs = {
+        parts: dict[str, tuple[dict[str, FileFact], dict[str, ClusterFact]]] = {name: ({}, {}) for name in self._before}
+        for file, fact in self.jobs.items():
+            parts.setdefault(part_of(file), ({}, {}))[0][file] = fact
+        for cluster, each in self.clusters.items():
+            parts.setdefault(part_of(f"{layout.CLUSTERS}/{cluster}.yaml"), ({}, {}))[1][cluster] = each
+        for name, (jobs, clusters) in parts.items():
+            if (jobs, clusters) != self._before.get(name, ({}, {})):
+                self.store.put(self._key(name), _text(jobs, clusters))
+
+    def _key(self, name: str) -> str:
+        return cache.key("memory", FORMAT, str(self.root.resolve()), name)
+
+
+def part_of(path: str) -> str:
+    """Return under which name the facts of a spec file are kept: its team or its cluster."""
+    return "/".join(path.split("/")[:2]) if path.startswith(f"{layout.JOBS}/") else path
+
+
+def _text(jobs: Mapping[str, FileFact], clusters: Mapping[str, ClusterFact]) -> bytes:
+    value = {
+        "jobs": {
             file: (fact.key, fact.small, [_values(run) for run in fact.runs], [asdict(each) for each in fact.findings])
-            for file, fact in self.jobs.items()
-        }
-        clusters = {
-            name: (fact.key, fact.files, [asdict(each) for each in fact.findings])
-            for name, fact in self.clusters.items()
-        }
-        self.store.put(self.name, json.dumps({"jobs": jobs, "clusters": clusters}, separators=(",", ":")).encode())
+            for file, fact in jobs.items()
+        },
+        "clusters": {
+            name: (fact.key, fact.files, [asdict(each) for each in fact.findings]) for name, fact in clusters.items()
+        },
+    }
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _values(run: RunFact) -> tuple[object, ...]:
@@ -115,19 +138,24 @@ def _finding(value: dict[str, Any]) -> Finding:
     return Finding(**{**value, **places, **ref, "severity": Severity(value["severity"])})
 
 
-@dataclass(frozen=True)
+@dataclass
 class Keys:
     """Everything that facts follow from, by content."""
 
     code: str
     specs: Mapping[str, str]
     """Content ids of spec files by path in the repository."""
+    _shared: dict[tuple[str, ...], str] = field(default_factory=dict)
 
-    def of_file(self, file: str, small: Iterable[str], clusters: Iterable[str]) -> str:
+    def of_file(self, file: str, small: Sequence[str], clusters: Sequence[str]) -> str:
         """Return the key of a job file that names these small files and clusters."""
-        team = file.split("/")[1]
-        paths = [file, *small, *(f"{layout.CLUSTERS}/{name}.yaml" for name in clusters)]
-        return self._of([*paths, f"{layout.TEAMS}/{team}.yaml", layout.REPOSITORY])
+        team = file.split("/", 2)[1]
+        around = (team, *clusters)
+        if around not in self._shared:
+            paths = [f"{layout.CLUSTERS}/{name}.yaml" for name in clusters]
+            self._shared[around] = self._of([*paths, f"{layout.TEAMS}/{team}.yaml", layout.REPOSITORY])
+        beside = "".join(f"\0{path}\0{self.specs.get(path)}" for path in small)
+        return cache.key(f"{file}\0{self.specs.get(file)}{beside}\0{self._shared[around]}")
 
     def of_cluster(self, name: str) -> str:
         """Return the key of a cluster: of its file, all teams, its plain objects and the repository's settings."""

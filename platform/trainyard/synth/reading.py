@@ -12,6 +12,7 @@ from trainyard.specs import layout
 from trainyard.specs.load import read_repository
 from trainyard.specs.run import JobFile, Run, Specs
 from trainyard.synth import repository
+from trainyard.synth.disk import Disk
 from trainyard.synth.memory import ClusterFact, FileFact, Keys, Memory, RunFact
 from trainyard.synth.runs import Wanted, wanted
 from trainyard.workloads.resolve import resolve
@@ -69,14 +70,15 @@ class Reading:
         return facts
 
 
-def read(root: Path, keys: Keys, memory: Memory) -> Reading:
-    """Read the specs; raises SpecError where the folder is no repository."""
+def read(disk: Disk, keys: Keys, memory: Memory) -> Reading:
+    """Read the specs below the root of the disk; raises SpecError where the folder is no repository."""
+    root, listed = disk.root, disk.walk(layout.JOBS)
     known = {
         file: fact
         for file, fact in memory.jobs.items()
         if file in keys.specs and fact.key == keys.of_file(file, fact.small, fact.clusters)
     }
-    specs, findings = read_repository(root, skip=frozenset(known), small=small_files(known))
+    specs, findings = read_repository(root, skip=frozenset(known), small=small_files(known), listed=listed)
     names = {(file.split("/")[1], run.job) for file, fact in known.items() for run in fact.runs}
     if any((job.team, job.name) in names for job in specs.jobs):
         known = {}

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from trainyard.findings import Finding, Location
 from trainyard.specs.run import JobFile, digest
 from trainyard.synth import index, ledger
-from trainyard.synth.snapshot import JobKey, Snapshot
+from trainyard.synth.ledgers import JobKey
+from trainyard.synth.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,15 +53,16 @@ def run(
     git = system_git.find(root)
     store = Cache(folder(root))
     disk = Disk(root, store, git.algorithm if git else "sha1")
-    memory = Memory.load(store, root)
-    reading = read(root, Keys(code_key(root, version), spec_ids(disk)), memory)
+    keys = Keys(code_key(root, version), spec_ids(disk))
+    memory = Memory.load(store, root, keys.specs)
+    reading = read(disk, keys, memory)
     terms, jobs, findings = repository.terms(reading.specs, version), reading.jobs(), reading.findings
     if refused(findings) and (git is None or not terms.live):
         return Outcome(tuple(findings), memory, disk)
     if automated and terms.live and ref is None:
         raise ToolError("in CI, say what to compare with: --base REF, or TRAINYARD_BASE")
     revision = reading.specs.repository.revision
-    base, notes = work.find_base(git, disk, live=terms.live, ref=ref, revision=revision, writing=not checking)
+    base, notes = work.find_base(git, disk, store, live=terms.live, ref=ref, revision=revision, writing=not checking)
     if refused(findings) and git is not None:
         standing = Standing(root, git, base, check)
         findings = standing.sort(findings)

@@ -11,16 +11,15 @@ from typing import Any
 from trainyard.documents import load
 from trainyard.findings import Finding, Location
 from trainyard.synth import index, ledger
+from trainyard.synth.ledgers import JobKey, read_ledgers
 from trainyard.system import files
+from trainyard.system.cache import Cache
 from trainyard.system.git import Git, blob_id
 
 GENERATED = "generated"
 REPOSITORY = "platform/repository.yaml"
 
 RUNS = f"{index.TOP}runs/"
-
-JobKey = tuple[str, str, str]
-"""Cluster, team and job."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Snapshot:
         return (index.load(data, folder) if data else None) or {}
 
 
-def from_git(git: Git, commit: str | None) -> Snapshot:
+def from_git(git: Git, commit: str | None, store: Cache | None = None) -> Snapshot:
     """Read the snapshot of a commit; of none there is nothing before the change."""
     if commit is None:
         return Snapshot(algorithm=git.algorithm)
@@ -87,8 +86,8 @@ def from_git(git: Git, commit: str | None) -> Snapshot:
     found = git.listing(tree) if tree else {}
     repository = git.object_id(commit, REPOSITORY)
     live = settings(next(git.read([repository])))[0] if repository else False
-    ledgers, findings = read_ledgers(found, git.read)
-    return Snapshot(found, ledgers, live, git.read, git.algorithm, commit, findings=tuple(findings))
+    ledgers, broken = read_ledgers(found, git.read, store)
+    return Snapshot(found, ledgers, live, git.read, git.algorithm, commit, findings=unreadable(broken))
 
 
 def from_disk(folder: Path, disk: Mapping[str, str | None]) -> Snapshot:
@@ -99,25 +98,14 @@ def from_disk(folder: Path, disk: Mapping[str, str | None]) -> Snapshot:
     def read(oids: Sequence[str]) -> Iterator[bytes]:
         return (files.read(folder / places[oid]) or b"" for oid in oids)
 
-    ledgers, findings = read_ledgers(found, read)
-    return Snapshot(found, ledgers, read=read, proven=False, findings=tuple(findings))
+    ledgers, broken = read_ledgers(found, read)
+    return Snapshot(found, ledgers, read=read, proven=False, findings=unreadable(broken))
 
 
-def read_ledgers(
-    found: Mapping[str, str], read: Callable[[Sequence[str]], Iterator[bytes]]
-) -> tuple[dict[JobKey, tuple[ledger.Entry, ...]], list[Finding]]:
-    """Return the ledger of every job among the files, and a finding for each that cannot be read."""
-    keys = {path: key for path in found if f"/{ledger.TOP}" in path and (key := ledger.job_of(path))}
-    ledgers: dict[JobKey, tuple[ledger.Entry, ...]] = {}
-    findings: list[Finding] = []
-    for (path, key), data in zip(keys.items(), read([found[path] for path in keys]), strict=True):
-        entries = ledger.load(data)
-        if entries is None:
-            message = "this ledger cannot be read at the base; compare with a commit before the damage: --base REF"
-            findings.append(Finding("run/ledger", "run", message, Location(f"{GENERATED}/{path}")))
-        else:
-            ledgers[key] = entries
-    return ledgers, findings
+def unreadable(paths: Sequence[str]) -> tuple[Finding, ...]:
+    """Return a finding for each ledger that cannot be read."""
+    message = "this ledger cannot be read at the base; compare with a commit before the damage: --base REF"
+    return tuple(Finding("run/ledger", "run", message, Location(f"{GENERATED}/{path}")) for path in paths)
 
 
 def settings(data: bytes) -> tuple[bool, str]:

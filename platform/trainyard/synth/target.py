@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from trainyard.findings import Finding, Location
 from trainyard.synth import in_use, index, ledger, runs
+from trainyard.synth.ledgers import JobKey
 from trainyard.synth.render import Rendered
 from trainyard.synth.runs import Decision, Wanted
-from trainyard.synth.snapshot import GENERATED, JobKey, Snapshot
+from trainyard.synth.snapshot import GENERATED, Snapshot
 from trainyard.synth.tree import Tree
 
 

@@ -15,6 +15,7 @@ from trainyard.synth.disk import Disk
 from trainyard.synth.runs import Decision
 from trainyard.synth.snapshot import GENERATED, Snapshot, from_disk, from_git
 from trainyard.synth.tree import Changes, Tree
+from trainyard.system.cache import Cache
 from trainyard.system.git import Git
 
 
@@ -63,7 +64,14 @@ def finish(
 
 
 def find_base(
-    git: Git | None, disk: Disk, *, live: bool, ref: str | None = None, revision: str = "main", writing: bool = True
+    git: Git | None,
+    disk: Disk,
+    store: Cache | None = None,
+    *,
+    live: bool,
+    ref: str | None = None,
+    revision: str = "main",
+    writing: bool = True,
 ) -> tuple[Snapshot, list[Finding]]:
     """Return the snapshot at the base, and a finding where less can be proven than with Git at hand.
 
@@ -82,7 +90,7 @@ def find_base(
         if live or ref is not None:
             raise
         return Snapshot(algorithm=git.algorithm), [unproven(f"nothing shows whether live was true before: {error}")]
-    return from_git(git, commit), []
+    return from_git(git, commit, store), []
 
 
 def unproven(message: str) -> Finding:

@@ -7,15 +7,17 @@ import stat
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
+
+NAME = attrgetter("name")
 
 MARK = ".trainyard-"
 """How temporary files begin; a killed process may leave one behind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A file below a folder: its path there with forward slashes, what the disk says of it, whether it is plain."""
 
     path: str
@@ -58,26 +60,32 @@ def read(path: Path) -> bytes | None:
         return None
 
 
-def walk(folder: Path) -> Iterator[Found]:
-    """Yield every file below a folder, sorted inside each folder; links are listed, never followed.
+def walk(folder: Path) -> list[Found]:
+    """Return every file below a folder, sorted inside each folder; links are listed, never followed.
 
     A folder that does not exist has no files.
     """
-    yield from _walk(str(folder), "")
+    found: list[Found] = []
+    open_folders = [(_entries(str(folder)), "")]
+    while open_folders:
+        entries, prefix = open_folders[-1]
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                open_folders.append((_entries(entry.path), f"{prefix}{entry.name}/"))
+                break
+            status = entry.stat(follow_symlinks=False)
+            found.append(Found(prefix + entry.name, status, stat.S_ISREG(status.st_mode)))
+        else:
+            open_folders.pop()
+    return found
 
 
-def _walk(folder: str, prefix: str) -> Iterator[Found]:
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
+            return iter(sorted(listing, key=NAME))
     except (FileNotFoundError, NotADirectoryError):
-        return
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            yield from _walk(entry.path, f"{prefix}{entry.name}/")
-        else:
-            status = entry.stat(follow_symlinks=False)
-            yield Found(prefix + entry.name, status, stat.S_ISREG(status.st_mode))
+        return iter(())
 
 
 def remove(path: Path, *, top: Path) -> None:
