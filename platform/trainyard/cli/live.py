@@ -1,0 +1,31 @@
+"""Ask a real cluster, without ever changing it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def group() -> None:
+    """Ask a real cluster, without ever changing it."""
+
+
+@app.command("verify")
+def verify(
+    cluster: str | None = typer.Argument(None, help="The cluster of this repository; default: named as the context."),
+    context: str = typer.Option(help="The context of the kubeconfig; always named, so that none is asked by mistake."),
+    kubeconfig: Path | None = typer.Option(None, help="The kubeconfig; default: KUBECONFIG, else ~/.kube/config."),
+    root: Path = typer.Option(Path(), help="The repository."),
+) -> int:
+    """Apply generated/<cluster> in a server-side dry run, and list where the server and `validate` disagree."""
+    from trainyard.live import verify as comparison
+    from trainyard.live.server import Server
+
+    found = comparison.verify(root, cluster or context, Server(kubeconfig=kubeconfig, context=context))
+    sys.stdout.write(comparison.render(found))
+    return int(bool(found.differences))

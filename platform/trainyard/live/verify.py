@@ -1,0 +1,129 @@
+"""Compares our verdict on a cluster's generated objects with that of the cluster's own API server, by dry runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainyard.api.catalog import Missing
+from trainyard.api.judge import Judge
+from trainyard.checks.repository import Checking
+from trainyard.checks.result import Result
+from trainyard.checks.validate import decode_all
+from trainyard.errors import SpecError
+from trainyard.findings import ObjectRef, Severity, did_you_mean
+from trainyard.live.server import Answer, Server
+from trainyard.manifests import Manifest
+from trainyard.specs.load import load_repository
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One object on which the two differ, or of which the server says nothing."""
+
+    file: str
+    ref: ObjectRef
+    ours: str
+    server: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What came out for one cluster."""
+
+    cluster: str
+    server: str
+    """The server's minor version."""
+    agreed: int
+    rows: tuple[Row, ...]
+
+    @property
+    def differences(self) -> tuple[Row, ...]:
+        """The objects on which verdicts differ."""
+        return tuple(each for each in self.rows if each.server in ("valid", "invalid"))
+
+
+NOT_FOUND = 404
+
+
+def verify(root: Path, cluster: str, server: Server) -> Comparison:
+    """Ask the server about every object of generated/<cluster>, in dry runs, and keep what it sees otherwise than we.
+
+    Raises SpecError where the repository or its tree cannot be read, and ToolError where the server cannot be.
+    """
+    checking = open_repository(root, cluster)
+    told = Result()
+    known = checking.catalog(cluster, checking.specs.clusters[cluster], told)
+    manifests = decode_all(checking.inputs(cluster), told)
+    if not manifests:
+        raise SpecError(f"generated/{cluster}/ holds no objects; run `trainyard synth`")
+    judge = Judge(
+        known.with_crds(each.value for each in manifests),
+        namespaces=checking.namespaces(checking.specs.clusters[cluster], manifests),
+        refused_later=Severity.WARNING,
+    )
+    return compare(cluster, manifests, judge, server)
+
+
+def open_repository(root: Path, cluster: str) -> Checking:
+    """Return what is needed to judge a cluster's tree."""
+    specs, _ = load_repository(root)
+    if specs is None:
+        raise SpecError("the repository has problems of its own; `trainyard validate` lists them")
+    if cluster not in specs.clusters:
+        raise SpecError(f"cluster {cluster!r} does not exist; {did_you_mean(cluster, specs.clusters)}")
+    return Checking(root, specs, lambda _: None)
+
+
+def compare(cluster: str, manifests: Iterable[Manifest], judge: Judge, server: Server) -> Comparison:
+    """Ask about every object, and keep those on which the server differs or says nothing."""
+    objects = list(manifests)
+    made = {each.name for each in objects if each.kind == "Namespace" and not each.group}
+    version = server.version()
+    rows = [row(each, judge, server, made) for each in objects]
+    kept = tuple(each for each in rows if each is not None)
+    return Comparison(cluster, version, len(objects) - len(kept), kept)
+
+
+def row(manifest: Manifest, judge: Judge, server: Server, made: set[str]) -> Row | None:
+    """Return what differs on one object, or None where both say the same."""
+    kind = judge.catalog.lookup(*manifest.gvk)
+    if isinstance(kind, Missing):
+        return Row(manifest.file, manifest.ref, "unknown", "not asked", kind.message)
+    mine = judge.judge(manifest)
+    answer = server.apply(manifest.value, kind)
+    theirs = verdict(answer, waits=manifest.namespace in made)
+    if theirs == mine.verdict:
+        return None
+    reason = answer.message or next((each.message for each in mine.findings if each.is_error), "")
+    return Row(manifest.file, manifest.ref, mine.verdict, theirs, reason)
+
+
+def verdict(answer: Answer, *, waits: bool) -> str:
+    """Say what an answer means; where an object `waits` for a namespace of its own tree, a 404 is no verdict."""
+    if answer.accepted:
+        return "valid"
+    if not answer.told or (waits and answer.code == NOT_FOUND and answer.message.startswith("namespaces ")):
+        return "silent"
+    return "invalid"
+
+
+def render(found: Comparison) -> str:
+    """Return the table of differences, and the counts."""
+    lines = []
+    if found.rows:
+        lines.append(LINE.format("ours", "server", "object"))
+    for each in found.rows:
+        lines += [LINE.format(each.ours, each.server, str(each.ref)), f"{'':20}{each.file}"]
+        lines += [f"{'':20}{each.reason}"] if each.reason else []
+    silent = len(found.rows) - len(found.differences)
+    lines.append(
+        f"{found.cluster} on Kubernetes {found.server}: {found.agreed} objects judged alike, "
+        f"{len(found.differences)} otherwise, {silent} without the server's verdict; nothing was changed"
+    )
+    return "\n".join(lines) + "\n"
+
+
+LINE = "{:<10}{:<10}{}"
