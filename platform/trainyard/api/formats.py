@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date
+from functools import cache
 from itertools import cycle
+from typing import Any
 
 import re2
 
@@ -18,7 +20,7 @@ from trainyard.api.core import addresses
 
 Check = Callable[[str], bool]
 
-HOSTNAME = re2.compile(
+HOSTNAME = (
     r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)"
     r"|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$"
 )
@@ -69,7 +71,13 @@ def uuid(version: str = "[0-9a-f]", variant: str = "[0-9a-f]") -> Check:
 def is_hostname(text: str) -> bool:
     """Whether the text is a host name."""
     fits = len(text.encode()) <= 255 and all(len(part.encode()) <= 63 for part in text.split("."))
-    return fits and HOSTNAME.search(text) is not None
+    return fits and hostname().search(text) is not None
+
+
+@cache
+def hostname() -> Any:
+    """Return the pattern of host names; its tables of letters take longer to build than most files to judge."""
+    return re2.compile(HOSTNAME)
 
 
 def is_date(text: str) -> bool:

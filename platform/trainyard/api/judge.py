@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from trainyard.api import core, defaults, metadata, rules, structural, webhooks
+from trainyard.api import core, defaults, metadata, structural, webhooks
 from trainyard.api.catalog import Catalog, Missing
 from trainyard.api.core import defaults as core_defaults
-from trainyard.api.policies import typecheck
-from trainyard.api.problems import Problem
+from trainyard.api.problems import UNKNOWN, Problem
 from trainyard.api.served import Kind
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Layer, Location, Severity
@@ -60,8 +59,8 @@ class Judge:
         found = self.catalog.lookup(*manifest.gvk)
         if isinstance(found, Missing):
             return self._unknown(manifest, found)
-        value = self._prepared(manifest.value, found, update=old is not None)
         before = None if old is None else self._prepared(old, found)
+        value = self._prepared(manifest.value, found, before)
         findings = tuple(self._findings(manifest, found, value, before))
         if not any(each.is_error for each in findings):
             findings += tuple(self._webhooks(manifest, found, value, before))
@@ -91,10 +90,11 @@ class Judge:
             problem = Problem(("apiVersion",), "schema/deprecated", kind.deprecated, f"{kind.project} {kind.release}")
             yield self._finding(manifest, problem, "schema", Severity.WARNING)
 
-    def _prepared(self, value: dict[str, Any], kind: Kind, *, update: bool = False) -> dict[str, Any]:
+    def _prepared(self, value: dict[str, Any], kind: Kind, old: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return a copy with all defaults, the installed operators' too."""
         filled = prepared(value, kind, self.catalog.kubernetes)
-        webhooks.default(filled, kind=kind, projects=self.catalog.projects, update=update)
+        projects = self.catalog.projects
+        webhooks.default(filled, kind=kind, projects=projects, old=old, given=value, around=self.around)
         return filled
 
     def _rules(
@@ -107,16 +107,23 @@ class Judge:
         *,
         malformed: bool,
     ) -> Iterator[Finding]:
-        """Run the rules of Kubernetes' own kinds in code, and those of custom resources in CEL."""
+        """Run the rules of Kubernetes' own kinds in code, and those of custom resources in CEL.
+
+        CEL is imported for objects that need it: many files hold none.
+        """
         kubernetes = self.catalog.kubernetes
         if kind.typed:
             for problem in core.check(value, kubernetes=kubernetes, old=old):
                 if not beneath(problem.path, refused):
                     yield self._finding(manifest, problem, "core")
             if (kind.group, kind.kind) == POLICY and not refused:
+                from trainyard.api.policies import typecheck
+
                 for problem in typecheck.compilation(value, kubernetes=kubernetes):
                     yield self._finding(manifest, problem, "cel")
-        elif not malformed:
+        elif kind.ruled and not malformed:
+            from trainyard.api import rules
+
             for problem in rules.check(value, kind, kubernetes=kubernetes, old=old):
                 yield self._finding(manifest, problem, "cel")
 
@@ -174,7 +181,7 @@ def verdict_of(findings: Iterable[Finding]) -> Verdict:
     errors = [each for each in findings if each.is_error]
     if not errors:
         return "valid"
-    return "unknown" if all(each.rule == rules.UNKNOWN for each in errors) else "invalid"
+    return "unknown" if all(each.rule == UNKNOWN for each in errors) else "invalid"
 
 
 def beneath(path: Path, refused: set[Path]) -> bool:

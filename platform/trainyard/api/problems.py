@@ -8,6 +8,9 @@ from typing import Any
 
 Path = tuple[str | int, ...]
 
+UNKNOWN = "cel/unknown"
+"""The rule of a problem that says what cannot be judged."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

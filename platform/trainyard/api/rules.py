@@ -14,12 +14,12 @@ from typing import Any
 from trainyard.api.cel import CelError, CompileError, Program, Unknown
 from trainyard.api.cel.errors import TooDeepError
 from trainyard.api.cel.values import NONE, Optional
-from trainyard.api.problems import Path, Problem, Rule
+from trainyard.api.problems import UNKNOWN, Path, Problem, Rule
 from trainyard.api.ratchet import Correlation, Counterparts, Schema
 from trainyard.api.ruletree import CompiledRule, Node, tree
 from trainyard.api.served import Kind
 
-RULE, UNKNOWN = "cel/rule", "cel/unknown"
+RULE = "cel/rule"
 MESSAGE_LIMIT = 5120
 """Bytes of an evaluated message: kubernetes/apiserver v0.35.4 pkg/apis/cel/config.go."""
 

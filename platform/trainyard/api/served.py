@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 from trainyard.api import crd, schemas
 from trainyard.api.shelf import CORE, Choice, Shelf
 
+RULES = b'"x-kubernetes-validations"'
 INPUTS = "inputs"
 """Stands for the project of a kind whose CRD is among the inputs."""
 
@@ -56,6 +58,12 @@ class Kind:
         if isinstance(self.source, Path):
             return schemas.load(self.source)
         return schemas.resolve(copy.deepcopy(dict(self.source)))
+
+    @cached_property
+    def ruled(self) -> bool:
+        """Whether the schema may state rules in CEL, told without reading it whole."""
+        text = self.source.read_bytes() if isinstance(self.source, Path) else json.dumps(self.source).encode()
+        return RULES in text
 
     def same_schema(self, other: Kind) -> bool:
         """Whether both versions accept the same objects."""

@@ -7,19 +7,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainyard.api import policies as engine
 from trainyard.api.catalog import Catalog
 from trainyard.api.catalog import load as load_catalog
-from trainyard.api.judge import Judgement, Verdict
+from trainyard.api.judge import Judgement
 from trainyard.api.metadata import minor
 from trainyard.api.policies import Binding, Decision, Request, Resource, Surroundings, typecheck
 from trainyard.checks.policies import RUN_LABEL, Waivers
-from trainyard.checks.policy import Policy
+from trainyard.checks.result import Outcome
 from trainyard.documents import format_path
 from trainyard.findings import Finding, Location, Severity
 from trainyard.manifests import Manifest
+
+if TYPE_CHECKING:
+    from trainyard.checks.policy import Policy
 
 POLICY, BINDING = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
 NEWEST = "1.36"
@@ -54,15 +57,6 @@ def check_cel(manifests: Iterable[Manifest], rules: Iterable[Policy], waivers: W
     return [found for _, _, found in run(subjects, ours(rules, NEWEST), Surroundings(), waivers)]
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What policies found, and what that makes of the verdicts on objects."""
-
-    findings: list[Finding]
-    verdicts: dict[int, Verdict]
-    """By the identity (`id`) of the manifest, where a policy refuses the object or cannot be decided."""
-
-
 def check_judged(
     judgements: Sequence[Judgement], catalog: Catalog, rules: Sequence[Policy], waivers: Waivers, *, complete: bool
 ) -> Outcome:
@@ -79,7 +73,7 @@ def check_judged(
     known = {rule.id for rule in rules}
     bound = [*ours(rules, catalog.kubernetes), *theirs(subjects, catalog.kubernetes, known)]
     compiled = [each for each in subjects if each.manifest.kind == POLICY and each.valid]
-    outcome = Outcome(list(types(compiled, catalog)), {})
+    outcome = Outcome(list(types(compiled, catalog)))
     for subject, decision, found in run(subjects, bound, around, waivers):
         outcome.findings.append(found)
         key = id(subject.manifest)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from trainyard.checks.policy import Policy, Problem
 from trainyard.checks.result import Skipped
-from trainyard.checks.world import World
 from trainyard.documents import format_path
 from trainyard.findings import Finding, Location, Severity, did_you_mean
+
+if TYPE_CHECKING:
+    from trainyard.checks.policy import Policy, Problem
+    from trainyard.checks.world import World
 
 
 @dataclass(frozen=True, slots=True)

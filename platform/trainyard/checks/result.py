@@ -31,6 +31,15 @@ class Skipped:
 
 
 @dataclass(slots=True)
+class Outcome:
+    """What admission policies found, and what that makes of the verdicts on objects."""
+
+    findings: list[Finding] = field(default_factory=list)
+    verdicts: dict[int, Verdict] = field(default_factory=dict)
+    """By the identity (`id`) of the manifest, where a policy refuses the object or cannot be decided."""
+
+
+@dataclass(slots=True)
 class Result:
     """Everything that one run of the checks found."""
 

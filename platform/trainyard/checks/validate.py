@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from trainyard.api import catalog
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
-from trainyard.checks import cel_policies
-from trainyard.checks.cel_policies import Outcome
 from trainyard.checks.inputs import decode
 from trainyard.checks.policies import Waivers
-from trainyard.checks.result import Judged, Result
+from trainyard.checks.result import Judged, Outcome, Result
 from trainyard.manifests import Manifest
 
+POLICY = "ValidatingAdmissionPolicy"
 Identity = tuple[str, str, str | None, str]
 """Group, kind, namespace and name: what stays the same when an object changes."""
 
@@ -44,7 +43,7 @@ def strangers(
     for manifest in manifests:
         old = olds.get(identity(manifest))
         judgements.append(judge.judge(manifest, old=None if old is None else old.value))
-    collect(result, judgements, cel_policies.check_judged(judgements, known, (), Waivers(), complete=False))
+    collect(result, judgements, admitted(judgements, known))
     result.notes.append(assumed(known, kubernetes=kubernetes, projects=projects))
     return result
 
@@ -57,6 +56,15 @@ def decode_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Mani
         manifests += decoded
         result.add(findings)
     return manifests
+
+
+def admitted(judgements: Sequence[Judgement], known: Catalog) -> Outcome:
+    """Run the admission policies among the inputs; without any, CEL need not be imported."""
+    if not any(each.manifest.kind == POLICY for each in judgements):
+        return Outcome()
+    from trainyard.checks import cel_policies
+
+    return cel_policies.check_judged(judgements, known, (), Waivers(), complete=False)
 
 
 def collect(result: Result, judgements: Iterable[Judgement], outcome: Outcome) -> None:
