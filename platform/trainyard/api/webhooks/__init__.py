@@ -16,7 +16,7 @@ from typing import Any
 from trainyard.api.core.shapes import Object
 from trainyard.api.problems import Problem
 from trainyard.api.served import Kind
-from trainyard.api.webhooks.around import Around, Review, around, namespace_of
+from trainyard.api.webhooks.around import Around, Review, around
 
 __all__ = ["ADMISSION", "DEFAULTS", "RECONCILE", "Around", "Review", "around", "check", "default", "reconcile"]
 
@@ -65,10 +65,17 @@ RECONCILE: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 }
 """By group and kind: which project's controller refuses it after admission, and the function below this package."""
 
+_SUSPENDS = (("kueue", "kueue.suspend:default"),)
 DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
-    ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:default"),),
+    ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:default"), *_SUSPENDS),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:default"),),
-    (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"),),
+    (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"), *_SUSPENDS),
+    ("batch", "Job"): _SUSPENDS,
+    (_KUBEFLOW, "MPIJob"): _SUSPENDS,
+    (_RAY, "RayCluster"): _SUSPENDS,
+    (_RAY, "RayJob"): _SUSPENDS,
+    (_RAY, "RayService"): _SUSPENDS,
+    **dict.fromkeys(((_KUBEFLOW, job) for job in _KUBEFLOW_JOBS), _SUSPENDS),
     ("batch.volcano.sh", "Job"): (("volcano", "volcano.jobs:default"),),
     ("scheduling.volcano.sh", "Queue"): (("volcano", "volcano.queues:default_queue"),),
 }
@@ -85,14 +92,23 @@ def _found(entry: str) -> Callable[..., Any]:
     return found
 
 
-def default(value: Object, *, kind: Kind, projects: Mapping[str, str], update: bool = False) -> None:
-    """Fill in, in place, what mutating webhooks add and later layers need; `update` where an older object is replaced.
+def default(
+    value: Object,
+    *,
+    kind: Kind,
+    projects: Mapping[str, str],
+    old: Object | None = None,
+    given: Object | None = None,
+    around: Around = Around(),  # noqa: B008  # frozen and empty
+) -> None:
+    """Fill in, in place, what mutating webhooks add and later layers need; `old` is the stored object, with defaults.
 
     An apply over a stored object keeps what a webhook once added, but not inside lists that are replaced whole.
     """
+    review = Review(value, old, around, given)
     for project, entry in DEFAULTS.get((kind.group, kind.kind), ()):
-        if project in projects:
-            _found(entry)(value, update=update)
+        if project in projects and not (kind.namespaced and review.namespace in _EXEMPT.get(project, ())):
+            _found(entry)(review)
 
 
 def check(
@@ -131,8 +147,6 @@ def _run(
     projects: Mapping[str, str],
 ) -> Iterator[Problem]:
     for project, entry in registry.get((kind.group, kind.kind), ()):
-        if project not in projects:
-            continue
-        if kind.namespaced and namespace_of(review.value) in _EXEMPT.get(project, ()):
+        if project not in projects or (kind.namespaced and review.namespace in _EXEMPT.get(project, ())):
             continue
         yield from _found(entry)(review)

@@ -57,9 +57,9 @@ def check(review: Review) -> Iterator[Problem]:
     yield from _check_claims(spec, review)
 
 
-def default(value: Object, *, update: bool) -> None:
+def default(review: Review) -> None:
     """Fill in what the webhook does on create; an apply over it keeps all but what stands in the list of rules."""
-    filled = child(value, "spec")
+    filled = child(review.value, "spec")
     if filled is None:
         return
     if filled.get("successPolicy") is None:
@@ -78,7 +78,7 @@ def default(value: Object, *, update: bool) -> None:
         network.setdefault("enableDNSHostnames", True)
         network.setdefault("publishNotReadyAddresses", True)
     for index, rule in each(inner(filled, "failurePolicy"), "rules"):
-        if not rule.get("name") and not update:
+        if not rule.get("name") and review.old is None:
             rule["name"] = f"failurePolicyRule{index}"
 
 

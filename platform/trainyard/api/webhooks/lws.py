@@ -18,9 +18,9 @@ _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 _SUB_GROUP: Path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
 
 
-def default(value: Object, *, update: bool) -> None:  # noqa: ARG001  # updates are defaulted alike
+def default(review: Review) -> None:
     """Fill in what the webhook does: how to restart, roll out and name."""
-    spec = child(value, "spec")
+    spec = child(review.value, "spec")
     if spec is None:
         return
     template = inner(spec, "leaderWorkerTemplate")

@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainyard.api.core.shapes import Object, flag, inner, number
-from trainyard.api.problems import Path, Problem, Rule
+from trainyard.api.core.shapes import Object, inner, number
+from trainyard.api.problems import Problem, Rule
 from trainyard.api.webhooks import golang
 from trainyard.api.webhooks.around import Review, annotations_of
-from trainyard.api.webhooks.kueue import labels, podsets, topology
+from trainyard.api.webhooks.kueue import labels, podsets, suspend, topology
 
 BATCH = Rule("webhook/kueue-batch-job", "kueue v0.19.2 pkg/controller/jobs/job/job_webhook.go")
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"
-_STOPPING = "kueue.x-k8s.io/stopping"
 
 
 @dataclass(frozen=True, slots=True)
 class Integration:
     """What is particular to one kind of job."""
 
-    suspend: Path
     pod_sets: podsets.PodSets
     grouped: bool = False
     """Whether two pod sets may be placed together."""
@@ -32,26 +30,24 @@ class Integration:
     """Whether an update is judged by the rules for creation too."""
 
 
-_RUN_POLICY: Path = ("spec", "runPolicy", "suspend")
-_SUSPEND: Path = ("spec", "suspend")
 _MASTER_WORKER = ("Master", "Worker")
 
 
 def _replicas(field: str, *order: str, prebuilt: bool = True) -> Integration:
-    return Integration(_RUN_POLICY, podsets.of_replicas(field, order), prebuilt=prebuilt, created_again=False)
+    return Integration(podsets.of_replicas(field, order), prebuilt=prebuilt, created_again=False)
 
 
 INTEGRATIONS: dict[str, Integration] = {
-    "Job": Integration(_SUSPEND, podsets.of_job, elastic=True),
-    "JobSet": Integration(_SUSPEND, podsets.of_job_set, grouped=True),
-    "TrainJob": Integration(_SUSPEND, podsets.nothing),
-    "MPIJob": Integration(_RUN_POLICY, podsets.of_replicas("mpiReplicaSpecs", ("Launcher", "Worker")), grouped=True),
+    "Job": Integration(podsets.of_job, elastic=True),
+    "JobSet": Integration(podsets.of_job_set, grouped=True),
+    "TrainJob": Integration(podsets.nothing),
+    "MPIJob": Integration(podsets.of_replicas("mpiReplicaSpecs", ("Launcher", "Worker")), grouped=True),
     "PyTorchJob": _replicas("pytorchReplicaSpecs", *_MASTER_WORKER),
     "TFJob": _replicas("tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator"),
     "XGBoostJob": _replicas("xgbReplicaSpecs", *_MASTER_WORKER),
     "PaddleJob": _replicas("paddleReplicaSpecs", *_MASTER_WORKER),
     "JAXJob": _replicas("jaxReplicaSpecs", "Worker", prebuilt=False),
-    "AppWrapper": Integration(_SUSPEND, podsets.nothing, created_again=False),
+    "AppWrapper": Integration(podsets.nothing, created_again=False),
 }
 """By kind; group and installation are looked at before."""
 
@@ -65,7 +61,7 @@ def check(review: Review) -> Iterator[Problem]:
     if review.old is not None:
         yield from check_update(review, integration)
     pod_sets = integration.pod_sets(review.value)
-    if review.old is None and is_mutated(review, integration.suspend):
+    if review.old is None and suspend.is_mutated(review):
         yield from podsets.check_decoded(pod_sets, review.value)
     yield from topology.check_pod_sets(pod_sets, grouped=integration.grouped)
     if kind == "Job":
@@ -84,7 +80,7 @@ def check_create(value: Object, integration: Integration) -> Iterator[Problem]:
 def check_update(review: Review, integration: Integration) -> Iterator[Problem]:
     """Yield changes that are refused, most of them only while the job runs."""
     old = review.old or {}
-    was, now = suspended_before(review, integration.suspend), suspended_now(review, integration.suspend)
+    was, now = suspend.before(review), suspend.now(review)
     yield from labels.check_queue_kept(review, suspended=now)
     if now or labels.elastic(old):
         if not integration.created_again:
@@ -103,30 +99,6 @@ def check_update(review: Review, integration: Integration) -> Iterator[Problem]:
         yield from labels.check_gates(review.value)
 
 
-def is_mutated(review: Review, suspend: Path) -> bool:
-    """Whether Kueue's mutating webhook changes a new job: it suspends what is queued and is not suspended."""
-    return bool(labels.queue_of(review.value, review.around)) and not _is_true(review.value, suspend)
-
-
-def suspended_before(review: Review, path: Path) -> bool:
-    """Whether the stored job is suspended: it says so, or it waits in a queue, which suspends it."""
-    old = review.old or {}
-    return _is_true(old, path) or bool(labels.queue_of(old, review.around))
-
-
-def suspended_now(review: Review, path: Path) -> bool:
-    """Whether the job would be suspended: what the manifest leaves out stays as it is stored."""
-    written = inner(review.given or review.value, *map(str, path[:-1])).get(str(path[-1]))
-    if written is None or (review.given is None and written is False):
-        stopping = annotations_of(review.value).get(_STOPPING) == "true"
-        return suspended_before(review, path) and not stopping
-    return written is True
-
-
-def _is_true(value: Object, path: Path) -> bool:
-    return flag(inner(value, *map(str, path[:-1])), str(path[-1]))
-
-
 def _check_batch(review: Review) -> Iterator[Problem]:
     """A Job may say how few pods it can do with, and that its completions follow its parallelism."""
     spec, found = review.spec, annotations_of(review.value)
@@ -138,7 +110,7 @@ def _check_batch(review: Review) -> Iterator[Problem]:
     yield from _check_elastic_topology(review.value)
     if review.old is None:
         return
-    was, now = suspended_before(review, _SUSPEND), suspended_now(review, _SUSPEND)
+    was, now = suspend.before(review), suspend.now(review)
     if MIN_PARALLELISM in before and not was and number(spec, "parallelism") != number(review.old_spec, "parallelism"):
         yield BATCH.forbidden(("spec", "parallelism"), "cannot change while a job with partial admission runs")
     if not was and not now and _equal(found) != _equal(before):

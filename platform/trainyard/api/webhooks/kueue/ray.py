@@ -6,31 +6,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from trainyard.api.core.shapes import Object, child, count, each, flag, inner, text
-from trainyard.api.problems import Path, Problem, Rule
+from trainyard.api.problems import Problem, Rule
 from trainyard.api.webhooks.around import QUEUE, Review, annotations_of, labels_of
-from trainyard.api.webhooks.kueue import jobs, labels, podsets, topology
+from trainyard.api.webhooks.kueue import jobs, labels, podsets, suspend, topology
 
 CLUSTER = Rule("webhook/kueue-ray-cluster", "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go")
 JOB = Rule("webhook/kueue-ray-job", "kueue v0.19.2 pkg/controller/jobs/rayjob/rayjob_webhook.go")
 SERVICE = Rule("webhook/kueue-ray-service", "kueue v0.19.2 pkg/controller/jobs/rayservice/rayservice_webhook.go")
 
+_GATE = "kueue.x-k8s.io/elastic-job"
 _PATHS: dict[str, tuple[str, ...]] = {
     "RayCluster": ("spec",),
     "RayJob": ("spec", "rayClusterSpec"),
     "RayService": ("spec", "rayClusterConfig"),
 }
 """Where the specification of the cluster stands."""
-_SUSPEND: dict[str, Path] = {
-    "RayCluster": ("spec", "suspend"),
-    "RayJob": ("spec", "suspend"),
-    "RayService": ("spec", "rayClusterConfig", "suspend"),
-}
 
 
 def check(review: Review) -> Iterator[Problem]:
     """Yield what is wrong with a Ray object; an update is judged only if one of the two is queued."""
     kind = str(review.value.get("kind"))
-    integration = jobs.Integration(_SUSPEND[kind], podsets.nothing, grouped=True, elastic=True)
+    integration = jobs.Integration(podsets.nothing, grouped=True, elastic=True)
     queue = labels.queue_of(review.value, review.around) if review.old is None else labels_of(review.value).get(QUEUE)
     if review.old is not None:
         if not queue and not labels_of(review.old).get(QUEUE):
@@ -44,7 +40,7 @@ def check(review: Review) -> Iterator[Problem]:
     yield from _check_containers(review, kind)
     yield from jobs.check_create(review.value, integration)
     pod_sets = _pod_sets(review.value, kind)
-    if review.old is None and jobs.is_mutated(review, integration.suspend):
+    if review.old is None and suspend.is_mutated(review):
         yield from podsets.check_decoded(pod_sets, review.value)
     yield from topology.check_pod_sets(pod_sets, grouped=True)
 
@@ -90,12 +86,23 @@ def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
             yield rule.invalid((*path, "enableInTreeAutoscaling"), True, detail)  # the value shown
         elif kind == "RayCluster" and text(spec, "managedBy") == "kueue.x-k8s.io/multikueue":
             yield rule.forbidden((*path, "enableInTreeAutoscaling"), "MultiKueue does not support autoscaling")
+    if kind == "RayCluster" and review.old is not None and labels.elastic(review.value):
+        yield from _check_elastic(spec)
     groups = each(spec, "workerGroupSpecs")
     if len(groups) + 1 > podsets.MAX:
         yield rule.too_many((*path, "workerGroupSpecs"), len(groups) + 1, podsets.MAX)
     for index, group in groups:
         if text(group, "groupName") == "head":
             yield rule.forbidden((*path, "workerGroupSpecs", index, "groupName"), "'head' is the head group's name")
+
+
+def _check_elastic(spec: Object) -> Iterator[Problem]:
+    """The webhook gates an elastic cluster's pods on create alone; an apply takes the gates out of the list again."""
+    for index, group in each(spec, "workerGroupSpecs"):
+        pod = inner(group, "template", "spec")
+        if _GATE not in {text(gate, "name") for _, gate in each(pod, "schedulingGates")}:
+            path: Path = ("spec", "workerGroupSpecs", index, "template", "spec", "schedulingGates")
+            yield CLUSTER.required(path, f"an elastic cluster must keep the gate {_GATE!r}")
 
 
 def _pod_sets(value: Object, kind: str) -> Sequence[topology.PodSet]:

@@ -16,10 +16,10 @@ RULE = Rule("webhook/kueue-trainjob", "kueue v0.19.2 pkg/controller/jobs/trainjo
 _REF: Path = ("spec", "runtimeRef")
 
 
-def default(value: Object, *, update: bool) -> None:
+def default(review: Review) -> None:
     """Spell quantities as the webhook stores them on create; an apply of a bare number then differs from it."""
-    resources = inner(value, "spec", "trainer", "resourcesPerNode")
-    if update:
+    resources = inner(review.spec, "trainer", "resourcesPerNode")
+    if review.old is not None:
         return
     for kind in ("requests", "limits"):
         amounts = inner(resources, kind)

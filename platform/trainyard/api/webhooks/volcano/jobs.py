@@ -47,10 +47,10 @@ def check(review: Review) -> Iterator[Problem]:
         yield JOB.invalid(("spec", "tasks"), _task_names(spec), "tasks depend on each other in a circle, or on none")
 
 
-def default(value: Object, *, update: bool) -> None:
+def default(review: Review) -> None:
     """Fill in what the webhook does, which it does on create alone."""
-    filled = child(value, "spec")
-    if filled is None or update:
+    filled = child(review.value, "spec")
+    if filled is None or review.old is not None:
         return
     for index, task in each(filled, "tasks"):
         task["name"] = text(task, "name") or f"default{index}"

@@ -37,10 +37,10 @@ _MOST_ZONE_PART = 14
 Amounts = dict[str, int]
 
 
-def default_queue(value: Object, *, update: bool) -> None:
+def default_queue(review: Review) -> None:
     """Fill in what the webhook does on create: weight 1, and that others may reclaim."""
-    spec = child(value, "spec")
-    if spec is None or update:
+    spec = child(review.value, "spec")
+    if spec is None or review.old is not None:
         return
     spec["weight"] = spec.get("weight") or 1
     if spec.get("reclaimable") is None:

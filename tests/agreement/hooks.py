@@ -1,0 +1,71 @@
+"""Objects of the kinds that operators' webhooks judge, changed at the fields that those webhooks read.
+
+`bases.json` holds valid objects by name, `edits.json` for each of them paths with values worth trying; `GONE` takes
+the field away. A case is a name and places in the table, so that thousands of labelled ones stay small.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "webhooks"
+GONE = "~"
+
+Picks = list[tuple[int, int]]
+
+
+def read(name: str) -> Any:
+    """One of the tables."""
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def put(value: Any, path: str, part: Any) -> bool:
+    """Set a field, whose parts are divided by bars; false where there is no such place."""
+    *steps, last = path.split("|")
+    for number, step in enumerate(steps):
+        if isinstance(value, list):
+            if int(step) >= len(value):
+                return False
+            value = value[int(step)]
+            continue
+        if value.get(step) is None:
+            if part == GONE or [*steps[number + 1 :], last][0].isdigit():
+                return False
+            value[step] = {}
+        value = value[step]
+        if not isinstance(value, (dict, list)):
+            return False
+    if isinstance(value, list):
+        if int(last) >= len(value):
+            return False
+        value[int(last)] = copy.deepcopy(part)
+        return True
+    if part == GONE:
+        return value.pop(last, None) is not None
+    value[last] = copy.deepcopy(part)
+    return True
+
+
+def change(base: dict[str, Any], edits: list[Any], picks: Picks) -> dict[str, Any] | None:
+    """A base with some edits; None where one of them has no place."""
+    changed = copy.deepcopy(base)
+    for edit, choice in picks:
+        path, values = edits[edit]
+        if not put(changed, path, values[choice]):
+            return None
+    return changed
+
+
+def draw(rng: Random, *, each: int) -> Iterator[tuple[str, Picks]]:
+    """Yield every single edit of every base, and `each` times as many of two or three at random."""
+    for name, edits in read("edits").items():
+        yield name, []
+        yield from ((name, [(edit, choice)]) for edit, (_, values) in enumerate(edits) for choice in range(len(values)))
+        for _ in range(each * len(edits)):
+            chosen = rng.sample(range(len(edits)), min(len(edits), rng.choice([2, 2, 3])))
+            yield name, [(edit, rng.randrange(len(edits[edit][1]))) for edit in chosen]
