@@ -7,8 +7,9 @@ import re
 _INTEGER = re.compile(r"[+-]?[0-9]+").fullmatch
 _DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)").fullmatch
 _PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_DIGITS = "[0-9](?:_?[0-9])*"
 _FLOAT = re.compile(
-    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+    rf"[+-]?(?:(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:e[+-]?[0-9]+)?"
     r"|0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?[0-9]+|inf(?:inity)?|nan)",
     re.IGNORECASE,
 ).fullmatch
@@ -39,7 +40,7 @@ def boolean(text: str) -> bool | None:
 
 
 def decimal(text: str) -> float | None:
-    """A floating point number, or None (strconv.ParseFloat); without underscores, as Go wants in base 10."""
+    """A floating point number, whose digits underscores may part, or None (strconv.ParseFloat)."""
     if not _FLOAT(text):
         return None
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from trainyard.api.core.shapes import Object, child, count, each, flag, inner, text
-from trainyard.api.problems import Problem, Rule
+from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.webhooks.around import QUEUE, Review, annotations_of, labels_of
 from trainyard.api.webhooks.kueue import jobs, labels, podsets, suspend, topology
 
