@@ -39,9 +39,7 @@ def check_parts(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:
         yield problem(run, rule, message, ("gpu",))
     elif worker.pool.node.gpus and gpu_resource(run.job, worker.pool) != worker.pool.node.gpus.resource:
         wanted, offered = gpu_resource(run.job, worker.pool), worker.pool.node.gpus.resource
-        message = (
-            f"gpu asks for {wanted!r}, but nodes of pool {worker.pool_name!r} offer {offered!r}; ask for that"
-        )
+        message = f"gpu asks for {wanted!r}, but nodes of pool {worker.pool_name!r} offer {offered!r}; ask for that"
         yield problem(run, "gpu-known-resource", message, ("gpu",))
 
 
