@@ -20,6 +20,7 @@ sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 from agreement import cases, record  # noqa: E402 - tests/ is no package that is installed
 from agreement.verdicts import Case, Ours, Table, Theirs, ours, theirs  # noqa: E402
 from trainyard.api import catalog  # noqa: E402
+from trainyard.checks.versions import parse_projects  # noqa: E402
 from trainyard.live.server import Server  # noqa: E402
 
 LIMIT = 0.005
@@ -30,6 +31,7 @@ def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kubeconfig", type=Path, required=True)
+    parser.add_argument("--with", dest="releases", action="append", help="PROJECT=RELEASE where it is not the newest")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--cases", type=int, default=12_000, help="objects to create")
     parser.add_argument("--updates", type=int, default=0, help="changes to objects that are made for real before")
@@ -44,7 +46,9 @@ def main() -> int:
     """Run, print the table and the disagreements."""
     given = arguments()
     server = Server(kubeconfig=given.kubeconfig)
-    known, _ = catalog.load(ROOT / "schemas", kubernetes=server.version())
+    newest, _ = catalog.load(ROOT / "schemas", kubernetes=server.version())
+    releases = {**newest.projects, **(parse_projects(given.releases) or {})}
+    known, _ = catalog.load(ROOT / "schemas", kubernetes=server.version(), projects=releases)
     if given.objects:
         record.write_objects(known, server, threads=given.threads)
     everything = chain(

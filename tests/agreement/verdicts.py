@@ -13,6 +13,7 @@ from trainyard.api.catalog import Catalog, Missing
 from trainyard.api.judge import Judge
 from trainyard.checks.inputs import decode
 from trainyard.errors import ToolError
+from trainyard.findings import Severity
 from trainyard.live.server import Answer, Server
 
 
@@ -52,10 +53,11 @@ class Theirs:
 
 
 def ours(case: Case, known: Catalog) -> Ours:
-    """Judge a case as `trainyard validate` does, without policies."""
+    """Judge a case as `trainyard validate` does, without policies; what controllers do later no dry run says."""
+    judge = Judge(known, refused_later=Severity.WARNING)
     manifests, findings = decode("case.yaml", case.source)
     for manifest in manifests:
-        findings += Judge(known).judge(manifest, old=case.old).findings
+        findings += judge.judge(manifest, old=case.old).findings
     for finding in findings:
         if finding.is_error:
             return Ours(False, finding.layer, f"{finding.path}: {finding.message}", finding.rule)
@@ -72,7 +74,7 @@ def theirs(case: Case, known: Catalog, server: Server) -> Theirs:
 
 def asked(case: Case, known: Catalog, server: Server) -> Theirs:
     """Ask a server: what either create or apply refuses is invalid; a change is applied over what was before."""
-    value = case.object
+    value = sent(case.object)
     group, _, version = str(value.get("apiVersion", "")).rpartition("/")
     kind = known.lookup(group, version, str(value.get("kind")))
     if isinstance(kind, Missing):
@@ -92,15 +94,31 @@ def asked(case: Case, known: Catalog, server: Server) -> Theirs:
     return verdict(**answers)
 
 
+def sent(value: Any) -> Any:
+    """Return a value as kubectl sends it: a number without a fraction is written as an integer."""
+    if isinstance(value, dict):
+        return {key: sent(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [sent(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def verdict(**answers: Answer) -> Theirs:
     """Put the answers to one object together."""
     refused = {how: each for how, each in answers.items() if not each.accepted}
-    told = [each for each in refused.values() if each.told]
+    told = [each for each in refused.values() if each.told and not ELSEWHERE.search(each.message)]
     if not refused:
         return Theirs(True)
     first = (told or list(refused.values()))[0]
     by = "both" if len(refused) == len(answers) else next(iter(refused))
     return Theirs(False, told=bool(told), reason=f"{first.code} {first.message}", by=by)
+
+
+ELSEWHERE = re.compile(
+    r"already exists|RuntimeClass \"[^\"]*\" not found|looking up service account|no PriorityClass with name"
+    r"|on the containing namespace|namespaces \"[^\"]*\" not found"
+)
+"""What a server says of other objects, not of this one."""
 
 
 def layer_of(reason: str, known: Catalog, value: dict[str, Any]) -> str:

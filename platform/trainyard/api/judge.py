@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from trainyard.api import core, defaults, metadata, structural, webhooks
+from trainyard.api import core, defaults, metadata, structural, webhooks, zeros
 from trainyard.api.catalog import Catalog, Missing
 from trainyard.api.core import defaults as core_defaults
 from trainyard.api.problems import UNKNOWN, Problem
@@ -192,7 +192,10 @@ def beneath(path: Path, refused: set[Path]) -> bool:
 def prepared(value: dict[str, Any], kind: Kind, kubernetes: str) -> dict[str, Any]:
     """Return a copy with the defaults that the server fills in before it validates."""
     filled: dict[str, Any] = defaults.apply(value, kind)
-    return core_defaults.apply(filled, kubernetes) if kind.typed else filled
+    if not kind.typed:
+        return filled
+    zeros.put(filled, kind.schema)
+    return core_defaults.apply(filled, kubernetes)
 
 
 def judge_all(judge: Judge, manifests: Iterable[Manifest]) -> Iterator[Judgement]:

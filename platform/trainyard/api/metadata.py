@@ -38,6 +38,8 @@ NAME_RULES: dict[tuple[str, str], names.Format] = {
     (_RBAC, "ClusterRole"): names.path_segment,
     (_RBAC, "RoleBinding"): names.path_segment,
     (_RBAC, "ClusterRoleBinding"): names.path_segment,
+    ("", "Event"): names.path_segment,
+    ("networking.k8s.io", "IPAddress"): names.path_segment,
     ("policy", "PodDisruptionBudget"): names.path_segment,
     ("certificates.k8s.io", "CertificateSigningRequest"): names.path_segment,
     ("certificates.k8s.io", "ClusterTrustBundle"): names.path_segment,

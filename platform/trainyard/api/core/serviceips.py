@@ -68,6 +68,9 @@ def check_holder(value: Object, *, kubernetes: str, old: Object | None = None) -
     if old is not None:
         yield from check_immutable(parent, child(inner(old, "spec"), "parentRef"), path, HOLDER_UPDATE)
         return
+    name = text(inner(value, "metadata"), "name")
+    if name and (detail := addresses.address(name, strict=True)):
+        yield HOLDER.invalid(("metadata", "name"), name, detail)
     if parent is None:
         yield HOLDER.required(path)
         return
