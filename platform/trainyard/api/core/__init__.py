@@ -66,6 +66,7 @@ CHECKS: dict[tuple[str, str], str] = {
     ("resource.k8s.io", "DeviceClass"): "devices:check_class",
     ("resource.k8s.io", "ResourceClaim"): "devices:check_claim",
     ("resource.k8s.io", "ResourceClaimTemplate"): "devices:check_template",
+    ("resource.k8s.io", "ResourceSlice"): "slices:check",
     ("scheduling.k8s.io", "PriorityClass"): "disruption:check_priority_class",
     (_ADMISSION, "MutatingAdmissionPolicy"): "policies:check_mutating_policy",
     (_ADMISSION, "MutatingAdmissionPolicyBinding"): "policies:check_binding",
