@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from trainyard.documents import dump
 from trainyard.errors import TrainyardError
 from trainyard.kinds import build, kinds
 from trainyard.kinds.patches import merge
+from trainyard.launchers import launchers
 from trainyard.parts.objects import new_app
 from trainyard.sizing import size
 from trainyard.specs.run import Run
@@ -53,6 +55,14 @@ def job_spec(value: dict[str, Any]) -> dict[str, Any]:
     """Return the Job spec of the worker, in a Job or a JobSet."""
     spec: dict[str, Any] = value["spec"]
     return spec if value["kind"] == "Job" else spec["replicatedJobs"][0]["template"]["spec"]
+
+
+def template(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the first pod template of a workload of any kind."""
+    found: Any = value
+    for part in workloads()[value["kind"]].pod_sets(value)[0].template:
+        found = found[part]
+    return dict(found)
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
@@ -97,15 +107,38 @@ def test_only_the_workload_is_queued(kind):
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_kueue_counts_the_pods_that_the_launcher_starts(kind):
-    """Pod sets, parallelism and `--nnodes` are one number, and the last pod has the name that was counted."""
+    """Pod sets and `--nnodes` are one number, and the last pod has the name that was counted."""
     run = make_run(kind=kind, nodes=12)
     value = objects(run)[0]
     facts = workloads()[kind]
-    assert [each.count for each in facts.pod_sets(value)] == [12]
-    assert facts.pod_names(value) == [facts.host(run.name, "worker", 11)]
-    spec = job_spec(value)
+    assert sum(each.count for each in facts.pod_sets(value)) == 12
+    assert facts.pod_names(value)[-1] == facts.host(run.name, "worker", 11)
+    assert "--nnodes=12" in template(value)["spec"]["containers"][0]["args"]
+
+
+@pytest.mark.parametrize("kind", sorted(kinds()))
+def test_what_the_operator_sets_is_left_to_it(kind):
+    """No container sets a variable that its operator sets, whatever the launcher asks for."""
+    for launcher in sorted(workloads()[kind].launchers or launchers()):
+        value = workload(kind=kind, launcher=launcher, nodes=4)
+        env = template(value)["spec"]["containers"][0]["env"]
+        assert not {each["name"] for each in env} & workloads()[kind].injected
+
+
+@pytest.mark.parametrize("kind", sorted(kinds()))
+def test_no_rule_of_argo_cd_lies_inside_a_list(kind):
+    """It would write the whole live list back; where templates stand in a map, a rule may go through them."""
+    facts = workloads()[kind]
+    in_list = any(isinstance(part, int) for each in facts.pod_sets(workload(kind=kind)) for part in each.template)
+    paths = [path for rule in facts.ignore for path in rule.get("jqPathExpressions", ())]
+    assert not (in_list and any("[" in path for path in paths))
+
+
+@pytest.mark.parametrize("kind", ["Job", "JobSet"])
+def test_ranks_are_indices_of_a_job(kind):
+    """The Job's own numbers are those of its pods, which run all at once and are told apart by index."""
+    spec = job_spec(workload(kind=kind, nodes=12))
     assert (spec["parallelism"], spec["completions"], spec["completionMode"]) == (12, 12, "Indexed")
-    assert "--nnodes=12" in spec["template"]["spec"]["containers"][0]["args"]
 
 
 def test_pods_of_a_job_find_each_other():
@@ -157,11 +190,17 @@ def test_a_jobset_tells_disruptions_from_failures():
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
-def test_deadline(kind):
-    """The Job ends first, Kueue ends the run with all its restarts; without maxHours nothing does."""
-    value = workload(kind=kind, max_hours=2)
-    assert job_spec(value)["activeDeadlineSeconds"] == 7200
-    assert value["metadata"]["labels"]["kueue.x-k8s.io/max-exec-time-seconds"] == "7800"
+def test_kueue_ends_a_run_that_is_late(kind):
+    """It ends the run with all its restarts, ten minutes after the deadline; without maxHours nothing does."""
+    label = "kueue.x-k8s.io/max-exec-time-seconds"
+    assert workload(kind=kind, max_hours=2)["metadata"]["labels"][label] == "7800"
+    assert label not in workload(kind=kind)["metadata"]["labels"]
+
+
+@pytest.mark.parametrize("kind", ["Job", "JobSet"])
+def test_a_job_ends_at_its_deadline(kind):
+    """The Job ends before Kueue ends the run; without maxHours nothing does."""
+    assert job_spec(workload(kind=kind, max_hours=2))["activeDeadlineSeconds"] == 7200
     assert "activeDeadlineSeconds" not in job_spec(workload(kind=kind))
 
 
@@ -187,9 +226,12 @@ def patch(kind: str, content: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {"object": kind, "merge": content, "reason": "a test", **fields}
 
 
+TRAINER = "name of the container"
+
+
 def container(**fields: Any) -> dict[str, Any]:
-    """Return a merge of the training container."""
-    return {"spec": {"containers": [{"name": "trainer", **fields}]}}
+    """Return a merge of the training container, whose name the kind says."""
+    return {"spec": {"containers": [{"name": TRAINER, **fields}]}}
 
 
 PATCHES = {
@@ -201,7 +243,7 @@ PATCHES = {
     ),
     "a field of the pod": (
         patch("Pod", {"spec": {"terminationGracePeriodSeconds": 5}}),
-        lambda pod: pod["spec"]["terminationGracePeriodSeconds"] == 5 and pod["spec"]["restartPolicy"] == "Never",
+        lambda pod: pod["spec"]["terminationGracePeriodSeconds"] == 5 and "securityContext" in pod["spec"],
     ),
     "null removes": (
         patch("Pod", {"spec": {"nodeSelector": {"trainyard.dev/pool": None, "example.com/x": "y"}}}),
@@ -218,7 +260,8 @@ PATCHES = {
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_patches_of_the_pod(kind, given, holds):
     """A patch of the pod reaches the template of its role, in every kind."""
-    assert holds(job_spec(workload(kind=kind, patches=[given]))["template"])
+    given = json.loads(json.dumps(given).replace(TRAINER, kinds()[kind].container))
+    assert holds(template(workload(kind=kind, patches=[given])))
 
 
 def test_patches_of_other_objects():

@@ -54,6 +54,10 @@ WRONG = {
         {"kind": "Job", "roles": ROLE},
         ["kind 'Job' has workers alone, but the job has roles ps; kinds that can: JobSet"],
     ),
+    "a variable that the operator sets": (
+        {"env": {"JOB_COMPLETION_INDEX": "0"}},
+        ["env has JOB_COMPLETION_INDEX, which kind 'JobSet' sets itself; remove it"],
+    ),
     "a size that a kind cannot change": (
         {"kind": "JobSet", "min_nodes": 1},
         ["minNodes is 1, but kind 'JobSet' cannot change its size; kinds that can: Job"],

@@ -105,7 +105,7 @@ class Kind(objects.Folder):
     def pod(self, sizing: Sizing, role: Role, *, subdomain: str | None = None) -> dict[str, Any]:
         """Return a role's pod template, patched."""
         env = {name: sized.value for name, sized in role.env.items()}
-        process = Process(role.command, role.args, env, role.fields)
+        process = Process(role.command, role.args, env, role.fields, self.workload.injected)
         template = pods.template(self.run, sizing, role.size, process, container=self.container, subdomain=subdomain)
         return self.patched("Pod", role.name, template)
 

@@ -24,11 +24,14 @@ class Wiring:
     """Address of a pod in the namespace: of its role and index."""
     rank: str
     """Variable with the pod's index in its role, which arguments may use as `$(NAME)`."""
-    rank_field: str
-    """The same as a field of the pod, for variables: arguments see all variables, a variable only those before it."""
+    rank_field: str | None
+    """The same as a field of the pod, for variables: arguments see all variables, a variable only those before it.
+
+    None where the operator sets RANK itself.
+    """
     port: int = PORT
     injected: frozenset[str] = frozenset()
-    """Variables that the operator sets, so that a launcher must not."""
+    """Variables that the operator sets; where a launcher sets them too, the kind leaves the launcher's out."""
 
     @property
     def master(self) -> str:

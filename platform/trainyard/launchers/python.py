@@ -33,7 +33,8 @@ class Python(Launcher):
                 "WORLD_SIZE": Sized(str(nodes), f"{nodes} nodes of one process"),
                 "LOCAL_RANK": Sized("0", "one process a node"),
             }
-            fields["RANK"] = wiring.rank_field
+            if wiring.rank_field is not None:
+                fields["RANK"] = wiring.rank_field
         return (Role(size, ("python",), program(run), env, fields),)
 
     def check(self, run: Run) -> Iterator[Finding]:

@@ -20,6 +20,8 @@ class Process:
     env: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
     """Variables from the pod's own fields: name to fieldPath."""
+    injected: frozenset[str] = frozenset()
+    """Variables that the operator sets, and that the template leaves to it."""
 
 
 def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[str, Any]:
@@ -51,11 +53,15 @@ def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, An
         **storage.environment(run),
     }
     values = {**derived, **process.env, **run.job.env}
-    elsewhere = {*process.fields, *run.job.secrets}
+    elsewhere = {*process.fields, *run.job.secrets, *process.injected}
     plain: list[dict[str, Any]] = [
         {"name": name, "value": value} for name, value in values.items() if name not in elsewhere
     ]
-    own = [{"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}} for name, path in process.fields.items()]
+    own = [
+        {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+        for name, path in process.fields.items()
+        if name not in process.injected
+    ]
     return [*plain, *own, *(secret(name, reference) for name, reference in run.job.secrets.items())]
 
 

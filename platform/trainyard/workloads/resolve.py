@@ -77,6 +77,7 @@ def check(run: Run) -> Iterator[Finding]:
     if run.job.launcher in names:
         yield from check_pair(run, workload)
     yield from check_names(run, workload)
+    yield from check_variables(run, workload)
     yield from check_patches(run, workload)
 
 
@@ -124,6 +125,14 @@ def check_names(run: Run, workload: Workload) -> Iterator[Finding]:
                 f"; {LABEL} fit, shorten the job's or role's name"
             )
             yield finding(run, "rdv-name-len", message, ("roles", role) if role in run.job.roles else ("nodes",))
+
+
+def check_variables(run: Run, workload: Workload) -> Iterator[Finding]:
+    """Yield variables of the job that its operator sets: of two, one is silently ignored."""
+    for field, names in (("env", run.job.env), ("secrets", run.job.secrets)):
+        for name in sorted(workload.injected & set(names)):
+            message = f"{field} has {name}, which kind {run.kind!r} sets itself; remove it"
+            yield finding(run, "run/env", message, (field, name))
 
 
 def carries(workload: Workload, launcher: str) -> bool:
