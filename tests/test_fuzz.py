@@ -23,9 +23,12 @@ from trainyard.report import render
 ROOT = Path(__file__).resolve().parent.parent
 SECOND = 1.0
 PIECES = (
-    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\t", b"\r", b": ", b"- ", b"? ", b"&a ", b"*a", b"<<: *a", b"!!binary ", b"!x ", b"---\n",
-    b"...\n", b"%YAML 1.2\n", b"'", b'"', b"{", b"}", b"[", b"]", b"|2-\n", b">+\n", b"#", b"null", b"1e999", b".inf", b"-9223372036854775809",
-    b"\\ud800", b"\xed\xa0\x80", b"{{ .Values.x }}", b"\xe2\x80\xa8", b"[" * 2000, b"{a: " * 500, b"a" * 5000, b"self.all(x, x.all(y, y))",
+    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\t", b"\r", b": ", b"- ", b"? ", b"&a ", b"*a", b"<<: *a",
+    b"!!binary ", b"!x ", b"---\n",
+    b"...\n", b"%YAML 1.2\n", b"'", b'"', b"{", b"}", b"[", b"]", b"|2-\n", b">+\n", b"#", b"null", b"1e999",
+    b".inf", b"-9223372036854775809",
+    b"\\ud800", b"\xed\xa0\x80", b"{{ .Values.x }}", b"\xe2\x80\xa8",
+    b"[" * 2000, b"{a: " * 500, b"a" * 5000, b"self.all(x, x.all(y, y))",
 )  # fmt: skip
 
 
@@ -113,8 +116,6 @@ HEADS = st.sampled_from(
         ("jobset.x-k8s.io/v1alpha2", "JobSet"),
         ("v1", "List"),
         ("kueue.x-k8s.io/v1beta2", "ClusterQueue"),
-    ]
-    + [
         ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
         ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
     ]

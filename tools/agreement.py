@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
 from agreement import cases, record  # noqa: E402 - tests/ is no package that is installed
-from agreement.verdicts import Case, Ours, Table, Theirs, ours, theirs  # noqa: E402
+from agreement.peers import kubeconform_verdicts  # noqa: E402
+from agreement.verdicts import Case, Ours, Table, Theirs, ours, tabulate, theirs  # noqa: E402
 from trainyard.api import catalog  # noqa: E402
 from trainyard.checks.versions import parse_projects  # noqa: E402
 from trainyard.live.server import Server  # noqa: E402
@@ -38,6 +39,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=4)
     parser.add_argument("--record", type=int, metavar="N", help="write N of the cases to tests/agreement/cases.jsonl")
     parser.add_argument("--differences", type=Path, help="write every disagreement there, as JSON lines")
+    parser.add_argument(
+        "--kubeconform", action="store_true", help="also count kubeconform's verdicts on the same cases"
+    )
     parser.add_argument("--objects", action="store_true", help="first look for valid objects of every kind anew")
     return parser.parse_args()
 
@@ -70,6 +74,15 @@ def main() -> int:
         print(f"{cell}: {case.object.get('kind')}: {case.note}: {mine.reason or real.reason}"[:300])
     if given.differences:
         given.differences.write_text("".join(json.dumps(record.difference(*each)) + "\n" for each in table.differences))
+    if given.kubeconform:
+        created = [row for row in rows if row[0].old is None]
+        peers = kubeconform_verdicts([case for case, _, _ in created], known, ROOT)
+        print("\nkubeconform, objects that are created only:")
+        for name, verdicts in (("kubeconform", peers), ("ours", [mine for _, mine, _ in created])):
+            found = tabulate(
+                ((case, each, real) for (case, _, real), each in zip(created, verdicts, strict=True)), known
+            )
+            print(f"{name}: {found.rates()}")
     if given.record:
         record.write_cases(rows, known, limit=given.record)
     return 1 if table.worst() > LIMIT else 0

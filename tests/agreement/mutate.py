@@ -13,6 +13,10 @@ from agreement.words import ODD_ANYTHING, ODD_NUMBERS, ODD_QUANTITIES, ODD_TEXTS
 from trainyard.api.schemas import TYPE, Schema
 from trainyard.documents import Path, format_path
 
+ODD_KEYS = (
+    "unknown", "x", "", "a/b", "a/b/c", "example.com/x", "UPPER", "a" * 64, "a b", "kubernetes.io/x", "-a", "1", "a_",
+)  # fmt: skip
+
 UNTOUCHED = {("apiVersion",), ("kind",), ("metadata",), ("metadata", "namespace"), ("status",)}
 """Fields whose change asks for another object, or is for a subresource."""
 
@@ -135,23 +139,7 @@ def unknown(slot: Slot, rng: Random) -> str | None:
     """Add a field that nobody knows, or a key to a map that is free."""
     if not isinstance(slot.value, dict):
         return None
-    key = rng.choice(
-        [
-            "unknown",
-            "x",
-            "",
-            "a/b",
-            "a/b/c",
-            "example.com/x",
-            "UPPER",
-            "a" * 64,
-            "a b",
-            "kubernetes.io/x",
-            "-a",
-            "1",
-            "a_",
-        ]
-    )
+    key = rng.choice(ODD_KEYS)
     sibling = next(iter(slot.value.values()), "a")
     slot.value[key] = copy.deepcopy(rng.choice([sibling, "a", 1, None]))
     return "unknown"
@@ -188,7 +176,8 @@ def null(slot: Slot, rng: Random) -> str | None:
 
 
 CHANGES: tuple[tuple[Change, int], ...] = (
-    (drop, 6), (misspell, 3), (retype, 3), (odd, 16), (edge, 8), (add, 16), (unknown, 3), (repeat, 4), (shrink, 3), (null, 3),
+    (drop, 6), (misspell, 3), (retype, 3), (odd, 16), (edge, 8), (add, 16), (unknown, 3),
+    (repeat, 4), (shrink, 3), (null, 3),
 )  # fmt: skip
 
 
