@@ -41,6 +41,8 @@ def _check_source(source: Object) -> Iterator[Problem]:
         yield ATTACHMENT.required(path, "one of inlineVolumeSpec and persistentVolumeName")
     elif name is not None and inline is not None:
         yield ATTACHMENT.forbidden(path, "must have one of inlineVolumeSpec and persistentVolumeName only")
+    elif inline is not None and not inner(source, "inlineVolumeSpec", "csi"):
+        yield ATTACHMENT.required((*path, "inlineVolumeSpec", "csi"), "an inline volume is a CSI volume")
     elif name is not None and (detail := names.dns_subdomain(name)):
         yield ATTACHMENT.invalid((*path, "persistentVolumeName"), name, detail)
 
