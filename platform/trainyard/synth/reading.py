@@ -14,6 +14,7 @@ from trainyard.specs.run import JobFile, Run, Specs
 from trainyard.synth import repository
 from trainyard.synth.disk import Disk
 from trainyard.synth.memory import ClusterFact, FileFact, Keys, Memory, RunFact
+from trainyard.synth.rendering import CLUSTER
 from trainyard.synth.runs import Wanted, wanted
 from trainyard.workloads.resolve import resolve
 
@@ -34,6 +35,11 @@ class Reading:
     findings: list[Finding] = field(default_factory=list)
     on_clusters: dict[str, list[Finding]] = field(default_factory=dict)
     """What was found on each cluster that was looked at."""
+
+    @property
+    def weight(self) -> int:
+        """How much there may be to render, in runs."""
+        return len(self.specs.jobs) + CLUSTER * (len(self.specs.clusters) - len(self.clusters))
 
     def jobs(self) -> list[Wanted]:
         """Return what all job files ask for."""

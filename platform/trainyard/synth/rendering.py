@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -85,6 +88,17 @@ def split(whole: Part, weight: int) -> list[Part]:
             parts.append(Part(tuple(clusters), tuple(runs)))
             clusters, runs = [], []
     return [*parts, Part(tuple(clusters), tuple(runs))] if clusters or runs else parts
+
+
+def make_ready(weight: int) -> None:
+    """Start Node beside what else there is to do, where this process will render that much; it takes half a second."""
+    if 0 < weight <= SMALL:
+        threading.Thread(target=_load).start()
+
+
+def _load() -> None:
+    with suppress(Exception):  # what is wrong is said where the module is needed
+        importlib.import_module("trainyard.synth.folders")
 
 
 def can_fork() -> bool:

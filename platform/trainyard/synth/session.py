@@ -15,6 +15,7 @@ from trainyard.synth.disk import Disk
 from trainyard.synth.incremental import render
 from trainyard.synth.memory import Keys, Memory, code_key
 from trainyard.synth.reading import read
+from trainyard.synth.rendering import make_ready
 from trainyard.synth.standing import Standing
 from trainyard.system import files
 from trainyard.system import git as system_git
@@ -61,13 +62,13 @@ def run(
         return Outcome(tuple(findings), memory, disk)
     if automated and terms.live and ref is None:
         raise ToolError("in CI, say what to compare with: --base REF, or TRAINYARD_BASE")
+    make_ready(reading.weight)
     revision = reading.specs.repository.revision
     base, notes = work.find_base(git, disk, store, live=terms.live, ref=ref, revision=revision, writing=not checking)
     if refused(findings) and git is not None:
         standing = Standing(root, git, base, check)
         findings = standing.sort(findings)
-        known = {(each.team, each.job) for each in jobs}
-        jobs += (each for each in standing.standing() if (each.team, each.job) not in known)
+        jobs = standing.held(jobs, findings)
     if refused(findings):
         return Outcome(tuple(findings), memory, disk)
     decision = target.decide(jobs, base, terms)

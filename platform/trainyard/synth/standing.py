@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from trainyard.documents import load
 from trainyard.findings import Finding, Location, Severity
 from trainyard.specs import layout
-from trainyard.synth.runs import Wanted
+from trainyard.synth import ledger
+from trainyard.synth.runs import Wanted, folder_of
 from trainyard.synth.snapshot import Snapshot
 from trainyard.system import files
 from trainyard.system.git import Git, blob_id
@@ -89,20 +91,49 @@ class Standing:
     def frozen_jobs(self) -> Mapping[str, tuple[str, ...]]:
         """Return the job files that are as at the base and have runs there, with the names of those runs."""
         found: dict[str, tuple[str, ...]] = {}
-        for each in self.standing():
+        for each in self.standing:
             found[each.location.file] = (*found.get(each.location.file, ()), each.run)
         return found
 
+    def held(self, jobs: Sequence[Wanted], findings: Iterable[Finding]) -> list[Wanted]:
+        """Return the jobs, those with frozen findings as they are at the base, since they may not be readable now."""
+        files = {each.location.file for each in findings if each.frozen}
+        held = [each for each in self.standing if each.location.file in files]
+        names = {(each.team, each.job) for each in held}
+        return [*(each for each in jobs if (each.team, each.job) not in names), *held]
+
+    @cached_property
     def standing(self) -> list[Wanted]:
-        """Return the runs of the base whose job files are unchanged, whatever is found in those files now."""
-        found = []
+        """The runs of the base whose job files, small ones too, are unchanged, whatever is found in them now."""
+        found: list[Wanted] = []
         for (cluster, team, job), past in self.base.ledgers.items():
-            for ending in (".yaml", ".py"):
-                file = f"{layout.JOBS}/{team}/{job}{ending}"
-                if file in self.before and file not in self.changed:
-                    runs = (entry for entry in past if entry.state == "active")
-                    found += [Wanted(cluster, team, job, each.spec, False, 1, Location(file, 1, 1)) for each in runs]
+            for entry in past:
+                if entry.state != "active":
+                    continue
+                file = self.file_of(cluster, team, job, entry)
+                if file in self.before and not self.changed & {file, *self.small_files(file)}:
+                    found.append(Wanted(cluster, team, job, entry.spec, False, 1, Location(file, 1, 1)))
         return found
+
+    def file_of(self, cluster: str, team: str, job: str, entry: ledger.Entry) -> str:
+        """Return the file that a run came from at the base."""
+        file = f"{layout.JOBS}/{team}/{job}.yaml"
+        if file in self.before:
+            return file
+        entries = self.base.index(cluster, folder_of(team, entry.name)).values()
+        return next((each.spec for each in entries if each.spec.endswith(".py")), file)
+
+    def small_files(self, file: str) -> Iterator[str]:
+        """Yield the small files that a job's file may name: of a program all that its team has beside jobs."""
+        team = file.rpartition("/")[0]
+        if file.endswith(".py"):
+            yield from (path for path in self.changed if path.startswith(f"{team}/") and not path.endswith(".yaml"))
+            return
+        documents, _ = load(files.read(self.root / file) or b"", file=file)
+        value = documents[0].value if documents else None
+        named = value.get("files") if isinstance(value, dict) else None
+        sources = [each.get("source") for each in named if isinstance(each, dict)] if isinstance(named, list) else []
+        yield from (f"{team}/{source}" for source in sources if isinstance(source, str))
 
 
 def key(finding: Finding) -> Key:

@@ -1,0 +1,268 @@
+"""What is remembered changes how fast a synth is, never what it writes."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
+from repo import ENV, Repo
+from trainyard.synth import session
+from trainyard.synth.session import Outcome
+
+pytestmark = pytest.mark.node
+
+CLUSTERS = {
+    name: {**CLUSTER, "argocd": {**CLUSTER["argocd"], "destination": {"name": name}}} for name in ("test", "eu")
+}
+
+
+def synth(root: Path) -> Outcome:
+    """Synthesise as the command does."""
+    outcome = session.run(root, version("trainyard"))
+    assert not outcome.refused, outcome.findings
+    assert outcome.work is not None
+    list(outcome.work.write())
+    outcome.save()
+    return outcome
+
+
+def rendered(root: Path) -> int:
+    """Synthesise and return how many files were written."""
+    work = synth(root).work
+    assert work is not None
+    return len(work.changes.write)
+
+
+def stale(root: Path) -> list[str]:
+    """Return what differs from a synth that remembers nothing."""
+    cache, aside = root / ".cache", root.parent / "aside"
+    cache.rename(aside)
+    try:
+        outcome = session.run(root, version("trainyard"))
+        assert outcome.work is not None
+        return list(outcome.work.diff())
+    finally:
+        shutil.rmtree(cache, ignore_errors=True)
+        aside.rename(cache)
+
+
+class Editor:
+    """Edits a repository at random, always so that it stays valid."""
+
+    def __init__(self, root: Path, seed: int) -> None:
+        self.root = root
+        self.random = random.Random(seed)
+        self.jobs: dict[str, dict[str, Any]] = {f"nlp/job{number}": {**JOB, "nodes": 1} for number in range(4)}
+        self.clusters: dict[str, dict[str, Any]] = {name: dict(value) for name, value in CLUSTERS.items()}
+        self.team = dict(TEAM)
+        self.count = 0
+        self.write()
+
+    def write(self) -> None:
+        """Write all specs."""
+        shutil.rmtree(self.root / "jobs", ignore_errors=True)
+        write_repository(
+            self.root,
+            jobs=self.jobs,
+            clusters=self.clusters,
+            teams={"nlp": self.team},
+            repository={**REPOSITORY, "live": False},
+        )
+        (self.root / "jobs/nlp/config").mkdir(parents=True, exist_ok=True)
+        (self.root / "jobs/nlp/config/a.yaml").write_text(f"number: {self.count}\n")
+
+    def step(self) -> str:
+        """Make one edit and return its name."""
+        edits: list[Callable[[], None]] = [
+            self._change_job,
+            self._add_job,
+            self._delete_job,
+            self._small_file,
+            self._move_job,
+            self._change_cluster,
+            self._change_team,
+            self._tamper,
+            self._lose,
+            self._nothing,
+        ]
+        self.count += 1
+        edit = self.random.choice(edits)
+        edit()
+        return edit.__name__
+
+    def any_job(self) -> dict[str, Any]:
+        """Return one of the jobs."""
+        return self.jobs[self.random.choice(sorted(self.jobs))]
+
+    def _change_job(self) -> None:
+        self.any_job()["args"] = [str(self.count)]
+        self.write()
+
+    def _add_job(self) -> None:
+        self.jobs[f"nlp/new{self.count}"] = {**JOB, "nodes": 1, "kind": self.random.choice(["Job", "JobSet"])}
+        self.write()
+
+    def _delete_job(self) -> None:
+        if len(self.jobs) > 2:
+            del self.jobs[self.random.choice(sorted(self.jobs))]
+        self.write()
+
+    def _small_file(self) -> None:
+        self.any_job()["files"] = [{"source": "config/a.yaml", "mountPath": "/etc/a"}]
+        self.write()
+
+    def _move_job(self) -> None:
+        self.any_job()["cluster"] = self.random.choice(["test", "eu"])
+        self.write()
+
+    def _change_cluster(self) -> None:
+        self.clusters["eu"]["priorities"] = {"normal": 100, "high": 1000 + self.count}
+        self.write()
+
+    def _change_team(self) -> None:
+        self.team["group"] = f"people-{self.count}"
+        self.write()
+
+    def files(self) -> list[Path]:
+        """Return the generated files."""
+        return sorted(path for path in (self.root / "generated").rglob("*") if path.is_file())
+
+    def _tamper(self) -> None:
+        path = self.random.choice(self.files())
+        path.write_bytes(path.read_bytes().replace(b"a", b"b", 1))
+
+    def _lose(self) -> None:
+        self.random.choice(self.files()).unlink()
+
+    def _nothing(self) -> None:
+        pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_remembered_never_changes_what_is_written(tmp_path: Path, seed: int) -> None:
+    """After every one of many random edits the tree is what a synth without memory would write."""
+    root = tmp_path / "repo"
+    editor = Editor(root, seed)
+    synth(root)
+    for _ in range(12):
+        edit = editor.step()
+        synth(root)
+        assert stale(root) == [], edit
+
+
+def test_an_unchanged_repository_renders_nothing(tmp_path: Path) -> None:
+    """The second synth opens no job file and starts no Node: neither jobs nor clusters are looked at again."""
+    root = tmp_path / "repo"
+    Editor(root, 0)
+    synth(root)
+    outcome = synth(root)
+    assert outcome.work is not None
+    assert outcome.work.tree.known
+    assert [path for path in outcome.work.tree.texts if "/ledger/" not in path] == []
+    script = (
+        "import sys; from pathlib import Path; from importlib.metadata import version\n"
+        "from trainyard.synth import session\n"
+        "assert not session.run(Path('.'), version('trainyard')).refused\n"
+        "sys.exit('cdk8s' in sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=root, env={"PYTHONPATH": str(ROOT / "platform")}, check=True)
+
+
+def test_one_changed_job_renders_one_job(tmp_path: Path) -> None:
+    """The others are known."""
+    root = tmp_path / "repo"
+    editor = Editor(root, 0)
+    synth(root)
+    editor.jobs["nlp/job1"]["args"] = ["x"]
+    editor.write()
+    outcome = synth(root)
+    assert outcome.work is not None
+    objects = [path for path in outcome.work.tree.texts if "/ledger/" not in path and "/index/" not in path]
+    assert objects
+    assert all(path.startswith("test/runs/nlp/job1-") for path in objects)
+
+
+def test_warnings_are_said_again(tmp_path: Path) -> None:
+    """What is remembered of a file or a cluster includes what was found on it."""
+    root = tmp_path / "repo"
+    cluster = {**CLUSTER, "operators": {**CLUSTER["operators"], "jobset": {"version": "0.11.1"}}}
+    write_repository(root, clusters={"test": cluster}, repository={**REPOSITORY, "live": False})
+    first, second = synth(root), synth(root)
+    assert [finding.rule for finding in first.findings] == ["pairing/near-release"]
+    assert second.findings == first.findings
+
+
+def test_a_job_that_is_made_twice_is_found(tmp_path: Path) -> None:
+    """A program that makes a job which another file has already is not hidden by what is remembered of that file."""
+    root = tmp_path / "repo"
+    write_repository(root, teams={"nlp": {**TEAM, "python": True}}, repository={**REPOSITORY, "live": False})
+    synth(root)
+    program = f"from trainyard.specs import Job\n\ndef jobs():\n    yield 'train', Job(**{JOB!r})\n"
+    (root / "jobs/nlp/train.py").write_text(program)
+    outcome = session.run(root, version("trainyard"))
+    assert [finding.rule for finding in outcome.findings] == ["spec/duplicate-job"]
+
+
+def test_a_damaged_memory_is_forgotten(tmp_path: Path) -> None:
+    """Garbage in the cache costs time only."""
+    root = tmp_path / "repo"
+    Editor(root, 0)
+    synth(root)
+    for path in (root / ".cache").rglob("*"):
+        if path.is_file():
+            path.write_bytes(b"garbage")
+    assert rendered(root) == 0
+    assert stale(root) == []
+
+
+def test_two_synths_at_once_agree(tmp_path: Path) -> None:
+    """Two processes that write the same tree leave it whole."""
+    root = tmp_path / "repo"
+    Editor(root, 0)
+    command = [sys.executable, "-c", "from trainyard.cli import main; main(['synth'])"]
+    env = {**ENV, "PYTHONPATH": str(ROOT / "platform")}
+    both = [subprocess.Popen(command, cwd=root, env=env, stderr=subprocess.PIPE) for _ in range(2)]
+    assert [(each.communicate()[1], each.returncode) for each in both] == [(b"", 0), (b"", 0)]
+    assert rendered(root) == 0
+    assert stale(root) == []
+
+
+def test_frozen_runs_are_known_without_opening_their_files(tmp_path: Path) -> None:
+    """In a live repository a change of one job leaves the others to the base."""
+    repo = Repo(tmp_path / "repo")
+    jobs = {f"nlp/job{number}": {**JOB, "nodes": 1} for number in range(3)}
+    write_repository(repo.root, jobs=jobs)
+    synth(repo.root)
+    repo.commit()
+    repo.git("switch", "-qc", "work")
+    synth(repo.root)
+    jobs["nlp/job1"] = {**JOB, "nodes": 3}
+    write_repository(repo.root, jobs=jobs)
+    outcome = synth(repo.root)
+    assert outcome.work is not None
+    assert len(outcome.work.decision.frozen) == 2
+    assert len(outcome.work.decision.fresh) == 1
+    assert stale(repo.root) == []
+
+
+@pytest.mark.slow
+def test_many_processes_render_what_one_does(tmp_path: Path) -> None:
+    """A large repository is rendered on all cores; the bytes are those of one process."""
+    root = tmp_path / "repo"
+    jobs = {f"nlp/job{number}": {**JOB, "nodes": 1, "args": [str(number)]} for number in range(320)}
+    write_repository(root, jobs=jobs, repository={**REPOSITORY, "live": False})
+    command = [sys.executable, "-c", "from trainyard.cli import main; main(['synth'])"]
+    subprocess.run(command, cwd=root, env={**ENV, "PYTHONPATH": str(ROOT / "platform")}, check=True)
+    assert stale(root) == []
+    assert rendered(root) == 0

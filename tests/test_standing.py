@@ -1,0 +1,146 @@
+"""Findings on frozen runs: a stricter rule is a warning, what a change breaks is an error where the change is."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from make import CLUSTER, JOB, TEAM, write_repository
+from repo import Repo
+from trainyard.findings import Finding
+from trainyard.synth import session
+
+pytestmark = pytest.mark.node
+
+CHECKPOINT = {"volume": "checkpoints", "size": "10Gi"}
+
+
+def synth(repo: Repo) -> tuple[Finding, ...]:
+    """Synthesise as the command does, and return what was found."""
+    outcome = session.run(repo.root, version("trainyard"))
+    if outcome.work is not None and not outcome.refused:
+        list(outcome.work.write())
+        outcome.save()
+    return outcome.findings
+
+
+def errors(findings: tuple[Finding, ...]) -> list[str]:
+    """Return the errors, with their places."""
+    return [f"{each.location.file}: {each.message}" for each in findings if each.is_error]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    """Make a live repository whose job `train` runs on main, and go to a branch."""
+    repo = Repo(tmp_path / "repo")
+    write_repository(repo.root, jobs={"nlp/train": {**JOB, "checkpoint": CHECKPOINT}})
+    assert synth(repo) == ()
+    repo.commit()
+    repo.git("switch", "-qc", "work")
+    return repo
+
+
+def run_of(repo: Repo) -> str:
+    """Return the name of the run of `train`."""
+    return next((repo.root / "generated/test/runs/nlp").glob("train-*")).name
+
+
+def jobs(*more: str) -> dict[str, dict[str, Any]]:
+    """Return the job that runs, and others."""
+    return {"nlp/train": {**JOB, "checkpoint": CHECKPOINT}, **{name: {**JOB, "nodes": 1} for name in more}}
+
+
+QUEUES = {"other": CLUSTER["queues"]["research"]}
+
+REMOVALS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "a queue": ({"clusters": {"test": {**CLUSTER, "queues": QUEUES}}}, "clusters/test", "queue 'research'"),
+    "a priority": ({"clusters": {"test": {**CLUSTER, "priorities": {"low": 0}}}}, "clusters/test", "priority 'normal'"),
+    "a volume": ({"teams": {"nlp": {**TEAM, "volumes": {}}}}, "teams/nlp", "volume 'checkpoints'"),
+    "a pool that is renamed": (
+        {
+            "clusters": {
+                "test": {
+                    **CLUSTER,
+                    "pools": {"big": CLUSTER["pools"]["gpu"], "cpu": CLUSTER["pools"]["cpu"]},
+                    "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"big": {"gpus": 32}}}},
+                }
+            }
+        },
+        "clusters/test",
+        "pool 'gpu'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "file", "what"), REMOVALS.values(), ids=REMOVALS)
+def test_removing_what_a_run_needs_is_an_error_at_the_change(repo: Repo, changes, file: str, what: str) -> None:
+    """The sentence names the run, and the place is the file that was changed."""
+    write_repository(repo.root, **{"jobs": jobs(), **changes})
+    found = errors(synth(repo))
+    assert any(
+        each.startswith(f"platform/{file}.yaml: this change breaks {run_of(repo)}: ") and what in each for each in found
+    ), found
+
+
+def older_job(repo: Repo) -> None:
+    """Leave a job on main that an older release took, and this one refuses."""
+    repo.git("switch", "-q", "main")
+    path = repo.root / "jobs/nlp/train.yaml"
+    path.write_text(path.read_text() + "colour: red\n")
+    repo.commit()
+    repo.git("switch", "-qC", "work")
+
+
+def test_a_stricter_rule_does_not_stop_the_repository(repo: Repo) -> None:
+    """What stood at the base is a warning, its run stays as it is, and other jobs can be added."""
+    older_job(repo)
+    run = run_of(repo)
+    before = {path: path.read_bytes() for path in (repo.root / "generated/test/runs/nlp" / run).iterdir()}
+    repo.put("jobs/nlp/new.yaml", (repo.root / "jobs/nlp/train.yaml").read_text().replace("colour: red\n", "run: 2\n"))
+    found = synth(repo)
+    assert errors(found) == []
+    assert [(each.frozen, each.location.file) for each in found] == [(True, "jobs/nlp/train.yaml")]
+    assert {path: path.read_bytes() for path in before} == before
+    assert list((repo.root / "generated/test/runs/nlp").glob("new-*"))
+
+
+def test_a_stricter_rule_beside_another_change_of_the_cluster_is_a_warning(repo: Repo) -> None:
+    """The cluster changes too, but the finding was there before it."""
+    older_job(repo)
+    text = (repo.root / "jobs/nlp/train.yaml").read_text()
+    write_repository(repo.root, clusters={"test": {**CLUSTER, "priorities": {**CLUSTER["priorities"], "urgent": 5000}}})
+    repo.put("jobs/nlp/train.yaml", text)
+    found = synth(repo)
+    assert errors(found) == []
+    assert [each.frozen for each in found] == [True]
+
+
+def test_an_edited_job_has_to_follow_the_stricter_rule(repo: Repo) -> None:
+    """Whoever touches the file mends it."""
+    older_job(repo)
+    path = repo.root / "jobs/nlp/train.yaml"
+    path.write_text(path.read_text() + "# a comment\n")
+    assert len(errors(synth(repo))) == 1
+
+
+def test_a_small_file_that_changed_makes_the_findings_of_its_job_errors(repo: Repo) -> None:
+    """The run is another one, although the job's file is as it was."""
+    repo.git("switch", "-q", "main")
+    files = [{"source": "config/a.txt", "mountPath": "/etc/a"}]
+    write_repository(repo.root, jobs={"nlp/train": {**JOB, "files": files}})
+    repo.put("jobs/nlp/config/a.txt", "one")
+    synth(repo)
+    repo.commit()
+    repo.git("switch", "-qC", "work")
+    (repo.root / "jobs/nlp/config/a.txt").write_bytes(b"\xff\xfe")
+    assert len(errors(synth(repo))) == 1
+
+
+def test_without_a_base_every_finding_is_an_error(tmp_path: Path) -> None:
+    """A new repository has no frozen runs."""
+    repo = Repo(tmp_path / "repo")
+    write_repository(repo.root, jobs={"nlp/train": {**JOB, "queue": "nowhere"}})
+    assert len(errors(synth(repo))) == 1
