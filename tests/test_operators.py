@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from everything import OPERATORS, everything, source
+from make import make_cluster
 from trainyard.documents import dump, load
 from trainyard.operators import Operator, Site
 from trainyard.operators.base import lookup, merge
@@ -113,7 +114,7 @@ def test_the_definition_of_networks_has_one_owner():
 
 def test_kueue_is_configured_for_the_kinds_that_the_cluster_runs():
     """Integrations follow the operators; single pods are never queued; jobs without a queue are held."""
-    config = configuration(everything())
+    config = configuration(make_cluster())
     assert config["integrations"]["frameworks"] == ["batch/job", "jobset.x-k8s.io/jobset"]
     assert config["manageJobsWithoutQueueName"] is True
     assert "objectRetentionPolicies" not in config

@@ -1,0 +1,25 @@
+"""A LocalQueue must point at a ClusterQueue that exists.
+
+Why: Kueue keeps the workloads of such a queue pending, and the LocalQueue inactive with reason ClusterQueueDoesNotExist.
+Fix: create the ClusterQueue, or replace the LocalQueue by one that names a queue that is there; the field is immutable.
+Source: kubernetes-sigs/kueue v0.19.2 apis/kueue/v1beta2/localqueue_types.go, pkg/controller/core/localqueue_controller.go
+"""
+
+from collections.abc import Iterator
+
+from trainyard.checks import Place, Problem, Severity, World, did_you_mean
+
+SEVERITY = Severity.ERROR
+GROUP = "kueue.x-k8s.io"
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Look the ClusterQueue of every LocalQueue up among those of the cluster."""
+    queues = {queue.name for queue in world.of("ClusterQueue", group=GROUP)}
+    for local in world.of("LocalQueue", group=GROUP):
+        named = local.get("spec", "clusterQueue")
+        if isinstance(named, str) and named and named not in queues:
+            yield Problem(
+                Place(local, ("spec", "clusterQueue")),
+                f"cluster queue {named!r} does not exist; {did_you_mean(named, queues)}",
+            )
