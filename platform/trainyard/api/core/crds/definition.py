@@ -132,18 +132,23 @@ def _check_schema(schema: Object, path: Path, *, status: bool, release: int) -> 
                 break
     if flag(schema, "nullable"):
         yield ROOT.forbidden((*path, "nullable"), "nullable cannot be true at the root")
-    place = Place(root=True)
-    if is_convertible(schema) and is_well_formed(schema):
-        problems = list(check_structural(schema, path))
-        if not problems:
-            closed = schemas.resolve(copy.deepcopy(crd.root(schema, "", "", "")))
-            compiler = Compiler(ranged=release >= _RANGED_MINOR)
-            problems = list(check_defaults(schema, closed, path, compiler, release))
-            if not problems:
-                environments = Environments(Declarations(), release)
-                place = Place(root=True, environments=environments, converted=closed)
-        yield from problems
-    yield from check_schema(schema, path, place)
+    problems = check_schema(schema, path, Place(root=True))
+    sound = is_convertible(schema) and is_well_formed(schema)
+    if sound:
+        problems += check_structural(schema, path)
+    yield from problems
+    if sound and not problems:
+        yield from _check_values(schema, path, release)
+
+
+def _check_values(schema: Object, path: Path, release: int) -> Iterator[Problem]:
+    """Yield what is wrong with the defaults of a structural schema, or else with its rules."""
+    closed = schemas.resolve(copy.deepcopy(crd.root(schema, "", "", "")))
+    problems = list(check_defaults(schema, closed, path, Compiler(ranged=release >= _RANGED_MINOR), release))
+    if not problems:
+        environments = Environments(Declarations(), release)
+        problems = check_schema(schema, path, Place(root=True, environments=environments, converted=closed))
+    yield from problems
 
 
 def _check_conversion(conversion: Object) -> Iterator[Problem]:

@@ -33,6 +33,7 @@ COMPLETE = Rule("core/crd-structural", f"{SOURCE}/complete.go validateValueValid
 _has_byte_escape = re.compile(r"(?<!\\)(?:\\\\)*\\C").search
 """RE2 knows an escape for a single byte, which Go does not."""
 _PLACES = {"root": "at the root", "item": "for specified array items", "field": "for specified object fields"}
+_SAYING = ("additionalProperties", "default", "items")
 _EITHER = [{"type": "integer"}, {"type": "string"}]
 _NOT_NESTED = {
     **dict.fromkeys(("type", "title", "description", LIST_KEYS, RULES), "must be empty to be structural"),
@@ -111,17 +112,19 @@ def _check_meta(schema: Object, place: str, path: Path) -> Iterator[Problem]:
 def _is_plain_metadata(meta: Object) -> bool:
     names = set(child(meta, "properties") or ())
     rest = {key: value for key, value in meta.items() if key not in ("type", "default", "properties", "example")}
-    additional = rest.pop("additionalProperties", None)
-    return names <= {"name", "generateName"} and additional is None and not any(map(_is_given, rest.values()))
+    return names <= {"name", "generateName"} and not any(_is_given(key, value) for key, value in rest.items())
 
 
-def _is_given(value: Any) -> bool:
-    return value not in (None, False, "", {})
+def _is_given(keyword: str, value: Any) -> bool:
+    """Whether a keyword says something: `false`, empty text and empty maps mostly are the same as nothing."""
+    return value is not None if keyword in _SAYING else value not in (None, False, "", {})
 
 
 def _is_either(node: Object) -> bool:
     """Whether the anyOf of a node spells an int-or-string out, and says nothing else."""
-    said = [{key: part for key, part in branch.items() if _is_given(part)} for _, branch in junction(node, "anyOf")]
+    said = [
+        {key: part for key, part in branch.items() if _is_given(key, part)} for _, branch in junction(node, "anyOf")
+    ]
     return said == _EITHER
 
 
