@@ -16,6 +16,7 @@ from typing import Any
 from trainyard.api.core.shapes import Object
 from trainyard.api.problems import Problem
 from trainyard.api.served import Kind
+from trainyard.api.webhooks import decoded
 from trainyard.api.webhooks.around import Around, Review, around
 
 __all__ = ["ADMISSION", "DEFAULTS", "RECONCILE", "Around", "Review", "around", "check", "default", "reconcile"]
@@ -67,6 +68,8 @@ RECONCILE: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 
 _SUSPENDS = (("kueue", "kueue.suspend:default"),)
 DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    (_KUEUE, "ClusterQueue"): (("kueue", "decoded:default_quota"),),
+    (_KUEUE, "ResourceFlavor"): (("kueue", "decoded:default_always"),),
     ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:default"), *_SUSPENDS),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:default"),),
     (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"), *_SUSPENDS),
@@ -126,6 +129,9 @@ def check(
     `projects` are the releases of what is installed. What refers to objects that `around` does not hold is passed
     over: they may exist. Never raises on sound structure; a subtree of a wrong type is passed over.
     """
+    hooks = ADMISSION.get((kind.group, kind.kind), ())
+    if not kind.typed and any(project in projects for project, _ in hooks):
+        yield from decoded.check(value, kind.schema)
     yield from _run(ADMISSION, Review(value, old, around, given), kind, projects)
 
 

@@ -13,6 +13,7 @@ from trainyard.api import names
 from trainyard.api.core.equality import differs
 from trainyard.api.core.shapes import EMPTY, Object, child, count, each, flag, inner, number, text, texts
 from trainyard.api.problems import Path, Problem, Rule
+from trainyard.api.webhooks import decoded
 from trainyard.api.webhooks.around import Review, labels_of
 
 RULE = Rule("webhook/jobset", "jobset v0.12.0 pkg/webhooks/jobset_webhook.go")
@@ -62,6 +63,7 @@ def default(review: Review) -> None:
     filled = child(review.value, "spec")
     if filled is None:
         return
+    decoded.default_always(review)
     if filled.get("successPolicy") is None:
         filled["successPolicy"] = {"operator": "All"}
     if filled.get("startupPolicy") is None:
@@ -100,6 +102,8 @@ def _check_manager(spec: Object) -> Iterator[Problem]:
 
 def _check_job(job: Object, owner: str, path: Path) -> Iterator[Problem]:
     spec = inner(job, "template", "spec")
+    if inner(spec, "template").get("spec") is None:
+        yield RULE.required((*path, "template", "spec", "template", "spec", "containers"))
     replicas = number(job, "replicas")
     replicas = 1 if replicas is None else replicas
     parallelism = number(spec, "parallelism")

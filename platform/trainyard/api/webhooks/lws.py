@@ -8,6 +8,7 @@ from typing import Any
 from trainyard.api import names
 from trainyard.api.core.shapes import Object, child, inner, number, text
 from trainyard.api.problems import Path, Problem, Rule
+from trainyard.api.webhooks import decoded
 from trainyard.api.webhooks.around import Review, annotations_of
 
 RULE = Rule("webhook/lws", "lws v0.9.0 pkg/webhooks/leaderworkerset_webhook.go")
@@ -23,6 +24,7 @@ def default(review: Review) -> None:
     spec = child(review.value, "spec")
     if spec is None:
         return
+    decoded.default_always(review)
     template = inner(spec, "leaderWorkerTemplate")
     if template and text(template, "restartPolicy") in ("", "Default"):
         template["restartPolicy"] = "None" if template.get("restartPolicy") else "RecreateGroupOnPodRestart"

@@ -42,6 +42,7 @@ def check(review: Review) -> Iterator[Problem]:
     pod_sets = _pod_sets(review.value, kind)
     if review.old is None and suspend.is_mutated(review):
         yield from podsets.check_decoded(pod_sets, review.value)
+        yield from _check_parameters(review.value, kind)
     yield from topology.check_pod_sets(pod_sets, grouped=True)
 
 
@@ -94,6 +95,17 @@ def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
     for index, group in groups:
         if text(group, "groupName") == "head":
             yield rule.forbidden((*path, "workerGroupSpecs", index, "groupName"), "'head' is the head group's name")
+
+
+def _check_parameters(value: Object, kind: str) -> Iterator[Problem]:
+    """Start parameters left out decode to null, which the schema refuses."""
+    path: Path = _PATHS[kind]
+    spec = inner(value, *_PATHS[kind])
+    groups = [(inner(spec, "headGroupSpec"), (*path, "headGroupSpec"))]
+    groups += [(group, (*path, "workerGroupSpecs", index)) for index, group in each(spec, "workerGroupSpecs")]
+    for group, at in groups:
+        if group and group.get("rayStartParams") is None:
+            yield podsets.DECODED.required((*at, "rayStartParams"))
 
 
 def _check_elastic(spec: Object) -> Iterator[Problem]:

@@ -5,8 +5,9 @@ A queued job is taken to wait still, as one does that was only just applied.
 
 from __future__ import annotations
 
-from trainyard.api.core.shapes import Object, inner
+from trainyard.api.core.shapes import Object, each, inner
 from trainyard.api.webhooks.around import Review, annotations_of
+from trainyard.api.webhooks.decoded import normalise
 from trainyard.api.webhooks.kueue import labels
 
 _STOPPING = "kueue.x-k8s.io/stopping"
@@ -33,6 +34,10 @@ def default(review: Review) -> None:
         if not isinstance(holder, dict):
             return
     holder["suspend"] = True
+    if review.old is None:
+        normalise(review.value.get("spec"))
+        for _, group in each(inner(review.value, *_clusters(review)), "workerGroupSpecs"):
+            group.setdefault("groupName", "")
 
 
 def is_mutated(review: Review) -> bool:
@@ -58,6 +63,10 @@ def now(review: Review) -> bool:
 
 def _path(review: Review) -> tuple[str, ...]:
     return _HOLDERS[str(review.value.get("kind"))]
+
+
+def _clusters(review: Review) -> tuple[str, ...]:
+    return ("spec", "rayClusterSpec") if review.value.get("kind") == "RayJob" else _path(review)
 
 
 def _says(value: Object, review: Review) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trainyard.api.core.amounts import canonical
 from trainyard.api.core.shapes import Object, child, each, inner, number, text
 from trainyard.api.problems import Path, Problem, Rule
+from trainyard.api.webhooks import decoded
 from trainyard.api.webhooks.around import Review
 from trainyard.api.webhooks.kueue import jobs, podsets, topology
 from trainyard.api.webhooks.trainer import ANCESTOR, patched_jobs, runtime_of
@@ -18,13 +18,7 @@ _REF: Path = ("spec", "runtimeRef")
 
 def default(review: Review) -> None:
     """Spell quantities as the webhook stores them on create; an apply of a bare number then differs from it."""
-    resources = inner(review.spec, "trainer", "resourcesPerNode")
-    if review.old is not None:
-        return
-    for kind in ("requests", "limits"):
-        amounts = inner(resources, kind)
-        for name, amount in amounts.items():
-            amounts[name] = canonical(amount) or amount
+    decoded.default_always(review)
 
 
 def check(review: Review) -> Iterator[Problem]:

@@ -13,6 +13,7 @@ from trainyard.api.core.equality import differs
 from trainyard.api.core.shapes import Object, child, each, inner, number, text, texts
 from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.webhooks.around import Review
+from trainyard.api.webhooks.decoded import is_zero
 from trainyard.api.webhooks.volcano.policies import check_policies, check_timeouts
 
 JOB = Rule("webhook/volcano-job", "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/admit_job.go")
@@ -53,19 +54,21 @@ def default(review: Review) -> None:
     if filled is None or review.old is not None:
         return
     for index, task in each(filled, "tasks"):
-        task["name"] = text(task, "name") or f"default{index}"
+        if is_zero(task, "name"):
+            task["name"] = f"default{index}"
         if task.get("minAvailable") is None:
             policy = child(task, "partitionPolicy")
             parts = number(policy, "minPartitions") or 0 if policy else 0
             task["minAvailable"] = parts * (number(policy, "partitionSize") or 0) if policy else replicas_of(task)
-        task["maxRetry"] = number(task, "maxRetry") or _RETRY
+        if is_zero(task, "maxRetry"):
+            task["maxRetry"] = _RETRY
         pod = inner(task, "template", "spec")
         if pod.get("hostNetwork") is True and not pod.get("dnsPolicy"):
             pod["dnsPolicy"] = "ClusterFirstWithHostNet"
-    filled["queue"] = text(filled, "queue") or "default"
-    filled["schedulerName"] = text(filled, "schedulerName") or "volcano"
-    filled["maxRetry"] = number(filled, "maxRetry") or _RETRY
-    if not number(filled, "minAvailable"):
+    for field, standard in (("queue", "default"), ("schedulerName", "volcano"), ("maxRetry", _RETRY)):
+        if is_zero(filled, field):
+            filled[field] = standard
+    if is_zero(filled, "minAvailable"):
         filled["minAvailable"] = sum(number(task, "minAvailable") or 0 for _, task in each(filled, "tasks"))
 
 

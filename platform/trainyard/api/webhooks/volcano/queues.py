@@ -16,6 +16,7 @@ from trainyard.api.core.timezones import is_zone
 from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.webhooks import golang
 from trainyard.api.webhooks.around import Review, annotations_of, name_of
+from trainyard.api.webhooks.decoded import is_zero
 
 _SOURCE = "volcano v1.14.1 pkg/webhooks/admission"
 QUEUE = Rule("webhook/volcano-queue", f"{_SOURCE}/queues/validate/validate_queue.go")
@@ -42,7 +43,8 @@ def default_queue(review: Review) -> None:
     spec = child(review.value, "spec")
     if spec is None or review.old is not None:
         return
-    spec["weight"] = spec.get("weight") or 1
+    if is_zero(spec, "weight"):
+        spec["weight"] = 1
     if spec.get("reclaimable") is None:
         spec["reclaimable"] = True
 
