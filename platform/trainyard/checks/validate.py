@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from trainyard.api import catalog
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
+from trainyard.checks import parallel
 from trainyard.checks.inputs import decode
 from trainyard.checks.policies import Waivers
 from trainyard.checks.result import Judged, Outcome, Result
 from trainyard.manifests import Manifest
+from trainyard.system import memory
 
 POLICY = "ValidatingAdmissionPolicy"
 Identity = tuple[str, str, str | None, str]
@@ -26,25 +29,46 @@ def strangers(
     projects: Mapping[str, str] | None = None,
     allow_unknown: Iterable[str] = (),
     before: Iterable[tuple[str, bytes]] = (),
+    watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
     """Judge somebody else's files against a Kubernetes release and the releases installed on it.
 
     Without `projects`, the newest known release of each project counts, and the result says so. CRDs among the
-    inputs define their kinds. `before` are the files as they were, for the rules of updates.
+    inputs define their kinds. `before` are the files as they were, for the rules of updates. `watch` is told the share
+    that is done. Much is judged with a process for each core.
     """
     result = Result()
     known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects)
     result.add(findings)
-    manifests = decode_all(inputs, result)
-    known = known.with_crds(each.value for each in manifests)
-    olds = {identity(each): each for each in decode_all(before, Result())}
     judge = Judge(known, allow_unknown=frozenset(allow_unknown))
-    judgements: list[Judgement] = []
-    for manifest in manifests:
-        old = olds.get(identity(manifest))
-        judgements.append(judge.judge(manifest, old=None if old is None else old.value))
-    collect(result, judgements, admitted(judgements, known))
+    with memory.uncollected():
+        files, olds = list(inputs), decode_all(before, Result())
+        several = None
+        if not olds and parallel.pays(files):
+            aware = replace(judge, catalog=known.with_crds(parallel.definitions(files)))
+            several = parallel.judged(files, aware, alone, watch)
+        result.extend(several or alone(files, judge, olds=olds, watch=watch))
     result.notes.append(assumed(known, kubernetes=kubernetes, projects=projects))
+    return result
+
+
+def alone(
+    files: Sequence[tuple[str, bytes]],
+    judge: Judge,
+    *,
+    olds: Iterable[Manifest] = (),
+    watch: Callable[[float], None] = lambda _: None,
+) -> Result:
+    """Judge files in this process, with the kinds that CRDs among them define and the policies among them."""
+    result = Result()
+    manifests = decode_all(files, result)
+    judge = replace(judge, catalog=judge.catalog.with_crds(each.value for each in manifests))
+    before = {identity(each): each.value for each in olds}
+    judgements: list[Judgement] = []
+    for number, manifest in enumerate(manifests, 1):
+        judgements.append(judge.judge(manifest, old=before.get(identity(manifest))))
+        watch(number / len(manifests))
+    collect(result, judgements, admitted(judgements, judge.catalog))
     return result
 
 

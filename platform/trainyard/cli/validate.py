@@ -35,18 +35,21 @@ def command(
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
     from trainyard.checks import inputs, validate
     from trainyard.checks.versions import parse_projects
+    from trainyard.cli._progress import progress
     from trainyard.report import render
     from trainyard.system.data import schemas_dir
 
     if paths:
-        result = validate.strangers(
-            inputs.collect(paths),
-            schemas_dir(root),
-            kubernetes=kubernetes,
-            projects=parse_projects(with_),
-            allow_unknown=allow_unknown or (),
-            before=inputs.collect(old or ()),
-        )
+        with progress("judging") as watch:
+            result = validate.strangers(
+                inputs.collect(paths),
+                schemas_dir(root),
+                kubernetes=kubernetes,
+                projects=parse_projects(with_),
+                allow_unknown=allow_unknown or (),
+                before=inputs.collect(old or ()),
+                watch=watch,
+            )
     else:
         result = repository(root, clusters=cluster or (), allow_unknown=allow_unknown or (), base=base, against=against)
     sys.stdout.write(render(result, format_))
