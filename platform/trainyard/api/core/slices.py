@@ -1,5 +1,6 @@
 """ResourceSlices, in which device drivers say what a node has: where it is, its pool, and every device.
 
+Counters, taints, nodes of single devices and request policies are behind gates that are off: the server drops them.
 Source: k8s.io/kubernetes v1.35.4 pkg/apis/resource/validation/validation.go validateResourceSliceSpec.
 """
 
@@ -20,14 +21,11 @@ SLICE = Rule("core/resource-slice", f"{SOURCE} validateResourceSliceSpec")
 SLICE_UPDATE = Rule("update/resource-slice", f"{SOURCE} ValidateResourceSliceUpdate")
 DEVICE = Rule("core/slice-device", f"{SOURCE} validateDevice")
 
-_PLACES = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
+_PLACES = ("nodeName", "nodeSelector", "allNodes")
 _KINDS = ("bool", "int", "string", "version")
-_MOST, _MOST_COUNTED = 128, 64
-_MOST_COUNTER_SETS = 8
+_MOST = 128
 _MOST_ATTRIBUTES = 32
-_MOST_TAINTS = 16
 _LONGEST_VALUE, _LONGEST_POOL = 64, 253
-_EFFECTS = ("NoSchedule", "NoExecute", "None")
 _NUMBER = r"(?:0|[1-9]\d*)"
 _PART = r"(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
 _SEMVER = re.compile(
@@ -44,11 +42,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
     elif detail := driver_name(driver):
         yield SLICE.invalid(("spec", "driver"), driver, detail)
     yield from _check_pool(inner(spec, "pool"), ("spec", "pool"))
-    yield from _check_places(spec, ("spec",), _PLACES)
-    if spec.get("sharedCounters") is not None and spec.get("devices") is not None:
-        yield SLICE.invalid(("spec",), "", "only one of sharedCounters and devices is allowed")
-    if count(spec, "sharedCounters") > _MOST_COUNTER_SETS:
-        yield SLICE.too_many(("spec", "sharedCounters"), count(spec, "sharedCounters"), _MOST_COUNTER_SETS)
+    yield from _check_places(spec)
     yield from _check_devices(spec)
     if old is not None:
         before = inner(old, "spec")
@@ -73,35 +67,34 @@ def _check_pool(pool: Object, path: Path) -> Iterator[Problem]:
         yield SLICE.invalid((*path, "generation"), generation, "must be greater than or equal to zero")
 
 
-def _check_places(owner: Object, path: Path, fields: tuple[str, ...]) -> Iterator[Problem]:
+def _check_places(spec: Object) -> Iterator[Problem]:
     """Yield what is wrong with where devices are: exactly one of the fields says so."""
+    path = ("spec",)
     given = []
-    for field in fields:
-        value = owner.get(field)
+    for field in _PLACES:
+        value = spec.get(field)
         if value is None:
             continue
         if value in ("", False):
             yield SLICE.invalid((*path, field), value, "must be unset, or name nodes")
         else:
             given.append(field)
-    if (name := text(owner, "nodeName")) and (detail := names.dns_subdomain(name)):
+    if (name := text(spec, "nodeName")) and (detail := names.dns_subdomain(name)):
         yield SLICE.invalid((*path, "nodeName"), name, detail)
-    if (selector := child(owner, "nodeSelector")) is not None:
+    if (selector := child(spec, "nodeSelector")) is not None:
         yield from check_node_selector(selector, (*path, "nodeSelector"))
-        if path == ("spec",) and count(selector, "nodeSelectorTerms") > 1:
+        if count(selector, "nodeSelectorTerms") > 1:
             yield SLICE.invalid((*path, "nodeSelector", "nodeSelectorTerms"), selector, "must have exactly one term")
     if not given:
-        yield SLICE.required(path, f"exactly one of {', '.join(fields)}")
+        yield SLICE.required(path, f"exactly one of {', '.join(_PLACES)}")
     elif len(given) > 1:
-        yield SLICE.invalid(path, given, f"exactly one of {', '.join(fields)} may be set")
+        yield SLICE.invalid(path, given, f"exactly one of {', '.join(_PLACES)} may be set")
 
 
 def _check_devices(spec: Object) -> Iterator[Problem]:
     devices = each(spec, "devices")
-    counted = any(count(device, "taints") or count(device, "consumesCounters") for _, device in devices)
-    most = _MOST_COUNTED if counted else _MOST
-    if count(spec, "devices") > most:
-        yield SLICE.too_many(("spec", "devices"), count(spec, "devices"), most)
+    if count(spec, "devices") > _MOST:
+        yield SLICE.too_many(("spec", "devices"), count(spec, "devices"), _MOST)
     seen: set[str] = set()
     for index, device in devices:
         path = ("spec", "devices", index)
@@ -109,11 +102,6 @@ def _check_devices(spec: Object) -> Iterator[Problem]:
             yield DEVICE.duplicate(path, name)
         seen.add(name)
         yield from _check_device(device, path)
-        apart = [field for field in _PLACES[:3] if device.get(field) is not None]
-        if spec.get("perDeviceNodeSelection") is True:
-            yield from _check_places(device, path, _PLACES[:3])
-        elif apart:
-            yield DEVICE.invalid((*path, apart[0]), device[apart[0]], "needs perDeviceNodeSelection in the spec")
 
 
 def _check_device(device: Object, path: Path) -> Iterator[Problem]:
@@ -128,15 +116,6 @@ def _check_device(device: Object, path: Path) -> Iterator[Problem]:
                 yield DEVICE.invalid((*path, field, key), key, detail)
     for key, attribute in inner(device, "attributes").items():
         yield from _check_attribute(attribute if type(attribute) is dict else {}, (*path, "attributes", key))
-    if device.get("allowMultipleAllocations") is not True:
-        for key, capacity in inner(device, "capacity").items():
-            if type(capacity) is dict and capacity.get("requestPolicy") is not None:
-                at = (*path, "capacity", key, "requestPolicy")
-                yield DEVICE.forbidden(at, "needs allowMultipleAllocations")
-    if count(device, "taints") > _MOST_TAINTS:
-        yield DEVICE.too_many((*path, "taints"), count(device, "taints"), _MOST_TAINTS)
-    for index, taint in each(device, "taints"):
-        yield from _check_taint(taint, (*path, "taints", index))
 
 
 def _check_attribute(attribute: Object, path: Path) -> Iterator[Problem]:
@@ -150,13 +129,3 @@ def _check_attribute(attribute: Object, path: Path) -> Iterator[Problem]:
     version = attribute.get("version")
     if type(version) is str and not _SEMVER.fullmatch(version):
         yield DEVICE.invalid((*path, "version"), version, "must be a semantic version, such as 1.2.3")
-
-
-def _check_taint(taint: Object, path: Path) -> Iterator[Problem]:
-    key, value, effect = text(taint, "key"), text(taint, "value"), text(taint, "effect")
-    if detail := names.label_key(key):
-        yield DEVICE.invalid((*path, "key"), key, detail)
-    if value and (detail := names.label_value(value)):
-        yield DEVICE.invalid((*path, "value"), value, detail)
-    if effect not in _EFFECTS:
-        yield DEVICE.unsupported((*path, "effect"), effect, _EFFECTS)

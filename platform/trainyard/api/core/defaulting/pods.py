@@ -19,8 +19,9 @@ _DISK_SOURCES = frozenset(
 
 
 def fill(value: Object, key: str, default: Any) -> None:
-    """Set a field that is absent, null or empty."""
-    if not value.get(key):
+    """Set a field that is absent, null or empty; what is empty and of another type is left to be refused."""
+    found = value.get(key)
+    if found is None or (not found and type(found) is type(default)):
         value[key] = default
 
 

@@ -99,8 +99,8 @@ def check_decoded(pod_sets: Sequence[PodSet], value: Object) -> Iterator[Problem
         at = pod_set.path[:-1]
         holder: Any = value
         for step in at[:-1]:
-            holder = holder[step]
-        template = holder.get(at[-1])
+            holder = (holder.get(step) or {}) if isinstance(holder, dict) else holder[step]
+        template = holder.get(at[-1]) if isinstance(holder, dict) else None
         if template is None or (isinstance(template, dict) and template.get("spec") is None):
             yield DECODED.required((*at, "spec", "containers"))
 
