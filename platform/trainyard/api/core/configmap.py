@@ -87,8 +87,8 @@ def secret_data(value: Object) -> dict[str, bytes]:
     """A Secret's data as bytes, with `stringData` written over it, as the server stores it."""
     data = {key: decoded(entry) or b"" for key, entry in (child(value, "data") or EMPTY).items()}
     for key, entry in (child(value, "stringData") or EMPTY).items():
-        if isinstance(entry, str):
-            data[key] = entry.encode(errors="surrogatepass")
+        if entry is None or isinstance(entry, str):
+            data[key] = (entry or "").encode(errors="surrogatepass")
     return data
 
 
