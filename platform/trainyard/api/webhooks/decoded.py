@@ -19,7 +19,9 @@ from trainyard.api.webhooks.around import Review
 RULE = Rule("webhook/decode", "encoding/json of Go 1.25, by which webhooks read objects")
 
 _INT32 = 2**31
-_TEXTS = frozenset({"annotations", "labels", "matchLabels", "nodeLabels", "nodeSelector"})
+_TEXTS = frozenset({"annotations", "labels", "matchLabels", "nodeLabels", "nodeSelector", "rayStartParams"})
+_LISTS = frozenset({"args", "command"})
+_CONTAINERS = frozenset({"containers", "initContainers"})
 _RESOURCES = frozenset({"resources", "resourcesPerNode"})
 
 
@@ -41,26 +43,39 @@ def check(value: Any, schema: Schema, path: Path = ()) -> Iterator[Problem]:
 
 
 def normalise(value: Any) -> None:
-    """Spell in place what decoding and encoding changes: quantities of containers, and nulls in maps of text."""
+    """Spell in place what decoding and encoding changes: quantities of containers, and nulls where text belongs."""
     if isinstance(value, list):
         for part in value:
             normalise(part)
-        return
-    if not isinstance(value, dict):
-        return
-    for key, part in value.items():
-        if key == "resources" and part is None:
-            value[key] = {}
-        elif key in _RESOURCES and isinstance(part, dict):
-            for kind in ("requests", "limits"):
-                amounts = inner(part, kind)
-                for name in amounts:
-                    amounts[name] = quantity(amounts[name])
-        elif key in _TEXTS and isinstance(part, dict):
-            for name, text in part.items():
-                part[name] = "" if text is None else text
-        else:
-            normalise(part)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            if key in _RESOURCES and isinstance(part, dict):
+                _spell_amounts(part)
+            elif key in _TEXTS and isinstance(part, dict):
+                part.update({name: "" for name, text in part.items() if text is None})
+            elif key in _LISTS and isinstance(part, list):
+                value[key] = ["" if text is None else text for text in part]
+            elif key in _CONTAINERS:
+                _fill_containers(value, key)
+                normalise(part)
+            else:
+                normalise(part)
+
+
+def _spell_amounts(resources: Object) -> None:
+    for kind in ("requests", "limits"):
+        amounts = inner(resources, kind)
+        for name in amounts:
+            amounts[name] = quantity(amounts[name])
+
+
+def _fill_containers(spec: Object, kind: str) -> None:
+    """A null name is the empty one; one that is left out is missed before, as the key of its list."""
+    for _, container in each(spec, kind):
+        if "name" in container and container["name"] is None:
+            container["name"] = ""
+        if "resources" in container and container["resources"] is None:
+            container["resources"] = {}
 
 
 def quantity(value: Any) -> Any:
@@ -92,6 +107,6 @@ def default_always(review: Review) -> None:
         normalise(review.value.get("spec"))
 
 
-def is_zero(value: Object, key: str) -> bool:
-    """Whether a field decodes to nothing: it is absent, null, zero or empty text."""
-    return value.get(key) is None or (type(value[key]) in (int, str) and not value[key])
+def is_zero(value: Object, key: str, *, of: type) -> bool:
+    """Whether a field of that type decodes to nothing: it is absent, null, zero or empty text."""
+    return value.get(key) is None or (type(value[key]) is of and not value[key])

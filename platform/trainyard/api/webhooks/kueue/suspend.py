@@ -37,7 +37,8 @@ def default(review: Review) -> None:
     if review.old is None:
         normalise(review.value.get("spec"))
         for _, group in each(inner(review.value, *_clusters(review)), "workerGroupSpecs"):
-            group.setdefault("groupName", "")
+            if group.get("groupName") is None:
+                group["groupName"] = ""
 
 
 def is_mutated(review: Review) -> bool:

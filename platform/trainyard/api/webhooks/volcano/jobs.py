@@ -38,7 +38,7 @@ def check(review: Review) -> Iterator[Problem]:
     if detail := names.label_key(review.name):
         yield JOB.invalid(("metadata", "name"), review.name, detail)
     yield from check_policies(spec, _SPEC)
-    yield from check_timeouts(spec)
+    yield from check_timeouts(spec, _SPEC)
     for plugin in inner(spec, "plugins"):
         if plugin not in _PLUGINS:
             yield JOB.unsupported(("spec", "plugins", plugin), plugin, _PLUGINS)
@@ -54,21 +54,21 @@ def default(review: Review) -> None:
     if filled is None or review.old is not None:
         return
     for index, task in each(filled, "tasks"):
-        if is_zero(task, "name"):
+        if is_zero(task, "name", of=str):
             task["name"] = f"default{index}"
         if task.get("minAvailable") is None:
             policy = child(task, "partitionPolicy")
             parts = number(policy, "minPartitions") or 0 if policy else 0
             task["minAvailable"] = parts * (number(policy, "partitionSize") or 0) if policy else replicas_of(task)
-        if is_zero(task, "maxRetry"):
+        if is_zero(task, "maxRetry", of=int):
             task["maxRetry"] = _RETRY
         pod = inner(task, "template", "spec")
         if pod.get("hostNetwork") is True and not pod.get("dnsPolicy"):
             pod["dnsPolicy"] = "ClusterFirstWithHostNet"
     for field, standard in (("queue", "default"), ("schedulerName", "volcano"), ("maxRetry", _RETRY)):
-        if is_zero(filled, field):
+        if is_zero(filled, field, of=type(standard)):
             filled[field] = standard
-    if is_zero(filled, "minAvailable"):
+    if is_zero(filled, "minAvailable", of=int):
         filled["minAvailable"] = sum(number(task, "minAvailable") or 0 for _, task in each(filled, "tasks"))
 
 

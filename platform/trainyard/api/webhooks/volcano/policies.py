@@ -57,10 +57,13 @@ def check_policies(holder: Object, path: Path) -> Iterator[Problem]:
         yield RULE.invalid((*path, "policies"), sorted(events), f"with {ANY!r} there can be no other event")
 
 
-def check_timeouts(spec: Object) -> Iterator[Problem]:
-    """Yield timeouts that are no durations of Go, of the job's policies and of its tasks'."""
-    holders: list[tuple[Object, Path]] = [(spec, ("spec",))]
-    holders += [(task, ("spec", "tasks", index)) for index, task in each(spec, "tasks")]
+def check_timeouts(spec: Object, at: Path) -> Iterator[Problem]:
+    """Yield what is no duration of Go: the estimate, and timeouts of the job's policies and of its tasks'."""
+    estimate = spec.get("runningEstimate")
+    if isinstance(estimate, str) and golang.seconds(estimate) is None:
+        yield RULE.invalid((*at, "runningEstimate"), estimate, "must be a duration, such as 5m")
+    holders: list[tuple[Object, Path]] = [(spec, at)]
+    holders += [(task, (*at, "tasks", index)) for index, task in each(spec, "tasks")]
     for holder, path in holders:
         for index, policy in each(holder, "policies"):
             written = policy.get("timeout")

@@ -17,6 +17,7 @@ from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.webhooks import golang
 from trainyard.api.webhooks.around import Review, annotations_of, name_of
 from trainyard.api.webhooks.decoded import is_zero
+from trainyard.api.webhooks.volcano.policies import check_timeouts
 
 _SOURCE = "volcano v1.14.1 pkg/webhooks/admission"
 QUEUE = Rule("webhook/volcano-queue", f"{_SOURCE}/queues/validate/validate_queue.go")
@@ -43,7 +44,7 @@ def default_queue(review: Review) -> None:
     spec = child(review.value, "spec")
     if spec is None or review.old is not None:
         return
-    if is_zero(spec, "weight"):
+    if is_zero(spec, "weight", of=int):
         spec["weight"] = 1
     if spec.get("reclaimable") is None:
         spec["reclaimable"] = True
@@ -226,6 +227,7 @@ def check_hyper_node(review: Review) -> Iterator[Problem]:
 
 def check_cron_job(review: Review) -> Iterator[Problem]:
     """Yield what is wrong with a CronJob's schedule, time zone and name; its template is not judged."""
+    yield from check_timeouts(inner(review.spec, "jobTemplate", "spec"), ("spec", "jobTemplate", "spec"))
     schedule = text(review.spec, "schedule")
     path: Path = ("spec", "schedule")
     if not schedule:
