@@ -1,0 +1,100 @@
+"""Measures rendering: a synthetic fleet, synth from nothing, then one job changed, and kubeconform on the tree.
+
+Wall time, CPU time and the peak of resident memory of all processes together, as the kernel counts them (Linux).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "platform"))
+sys.path.insert(0, str(ROOT / "tools"))
+
+import fleet  # noqa: E402  # after the path is set
+from trainyard.system import kubeconform  # noqa: E402  # after the path is set
+
+CLUSTERS = 10
+POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One command: seconds on the clock, seconds of CPU, and the peak of memory in MiB."""
+
+    wall: float
+    cpu: float
+    memory: float
+
+
+def measure(command: Sequence[str | Path], cwd: Path) -> Measured:
+    """Run a command to its end; raises SystemExit where it fails."""
+    before, start, peak = os.times(), time.perf_counter(), 0
+    with TemporaryDirectory() as folder, (Path(folder) / "out").open("w+") as out:
+        process = subprocess.Popen(
+            [str(each) for each in command], cwd=cwd, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, "CI": ""}
+        )
+        while process.poll() is None:
+            peak = max(peak, resident(process.pid))
+            time.sleep(POLL_SECONDS)
+        if process.returncode:
+            out.seek(0)
+            raise SystemExit(f"{command[0]} failed:\n{out.read()[-2000:]}")
+    after = os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return Measured(time.perf_counter() - start, cpu, peak / 2**20)
+
+
+def resident(pid: int) -> int:
+    """Return the resident memory of a process and its descendants, in bytes."""
+    total = 0
+    try:
+        total = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (OSError, IndexError):
+        return total
+    return total + sum(resident(int(child)) for child in children)
+
+
+def bench(jobs: int) -> None:
+    """Measure one size and print its rows."""
+    with TemporaryDirectory(prefix="trainyard-bench-") as folder:
+        root = Path(folder)
+        fleet.write_fleet(root, jobs=jobs, clusters=CLUSTERS)
+        git = ["git", "-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "commit.gpgsign=false"]
+        for command in (["init", "-q", "-b", "main"], ["add", "jobs", "platform"], ["commit", "-q", "-m", "specs"]):
+            subprocess.run([*git, *command], cwd=root, check=True)
+        synth = [sys.executable, "-m", "trainyard", "synth"]
+        os.environ["PYTHONPATH"] = str(ROOT / "platform")
+        row(jobs, "synth, cold", measure(synth, root))
+        row(jobs, "synth, nothing changed", measure(synth, root))
+        changed = next((root / "jobs").rglob("job-*.yaml"))
+        text = changed.read_text(encoding="utf-8")
+        changed.write_text(text.replace("maxHours: ", "maxHours: 1"), encoding="utf-8")
+        row(jobs, "synth, one job changed", measure(synth, root))
+        program = kubeconform.find(ROOT)
+        place = f"{ROOT}/schemas/{{}}/{{{{.Group}}}}/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json"
+        command = [program, "-summary", "-ignore-missing-schemas", "-schema-location", place.format("jobset/0.12.0")]
+        command += ["-schema-location", place.format("kubernetes/1.35"), *sorted((root / "generated").glob("*/runs"))]
+        row(jobs, "kubeconform on the runs", measure(command, root))
+
+
+def row(jobs: int, what: str, found: Measured) -> None:
+    """Print one row of a Markdown table."""
+    print(f"| {jobs:,} | {what} | {found.wall:.1f} | {found.cpu:.1f} | {found.memory:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, nargs="+", default=[1_000, 10_000])
+    print("| jobs | what | seconds | CPU seconds | peak MiB |\n|---|---|---|---|---|")
+    for size in parser.parse_args().jobs:
+        bench(size)
