@@ -67,6 +67,7 @@ docs: setup ## write the generated pages and the editor schemas
 
 bench: setup ## measure; the numbers of docs/performance.md
 	$(BIN)/python tools/bench.py $(ARGS)
+	$(BIN)/python tools/bench_validate.py
 
 wheel: $(READY) ## build the wheel into dist/
 	$(BIN)/python -m hatchling build -t wheel

@@ -1,0 +1,96 @@
+"""How fast and with how little `validate` judges, with generous bounds, and that several processes judge alike."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from trainyard.checks import parallel
+from trainyard.checks.validate import strangers
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import bench_manifests  # noqa: E402  # a tool, beside the package
+
+SLOWEST = 100
+"""Documents a second of processor, a sixth of what is measured in docs/performance.md."""
+
+UNNEEDED = ("trainyard.specs", "trainyard.api.cel", "trainyard.checks.world", "cdk8s", "rich", "jsonschema", "jinja2")
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A small tree of right manifests, and one of them misspelt, by name and content."""
+    bench_manifests.write_tree(tmp_path, objects=60, per_file=6)
+    found = [(path.name, path.read_bytes()) for path in sorted(tmp_path.rglob("*.yaml"))]
+    name, data = found[3]
+    found[3] = name, data.replace(b"backoffLimit", b"backofLimit")
+    return found
+
+
+def test_documents_are_judged_fast(files):
+    """Judging stays within a sixth of its measured speed, imports and compiling included."""
+    started = time.process_time()
+    result = strangers(files, ROOT / "schemas")
+    assert len(result.objects) == 60
+    assert time.process_time() - started < 60 / SLOWEST + 1
+
+
+def test_a_core_kind_needs_few_modules(tmp_path):
+    """Judging one Job imports neither specs nor CEL, for both take longer to import than a Job to judge."""
+    bench_manifests.write_file(tmp_path / "job.yaml", objects=1)
+    program = (
+        "import sys; from trainyard.cli import main\ntry: main(['validate', sys.argv[1]])\nexcept SystemExit: pass"
+    )
+    program += "\nprint(*sorted(sys.modules))"
+    command = [sys.executable, "-c", program, str(tmp_path / "job.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env={"PYTHONPATH": "platform"})
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "trainyard.api.core.job" in loaded
+    assert not loaded & set(UNNEEDED)
+
+
+def test_several_processes_find_what_one_finds(files, monkeypatch):
+    """Many files judged with several processes give the same result in the same order, and tell the share done."""
+    alone = strangers(files, ROOT / "schemas")
+    monkeypatch.setattr(parallel, "LARGE", 1)
+    monkeypatch.setattr(parallel, "PART", 60_000)
+    shares = []
+    together = strangers(files, ROOT / "schemas", watch=shares.append)
+    assert together == alone
+    assert alone.errors > 0
+    if parallel.pays(files):
+        assert len(shares) == len(parallel.split(files))
+    assert shares[-1] == 1
+
+
+CRD = b"""\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: things, kind: Thing, listKind: ThingList, singular: thing}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object}}}}
+"""
+
+
+@pytest.mark.parametrize("spelling", [b"CustomResourceDefinition", b'"Custom\\u0052esourceDefinition"'])
+def test_definitions_count_in_every_process(files, monkeypatch, spelling):
+    """A CRD in the last file defines its kind for the first, however it is spelt."""
+    monkeypatch.setattr(parallel, "LARGE", 1)
+    monkeypatch.setattr(parallel, "PART", 1)
+    thing = ("a.yaml", b"apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\n")
+    crd = ("z.yaml", CRD.replace(b"CustomResourceDefinition", spelling))
+    result = strangers([thing, *files[:2], crd], ROOT / "schemas")
+    assert result.objects[0].verdict == "valid"
