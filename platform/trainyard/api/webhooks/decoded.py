@@ -103,8 +103,11 @@ def default_quota(review: Review) -> None:
 
 def default_always(review: Review) -> None:
     """Spell a new object whose webhook always changes it."""
-    if review.old is None:
-        normalise(review.value.get("spec"))
+    if review.old is not None:
+        return
+    if "spec" in review.value and review.value["spec"] is None:
+        review.value["spec"] = {}
+    normalise(review.value.get("spec"))
 
 
 def is_zero(value: Object, key: str, *, of: type) -> bool:

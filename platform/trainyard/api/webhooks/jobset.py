@@ -60,10 +60,10 @@ def check(review: Review) -> Iterator[Problem]:
 
 def default(review: Review) -> None:
     """Fill in what the webhook does on create; an apply over it keeps all but what stands in the list of rules."""
+    decoded.default_always(review)
     filled = child(review.value, "spec")
     if filled is None:
         return
-    decoded.default_always(review)
     if filled.get("successPolicy") is None:
         filled["successPolicy"] = {"operator": "All"}
     if filled.get("startupPolicy") is None:
