@@ -8,6 +8,7 @@ and why. `updates.jsonl` holds an object, a change applied to it, and the same a
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -187,6 +188,17 @@ def test_what_may_exist_elsewhere_is_not_missed():
     for value in values:
         assert judged(value).verdict == "invalid"
         assert judged(value, judge=a_judge(complete=False)).verdict == "valid"
+
+
+def test_a_default_queue_takes_what_names_none():
+    """A cluster that scales itself is refused in a namespace whose LocalQueue is called default."""
+    value = edited(hooks.read("bases")["raycluster"], [("spec|enableInTreeAutoscaling", True)])
+    value["metadata"]["labels"] = {}
+    assert judged(value).verdict == "valid"
+    queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue"}
+    queue["metadata"] = {"name": "default", "namespace": value["metadata"]["namespace"]}
+    around = webhooks.around([queue])
+    assert judged(value, judge=replace(a_judge(), around=around)).findings[0].rule == "webhook/kueue-ray-cluster"
 
 
 def test_a_projects_rules_ask_for_the_project():
