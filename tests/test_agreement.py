@@ -56,6 +56,7 @@ WITHOUT = {
     "v1 Binding",
     "certificates.k8s.io/v1 CertificateSigningRequest",
     "kubeflow.org/v1 MPIJob",
+    "disaggregatedset.x-k8s.io/v1 DisaggregatedSetRoleScaler",
     "apps.wandb.com/v1 WeightsAndBiases",
     "csi.ceph.io/v1 ClientProfile",
     "csi.ceph.io/v1 Driver",
