@@ -105,7 +105,8 @@ class Site:
         disk = Disk(self.repo.root)
         snapshot, notes = find_base(git.find(self.repo.root), disk, live=self.live, ref=base, writing=not checking)
         decision = decide(self.wanted(), snapshot, terms)
-        tree = assemble(decision, [*self.folders(), *self.render(decision.fresh)], snapshot, terms)
+        rendered = [*self.folders(), *self.render(decision.fresh)]
+        tree = assemble(decision, rendered, snapshot, terms, folder=self.generated)
         return finish(disk, tree, decision, notes=notes, checking=checking)
 
     def synth(self, *, base: str | None = None) -> Work:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from trainyard.documents import load
@@ -12,6 +12,7 @@ from trainyard.synth import index
 from trainyard.synth.references import CLUSTER_WIDE, KINDS, Reference, references
 from trainyard.synth.runs import Wanted
 from trainyard.synth.snapshot import Snapshot
+from trainyard.synth.tree import Tree
 
 SHOWN = 5
 """Runs that a message names."""
@@ -26,18 +27,16 @@ class Target(NamedTuple):
 
 
 def check(
-    base: Snapshot,
-    now: Mapping[str, Mapping[str, index.Entry]],
-    ids: Mapping[str, str],
-    frozen: Sequence[Wanted],
-    locate: Callable[[index.Entry], Location],
+    base: Snapshot, tree: Tree, frozen: Sequence[Wanted], locate: Callable[[index.Entry], Location]
 ) -> Iterator[Finding]:
     """Yield a finding for each queue, pool, volume, network or runtime that is gone while a frozen run needs it.
 
-    `now` has the indexes of rendered folders, by the folder's path below `generated/`, `ids` the content ids of the
-    whole tree; `locate` says where in the specs an entry of the base's index came from.
+    `locate` says where in the specs an entry of the base's index came from.
     """
-    for cluster, missing in sorted(removed(base, now, ids).items()):
+    for cluster in sorted({each.cluster for each in frozen}):
+        missing = removed(base, tree, cluster)
+        if not missing:
+            continue
         users: dict[Target, list[str]] = defaultdict(list)
         for each, needs in needed(base, [each for each in frozen if each.cluster == cluster]):
             for what, name in needs:
@@ -51,22 +50,20 @@ def check(
             yield Finding("run/in-use", "run", message, locate(missing[target]), fix=fix)
 
 
-def removed(
-    base: Snapshot, now: Mapping[str, Mapping[str, index.Entry]], ids: Mapping[str, str]
-) -> dict[str, dict[Target, index.Entry]]:
-    """Return, by cluster, what runs can refer to that is in the base's index and in none now."""
-    kept = {(path.partition("/")[0], target) for path, entries in now.items() for target in targets(entries)}
-    found: dict[str, dict[Target, index.Entry]] = defaultdict(dict)
-    for cluster, paths in base.indexes.items():
-        for path in paths:
-            if base.files[path] != ids.get(path):
-                entries = targets(base.index(cluster, index.folder_of(path.removeprefix(f"{cluster}/"))))
-                found[cluster] |= {target: each for target, each in entries.items() if (cluster, target) not in kept}
-    return dict(found)
+def removed(base: Snapshot, tree: Tree, cluster: str) -> dict[Target, index.Entry]:
+    """Return what runs can refer to that is in the base's indexes of a cluster and in none of them now."""
+    changed = [path for path in base.indexes.get(cluster, ()) if base.files[path] != tree.ids.get(path)]
+    if not changed:
+        return {}
+    now = [path for path in tree.ids if index.is_shared(path, cluster)]
+    kept = {target for path, data in zip(now, tree.contents(now), strict=True) for target in targets(path, data)}
+    before = zip(changed, base.read([base.files[path] for path in changed]), strict=True)
+    return {target: each for path, data in before for target, each in targets(path, data).items() if target not in kept}
 
 
-def targets(entries: Mapping[str, index.Entry]) -> dict[Target, index.Entry]:
-    """Return the entries that runs can refer to."""
+def targets(path: str, data: bytes) -> dict[Target, index.Entry]:
+    """Return the entries of an index that runs can refer to."""
+    entries = index.load(data, index.folder_of(path.partition("/")[2])) or {}
     return {
         Target(KINDS[each.kind], "" if each.kind in CLUSTER_WIDE else each.namespace or "", each.name): each
         for each in entries.values()

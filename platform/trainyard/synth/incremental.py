@@ -27,11 +27,7 @@ def render(reading: Reading, decision: Decision, base: Snapshot, terms: Terms, d
     ready = {
         each.key: run for each in decision.fresh if (run := remembered.get(each.key)) and is_there(run.files, there)
     }
-    clusters = {
-        name: fact
-        for name, fact in reading.clusters.items()
-        if is_there(fact.files, there) and (not terms.live or takes_nothing(name, fact, base))
-    }
+    clusters = {name: fact for name, fact in reading.clusters.items() if is_there(fact.files, there)}
     contents = [*(run.files or {} for run in ready.values()), *(fact.files for fact in clusters.values())]
     known = Known(
         {path: oid for files in contents for path, oid in files.items()},
@@ -41,7 +37,7 @@ def render(reading: Reading, decision: Decision, base: Snapshot, terms: Terms, d
     stale = [name for name in sorted(reading.specs.clusters) if name not in clusters]
     rendering = Rendering(reading.specs, repository.shipped(reading.root) if stale else ())
     rendered = list(rendering.render(stale, reading.load(asked)))
-    tree = target.assemble(decision, rendered, base, terms, known)
+    tree = target.assemble(decision, rendered, base, terms, folder=disk.root / GENERATED, known=known)
     remember(memory, reading, facts, clusters, rendered, asked, tree)
     return tree
 
@@ -54,11 +50,6 @@ def keys_of(file: str, fact: FileFact) -> list[tuple[JobKey, RunFact]]:
 def is_there(files: Mapping[str, str] | None, there: Mapping[str, str | None]) -> bool:
     """Say whether files are on disk as they are remembered."""
     return files is not None and all(there.get(path) == oid for path, oid in files.items())
-
-
-def takes_nothing(cluster: str, fact: ClusterFact, base: Snapshot) -> bool:
-    """Say whether a cluster's indexes are as at the base, so that nothing can be gone that a run needs."""
-    return all(base.files[path] == fact.files.get(path) for path in base.indexes.get(cluster, ()))
 
 
 def remember(

@@ -43,6 +43,13 @@ def folder_of(path: str) -> str:
     return path.removeprefix(TOP).removesuffix(".json")
 
 
+def is_shared(path: str, cluster: str) -> bool:
+    """Say whether a path below `generated/` is an index of a cluster's, but not that of a single run."""
+    top = f"{cluster}/{TOP}"
+    runs = f"{top}runs/"
+    return path.startswith(top) and not (path.startswith(runs) and path.count("/") > runs.count("/"))
+
+
 def dump(folder: str, entries: Mapping[str, Entry]) -> str:
     """Return the index as JSON with one file a line, sorted."""
     lines = [f"  {_json(name)}: {_json(_fields(entries[name]))}" for name in sorted(entries)]

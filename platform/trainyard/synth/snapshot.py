@@ -19,8 +19,6 @@ from trainyard.system.git import Git, blob_id
 GENERATED = "generated"
 REPOSITORY = "platform/repository.yaml"
 
-RUNS = f"{index.TOP}runs/"
-
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -54,8 +52,8 @@ class Snapshot:
         """The paths of all indexes but those of single runs, by cluster."""
         found: dict[str, list[str]] = {}
         for path in self.files:
-            cluster, _, rest = path.partition("/")
-            if rest.startswith(index.TOP) and not (rest.startswith(RUNS) and rest.count("/") > RUNS.count("/")):
+            cluster = path.partition("/")[0]
+            if index.is_shared(path, cluster):
                 found.setdefault(cluster, []).append(path)
         return found
 

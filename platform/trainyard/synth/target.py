@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from trainyard.findings import Finding, Location
 from trainyard.synth import in_use, index, ledger, runs
@@ -45,9 +46,15 @@ def decide(jobs: Sequence[Wanted], base: Snapshot, terms: Terms) -> Decision:
 
 
 def assemble(
-    decision: Decision, rendered: Iterable[Rendered], base: Snapshot, terms: Terms, known: Known | None = None
+    decision: Decision,
+    rendered: Iterable[Rendered],
+    base: Snapshot,
+    terms: Terms,
+    *,
+    folder: Path,
+    known: Known | None = None,
 ) -> Tree:
-    """Return the tree of rendered folders, known files, frozen runs and ledgers.
+    """Return the tree of rendered folders, known files, frozen runs and ledgers; `folder` is where it is on disk.
 
     What stands in the way is added to the decision's findings; with an error among them nothing may be written.
     """
@@ -55,13 +62,10 @@ def assemble(
     fresh = {(each.cluster, each.folder): each for each in decision.fresh}
     texts: dict[str, str] = {}
     entries = dict(known.entries)
-    folders: dict[str, Mapping[str, index.Entry]] = {}
     for each in rendered:
         texts.update(files_of(each))
         wanted = fresh.get((each.cluster, each.folder))
-        if wanted is None:
-            folders[f"{each.cluster}/{each.folder}"] = each.index
-        else:
+        if wanted is not None:
             entries[wanted.key] = ledger.Entry(wanted.run, wanted.spec, ledger.digest(each.files), terms.version)
     if not base.proven:
         decision.findings += unlike(entries, base)
@@ -72,9 +76,8 @@ def assemble(
             kept[path] = base.files[path]
         else:
             texts[path] = ledger.dump(past)
-    tree = Tree(texts, kept, known.files, base)
-    if decision.frozen:
-        decision.findings += in_use.check(base, folders, tree.ids, decision.frozen, terms.locate)
+    tree = Tree(texts, kept, known.files, base, folder)
+    decision.findings += in_use.check(base, tree, decision.frozen, terms.locate)
     return tree
 
 

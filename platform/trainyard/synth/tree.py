@@ -25,6 +25,8 @@ class Tree:
     known: Mapping[str, str] = field(default_factory=dict)
     """Content ids of what is on disk already as it would be rendered."""
     base: Snapshot = field(default_factory=Snapshot)
+    folder: Path = Path()
+    """Where that disk is."""
 
     @cached_property
     def ids(self) -> Mapping[str, str]:
@@ -33,9 +35,12 @@ class Tree:
 
     def contents(self, paths: Sequence[str]) -> Iterator[bytes]:
         """Yield the content of files, in order."""
-        kept = iter(self.base.read([self.kept[path] for path in paths if path not in self.texts]))
+        kept = iter(self.base.read([self.kept[path] for path in paths if path in self.kept and path not in self.texts]))
         for path in paths:
-            yield self.texts[path].encode() if path in self.texts else next(kept)
+            if path in self.texts:
+                yield self.texts[path].encode()
+            else:
+                yield next(kept) if path in self.kept else files.read(self.folder / path) or b""
 
 
 @dataclass(frozen=True, slots=True)
