@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trainyard.api import catalog, kubeconform
+from trainyard.api import catalog, kubeconform, webhooks
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
 from trainyard.api.shelf import Shelf
@@ -59,7 +59,8 @@ class Checking:
         manifests = validate.decode_all(inputs, result)
         known = known.with_crds(each.value for each in manifests)
         olds = {validate.identity(each): each for each in validate.decode_all(self.before.get(name, ()), Result())}
-        judge = Judge(known, self.allow_unknown, self.namespaces(cluster, manifests), self.line_of)
+        around = webhooks.around(each.value for each in manifests)
+        judge = Judge(known, self.allow_unknown, self.namespaces(cluster, manifests), self.line_of, around=around)
         judgements: list[Judgement] = []
         for manifest in manifests:
             old = olds.get(validate.identity(manifest))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from trainyard.api import catalog
+from trainyard.api import catalog, webhooks
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
 from trainyard.checks import parallel
@@ -62,7 +62,8 @@ def alone(
     """Judge files in this process, with the kinds that CRDs among them define and the policies among them."""
     result = Result()
     manifests = decode_all(files, result)
-    judge = replace(judge, catalog=judge.catalog.with_crds(each.value for each in manifests))
+    values = [each.value for each in manifests]
+    judge = replace(judge, catalog=judge.catalog.with_crds(values), around=webhooks.around(values))
     before = {identity(each): each.value for each in olds}
     judgements: list[Judgement] = []
     for number, manifest in enumerate(manifests, 1):
