@@ -115,7 +115,8 @@ def verdict(**answers: Answer) -> Theirs:
 
 
 ELSEWHERE = re.compile(
-    r"already exists|already allocated|RuntimeClass \"[^\"]*\" not found|looking up service account|no PriorityClass with name"
+    r"already (?:exists|allocated)"
+    r"|RuntimeClass \"[^\"]*\" not found|looking up service account|no PriorityClass with name"
     r"|on the containing namespace|namespaces \"[^\"]*\" not found"
 )
 """What a server says of other objects, not of this one."""
