@@ -1,8 +1,8 @@
 """A LocalQueue must point at a ClusterQueue that exists.
 
-Why: Kueue keeps the workloads of such a queue pending, and the LocalQueue inactive with reason ClusterQueueDoesNotExist.
-Fix: create the ClusterQueue, or replace the LocalQueue by one that names a queue that is there; the field is immutable.
-Source: kubernetes-sigs/kueue v0.19.2 apis/kueue/v1beta2/localqueue_types.go, pkg/controller/core/localqueue_controller.go
+Why: Kueue keeps its workloads pending, and the LocalQueue inactive with reason ClusterQueueDoesNotExist.
+Fix: create the ClusterQueue, or replace the LocalQueue by one that names one that is there; the field is immutable.
+Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/core/localqueue_controller.go
 """
 
 from collections.abc import Iterator

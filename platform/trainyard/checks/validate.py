@@ -46,9 +46,17 @@ def strangers(
         several = None
         if not olds and parallel.pays(files):
             aware = replace(judge, catalog=known.with_crds(parallel.definitions(files)))
-            several = parallel.judged(files, aware, alone, watch)
+            several = parallel.judged(files, aware, part, watch)
         result.extend(several or alone(files, judge, olds=olds, watch=watch))
     result.notes.append(assumed(known, kubernetes=kubernetes, projects=projects))
+    return result
+
+
+def part(files: Sequence[tuple[str, bytes]], judge: Judge) -> Result:
+    """Judge some of many files; what their objects say of each other is not looked at, for it depends on the split."""
+    result = Result()
+    manifests = decode_all(files, result)
+    collect(result, [judge.judge(each) for each in manifests], Outcome())
     return result
 
 
@@ -59,7 +67,7 @@ def alone(
     olds: Iterable[Manifest] = (),
     watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
-    """Judge files in this process, with the kinds that CRDs among them define and the policies among them."""
+    """Judge files in this process: CRDs among them define kinds, policies and what operators look up count."""
     result = Result()
     manifests = decode_all(files, result)
     values = [each.value for each in manifests]
