@@ -54,10 +54,11 @@ def measure(command: Sequence[str | Path], cwd: Path) -> Measured:
 
 
 def resident(pid: int) -> int:
-    """Return the resident memory of a process and its descendants, in bytes."""
+    """Return the resident memory of a process and its descendants, in bytes; pages that they share count once."""
     total = 0
     try:
-        total = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        total = sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except (OSError, IndexError):
         return total
@@ -75,6 +76,8 @@ def bench(jobs: int) -> None:
         synth = [sys.executable, "-m", "trainyard", "synth"]
         os.environ["PYTHONPATH"] = str(ROOT / "platform")
         row(jobs, "synth, cold", measure(synth, root))
+        for command in (["add", "generated"], ["commit", "-q", "-m", "generated"], ["switch", "-qc", "work"]):
+            subprocess.run([*git, *command], cwd=root, check=True)
         row(jobs, "synth, nothing changed", measure(synth, root))
         changed = next((root / "jobs").rglob("job-*.yaml"))
         text = changed.read_text(encoding="utf-8")

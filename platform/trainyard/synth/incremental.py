@@ -13,7 +13,7 @@ from trainyard.synth.memory import ClusterFact, FileFact, Memory, RunFact
 from trainyard.synth.reading import Reading
 from trainyard.synth.render import Rendered
 from trainyard.synth.rendering import Rendering
-from trainyard.synth.runs import Decision, Wanted
+from trainyard.synth.runs import Decision
 from trainyard.synth.snapshot import GENERATED, Snapshot
 from trainyard.synth.target import Known, Terms
 from trainyard.synth.tree import Tree
@@ -38,7 +38,7 @@ def render(reading: Reading, decision: Decision, base: Snapshot, terms: Terms, d
     rendering = Rendering(reading.specs, repository.shipped(reading.root) if stale else ())
     rendered = list(rendering.render(stale, reading.load(asked)))
     tree = target.assemble(decision, rendered, base, terms, folder=disk.root / GENERATED, known=known)
-    remember(memory, reading, facts, clusters, rendered, asked, tree)
+    remember(memory, reading, facts, clusters, rendered, decision, tree)
     return tree
 
 
@@ -58,11 +58,11 @@ def remember(
     facts: Mapping[str, FileFact],
     clusters: Mapping[str, ClusterFact],
     rendered: Sequence[Rendered],
-    asked: Sequence[Wanted],
+    decision: Decision,
     tree: Tree,
 ) -> None:
-    """Enter what is known now of job files and clusters."""
-    places = {(each.cluster, each.folder): each.key for each in asked}
+    """Enter what is known now of job files and clusters; of frozen runs the base knows the files."""
+    places = {(each.cluster, each.folder): each.key for each in decision.fresh}
     runs: dict[JobKey, tuple[dict[str, str], str]] = {}
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for each in rendered:
@@ -72,17 +72,22 @@ def remember(
             found[each.cluster] |= ids
         else:
             runs[key] = ids, ledger.digest(each.files)
-    memory.jobs = {file: with_files(file, fact, runs) for file, fact in facts.items()}
+    frozen = frozenset(each.key for each in decision.frozen)
+    memory.jobs = {file: with_files(file, fact, runs, frozen) for file, fact in facts.items()}
     memory.clusters = dict(clusters) | {
         name: ClusterFact(reading.keys.of_cluster(name), ids, reading.on_clusters.get(name, ()))
         for name, ids in found.items()
     }
 
 
-def with_files(file: str, fact: FileFact, runs: Mapping[JobKey, tuple[dict[str, str], str]]) -> FileFact:
-    """Return a fact with the files of those of its runs that were rendered."""
-    changed = [
-        replace(run, files=runs[key][0], digest=runs[key][1]) if key in runs else run
-        for key, run in keys_of(file, fact)
-    ]
-    return replace(fact, runs=changed)
+def with_files(
+    file: str, fact: FileFact, runs: Mapping[JobKey, tuple[dict[str, str], str]], frozen: frozenset[JobKey]
+) -> FileFact:
+    """Return a fact with the files of those of its runs that were rendered, and without those of frozen ones."""
+    changed = []
+    for key, run in keys_of(file, fact):
+        if key in runs:
+            changed.append(replace(run, files=runs[key][0], digest=runs[key][1]))
+        else:
+            changed.append(replace(run, files=None, digest="") if key in frozen and run.files else run)
+    return fact if changed == fact.runs else replace(fact, runs=changed)

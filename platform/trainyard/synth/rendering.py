@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import multiprocessing
 import os
@@ -58,9 +59,13 @@ class Rendering:
         rounds = ceil(whole.weight / workers / LARGE)
         parts = split(whole, ceil(whole.weight / workers / rounds))
         context = multiprocessing.get_context("fork")
-        with context.Pool(workers, _begin, (self, parts), maxtasksperchild=1) as pool:
-            for found in pool.imap(_render, range(len(parts)), chunksize=1):
-                yield from found
+        gc.freeze()  # a collection in a process that was split off would copy all memory that they share
+        try:
+            with context.Pool(workers, _begin, (self, parts), maxtasksperchild=1) as pool:
+                for found in pool.imap(_render, range(len(parts)), chunksize=1):
+                    yield from found
+        finally:
+            gc.unfreeze()
 
     def part(self, part: Part) -> Iterator[Rendered]:
         """Yield the folders of one part, in this process."""
@@ -112,6 +117,7 @@ _shared: tuple[Rendering, list[Part]] | None = None
 def _begin(rendering: Rendering, parts: list[Part]) -> None:
     global _shared  # noqa: PLW0603 - how a forked process gets what cannot be sent to it cheaply
     _shared = rendering, parts
+    gc.enable()
 
 
 def _render(number: int) -> list[Rendered]:
