@@ -23,7 +23,7 @@ import fleet  # noqa: E402  # after the path is set
 from trainyard.system import kubeconform  # noqa: E402  # after the path is set
 
 CLUSTERS = 10
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
