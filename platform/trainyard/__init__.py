@@ -1,2 +1,1 @@
 """Trainyard: from cluster and job descriptions to checked Kubernetes YAML."""
-
