@@ -12,7 +12,6 @@ from trainyard.api import names
 from trainyard.api.core.equality import check_immutable
 from trainyard.api.core.expressions import compile_error, devices
 from trainyard.api.core.matching import is_blank
-from trainyard.api.core.pods.scheduling import EFFECTS
 from trainyard.api.core.pods.sources import driver_name
 from trainyard.api.core.resourcenames import is_extended
 from trainyard.api.core.shapes import EMPTY, Object, child, count, each, inner, number, text, texts
@@ -55,7 +54,7 @@ def check_template(value: Object, *, kubernetes: str, old: Object | None = None)
     yield from check_labels(meta.get("labels"), (*path, "labels"))
     yield from check_annotations(meta.get("annotations"), (*path, "annotations"))
     for field, entry in meta.items():
-        if field not in ("labels", "annotations") and entry:
+        if field not in ("labels", "annotations") and entry not in (None, "", 0):
             yield TEMPLATE.forbidden((*path, field), "cannot be set in a claim template")
     yield from check_claim_spec(inner(spec, "spec"), ("spec", "spec"), minor(kubernetes))
 
@@ -141,12 +140,12 @@ def _check_device(request: Object, path: Path, minor_: int) -> Iterator[Problem]
         yield REQUEST.invalid((*path, "count"), wanted, "must not be specified with allocationMode All")
     elif mode == "ExactCount" and wanted is not None and wanted < 0:
         yield REQUEST.invalid((*path, "count"), wanted, "must be greater than zero")
+    yield from _check_tolerations(request, path, minor_)
+
+
+def _check_tolerations(request: Object, path: Path, minor_: int) -> Iterator[Problem]:
     if minor_ >= 36:
-        yield from _check_tolerations(request, path)
-
-
-def _check_tolerations(request: Object, path: Path) -> Iterator[Problem]:
-    yield from _check_size(request, "tolerations", _MOST_TOLERATIONS, path, REQUEST)
+        yield from _check_size(request, "tolerations", _MOST_TOLERATIONS, path, REQUEST)
     for index, toleration in each(request, "tolerations"):
         at = (*path, "tolerations", index)
         key, operator = toleration.get("key"), toleration.get("operator") or "Equal"
@@ -160,8 +159,9 @@ def _check_tolerations(request: Object, path: Path) -> Iterator[Problem]:
             yield REQUEST.unsupported((*at, "operator"), operator, ("Equal", "Exists"))
         elif value and (detail := names.label_value(value)):
             yield REQUEST.invalid((*at, "value"), value, detail)
-        if effect and effect not in (*EFFECTS, "None"):
-            yield REQUEST.unsupported((*at, "effect"), effect, ("NoExecute", "NoSchedule", "None"))
+        effects = ("NoExecute", "NoSchedule", "None") if minor_ >= 36 else ("NoExecute", "NoSchedule")
+        if effect and effect not in effects:
+            yield REQUEST.unsupported((*at, "effect"), effect, effects)
 
 
 def check_selectors(owner: Object, path: Path, minor_: int) -> Iterator[Problem]:

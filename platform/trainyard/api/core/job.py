@@ -38,6 +38,8 @@ _MOST_PARALLEL = 100_000
 _MANY_COMPLETIONS = 100_000
 _MOST_WITH_MANY = 10_000
 _LONGEST_MANAGER = 63
+_RESOURCES_MINOR = 36
+"""From here on resources of suspended Jobs may change."""
 _FIXED = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
 
 
@@ -185,20 +187,20 @@ def _check_completions(spec: Object, before: Object) -> Iterator[Problem]:
 
 
 def _check_template(spec: Object, before: Object, old: Object, options: Options) -> Iterator[Problem]:
-    """Judge a changed template: while a Job is suspended, where its pods run may still change.
+    """Judge a changed template: while a Job is suspended and has not started, where its pods run may still change.
 
-    From Kubernetes 1.36 on it also needs the condition Suspended and no active pods, and then resources may change
-    too (gates MutableSchedulingDirectivesForSuspendedJobs, MutablePodResourcesForSuspendedJobs).
+    From Kubernetes 1.36 on also once it has stopped again, and resources too (gates
+    MutableSchedulingDirectivesForSuspendedJobs, MutablePodResourcesForSuspendedJobs).
     """
     now, was = inner(spec, "template"), inner(before, "template")
     if not differs(now, was):
         return
-    suspended, status = flag(before, "suspend"), inner(old, "status")
-    stopped = _is_suspended(status) and not number(status, "active")
-    movable = suspended and (stopped if options.minor >= 36 else status.get("startTime") is None)
+    status = inner(old, "status")
+    movable = flag(before, "suspend") and status.get("startTime") is None
+    if options.minor >= _RESOURCES_MINOR:
+        movable = flag(before, "suspend") and (movable or _is_suspended(status)) and not number(status, "active")
+        was = _with_resources(now, was) if movable else was
     was = _with_directives(now, was) if movable else was
-    if suspended and stopped and options.minor >= 36:
-        was = _with_resources(now, was)
     yield from check_immutable(now, was, ("spec", "template"), IMMUTABLE)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from trainyard.api.core.defaulting.pods import pull_policy
 from trainyard.api.core.equality import differs
 from trainyard.api.core.pods.containers import check_images
 from trainyard.api.core.pods.options import kept, options_of
@@ -84,13 +85,19 @@ def _check_update(spec: Object, before: Object) -> Iterator[Problem]:
             continue
         for (index, container), (_, other) in zip(mine, theirs, strict=True):
             for key in sorted({*container, *other} - {"image"}, key=str):
-                if differs(container.get(key), other.get(key), key):
+                if differs(container.get(key), other.get(key), key) and not _follows(key, container, other):
                     yield IMMUTABLE.forbidden(("spec", field, index, key), "only the image may be changed")
     for field in sorted({*spec, *before} - _UPDATABLE, key=str):
         if differs(spec.get(field), before.get(field), field):
             yield IMMUTABLE.forbidden(("spec", field), "pod updates may not change it")
     yield from _check_deadline(spec, before)
     yield from _check_placement(spec, before)
+
+
+def _follows(key: str, container: Object, other: Object) -> bool:
+    """Whether a changed pull policy is only the default of a changed image: a stored Pod keeps the one it was given."""
+    policies = [each.get("imagePullPolicy") for each in (container, other)]
+    return key == "imagePullPolicy" and policies == [pull_policy(each.get("image")) for each in (container, other)]
 
 
 def _check_deadline(spec: Object, before: Object) -> Iterator[Problem]:

@@ -106,7 +106,7 @@ def check_claim_template(template: Object, path: Path) -> Iterator[Problem]:
     yield from check_labels(meta.get("labels"), (*path, "metadata", "labels"))
     yield from check_annotations(meta.get("annotations"), (*path, "metadata", "annotations"))
     for field, value in meta.items():
-        if field not in ("labels", "annotations") and value:
+        if field not in ("labels", "annotations") and value not in (None, "", 0):
             yield TEMPLATE.forbidden((*path, "metadata", field), "cannot be set in a claim template")
     yield from check_claim_spec(child(template, "spec") or EMPTY, (*path, "spec"))
 

@@ -43,7 +43,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
     annotations = inner(value, "metadata", "annotations")
     strict = minor(kubernetes) >= 36
     yield from _check_type(spec)
-    yield from _check_ports(spec)
+    yield from _check_ports(spec, fresh=old is None)
     yield from check_labels(spec.get("selector"), ("spec", "selector"), SERVICE)
     yield from _check_affinity(spec)
     if spec.get("type") != "ExternalName":
@@ -76,7 +76,7 @@ def _check_type(spec: Object) -> Iterator[Problem]:
     if kind != "ExternalName":
         return
     for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
-        if spec.get(field):
+        if spec.get(field) and not (field == "clusterIPs" and spec.get("clusterIP")):
             yield SERVICE.forbidden(("spec", field), "may not be set for ExternalName services")
     name = text(spec, "externalName").removesuffix(".")
     if not name:
@@ -85,12 +85,12 @@ def _check_type(spec: Object) -> Iterator[Problem]:
         yield SERVICE.invalid(("spec", "externalName"), name, detail)
 
 
-def _check_ports(spec: Object) -> Iterator[Problem]:
+def _check_ports(spec: Object, *, fresh: bool) -> Iterator[Problem]:
     ports = each(spec, "ports")
     seen_names: set[str] = set()
     seen: set[tuple[str, int]] = set()
     seen_nodes: set[tuple[str, int]] = set()
-    checked = spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+    checked = fresh and spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
     for index, port in ports:
         path = ("spec", "ports", index)
         name, number_, node = text(port, "name"), number(port, "port") or 0, number(port, "nodePort") or 0

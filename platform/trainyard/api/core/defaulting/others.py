@@ -270,8 +270,9 @@ def _device_request(asked: Object, minor: int) -> None:
     fill(asked, "allocationMode", "ExactCount")
     if asked["allocationMode"] == "ExactCount":
         fill(asked, "count", 1)
-    if minor < 36:
+    if minor == 35:  # 1.34 keeps them although their gate is off, and from 1.36 on it is on
         asked.pop("tolerations", None)
+    if minor < 36:
         asked.pop("capacity", None)
 
 

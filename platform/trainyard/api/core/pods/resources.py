@@ -30,7 +30,8 @@ def check_resources(
     for name, value in limits.items():
         yield from _check_amount(name, value, (*path, "limits", name), rule)
     for name, value in requests.items():
-        yield from _check_amount(name, value, (*path, "requests", name), rule)
+        if name not in limits or limits[name] != value:  # where they are the same, one mistake is said once
+            yield from _check_amount(name, value, (*path, "requests", name), rule)
         yield from _check_against_limit(name, value, limits, path)
     together = {*limits, *requests}
     if any(map(is_huge_page, together)) and not together & {"cpu", "memory"}:
