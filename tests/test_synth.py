@@ -109,6 +109,8 @@ def test_ci_has_to_say_what_it_compares_with(repo: Repo) -> None:
     missing = trainyard(repo.root, "synth", "--check", CI="true")
     assert missing.returncode == 2
     assert "--base REF" in missing.stderr
+    assert trainyard(repo.root, "plan", CI="true").returncode == 2
+    assert trainyard(repo.root, "plan", "--base", "main", CI="true").returncode == 0
     assert trainyard(repo.root, "synth", "--check", "--base", "main", CI="true").returncode == 0
     assert trainyard(repo.root, "synth", "--check", CI="true", TRAINYARD_BASE="main").returncode == 0
     assert trainyard(repo.root, "synth", "--check", "--base", "nowhere", CI="true").returncode == 2

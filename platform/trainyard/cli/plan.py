@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -16,7 +17,8 @@ def command(
     from trainyard.plan import read, render
     from trainyard.report.text import paragraph
 
-    plan = read(root, ref=base)
+    automated = os.environ.get("CI", "").lower() in {"1", "true"}
+    plan = read(root, ref=base, automated=automated)
     sys.stdout.write(render(plan))
     for finding in plan.findings:
         print("\n".join(paragraph(finding)), file=sys.stderr)

@@ -25,11 +25,13 @@ def command(
     """Render generated/; runs that exist at the base stay as they are, byte for byte."""
     from importlib.metadata import version
 
+    from trainyard.cli._progress import progress
     from trainyard.synth import session
 
     gc.disable()  # a process of seconds with half a million small values: collecting takes a fifth and frees nothing
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
-    outcome = session.run(root, version("trainyard"), ref=base, checking=check, automated=automated)
+    with progress("rendering") as show:
+        outcome = session.run(root, version("trainyard"), ref=base, checking=check, automated=automated, show=show)
     if outcome.findings:
         report(outcome.findings)
     work = outcome.work
@@ -56,17 +58,12 @@ def report(findings: Sequence[Finding]) -> None:
 
 def write(work: Work) -> None:
     """Write what differs, with a bar where somebody watches, and say what was done."""
-    from rich.console import Console
-    from rich.progress import track
+    from trainyard.cli._progress import progress
 
     total = len(work.changes.write) + len(work.changes.remove) + len(work.changes.leftover)
-    console = Console(stderr=True)
-    steps = track(
-        work.write(), "writing", total=total, console=console, transient=True, disable=not console.is_terminal
-    )
-    for _ in steps:
-        pass
+    with progress("writing") as show:
+        for done, _ in enumerate(work.write(), 1):
+            show(done / total)
     wrote, removed = len(work.changes.write), len(work.changes.remove)
-    frozen = len(work.decision.frozen)
-    done = f"wrote {wrote} and removed {removed} files" if total else "nothing to write"
-    print(f"{done}; {len(work.decision.fresh)} runs rendered, {frozen} left as they are at the base")
+    said = f"wrote {wrote} and removed {removed} files" if total else "nothing to write"
+    print(f"{said}; {len(work.decision.fresh)} runs rendered, {len(work.decision.frozen)} left as they are at the base")

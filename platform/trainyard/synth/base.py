@@ -5,6 +5,9 @@ from __future__ import annotations
 from trainyard.errors import ToolError
 from trainyard.system.git import Git
 
+ASK = "in CI, say what to compare with: --base REF, or TRAINYARD_BASE"
+"""A checkout of a pipeline may lack the branches that tell the base, so nothing is guessed there."""
+
 BRANCHES = ("main", "master")
 
 

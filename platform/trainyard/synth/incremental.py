@@ -12,15 +12,24 @@ from trainyard.synth.ledgers import JobKey
 from trainyard.synth.memory import ClusterFact, FileFact, Memory, RunFact
 from trainyard.synth.reading import Reading
 from trainyard.synth.render import Rendered
-from trainyard.synth.rendering import Rendering
+from trainyard.synth.rendering import Rendering, Show
 from trainyard.synth.runs import Decision
 from trainyard.synth.snapshot import GENERATED, Snapshot
 from trainyard.synth.target import Known, Terms
 from trainyard.synth.tree import Tree
 
 
-def render(reading: Reading, decision: Decision, base: Snapshot, terms: Terms, disk: Disk, memory: Memory) -> Tree:
-    """Return the tree, and remember what was rendered for it."""
+def render(
+    reading: Reading,
+    decision: Decision,
+    base: Snapshot,
+    terms: Terms,
+    *,
+    disk: Disk,
+    memory: Memory,
+    show: Show = lambda _: None,
+) -> Tree:
+    """Return the tree, and remember what was rendered for it; `show` is told the share that is rendered."""
     there = disk.scan(GENERATED)
     facts = reading.facts()
     remembered = {key: run for file, fact in facts.items() for key, run in keys_of(file, fact)}
@@ -36,7 +45,7 @@ def render(reading: Reading, decision: Decision, base: Snapshot, terms: Terms, d
     asked = [each for each in decision.fresh if each.key not in ready]
     stale = [name for name in sorted(reading.specs.clusters) if name not in clusters]
     rendering = Rendering(reading.specs, repository.shipped(reading.root) if stale else ())
-    rendered = list(rendering.render(stale, reading.load(asked)))
+    rendered = rendering.render(stale, reading.load(asked), show)
     tree = target.assemble(decision, rendered, base, terms, folder=disk.root / GENERATED, known=known)
     remember(memory, reading, facts, clusters, rendered, decision, tree)
     return tree

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
@@ -16,6 +16,9 @@ from typing import Any
 
 from trainyard.specs.run import Run, Specs
 from trainyard.synth.render import Rendered
+
+Show = Callable[[float], None]
+"""Told the share that is done, from 0 to 1."""
 
 CLUSTER = 100
 """A cluster's folders take about as long as this many runs."""
@@ -47,8 +50,23 @@ class Rendering:
     specs: Specs
     policies: Sequence[Mapping[str, Any]] = ()
 
-    def render(self, clusters: Sequence[str], runs: Sequence[Run]) -> Iterator[Rendered]:
-        """Yield every folder of the clusters, runs' own apart, and the folder of each run."""
+    def render(self, clusters: Sequence[str], runs: Sequence[Run], show: Show = lambda _: None) -> list[Rendered]:
+        """Return every folder of the clusters, runs' own apart, and of the runs; `show` is told the share done."""
+        found: list[Rendered] = []
+        asked = {f"runs/{run.team_name}/{run.name}" for run in runs}
+        begun: set[str] = set()
+        ready = 0
+        for each in self.folders(clusters, runs):
+            found.append(each)
+            if each.folder in asked:
+                ready += 1
+            else:
+                begun.add(each.cluster)
+            show((CLUSTER * len(begun) + ready) / (CLUSTER * len(clusters) + len(runs)))
+        return found
+
+    def folders(self, clusters: Sequence[str], runs: Sequence[Run]) -> Iterator[Rendered]:
+        """Yield the same one by one."""
         whole = Part(tuple(clusters), tuple(runs))
         if not whole.weight:
             return

@@ -11,11 +11,12 @@ from trainyard.findings import Finding
 from trainyard.specs import layout
 from trainyard.specs.load import read_repository
 from trainyard.synth import repository, target, work
+from trainyard.synth.base import ASK
 from trainyard.synth.disk import Disk
 from trainyard.synth.incremental import render
 from trainyard.synth.memory import Keys, Memory, code_key
 from trainyard.synth.reading import read
-from trainyard.synth.rendering import make_ready
+from trainyard.synth.rendering import Show, make_ready
 from trainyard.synth.standing import Standing
 from trainyard.system import files
 from trainyard.system import git as system_git
@@ -44,9 +45,15 @@ class Outcome:
 
 
 def run(
-    root: Path, version: str, *, ref: str | None = None, checking: bool = False, automated: bool = False
+    root: Path,
+    version: str,
+    *,
+    ref: str | None = None,
+    checking: bool = False,
+    automated: bool = False,
+    show: Show = lambda _: None,
 ) -> Outcome:
-    """Work out what to write below `root`.
+    """Work out what to write below `root`; `show` is told the share that is rendered.
 
     `automated` says that nobody watches, as in continuous integration, where a checkout may lack the branches that
     tell the base: then a live repository has to be given one. Raises ToolError where the base cannot be told.
@@ -61,7 +68,7 @@ def run(
     if refused(findings) and (git is None or not terms.live):
         return Outcome(tuple(findings), memory, disk)
     if automated and terms.live and ref is None:
-        raise ToolError("in CI, say what to compare with: --base REF, or TRAINYARD_BASE")
+        raise ToolError(ASK)
     make_ready(reading.weight)
     revision = reading.specs.repository.revision
     base, notes = work.find_base(git, disk, store, live=terms.live, ref=ref, revision=revision, writing=not checking)
@@ -72,7 +79,7 @@ def run(
     if refused(findings):
         return Outcome(tuple(findings), memory, disk)
     decision = target.decide(jobs, base, terms)
-    tree = render(reading, decision, base, terms, disk, memory)
+    tree = render(reading, decision, base, terms, disk=disk, memory=memory, show=show)
     done = work.finish(disk, tree, decision, notes=notes, checking=checking)
     return Outcome((*findings, *done.findings), memory, disk, done)
 
