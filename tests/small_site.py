@@ -41,6 +41,8 @@ class Site:
     """Stands for our own code, for operators and for everything else that shapes a run's files."""
     fields: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Fields of platform objects beside their metadata, by kind."""
+    volume: str | None = None
+    """Claim in which new runs keep their checkpoints."""
     hardware: list[str] = field(default_factory=list)
     """Names of the node policies of one cluster."""
     hardware_on: str = "test"
@@ -79,7 +81,10 @@ class Site:
             labels = {"kueue.x-k8s.io/queue-name": "research", "template": self.template}
             metadata = {"name": each.run, "namespace": each.team, "labels": labels}
             objects = [
-                ({"kind": "Job", "apiVersion": "batch/v1", "metadata": metadata, "spec": JOB_SPEC}, origin),
+                (
+                    {"kind": "Job", "apiVersion": "batch/v1", "metadata": metadata, "spec": job_spec(self.volume)},
+                    origin,
+                ),
                 ({"kind": "Service", "apiVersion": "v1", "metadata": metadata}, origin),
             ]
             yield render_folder(each.cluster, each.folder, objects)
@@ -154,7 +159,19 @@ class Site:
         return [(entry.name, entry.state) for entry in entries]
 
 
-JOB_SPEC = {"completions": 2, "parallelism": 2, "template": {"spec": {"containers": []}}}
+def job_spec(volume: str | None) -> dict[str, Any]:
+    """Return the spec of a Job of two pods, with checkpoints in a volume."""
+    pod: dict[str, Any] = {"containers": []}
+    if volume:
+        env = [{"name": "CHECKPOINT_DIR", "value": "/checkpoints"}]
+        mounts = [{"name": "state", "mountPath": "/checkpoints"}]
+        pod = {
+            "containers": [{"name": "trainer", "env": env, "volumeMounts": mounts}],
+            "volumes": [{"name": "state", "persistentVolumeClaim": {"claimName": volume}}],
+        }
+    return {"completions": 2, "parallelism": 2, "template": {"spec": pod}}
+
+
 STOP = {"spec": {"stopPolicy": "None"}}
 
 

@@ -66,6 +66,24 @@ def test_an_edited_job_is_replaced(site: Site) -> None:
     ]
 
 
+def test_a_run_resumes_from_its_checkpoints(site: Site) -> None:
+    """The plan says in which volume they are; another volume begins without any."""
+    site.volume = "checkpoints"
+    old = site.job("nlp/llm", nodes=4)
+    site.commit()
+    site.repo.git("switch", "-q", "main")
+    site.repo.git("merge", "-q", "work")
+    site.repo.git("switch", "-q", "work")
+    new = site.job("nlp/llm", nodes=5)
+    lines = words(site)
+    assert any(f"replaces nlp/{old} by {new}" in line for line in lines)
+    assert any("resumes from the checkpoints of llm in volume checkpoints" in line for line in lines)
+    site.volume = "other"
+    assert any("with its checkpoints in volume other from now on" in line for line in words(site))
+    site.job("nlp/llm", retired=True)
+    assert any("its checkpoints stay in volume checkpoints" in line for line in words(site))
+
+
 def test_a_retired_job_stops(site: Site) -> None:
     """Its files go."""
     run = site.run_of("nlp/llm")

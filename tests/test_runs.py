@@ -636,3 +636,13 @@ def test_a_new_field_with_a_default_restarts_nothing(site: Site) -> None:
     job = make_job()
     later = Later.model_validate(job.model_dump(exclude_unset=True, by_alias=True))
     assert digest(later, {}) == digest(job, {})
+
+
+def test_hardware_and_runs_in_one_change_fail_the_check(site: Site) -> None:
+    """What drains nodes is merged alone; a synth goes on, the check of the pull request does not."""
+    site.hardware = ["rail-0"]
+    site.synth()
+    assert site.check() == []
+    site.job("nlp/other")
+    site.synth()
+    assert site.check() == ["run/hardware-with-runs"]

@@ -161,3 +161,24 @@ def test_a_folder_that_is_no_repository_is_named(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stopped_run_comes_back_under_another_name(repo: Repo) -> None:
+    """Retired and merged, the same spec is refused until its `run:` is raised, which a command does."""
+    assert trainyard(repo.root, "retire", "nlp/train").returncode == 0
+    assert trainyard(repo.root, "synth").returncode == 0
+    repo.commit()
+    repo.git("switch", "-q", "main")
+    repo.git("merge", "-q", "work")
+    repo.git("switch", "-q", "work")
+    path = repo.root / "jobs/nlp/train.yaml"
+    path.write_text(path.read_text().replace("retired: true\n", ""))
+    for _ in range(2):
+        refused = trainyard(repo.root, "synth")
+        assert refused.returncode == 1
+        assert "jobs/nlp/train.yaml:1:1: error: run 'train-" in refused.stderr
+        assert "was retired and never comes back; set run: 2 [run/name-used]" in refused.stderr
+    assert trainyard(repo.root, "run", "nlp/train").returncode == 0
+    assert path.read_text().endswith("run: 2\n")
+    assert trainyard(repo.root, "synth").returncode == 0
+    assert "starts nlp/train-" in trainyard(repo.root, "plan").stdout

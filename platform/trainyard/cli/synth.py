@@ -38,14 +38,13 @@ def command(
     if check and work is not None:
         for line in work.diff():
             print(line)
-    if outcome.refused or (strict and outcome.findings):
-        if not check:
-            print("nothing was written", file=sys.stderr)
-        return 1
-    if work is not None and not check:
+    failed = outcome.refused or (strict and bool(outcome.findings))
+    if work is not None and not check and not failed:
         write(work)
+    elif failed and not check:
+        print("nothing was written", file=sys.stderr)
     outcome.save()
-    return 0
+    return int(failed)
 
 
 def report(findings: Sequence[Finding]) -> None:

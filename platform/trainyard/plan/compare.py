@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from trainyard.documents import load
-from trainyard.findings import Finding, Location
-from trainyard.plan.effects import ObjectEffect, Plan, RunEffect
+from trainyard.plan.effects import ObjectEffect, Plan, RunEffect, RunWord
 from trainyard.plan.fields import changed_keys, differences
 from trainyard.plan.shape import Shape, shape
 from trainyard.specs.run import OUTSIDE_DIGEST
@@ -15,7 +15,8 @@ from trainyard.synth import index
 from trainyard.synth.ledger import Entry
 from trainyard.synth.ledgers import JobKey
 from trainyard.synth.runs import folder_of
-from trainyard.synth.snapshot import GENERATED, Snapshot
+from trainyard.synth.snapshot import Snapshot
+from trainyard.synth.verdict import hardware_with_runs
 
 SHOWN = 4
 """Fields of an object that are named."""
@@ -28,36 +29,49 @@ def compare(base: Snapshot, now: Snapshot, spec: Spec, *, live: bool) -> Plan:
     """Return what happens to runs and objects between two trees; `spec` reads the file of a job."""
     runs = tuple(run_effects(base, now, spec))
     objects = tuple(object_effects(base, now))
-    findings = tuple(mixed(base, runs, objects)) if live else ()
+    findings = (
+        tuple(hardware_with_runs(base, now.files, {key: entry.name for key, entry in now.active.items()}))
+        if live
+        else ()
+    )
     return Plan(base.commit, live, runs, objects, findings)
 
 
 def run_effects(base: Snapshot, now: Snapshot, spec: Spec) -> Iterator[RunEffect]:
     """Yield what happens to each run, by cluster, team and job."""
-    before, after = active(base), active(now)
-    ended = {
-        key: entry for key, entry in before.items() if after.get(key, entry).name != entry.name or key not in after
-    }
+    before, after = base.active, now.active
+    ended = {key: entry for key, entry in before.items() if key not in after or after[key].name != entry.name}
+    old_shapes = shapes(base, ended)
+    leaving = {key[1:]: key for key in ended if key not in after}
+    begun = {key: entry for key, entry in after.items() if key not in before or before[key].name != entry.name}
+    new_shapes = shapes(now, begun)
     for key, entry in sorted(after.items()):
-        old = before.get(key)
-        if old is not None and old.name == entry.name:
+        if key not in begun:
             yield RunEffect("keeps" if same(base, now, key, entry) else "changes", *key, entry.name)
             continue
-        moved = next(
-            (other for other in ended if other[1:] == key[1:] and other[0] != key[0] and other not in after), None
-        )
-        source = key if old is not None else moved
-        yield begins(base, now, key, entry, source, spec)
-        if source is not None:
-            ended.pop(source)
+        source = key if key in ended else leaving.pop(key[1:], None)
+        if source is None:
+            yield RunEffect("starts", *key, entry.name, new_shapes[key].words)
+        else:
+            old = ended.pop(source)
+            effect = follows(key, entry, new_shapes[key], source, old, old_shapes[source])
+            yield replace(effect, because=reasons(now, key, entry, spec))
     for key, entry in sorted(ended.items()):
-        claim = shape_of(base, key, entry).claim
+        claim = old_shapes[key].claim
         yield RunEffect("stops", *key, entry.name, state=f"its checkpoints stay in volume {claim}" if claim else "")
 
 
-def active(side: Snapshot) -> dict[JobKey, Entry]:
-    """Return the run that each job has."""
-    return {key: entry for key, past in side.ledgers.items() for entry in past if entry.state == "active"}
+def follows(key: JobKey, entry: Entry, new: Shape, source: JobKey, ended: Entry, old: Shape) -> RunEffect:
+    """Return the effect of a run that comes in the place of another; `source` is the job whose run ends."""
+    word: RunWord = "replaces"
+    state = "it starts from nothing, having no checkpoints"
+    if source != key:
+        word, state = "moves", f"it starts from nothing, since checkpoints stay on {source[0]}"
+    elif new.claim and new.claim == old.claim:
+        state = f"it resumes from the checkpoints of {key[2]} in volume {new.claim}"
+    elif new.claim:
+        state = f"it starts from nothing, with its checkpoints in volume {new.claim} from now on"
+    return RunEffect(word, *key, entry.name, new.words, ended.name, source[0], state=state)
 
 
 def same(base: Snapshot, now: Snapshot, key: JobKey, entry: Entry) -> bool:
@@ -70,36 +84,6 @@ def files_of(side: Snapshot, key: JobKey, entry: Entry) -> Mapping[str, str]:
     return side.folder(f"{key[0]}/{folder_of(key[1], entry.name)}")
 
 
-def begins(base: Snapshot, now: Snapshot, key: JobKey, entry: Entry, source: JobKey | None, spec: Spec) -> RunEffect:
-    """Return the effect of a run that is new; `source` is the job whose run ends for it."""
-    cluster, team, job = key
-    new = shape_of(now, key, entry)
-    if source is None:
-        return RunEffect("starts", cluster, team, job, entry.name, new.words)
-    old_entry = active(base)[source]
-    old = shape_of(base, source, old_entry)
-    word, state = "replaces", "it starts from nothing, having no checkpoints"
-    if source != key:
-        word, state = "moves", f"it starts from nothing, since checkpoints stay on {source[0]}"
-    elif new.claim and new.claim == old.claim:
-        state = f"it resumes from the checkpoints of {job} in volume {new.claim}"
-    elif new.claim:
-        state = f"it starts from nothing, with its checkpoints in volume {new.claim} from now on"
-    fields = reasons(now, key, entry, spec)
-    return RunEffect(
-        "moves" if word == "moves" else "replaces",
-        cluster,
-        team,
-        job,
-        entry.name,
-        new.words,
-        old_entry.name,
-        source[0],
-        fields,
-        state,
-    )
-
-
 def reasons(now: Snapshot, key: JobKey, entry: Entry, spec: Spec) -> tuple[str, ...]:
     """Return the fields of the job's file that changed; nothing where a program makes the job."""
     entries = now.index(key[0], folder_of(key[1], entry.name)).values()
@@ -110,10 +94,11 @@ def reasons(now: Snapshot, key: JobKey, entry: Entry, spec: Spec) -> tuple[str, 
     return tuple(name for name in changed_keys(before, after) if name not in OUTSIDE_DIGEST)
 
 
-def shape_of(side: Snapshot, key: JobKey, entry: Entry) -> Shape:
-    """Return what a run is."""
-    files = files_of(side, key, entry)
-    return shape(plain(data, name) for name, data in zip(files, side.read(list(files.values())), strict=True))
+def shapes(side: Snapshot, runs: Mapping[JobKey, Entry]) -> dict[JobKey, Shape]:
+    """Return what runs are."""
+    files = {key: files_of(side, key, entry) for key, entry in runs.items()}
+    contents = iter(side.read([oid for found in files.values() for oid in found.values()]))
+    return {key: shape([plain(next(contents), name) for name in found]) for key, found in files.items()}
 
 
 def plain(data: bytes | None, file: str) -> Any:
@@ -159,16 +144,3 @@ def changed_folders(one: Snapshot, two: Snapshot) -> list[tuple[str, str]]:
         if folder and not (folder.startswith("runs/") and folder.count("/") > 1):
             found.add((cluster, folder))
     return sorted(found)
-
-
-def mixed(base: Snapshot, runs: Sequence[RunEffect], effects: Sequence[ObjectEffect]) -> Iterator[Finding]:
-    """Yield a finding where one change touches hardware and runs of a cluster that was there before."""
-    there = {path.partition("/")[0] for path in base.files}
-    for cluster in sorted({each.cluster for each in effects if each.folder == "hardware"} & there):
-        names = sorted(each.run for each in runs if each.cluster == cluster and each.word != "keeps")
-        if names:
-            message = f"one change drains nodes of {cluster!r} and touches its runs ({names[0]}); make it two changes"
-            place = Location(f"{GENERATED}/{cluster}/hardware")
-            yield Finding(
-                "run/hardware-with-runs", "run", message, place, fix="merge the hardware first, sync it, then the runs"
-            )

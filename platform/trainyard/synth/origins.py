@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from trainyard.documents import Document, load
-from trainyard.findings import Location
+from trainyard.findings import Finding, Location
 from trainyard.synth import index
 from trainyard.synth.snapshot import GENERATED
 from trainyard.system import files
 
 SpecLine = Callable[[str], Location | None]
+
+
+def at_field(root: Path, finding: Finding) -> Finding:
+    """Return a finding about a field of a spec file at the field's line, where only the file was known."""
+    data = files.read(root / finding.location.file) if finding.location.file.endswith(".yaml") else None
+    documents = load(data, file=finding.location.file)[0] if data and finding.path else []
+    return replace(finding, location=documents[0].location((finding.path or "",))) if documents else finding
 
 
 def spec_lines(root: Path) -> SpecLine:

@@ -62,7 +62,7 @@ def wanted(job: JobFile) -> Wanted:
     """Return what a job file asks for."""
     spec = job.job
     name = digest(spec, job.contents)
-    return Wanted(spec.cluster, job.team, job.name, name, spec.retired, spec.run or 1, job.source.location())
+    return Wanted(spec.cluster, job.team, job.name, name, spec.retired, spec.run or 1, Location(job.source.file, 1, 1))
 
 
 def decide(jobs: Iterable[Wanted], base: Snapshot, *, live: bool, setting: Location) -> Decision:

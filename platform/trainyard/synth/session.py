@@ -15,6 +15,7 @@ from trainyard.synth.base import ASK
 from trainyard.synth.disk import Disk
 from trainyard.synth.incremental import render
 from trainyard.synth.memory import Keys, Memory, code_key
+from trainyard.synth.origins import at_field
 from trainyard.synth.reading import read
 from trainyard.synth.rendering import Show, make_ready
 from trainyard.synth.standing import Standing
@@ -64,6 +65,7 @@ def run(
     keys = Keys(code_key(root, version), spec_ids(disk))
     memory = Memory.load(store, root, keys.specs)
     reading = read(disk, keys, memory)
+    memory.jobs = reading.facts()
     terms, jobs, findings = repository.terms(reading.specs, version), reading.jobs(), reading.findings
     if refused(findings) and (git is None or not terms.live):
         return Outcome(tuple(findings), memory, disk)
@@ -79,6 +81,7 @@ def run(
     if refused(findings):
         return Outcome(tuple(findings), memory, disk)
     decision = target.decide(jobs, base, terms)
+    decision.findings = [at_field(root, finding) for finding in decision.findings]
     tree = render(reading, decision, base, terms, disk=disk, memory=memory, show=show)
     done = work.finish(disk, tree, decision, notes=notes, checking=checking)
     return Outcome((*findings, *done.findings), memory, disk, done)

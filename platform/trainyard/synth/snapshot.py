@@ -39,6 +39,11 @@ class Snapshot:
     findings: tuple[Finding, ...] = ()
 
     @cached_property
+    def active(self) -> Mapping[JobKey, ledger.Entry]:
+        """The run that each job has, of those that have one."""
+        return {key: entry for key, past in self.ledgers.items() for entry in past if entry.state == "active"}
+
+    @cached_property
     def by_folder(self) -> Mapping[str, Mapping[str, str]]:
         """The files of every folder, by the folder and then by their name."""
         found: dict[str, dict[str, str]] = {}

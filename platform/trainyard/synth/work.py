@@ -60,6 +60,8 @@ def finish(
     findings = [*notes, *decision.findings, *verdict.strangers(changes, checking=checking)]
     if checking:
         findings += verdict.stale(tree, changes, decision)
+        runs = {each.key: each.run for each in (*decision.fresh, *decision.frozen)}
+        findings += verdict.hardware_with_runs(tree.base, tree.ids, runs) if tree.base.live else ()
     return Work(disk, tree, changes, decision, tuple(sorted(findings, key=lambda finding: finding.order)))
 
 
