@@ -11,8 +11,8 @@ from conftest import ROOT
 from repo import Repo
 from small_site import Site
 from trainyard import plan
+from trainyard.documents.differences import changed_keys, differences
 from trainyard.errors import SpecError, ToolError
-from trainyard.plan.fields import changed_keys, differences
 from trainyard.plan.shape import shape
 
 

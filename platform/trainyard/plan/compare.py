@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from trainyard.documents import load
+from trainyard.documents.differences import changed_keys, differences
 from trainyard.plan.effects import ObjectEffect, Plan, RunEffect, RunWord
-from trainyard.plan.fields import changed_keys, differences
 from trainyard.plan.shape import Shape, shape
 from trainyard.specs.run import OUTSIDE_DIGEST
 from trainyard.synth import index

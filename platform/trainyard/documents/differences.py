@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.documents import Path, format_path
+from trainyard.documents.positions import format_path
+from trainyard.documents.problem import Path
 
 LONGEST = 40
 """Characters of a value that are shown."""
