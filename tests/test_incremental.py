@@ -226,6 +226,7 @@ def test_a_damaged_memory_is_forgotten(tmp_path: Path) -> None:
     assert stale(root) == []
 
 
+@pytest.mark.slow
 def test_two_synths_at_once_agree(tmp_path: Path) -> None:
     """Two processes that write the same tree leave it whole."""
     root = tmp_path / "repo"

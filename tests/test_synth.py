@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from command import call as trainyard
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
 from repo import ENV, Repo
@@ -19,24 +21,23 @@ pytestmark = pytest.mark.node
 MAIN = "import sys; from trainyard.cli import main; main(sys.argv[1:])"
 
 
-def trainyard(root: Path, *arguments: str, seed: str = "0", **env: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a process of its own."""
-    kept = {key: value for key, value in ENV.items() if key not in {"CI", "TRAINYARD_BASE"}}
-    env = {**kept, "PYTHONPATH": str(ROOT / "platform"), "PYTHONHASHSEED": seed, **env}
-    command = [sys.executable, "-c", MAIN, *arguments]
-    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a live repository with one job, synthesised and committed on main, and go to a branch."""
-    repo = Repo(tmp_path / "repo")
+    repo = Repo(tmp_path_factory.mktemp("committed") / "repo")
     write_repository(repo.root)
     done = trainyard(repo.root, "synth")
     assert done.returncode == 0, done.stderr
     repo.commit()
     repo.git("switch", "-qc", "work")
-    return repo
+    return repo.root
+
+
+@pytest.fixture
+def repo(committed: Path, tmp_path: Path) -> Repo:
+    """Return a copy of that repository."""
+    shutil.copytree(committed, tmp_path / "repo", symlinks=True)
+    return Repo(tmp_path / "repo", create=False)
 
 
 def rewrite(repo: Repo, **changes: Mapping[str, Any]) -> None:
@@ -99,7 +100,11 @@ def test_a_cluster_that_changes_leaves_existing_runs_alone(repo: Repo) -> None:
 def test_the_bytes_are_the_same_on_every_machine(repo: Repo, tmp_path: Path) -> None:
     """Another folder, hash seed, time zone and language give the same bytes."""
     other = write_repository(tmp_path / "elsewhere" / "a b")
-    done = trainyard(other, "synth", seed="1", TZ="Asia/Tokyo", LC_ALL="C", HOME=str(tmp_path))
+    env = {"PYTHONPATH": str(ROOT / "platform"), "PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    command = [sys.executable, "-c", MAIN, "synth"]
+    done = subprocess.run(
+        command, cwd=other, env={**ENV, **env, "HOME": str(tmp_path)}, capture_output=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert tree(other) == tree(repo.root)
 
