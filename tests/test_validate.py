@@ -109,12 +109,12 @@ def test_json_report_keeps_its_contract(tmp_path, capsys):
 
 
 def test_old_objects_bring_the_rules_of_updates(tmp_path, capsys):
-    """With `--old`, a change of an immutable field is refused, and another is made in place."""
+    """With `--old`, a change of an immutable field needs a replacement, and another is made in place."""
     old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
     old.write_text(JOB)
     new.write_text(JOB.replace("example.com/a", "example.com/b"))
     code, out = call(capsys, "validate", str(new), "--old", str(old), "-o", "json")
-    assert (code, json.loads(out)["objects"][0]["update"]) == (1, "refused")
+    assert (code, json.loads(out)["objects"][0]["update"]) == (1, "replace")
     new.write_text(JOB.replace("parallelism: 2", "parallelism: 1"))
     code, out = call(capsys, "validate", str(new), "--old", str(old), "-o", "json")
     assert (code, json.loads(out)["objects"][0]["update"]) == (0, "in place")
@@ -159,6 +159,11 @@ def test_policies_are_compiled_and_checked_against_schemas():
 
 
 USAGE = {
+    "two sorts of what was before": (["validate", "FILE", "--old", "FILE", "--against", "HEAD"], "give one of them"),
+    "a commit that does not exist": (["validate", "FILE", "--against", "HEAD"], "is in no Git repository; give --old"),
+    "files before, for no files": (["validate", "--old", "FILE"], "--old says something of files"),
+    "a release for no files": (["validate", "--kubernetes", "1.35"], "--kubernetes says something of files"),
+    "a cluster for files": (["validate", "FILE", "--cluster", "atlas"], "--cluster chooses from generated/"),
     "a path that is not there": (["validate", "nowhere.yaml"], "nowhere.yaml does not exist"),
     "a format that does not exist": (["validate", "-o", "jsn", "FILE"], "did you mean 'json'?"),
     "a release that is no pair": (["validate", "--with", "kueue", "FILE"], "should be PROJECT=RELEASE"),

@@ -18,7 +18,6 @@ from trainyard.manifests import Manifest
 Verdict = Literal["valid", "invalid", "unknown"]
 
 POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
-Update = Literal["in place", "replace", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,6 @@ class Judgement:
     old: dict[str, Any] | None = None
     """The object before, with its defaults, where it is known."""
     spec: Location | None = None
-    update: Update | None = None
-    """How the server would take the change, where the object before is known."""
 
 
 @dataclass(frozen=True)
@@ -60,22 +57,29 @@ class Judge:
         if isinstance(found, Missing):
             return self._unknown(manifest, found)
         before = None if old is None else self._prepared(old, found)
-        value = self._prepared(manifest.value, found, before)
-        findings = tuple(self._findings(manifest, found, value, before))
+        value = defaults.apply(manifest.value, found)
+        decoding = list(self._structure(value, found)) if found.typed else None
+        self._prepare(value, found, manifest.value, before)
+        findings = tuple(self._findings(manifest, found, value, before, decoding))
         if not any(each.is_error for each in findings):
             findings += tuple(self._webhooks(manifest, found, value, before))
-        verdict = verdict_of(findings)
-        update: Update | None = None if old is None else "in place" if verdict == "valid" else "refused"
-        return Judgement(manifest, verdict, findings, value, found, before, self.spec_of(manifest), update)
+        return Judgement(manifest, verdict_of(findings), findings, value, found, before, self.spec_of(manifest))
 
     def _findings(
-        self, manifest: Manifest, kind: Kind, value: dict[str, Any], old: dict[str, Any] | None
+        self,
+        manifest: Manifest,
+        kind: Kind,
+        value: dict[str, Any],
+        old: dict[str, Any] | None,
+        decoding: Iterable[Problem] | None,
     ) -> Iterator[Finding]:
-        """Run the layers; rules in CEL run on a sound structure only, as they do on a server."""
+        """Run the layers; rules in CEL run on a sound structure only, as they do on a server.
+
+        `decoding` is what a core kind's types refuse; a custom resource is held against its schema last of all.
+        """
         kubernetes = self.catalog.kubernetes
         refused: set[Path] = set()
-        unrestated = kind.typed and (kind.group, kind.kind) not in core.CHECKS
-        for problem in structural.check(value, kind, kubernetes=kubernetes, required=unrestated):
+        for problem in self._structure(value, kind) if decoding is None else decoding:
             refused.add(problem.path)
             yield self._finding(manifest, problem, "schema")
         malformed = bool(refused)
@@ -90,12 +94,26 @@ class Judge:
             problem = Problem(("apiVersion",), "schema/deprecated", kind.deprecated, f"{kind.project} {kind.release}")
             yield self._finding(manifest, problem, "schema", Severity.WARNING)
 
-    def _prepared(self, value: dict[str, Any], kind: Kind, old: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _structure(self, value: dict[str, Any], kind: Kind) -> Iterator[Problem]:
+        """Yield what types and schemas refuse; of kinds whose own rules nobody restates, also what OpenAPI requires."""
+        unrestated = kind.typed and (kind.group, kind.kind) not in core.CHECKS
+        return structural.check(value, kind, kubernetes=self.catalog.kubernetes, required=unrestated)
+
+    def _prepared(self, value: dict[str, Any], kind: Kind) -> dict[str, Any]:
         """Return a copy with all defaults, the installed operators' too."""
-        filled = prepared(value, kind, self.catalog.kubernetes)
-        projects = self.catalog.projects
-        webhooks.default(filled, kind=kind, projects=projects, old=old, given=value, around=self.around)
+        filled: dict[str, Any] = defaults.apply(value, kind)
+        self._prepare(filled, kind, value, None)
         return filled
+
+    def _prepare(
+        self, filled: dict[str, Any], kind: Kind, given: dict[str, Any], old: dict[str, Any] | None
+    ) -> None:
+        """Change an object with its schema's defaults in place into what rules see: Go's and the operators' defaults."""
+        if kind.typed:
+            zeros.put(filled, kind.schema)
+            core_defaults.apply(filled, self.catalog.kubernetes)
+        projects = self.catalog.projects
+        webhooks.default(filled, kind=kind, projects=projects, old=old, given=given, around=self.around)
 
     def _rules(
         self,
@@ -187,15 +205,6 @@ def verdict_of(findings: Iterable[Finding]) -> Verdict:
 def beneath(path: Path, refused: set[Path]) -> bool:
     """Say whether a field, or what it stands in, was refused already: one mistake is one finding."""
     return bool(refused) and any(path[:length] in refused for length in range(1, len(path) + 1))
-
-
-def prepared(value: dict[str, Any], kind: Kind, kubernetes: str) -> dict[str, Any]:
-    """Return a copy with the defaults that the server fills in before it validates."""
-    filled: dict[str, Any] = defaults.apply(value, kind)
-    if not kind.typed:
-        return filled
-    zeros.put(filled, kind.schema)
-    return core_defaults.apply(filled, kubernetes)
 
 
 def judge_all(judge: Judge, manifests: Iterable[Manifest]) -> Iterator[Judgement]:

@@ -29,12 +29,17 @@ def collect(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         if path.is_dir():
             for found in sorted(files.walk(path), key=lambda each: each.path):
                 file = path / found.path
-                if found.regular and file.suffix in SUFFIXES and not RECORDS.search(file.resolve().as_posix()):
+                if found.regular and is_manifest(file):
                     yield from read(file)
         elif path.exists():
             yield from read(path)
         else:
             raise TrainyardError(f"{name} does not exist")
+
+
+def is_manifest(file: Path) -> bool:
+    """Say whether a file of a folder is looked at, by its name."""
+    return file.suffix in SUFFIXES and not RECORDS.search(file.resolve().as_posix())
 
 
 def read(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from trainyard.checks import inputs
 from trainyard.checks.result import Result
 from trainyard.documents import load
+from trainyard.errors import ToolError, TrainyardError
 from trainyard.findings import Finding, Severity
 from trainyard.system import files
-from trainyard.system.git import Git, blob_id
+from trainyard.system.git import Git, blob_id, find
 
 SPECS = ("jobs", "platform/clusters", "platform/teams", "platform/extra")
 REPOSITORY = "platform/repository.yaml"
@@ -33,7 +35,28 @@ def contents(git: Git, commit: str, folder: str, suffixes: tuple[str, ...] = (""
     listed = git.listing(tree) if tree else {}
     wanted = {path: oid for path, oid in sorted(listed.items()) if path.endswith(suffixes)}
     for path, data in zip(wanted, git.read(wanted.values()), strict=True):
-        yield f"{folder}/{path}", data
+        yield f"{folder}/{path}" if folder else path, data
+
+
+def files_at(ref: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield name and bytes of every manifest file below paths as a commit has them; what it does not have is new.
+
+    Raises TrainyardError where a path is in no repository, or the repository has no such commit.
+    """
+    for name in paths:
+        path = Path(name)
+        folder = path if path.is_dir() else path.parent
+        git = None if name == inputs.STDIN else find(folder)
+        if git is None:
+            raise TrainyardError(f"--against compares with a commit, but {name} is in no Git repository; give --old")
+        commit = git.commit(ref)
+        if commit is None:
+            raise ToolError(f"--against {ref!r} is no commit of the repository that holds {name}")
+        if path.is_dir():
+            found = contents(git, commit, "", inputs.SUFFIXES)
+            yield from ((f"{name.rstrip('/')}/{file}", data) for file, data in found if inputs.is_manifest(path / file))
+        elif (oid := git.object_id(commit, path.name)) is not None:
+            yield name, next(git.read([oid]))
 
 
 def forgive(result: Result, root: Path, git: Git, commit: str, judge: Judge) -> None:

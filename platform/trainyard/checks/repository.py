@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from trainyard.api import catalog, kubeconform, webhooks
@@ -14,6 +14,7 @@ from trainyard.checks import cel_policies, policies, validate
 from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
 from trainyard.checks.result import Result, Skipped
+from trainyard.checks.updates import Updates
 from trainyard.checks.world import World
 from trainyard.documents import Path as FieldPath
 from trainyard.errors import SpecError
@@ -45,7 +46,7 @@ class Checking:
     specs: Specs
     spec_line: SpecLine
     allow_unknown: frozenset[str] = frozenset()
-    before: Mapping[str, Sequence[tuple[str, bytes]]] = field(default_factory=dict)
+    before: Mapping[str, Sequence[tuple[str, bytes]]] | None = None
     """By cluster, the generated files as they were, for the rules of updates."""
     rules_of: Path | None = None
     """The repository whose schemas and policies count; default: this one."""
@@ -58,14 +59,11 @@ class Checking:
         inputs = list(self.inputs(name))
         manifests = validate.decode_all(inputs, result)
         known = known.with_crds(each.value for each in manifests)
-        olds = {validate.identity(each): each for each in validate.decode_all(self.before.get(name, ()), Result())}
         around = webhooks.around(each.value for each in manifests)
         judge = Judge(known, self.allow_unknown, self.namespaces(cluster, manifests), self.line_of, around=around)
-        judgements: list[Judgement] = []
-        for manifest in manifests:
-            old = olds.get(validate.identity(manifest))
-            judgements.append(judge.judge(manifest, old=None if old is None else old.value))
-        self.policies(name, known, judgements, rules, result)
+        updates = None if self.before is None else Updates(judge, self.olds(name, self.before), manifests)
+        judgements = [judge.judge(each) if updates is None else updates.judge(each) for each in manifests]
+        self.policies(name, known, judgements, rules, result, updates)
         self.second_engine(known, inputs, result)
         if any((self.root / GENERATED / name / NODES).glob("*")):
             result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
@@ -100,8 +98,14 @@ class Checking:
         """Yield path and bytes of every object of a cluster, in order."""
         folder = self.root / GENERATED / name
         for found in sorted(files.walk(folder), key=lambda each: each.path):
-            if found.regular and found.path.endswith(".yaml") and not found.path.startswith((*NOT_OBJECTS, NODES)):
+            if found.regular and is_object(found.path):
                 yield f"{GENERATED}/{name}/{found.path}", files.read(folder / found.path) or b""
+
+    def olds(self, name: str, before: Mapping[str, Sequence[tuple[str, bytes]]]) -> list[Manifest]:
+        """Return the objects of a cluster as they were."""
+        folder = f"{GENERATED}/{name}/"
+        files = ((path, data) for path, data in before.get(name, ()) if is_object(path.removeprefix(folder)))
+        return validate.decode_all(files, Result())
 
     def namespaces(self, cluster: Cluster, manifests: Iterable[Manifest]) -> frozenset[str]:
         """Return the namespaces that exist on a cluster: Kubernetes' own, Argo CD's, and those in the tree."""
@@ -120,7 +124,13 @@ class Checking:
                 result.findings.append(finding)
 
     def policies(
-        self, name: str, known: Catalog, judgements: Sequence[Judgement], rules: Sequence[Policy], result: Result
+        self,
+        name: str,
+        known: Catalog,
+        judgements: Sequence[Judgement],
+        rules: Sequence[Policy],
+        result: Result,
+        updates: Updates | None,
     ) -> None:
         """Run the policies of both languages, and look after the waivers."""
         waivers = Waivers(tuple(self.waivers(name)))
@@ -130,7 +140,8 @@ class Checking:
         result.add(findings)
         result.skipped += [each for each in skipped if each not in result.skipped]
         on = [rule for rule in rules if rule.id not in off]
-        validate.collect(result, judgements, cel_policies.check_judged(judgements, known, on, waivers, complete=True))
+        outcome = cel_policies.check_judged(judgements, known, on, waivers, complete=True)
+        validate.collect(result, judgements, outcome, updates)
         result.add(waivers.unneeded(rule.id for rule in rules))
 
     def waivers(self, name: str) -> Iterable[Waiver]:
@@ -141,6 +152,11 @@ class Checking:
                 for policy in run.job.waive:
                     place = run.source.location(("waive", policy), key=True)
                     yield Waiver(policy, run.namespace, run.name, place)
+
+
+def is_object(path: str) -> bool:
+    """Say whether a file, named by its path in a cluster's folder, is for an API server."""
+    return path.endswith(".yaml") and not path.startswith((*NOT_OBJECTS, NODES))
 
 
 def validate_repository(
@@ -161,7 +177,7 @@ def validate_repository(
     result.add(findings)
     if specs is None:
         return result
-    checking = Checking(root, specs, spec_line, frozenset(allow_unknown), before or {}, rules_of)
+    checking = Checking(root, specs, spec_line, frozenset(allow_unknown), before, rules_of)
     rules = load_policies(policies_dir(rules_of or root))
     for name in list(clusters) or sorted(specs.clusters):
         if name not in specs.clusters:

@@ -9,6 +9,8 @@ from typing import Literal
 from trainyard.findings import Finding, ObjectRef
 
 Verdict = Literal["valid", "invalid", "unknown"]
+Update = Literal["in place", "replace", "refused"]
+ChangeWord = Literal["in place", "replace", "refused", "added", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,35 @@ class Judged:
     document: int
     object: ObjectRef
     verdict: Verdict
-    update: Literal["in place", "replace", "refused"] | None = None
+    update: Update | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of one object, compared with the one before; a removed one is named as it was."""
+
+    word: ChangeWord
+    file: str
+    document: int
+    object: ObjectRef
+    fields: tuple[str, ...] = ()
+    """Fields that change, `spec.parallelism: 2 -> 1`; the first few."""
+    more: int = 0
+    """How many other fields change."""
+    why: str | None = None
+    """Why it is not simply taken in place, or what goes with it."""
+    before: str | None = None
+    """Name of the object that a replacement of another name follows."""
+
+    @property
+    def update(self) -> Update | None:
+        """The word where the object is the update of another, None where it is new or gone."""
+        return None if self.word == "added" or self.word == "removed" else self.word
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything differs at all."""
+        return self.word != "in place" or bool(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +78,8 @@ class Result:
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """Sentences for the reader, such as the releases that were assumed."""
+    changes: list[Change] | None = None
+    """What becomes of each object, where those before are known."""
 
     def extend(self, other: Result) -> None:
         """Take over what another part of the run found."""
@@ -55,6 +87,8 @@ class Result:
         self.findings += other.findings
         self.skipped += [each for each in other.skipped if each not in self.skipped]
         self.notes += [each for each in other.notes if each not in self.notes]
+        if other.changes is not None:
+            self.changes = [*(self.changes or ()), *other.changes]
 
     def add(self, findings: Iterable[Finding]) -> None:
         """Take findings."""

@@ -12,13 +12,12 @@ from trainyard.api.judge import Judge, Judgement
 from trainyard.checks import parallel
 from trainyard.checks.inputs import decode
 from trainyard.checks.policies import Waivers
-from trainyard.checks.result import Judged, Outcome, Result
+from trainyard.checks.result import Change, Judged, Outcome, Result
+from trainyard.checks.updates import Updates
 from trainyard.manifests import Manifest
 from trainyard.system import memory
 
 POLICY = "ValidatingAdmissionPolicy"
-Identity = tuple[str, str, str | None, str]
-"""Group, kind, namespace and name: what stays the same when an object changes."""
 
 
 def strangers(
@@ -28,23 +27,24 @@ def strangers(
     kubernetes: str | None = None,
     projects: Mapping[str, str] | None = None,
     allow_unknown: Iterable[str] = (),
-    before: Iterable[tuple[str, bytes]] = (),
+    before: Iterable[tuple[str, bytes]] | None = None,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
     """Judge somebody else's files against a Kubernetes release and the releases installed on it.
 
     Without `projects`, the newest known release of each project counts, and the result says so. CRDs among the
-    inputs define their kinds. `before` are the files as they were, for the rules of updates. `watch` is told the share
-    that is done. Much is judged with a process for each core.
+    inputs define their kinds. `before` are the files as they were: with them the rules of updates count, and the
+    result says what becomes of each object. `watch` is told the share that is done. Much is judged with a process for
+    each core.
     """
     result = Result()
     known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects)
     result.add(findings)
     judge = Judge(known, allow_unknown=frozenset(allow_unknown))
     with memory.uncollected():
-        files, olds = list(inputs), decode_all(before, Result())
+        files, olds = list(inputs), None if before is None else decode_all(before, Result())
         several = None
-        if not olds and parallel.pays(files):
+        if olds is None and parallel.pays(files):
             aware = replace(judge, catalog=known.with_crds(parallel.definitions(files)))
             several = parallel.judged(files, aware, part, watch)
         result.extend(several or alone(files, judge, olds=olds, watch=watch))
@@ -64,7 +64,7 @@ def alone(
     files: Sequence[tuple[str, bytes]],
     judge: Judge,
     *,
-    olds: Iterable[Manifest] = (),
+    olds: Iterable[Manifest] | None = None,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
     """Judge files in this process: CRDs among them define kinds, policies and what operators look up count."""
@@ -72,12 +72,13 @@ def alone(
     manifests = decode_all(files, result)
     values = [each.value for each in manifests]
     judge = replace(judge, catalog=judge.catalog.with_crds(values), around=webhooks.around(values))
-    before = {identity(each): each.value for each in olds}
+    updates = None if olds is None else Updates(judge, olds, manifests)
+    say = judge.judge if updates is None else updates.judge
     judgements: list[Judgement] = []
     for number, manifest in enumerate(manifests, 1):
-        judgements.append(judge.judge(manifest, old=before.get(identity(manifest))))
+        judgements.append(say(manifest))
         watch(number / len(manifests))
-    collect(result, judgements, admitted(judgements, judge.catalog))
+    collect(result, judgements, admitted(judgements, judge.catalog), updates)
     return result
 
 
@@ -100,23 +101,25 @@ def admitted(judgements: Sequence[Judgement], known: Catalog) -> Outcome:
     return cel_policies.check_judged(judgements, known, (), Waivers(), complete=False)
 
 
-def collect(result: Result, judgements: Iterable[Judgement], outcome: Outcome) -> None:
-    """Add judgements to the result, with what admission policies make of them."""
+def collect(result: Result, judgements: Iterable[Judgement], outcome: Outcome, updates: Updates | None = None) -> None:
+    """Add judgements to the result, with what admission policies make of them, and what becomes of each object."""
+    changes: list[Change] = []
     for each in judgements:
         manifest = each.manifest
         document = manifest.document
         verdict = "invalid" if document.refused else each.verdict
         if verdict == "valid":
             verdict = outcome.verdicts.get(id(manifest), verdict)
-        update = "refused" if each.update and verdict == "invalid" else each.update
-        result.objects.append(Judged(manifest.file, document.index, manifest.ref, verdict, update))
+        change = None if updates is None else updates.change(each, verdict)
+        if change is not None:
+            changes.append(change)
+        result.objects.append(
+            Judged(manifest.file, document.index, manifest.ref, verdict, None if change is None else change.update)
+        )
         result.add(each.findings)
+    if updates is not None:
+        result.changes = [*(result.changes or ()), *changes, *updates.removed()]
     result.add(outcome.findings)
-
-
-def identity(manifest: Manifest) -> Identity:
-    """Return what stays the same when an object changes."""
-    return manifest.group, manifest.kind, manifest.namespace, manifest.name
 
 
 def assumed(known: Catalog, *, kubernetes: str | None, projects: Mapping[str, str] | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,10 +36,22 @@ def command(
     from trainyard.checks import inputs, validate
     from trainyard.checks.versions import parse_projects
     from trainyard.cli._progress import progress
-    from trainyard.report import render
+    from trainyard.errors import TrainyardError
+    from trainyard.report import render, require
     from trainyard.system.data import schemas_dir
 
+    if old and against:
+        raise TrainyardError("--old and --against both say what was before; give one of them")
+    require(format_)
+    refuse_unused(
+        {"--old": old, "--kubernetes": kubernetes, "--with": with_}, {"--cluster": cluster}, paths=bool(paths)
+    )
     if paths:
+        before = inputs.collect(old) if old else None
+        if against:
+            from trainyard.checks.past import files_at
+
+            before = files_at(against, paths)
         with progress("judging") as watch:
             result = validate.strangers(
                 inputs.collect(paths),
@@ -47,13 +59,24 @@ def command(
                 kubernetes=kubernetes,
                 projects=parse_projects(with_),
                 allow_unknown=allow_unknown or (),
-                before=inputs.collect(old or ()),
+                before=before,
                 watch=watch,
             )
     else:
         result = repository(root, clusters=cluster or (), allow_unknown=allow_unknown or (), base=base, against=against)
     sys.stdout.write(render(result, format_))
     return result.exit_code(strict=strict)
+
+
+def refuse_unused(files: Mapping[str, object], tree: Mapping[str, object], *, paths: bool) -> None:
+    """Refuse options that would be passed over in silence: those that say something of files, or of our own tree."""
+    from trainyard.errors import TrainyardError
+
+    for name, given in (tree if paths else files).items():
+        if given and paths:
+            raise TrainyardError(f"{name} chooses from generated/ of a repository; leave it or the paths out")
+        if given:
+            raise TrainyardError(f"{name} says something of files, but no path is given; name the files")
 
 
 def repository(

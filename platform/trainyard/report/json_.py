@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
-from trainyard.checks.result import Judged, Result
+from trainyard.checks.result import Change, ChangeWord, Judged, Result, Update
 from trainyard.findings import Finding, Layer, Location, ObjectRef, Severity
 
 VERSION = 1
@@ -24,6 +24,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "objects": [judged(each) for each in result.objects],
         "skipped": [{"rule": each.rule, "why": each.why} for each in result.skipped],
         "notes": list(result.notes),
+        **({} if result.changes is None else {"changes": [change(each) for each in result.changes if each.changed]}),
         "findings": [finding(each) for each in sorted(result.findings, key=lambda each: each.order)],
     }
 
@@ -36,6 +37,20 @@ def judged(each: Judged) -> dict[str, Any]:
         **reference(each.object),
         "verdict": each.verdict,
         "update": each.update,
+    }
+
+
+def change(each: Change) -> dict[str, Any]:
+    """One entry of `changes`."""
+    return {
+        "change": each.word,
+        "file": each.file,
+        "document": each.document,
+        **reference(each.object),
+        "fields": list(each.fields),
+        "more": each.more,
+        "why": each.why,
+        "before": each.before,
     }
 
 
@@ -89,7 +104,7 @@ def schema() -> dict[str, Any]:
     text = {"type": "string"}
     position = {"type": ["integer", "null"], "minimum": 1}
     identity = {"apiVersion": text, "kind": text, "namespace": nullable("string"), "name": text}
-    update = {"enum": ["in place", "replace", "refused", None]}
+    update = {"enum": [*get_args(Update), None]}
     entry = closed(
         {
             "rule": text,
@@ -111,6 +126,18 @@ def schema() -> dict[str, Any]:
     )
     verdict = {"enum": ["valid", "invalid", "unknown"]}
     one = closed({"file": text, "document": count, **identity, "verdict": verdict, "update": update})
+    difference = closed(
+        {
+            "change": {"enum": list(get_args(ChangeWord))},
+            "file": text,
+            "document": count,
+            **identity,
+            "fields": {"type": "array", "items": text},
+            "more": count,
+            "why": nullable("string"),
+            "before": nullable("string"),
+        }
+    )
     counts = ("objects", "valid", "invalid", "unknown", "errors", "warnings")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -122,7 +149,9 @@ def schema() -> dict[str, Any]:
                 "objects": {"type": "array", "items": one},
                 "skipped": {"type": "array", "items": closed({"rule": text, "why": text})},
                 "notes": {"type": "array", "items": text},
+                "changes": {"type": "array", "items": difference},
                 "findings": {"type": "array", "items": entry},
-            }
+            },
+            optional=("changes",),
         ),
     }

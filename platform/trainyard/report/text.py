@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import get_args
 
-from trainyard.checks.result import Result
+from trainyard.checks.result import Change, ChangeWord, Result
 from trainyard.findings import Finding
+
+WIDTH = max(len(word) for word in get_args(ChangeWord))
+"""Of the column of words."""
 
 
 def render(result: Result) -> str:
     """Return the report as text without colours; a pipe gets the same bytes as a terminal."""
     blocks = ["\n".join(paragraph(each)) for each in sorted(result.findings, key=lambda each: each.order)]
+    if result.changes is not None:
+        blocks.append("\n".join(changes(result.changes)))
     if result.skipped:
         blocks.append("\n".join(f"skipped {each.rule}: {each.why}" for each in result.skipped))
     if result.notes:
@@ -30,6 +37,18 @@ def paragraph(each: Finding) -> Iterator[str]:
         yield f"  from {each.spec}"
     if each.fix:
         yield f"  fix: {each.fix}"
+
+
+def changes(found: Sequence[Change]) -> Iterator[str]:
+    """Yield what becomes of each object that differs from the one before, and how many of each there are."""
+    counts = Counter(each.word if each.changed else "unchanged" for each in found)
+    words = [*get_args(ChangeWord), "unchanged"]
+    yield f"changes: {', '.join(f'{counts[word]} {word}' for word in words if counts[word]) or 'none'}"
+    for each in sorted((each for each in found if each.changed), key=lambda each: (each.file, each.document)):
+        fields = ", ".join(each.fields) + (f" and {each.more} more" if each.more else "")
+        yield f"  {each.word:<{WIDTH}} {each.object} ({each.file}){f': {fields}' if fields else ''}"
+        if each.why:
+            yield f"  {'':<{WIDTH}} {each.why}"
 
 
 def closing(result: Result) -> str:

@@ -1,0 +1,84 @@
+"""Which objects must not be deleted to be made anew, because something is lost with them or somebody forbids it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from trainyard.manifests import Manifest
+
+DATA, SNAPSHOT = "its data", "the snapshot"
+LOST: Mapping[tuple[str, str], str] = {
+    ("", "Namespace"): "everything in it",
+    ("", "Node"): "the pods on it",
+    ("", "PersistentVolume"): DATA,
+    ("", "PersistentVolumeClaim"): DATA,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): "every object of its kind",
+    ("objectbucket.io", "ObjectBucket"): DATA,
+    ("objectbucket.io", "ObjectBucketClaim"): DATA,
+    ("storage.k8s.io", "VolumeAttachment"): "the volume under running pods",
+}
+"""By group and kind, what goes with an object."""
+
+LOST_OF_GROUP: Mapping[str, str] = {
+    "ceph.rook.io": DATA,
+    "groupsnapshot.storage.k8s.io": SNAPSHOT,
+    "snapshot.storage.k8s.io": SNAPSHOT,
+}
+"""By group, what goes with any object, classes apart: they hold nothing."""
+
+SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
+KEPT = frozenset({"Delete=false", "Delete=confirm", "Prune=false", "Prune=confirm"})
+FORCED = frozenset({"Force=true", "Replace=true"})
+HELM, KEEP = "helm.sh/resource-policy", "keep"
+
+
+def reason(old: Manifest, manifest: Manifest) -> str | None:
+    """Say why an object must not be deleted to be made anew, None where it may."""
+    what = lost(old)
+    if what is not None:
+        return f"deleting it would lose {what}"
+    if any(options(each) & KEPT for each in (old, manifest)):
+        return f"annotation {SYNC_OPTIONS} keeps it from being deleted"
+    if any(each.annotations.get(HELM) == KEEP for each in (old, manifest)):
+        return f"annotation {HELM} keeps it from being deleted"
+    return None
+
+
+def lost(old: Manifest) -> str | None:
+    """Return what goes with an object that is deleted, None where it holds nothing of its own."""
+    found = LOST.get((old.group, old.kind))
+    if found is None and not old.kind.endswith("Class"):
+        found = LOST_OF_GROUP.get(old.group)
+    if found is None and claims(old):
+        found = "the claims made from it"
+    return found
+
+
+def claims(old: Manifest) -> bool:
+    """Whether claims that were made from an object's templates go with it.
+
+    Source: k8s.io/kubernetes v1.35.4 pkg/apis/apps/v1/defaults.go keeps a StatefulSet's unless it says otherwise;
+    kubernetes-sigs/jobset v0.12.0 pkg/webhooks/jobset_webhook.go deletes a JobSet's unless it says otherwise.
+    """
+    match old.group, old.kind:
+        case "apps", "StatefulSet":
+            templates = old.get("spec", "volumeClaimTemplates")
+            return (
+                bool(templates) and old.get("spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted") == "Delete"
+            )
+        case "jobset.x-k8s.io", "JobSet":
+            policies = old.get("spec", "volumeClaimPolicies")
+            many = len(policies) if isinstance(policies, list) else 0
+            where = [("spec", "volumeClaimPolicies", each, "retentionPolicy", "whenDeleted") for each in range(many)]
+            return any(old.get(*path) != "Retain" for path in where)
+    return False
+
+
+def forced(old: Manifest, manifest: Manifest) -> bool:
+    """Whether Argo CD deletes and creates an object at every sync, changed or not; it reads both sides' options."""
+    return any(options(each) >= FORCED for each in (old, manifest))
+
+
+def options(manifest: Manifest) -> frozenset[str]:
+    """Return an object's sync options."""
+    return frozenset(each.strip() for each in manifest.annotations.get(SYNC_OPTIONS, "").split(","))
