@@ -30,6 +30,7 @@ class Memo:
         self.keys: dict[str, str] = {}
         self.texts: dict[str, Any] = {}
         self.lines: dict[str, Any] = {}
+        self.heads: dict[str, tuple[int, int, bool, str]] = {}
 
     def value(self, text: str) -> Any:
         """Return the value of a plain scalar; raises Remarkable for `.inf` and `.nan`."""

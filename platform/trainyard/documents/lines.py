@@ -1,4 +1,4 @@
-"""Plain block YAML read line by line, several times as fast as by a parser of all of YAML.
+"""Plain block YAML read line by line, many times as fast as by a parser of all of YAML.
 
 Only lines of kinds that every reader of YAML takes alike are judged here: `key: value`, `- value`, `- key: value`,
 comments, blanks. A value of several lines goes to libyaml as a text of its own, and anything else sends the whole
@@ -8,7 +8,9 @@ document to the slower readers: this one may refuse a document, but never read i
 from __future__ import annotations
 
 import re
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Sized
+from itertools import islice
+from typing import Any, Final
 
 import yaml
 from yaml._yaml import CParser
@@ -16,35 +18,56 @@ from yaml._yaml import CParser
 from trainyard.documents.events import MAX_REMEMBERED, Memo, build
 from trainyard.documents.nodes import MAX_DEPTH
 from trainyard.documents.problem import Remarkable
+from trainyard.documents.scalars import WORDS
 
 PRINTABLE = re.compile("[\x20-\x7e\xa1-\u1fff\u3000-\ud7ff\U00010000-\U0010ffff]*")
-HEAD = re.compile(r"""( *)(- +)?(?:([A-Za-z0-9_/][A-Za-z0-9_./-]{0,400}|"[^"\\]{0,400}"|'[^']{0,400}'):(?: +|$))?""")
+KEY = "[A-Za-z0-9_/][A-Za-z0-9_./-]{0,400}"
+HEAD = re.compile(rf"""( *)(- +)?(?:({KEY}|"[^"\\]{{0,400}}"|'[^']{{0,400}}'):(?: +|$))?""")
+BEFORE_COLON = re.compile(rf"( *)(- +)?({KEY})")
 QUOTED = re.compile(r"""(?:"([^"\\]*)"|'([^']*)')(?: +#.*| *)""")
 PLAIN_START = re.compile(r"[A-Za-z0-9_/.$(+=~^<;\\]|-[^ ]")
+WORDY = re.compile(r"(?:[A-Za-z_/$(=^<;\\]|--?[A-Za-z])(?:[!-9;-~]|:(?=[!-~])| (?=[!\"$-~]))*")
+"""A plain text that is no number, whole and with nothing behind it; it may still be a word such as `yes`."""
+
 SEPARATOR = re.compile(r"---(?: +#[\x20-\x7e]*| *)")
 BREAKS = re.compile("[\x85\u2028\u2029\ufeff]")
 """Line breaks that only YAML knows, and the byte order mark."""
 
-NOTHING, DONE, GOES_ON, FRESH, OPEN, TEXT = range(6)
-"""What a line's value is: not there, whole, whole unless deeper lines follow, an empty collection, begun, no value."""
+DONE, GOES_ON, NOTHING, FRESH, OPEN, TEXT = range(6)
+"""What a line's value is: whole, whole unless deeper lines follow, not there, an empty collection, begun, no value."""
 
+Line = tuple[int, int, bool, str | None, int, Any]
+"""A line's column, the column of the content after a dash, whether there is a dash, key, state and value."""
 
-class Line(NamedTuple):
-    """One line taken apart; `inner` is the column of the content after a dash."""
-
-    column: int
-    inner: int
-    dash: bool
-    key: str | None
-    state: int
-    value: Any
-
-
-SKIP: Final = Line(0, 0, False, None, TEXT, None)
+SKIP: Final[Line] = (-2, 0, False, None, TEXT, None)
 
 
 def take_apart(text: str, memo: Memo) -> Line:
     """Return the parts of a line; raises Remarkable for a line that this reader does not know."""
+    before, colon, rest = text.partition(": ")
+    if colon and (head := _head(before, memo)):
+        if WORDY.fullmatch(rest):
+            return *head, GOES_ON, WORDS.get(rest, rest)
+        if PRINTABLE.fullmatch(rest):
+            state, value = _value(rest.strip(" "), memo)
+            if state != TEXT:
+                return *head, state, value
+        raise Remarkable
+    return _any_line(text, memo)
+
+
+def _head(before: str, memo: Memo) -> tuple[int, int, bool, str] | None:
+    """Return what stands before a colon, taken apart; None where it is more than a plain key."""
+    head = memo.heads.get(before)
+    if head is None and (match := BEFORE_COLON.fullmatch(before)):
+        indent, dash, key = match.groups()
+        head = len(indent), len(indent) + len(dash or ""), bool(dash), memo.key(key)
+        if len(memo.heads) < MAX_REMEMBERED:
+            memo.heads[before] = head
+    return head
+
+
+def _any_line(text: str, memo: Memo) -> Line:
     if not PRINTABLE.fullmatch(text):
         raise Remarkable
     head = HEAD.match(text)
@@ -58,15 +81,17 @@ def take_apart(text: str, memo: Memo) -> Line:
         key = key[1:-1] if key[0] in "\"'" else memo.key(key)
     state, value = _value(rest, memo)
     if key is None and not dash:
-        return Line(column, inner, False, None, TEXT, None)
+        return column, inner, False, None, TEXT, None
     if state == TEXT or (state == NOTHING and key is None):
         raise Remarkable
-    return Line(column, inner, bool(dash), key, state, value)
+    return column, inner, bool(dash), key, state, value
 
 
 def _value(rest: str, memo: Memo) -> tuple[int, Any]:
     if not rest or rest[0] == "#":
         return NOTHING, None
+    if WORDY.fullmatch(rest):
+        return GOES_ON, WORDS.get(rest, rest)
     if rest in ("{}", "[]"):
         return FRESH, dict if rest == "{}" else list
     if match := QUOTED.fullmatch(rest):
@@ -88,120 +113,125 @@ def read(text: str, memo: Memo) -> Any:
 
 
 class _Reader:
-    """Where the reading stands: the innermost open collection with its column, and those around it."""
+    """The lines of one document, and what is remembered of others."""
 
-    __slots__ = ("at", "box", "column", "lines", "memo", "outer", "waiting")
+    __slots__ = ("lines", "memo")
 
     def __init__(self, lines: list[str], memo: Memo) -> None:
         self.lines = lines
         self.memo = memo
-        self.at = 1 if SEPARATOR.fullmatch(lines[0]) else 0
-        self.column = -1
-        self.box: Any = {}
-        self.outer: list[tuple[int, Any]] = []
-        self.waiting: str | None = ""  # the key whose value may follow on deeper lines
 
-    def read(self) -> Any:
-        root, known, previous = self.box, self.memo.lines, SKIP
-        while self.at < len(self.lines):
-            text = self.lines[self.at]
-            self.at += 1
-            line: Line | None = known.get(text)
-            if line is None:
-                line = take_apart(text, self.memo)
+    def read(self) -> Any:  # noqa: C901  # a loop over every line, with no call in most turns
+        """Return the value of the document, whose root stands under an empty key.
+
+        `box` is the innermost open collection, in `column`, `outer` those around it, and `waiting` the key whose
+        value may follow on deeper lines.
+        """
+        memo, known, previous = self.memo, self.memo.lines, SKIP
+        root: dict[str, Any] = {}
+        box: Any = root
+        column, listed, outer = -1, False, list[tuple[int, bool, Any]]()
+        waiting: str | None = ""
+        numbered = enumerate(self.lines)
+        if SEPARATOR.fullmatch(self.lines[0]):
+            next(numbered)
+        for at, text in numbered:
+            if (line := known.get(text)) is None:
+                line = take_apart(text, memo)
                 if len(known) < MAX_REMEMBERED:
                     known[text] = line
-            if line is SKIP:
-                continue
-            column, _, dash, key, _, _ = line
-            if column != self.column or dash != (self.box.__class__ is list):
-                if column > self.column and self.waiting is None:
-                    self.go_on(previous)
+            here, inner, dash, key, state, value = line
+            if here != column or dash is not listed:
+                if line is SKIP:
                     continue
-                self.move(column, dash)
-            if key is None and not dash:
+                if waiting is None:
+                    if here > column:
+                        leave_out(numbered, self.go_on(box, previous, column, at, len(outer)) - at)
+                        continue
+                elif here > column or (dash and here == column):
+                    outer.append((column, listed, box))
+                    box[waiting] = box = [] if dash else {}
+                    column, listed = here, dash
+                    _check(outer)
+                while here < column or (here == column and listed and not dash):
+                    column, listed, box = outer.pop()
+                if here != column or dash is not listed:
+                    raise Remarkable
+            if state >= FRESH:
+                if state == FRESH:
+                    value = value()
+                elif state == OPEN:
+                    value, end = self.several(value, here if key is None else inner, at + 1, len(outer))
+                    leave_out(numbered, end - at)
+                else:
+                    raise Remarkable
+            if dash:
+                if key is None:
+                    box.append(value)
+                    waiting, previous = None, line
+                    continue
+                outer.append((column, listed, box))
+                new: dict[str, Any] = {}
+                box.append(new)
+                column, listed, box = inner, False, new
+                _check(outer)
+            elif key in box:
                 raise Remarkable
-            self.put(line)
+            box[key] = value
+            waiting = key if state == NOTHING else None
             previous = line
         return root.get("")
 
-    def put(self, line: Line) -> None:
-        """Store the line's value in the innermost collection, which for `- key: value` is a new map."""
-        column, inner, dash, key, state, value = line
-        if state == FRESH:
-            value = value()
-        elif state == OPEN:
-            value = self.several(value, column if key is None else inner, self.at)
-        if key is None:
-            self.box.append(value)
-            self.waiting = None
-            return
-        if dash:
-            self.nest(inner, {})
-        if key in self.box:
-            raise Remarkable
-        self.box[key] = value
-        self.waiting = key if state == NOTHING else None
+    def go_on(self, box: Any, previous: Line, column: int, at: int, depth: int) -> int:
+        """Read again, as a text of several lines, the plain value that the line before seemed to complete.
 
-    def move(self, column: int, dash: bool) -> None:
-        """Open the collection that a line starts, or go back to the one that it continues."""
-        opens = column > self.column or (dash and column == self.column)
-        if opens and self.waiting is not None:
-            new: Any = [] if dash else {}
-            self.box[self.waiting] = new
-            self.outer.append((self.column, self.box))
-            self.column, self.box = column, new
-            if len(self.outer) > MAX_DEPTH:
-                raise Remarkable
-            return
-        while column < self.column or (column == self.column and not dash and self.box.__class__ is list):
-            self.column, self.box = self.outer.pop()
-        if column != self.column or dash != (self.box.__class__ is list):
+        Returns the line behind it.
+        """
+        _, _, _, key, state, _ = previous
+        if state != GOES_ON:
             raise Remarkable
-
-    def nest(self, column: int, new: Any) -> None:
-        self.box.append(new)
-        self.outer.append((self.column, self.box))
-        self.column, self.box = column, new
-        if len(self.outer) > MAX_DEPTH:
-            raise Remarkable
-
-    def go_on(self, previous: Line) -> None:
-        """Read again, as a text of several lines, the plain value that the line before seemed to complete."""
-        if previous.state != GOES_ON:
-            raise Remarkable
-        here, last = self.at, self.at - 2
+        last = at - 1
         while (text := self.lines[last].lstrip(" ")) == "" or text[0] == "#":
             last -= 1
         head = HEAD.match(self.lines[last])
         assert head is not None
-        value = self.several(self.lines[last][head.end() :], self.column, last + 1)
-        if self.at < here:
+        value, end = self.several(self.lines[last][head.end() :], column, last + 1, depth)
+        if end <= at:
             raise Remarkable
-        self.box[-1 if previous.key is None else previous.key] = value
+        box[-1 if key is None else key] = value
+        return end
 
-    def several(self, first: str, column: int, begin: int) -> Any:
-        """Return a value that starts with `first` and takes in all deeper lines from `begin`."""
+    def several(self, first: str, column: int, begin: int, depth: int) -> tuple[Any, int]:
+        """Return a value that starts with `first` and takes in all deeper lines from `begin`, and the line behind."""
         end, deeper = begin, " " * (column + 1)
         while end < len(self.lines) and (self.lines[end].startswith(deeper) or not self.lines[end].strip(" ")):
             end += 1
-        self.at = end
         text = "\n".join([" " + first, *(line[column:] for line in self.lines[begin:end]), ""])
         if first[0] in "[{":
-            return self.flow(text)
+            return self.flow(text, depth), end
         known = self.memo.texts
         if text not in known:
             value = _scalar(text, self.memo)
             if len(known) >= MAX_REMEMBERED:
-                return value
+                return value, end
             known[text] = value
-        return known[text]
+        return known[text], end
 
-    def flow(self, text: str) -> Any:
-        value = build(text.encode(), self.memo, depth=len(self.outer))
+    def flow(self, text: str, depth: int) -> Any:
+        value = build(text.encode(), self.memo, depth=depth)
         if not isinstance(value, (dict, list)):
             raise Remarkable
         return value
+
+
+def _check(outer: Sized) -> None:
+    if len(outer) > MAX_DEPTH:
+        raise Remarkable
+
+
+def leave_out(lines: Iterator[object], count: int) -> None:
+    """Go on so many lines, the one at hand included."""
+    next(islice(lines, count - 1, count - 1), None)
 
 
 def _scalar(text: str, memo: Memo) -> Any:
