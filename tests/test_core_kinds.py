@@ -119,7 +119,7 @@ CASES: dict[str, Case] = {
     "a toleration of a value that exists": (
         objects.POD,
         {"spec.tolerations": [{"key": "a", "operator": "Exists", "value": "b"}]},
-        "spec.tolerations[0].value",
+        "spec.tolerations[0].operator",
     ),
     "seconds on a taint that does not evict": (
         objects.POD,

@@ -35,7 +35,7 @@ def check_tolerations(spec: Object, path: Path) -> Iterator[Problem]:
                 yield TOLERATION.invalid((*at, "value"), value, detail)
         elif operator == "Exists":
             if value:
-                yield TOLERATION.invalid((*at, "value"), value, "must be empty when operator is Exists")
+                yield TOLERATION.invalid((*at, "operator"), value, "value must be empty when operator is Exists")
         else:
             yield TOLERATION.unsupported((*at, "operator"), operator, ("Equal", "Exists"))
         if effect and effect not in EFFECTS:
