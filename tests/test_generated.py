@@ -1,0 +1,62 @@
+"""What is rendered is right on every Kubernetes release that is supported, not only on the one each cluster runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from trainyard.api.shelf import Shelf
+from trainyard.checks.inputs import collect, decode
+from trainyard.checks.validate import strangers
+from trainyard.specs.load import load_repository
+
+RELEASES = ("1.34", "1.35", "1.36")
+CLUSTERS = sorted(path.stem for path in (ROOT / "platform" / "clusters").glob("*.yaml"))
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    """The clusters of this repository."""
+    specs, _ = load_repository(ROOT)
+    assert specs is not None
+    return specs.clusters
+
+
+def test_the_releases_are_all_that_are_supported():
+    """What is judged here is every Kubernetes whose types are known."""
+    assert tuple(sorted(path.name for path in (ROOT / "schemas" / "kubernetes").iterdir() if path.is_dir())) == RELEASES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kubernetes", RELEASES)
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_every_object_is_valid_on_every_release(clusters, name, kubernetes):
+    """With the operators that the cluster runs, and whichever supported Kubernetes, nothing is refused or unknown."""
+    cluster, typed = clusters[name], Shelf(ROOT / "schemas").projects()
+    projects = {operator: choice.version for operator, choice in cluster.operators.items() if operator in typed}
+    result = strangers(
+        collect([str(ROOT / "generated" / name)]),
+        ROOT / "schemas",
+        kubernetes=kubernetes,
+        projects={**projects, "argo-cd": cluster.argocd.version},
+    )
+    assert {each.verdict for each in result.objects} == {"valid"}
+    assert not [f"{each.location}: {each.message}" for each in result.findings if each.is_error]
+    files = {path for path in (ROOT / "generated" / name).rglob("*.yaml") if not is_record(path, name)}
+    assert {Path(each.file) for each in result.objects} == files
+
+
+def is_record(path: Path, name: str) -> bool:
+    """Whether a file is for no API server: our own records, and what belongs into node images."""
+    return path.relative_to(ROOT / "generated" / name).parts[0] in {"index", "ledger", "nodes"}
+
+
+def test_node_files_are_configuration():
+    """What lies below nodes/ configures a kubelet, which no API server serves, or carries a file of the node image."""
+    paths = sorted((ROOT / "generated").glob("*/nodes/**/*.yaml"))
+    kinds = {each.kind for path in paths for each in decode(path.name, path.read_bytes())[0]}
+    assert kinds == {"KubeletConfiguration", "ConfigMap"}
+    carried = [(path.name, path.read_bytes()) for path in paths if path.name.startswith("configmap.")]
+    assert {each.verdict for each in strangers(carried, ROOT / "schemas").objects} == {"valid"}
