@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trainyard.system import cache, files
+from trainyard.system import ahead, cache, files
 from trainyard.system.git import blob_id
 
 SETTLED_NS = 50_000_000
@@ -35,16 +35,22 @@ class Disk:
     store: cache.Cache | None = None
     algorithm: str = "sha1"
     """How contents are named, as Git does."""
+    _begun: dict[str, Callable[[], list[files.Found]]] = field(default_factory=dict)
     _listed: dict[str, list[files.Found]] = field(default_factory=dict)
     _found: dict[str, Mapping[str, str | None]] = field(default_factory=dict)
     _before: dict[str, Remembered] = field(default_factory=dict)
     _now: dict[str, Remembered] = field(default_factory=dict)
     _written: list[tuple[str, str, str, str]] = field(default_factory=list)
 
+    def begin(self, folder: str) -> None:
+        """Look at a large folder from now on, beside what else is done, so that it is known when it is asked for."""
+        self._begun[folder] = ahead.walk(self.root / folder)
+
     def walk(self, folder: str) -> list[files.Found]:
         """Return every file below a folder; the disk is looked at once."""
         if folder not in self._listed:
-            self._listed[folder] = files.walk(self.root / folder)
+            begun = self._begun.pop(folder, None)
+            self._listed[folder] = begun() if begun else files.walk(self.root / folder)
         return self._listed[folder]
 
     def scan(self, folder: str) -> Mapping[str, str | None]:
@@ -103,17 +109,17 @@ class Disk:
             if now != self._before[name]:
                 self.store.put(self._key(name), json.dumps(now, separators=(",", ":")).encode())
 
-    def _read(self, path: Path, status: os.stat_result, signature: str) -> list[str] | None:
+    def _read(self, path: Path, status: files.Status | os.stat_result, signature: str) -> list[str] | None:
         data = files.read(path)
         return None if data is None else [signature if settled(status) else "", blob_id(data, self.algorithm)]
 
 
-def sign(status: os.stat_result) -> str:
+def sign(status: files.Status | os.stat_result) -> str:
     """Return what changes whenever a file's content does."""
     return f"{status.st_size}.{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_ino}"
 
 
-def settled(status: os.stat_result) -> bool:
+def settled(status: files.Status | os.stat_result) -> bool:
     """Say whether the file's times are so long ago that a later change must show in them."""
     newest = max(status.st_mtime_ns, status.st_ctime_ns)
     coarse = not (status.st_mtime_ns % 1_000_000_000 and status.st_ctime_ns % 1_000_000_000)

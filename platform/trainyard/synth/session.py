@@ -18,6 +18,7 @@ from trainyard.synth.memory import Keys, Memory, code_key
 from trainyard.synth.origins import at_field
 from trainyard.synth.reading import read
 from trainyard.synth.rendering import Show, make_ready
+from trainyard.synth.snapshot import GENERATED
 from trainyard.synth.standing import Standing
 from trainyard.system import files
 from trainyard.system import git as system_git
@@ -62,6 +63,7 @@ def run(
     git = system_git.find(root)
     store = Cache(folder(root))
     disk = Disk(root, store, git.algorithm if git else "sha1")
+    disk.begin(GENERATED)
     keys = Keys(code_key(root, version), spec_ids(disk))
     memory = Memory.load(store, root, keys.specs)
     reading = read(disk, keys, memory)

@@ -17,11 +17,21 @@ MARK = ".trainyard-"
 """How temporary files begin; a killed process may leave one behind."""
 
 
+class Status(NamedTuple):
+    """What the disk says of a file, of `os.stat_result` that which is asked for here."""
+
+    st_mode: int
+    st_size: int
+    st_mtime_ns: int
+    st_ctime_ns: int
+    st_ino: int
+
+
 class Found(NamedTuple):
     """A file below a folder: its path there with forward slashes, what the disk says of it, whether it is plain."""
 
     path: str
-    stat: os.stat_result
+    stat: Status
     regular: bool
 
 
@@ -73,11 +83,16 @@ def walk(folder: Path) -> list[Found]:
             if entry.is_dir(follow_symlinks=False):
                 open_folders.append((_entries(entry.path), f"{prefix}{entry.name}/"))
                 break
-            status = entry.stat(follow_symlinks=False)
+            status = status_of(entry.stat(follow_symlinks=False))
             found.append(Found(prefix + entry.name, status, stat.S_ISREG(status.st_mode)))
         else:
             open_folders.pop()
     return found
+
+
+def status_of(found: os.stat_result) -> Status:
+    """Return what is asked for of a file's status."""
+    return Status(found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
