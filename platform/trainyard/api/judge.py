@@ -17,6 +17,8 @@ from trainyard.manifests import Manifest
 
 Verdict = Literal["valid", "invalid", "unknown"]
 
+ENUM = "schema/enum"
+"""What a closed set of a core type refuses: the server asks for it after it has dropped what it does not look at."""
 POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 
 
@@ -60,6 +62,8 @@ class Judge:
         value = defaults.apply(manifest.value, found)
         decoding = list(self._structure(value, found)) if found.typed else None
         self._prepare(value, found, manifest.value, before)
+        if decoding:
+            decoding = [each for each in decoding if each.rule != ENUM or reaches(value, each.path)]
         findings = tuple(self._findings(manifest, found, value, before, decoding))
         if not any(each.is_error for each in findings):
             findings += tuple(self._webhooks(manifest, found, value, before))
@@ -105,10 +109,8 @@ class Judge:
         self._prepare(filled, kind, value, None)
         return filled
 
-    def _prepare(
-        self, filled: dict[str, Any], kind: Kind, given: dict[str, Any], old: dict[str, Any] | None
-    ) -> None:
-        """Change an object with its schema's defaults in place into what rules see: Go's and the operators' defaults."""
+    def _prepare(self, filled: dict[str, Any], kind: Kind, given: dict[str, Any], old: dict[str, Any] | None) -> None:
+        """Put Go's and the operators' defaults into an object that has its schema's: what rules see."""
         if kind.typed:
             zeros.put(filled, kind.schema)
             core_defaults.apply(filled, self.catalog.kubernetes)
@@ -200,6 +202,16 @@ def verdict_of(findings: Iterable[Finding]) -> Verdict:
     if not errors:
         return "valid"
     return "unknown" if all(each.rule == UNKNOWN for each in errors) else "invalid"
+
+
+def reaches(value: Any, path: Path) -> bool:
+    """Whether a field is still there: what a release drops may hold any word."""
+    for part in path:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
 
 
 def beneath(path: Path, refused: set[Path]) -> bool:

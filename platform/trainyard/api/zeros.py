@@ -1,4 +1,4 @@
-"""Null among the elements of a core object's list: to Go that is an element, the zero value of its type.
+"""Null among the elements of a core object's list or map: to Go that is an element, the zero value of its type.
 
 Source: encoding/json of Go 1.25, which leaves a new element as it is where it reads null.
 """
@@ -14,16 +14,18 @@ _PLAIN: Mapping[str, Any] = {"object": {}, "array": [], "string": "", "integer":
 
 
 def put(value: Any, node: Mapping[str, Any]) -> None:
-    """Put zero values where null stands in a list, in place; types that decode themselves are left alone."""
+    """Put zero values where null stands in a list or map, in place; types that decode themselves are left alone."""
     if _lacks(value):
         _put(value, node)
 
 
 def _lacks(value: Any) -> bool:
-    """Whether null is an element anywhere."""
+    """Whether null is anywhere."""
     if type(value) is dict:
-        return any(_lacks(each) for each in value.values() if type(each) in (dict, list))
-    return type(value) is list and any(each is None or _lacks(each) for each in value)
+        value = value.values()
+    elif type(value) is not list:
+        return False
+    return any(each is None or _lacks(each) for each in value if each is None or type(each) in (dict, list))
 
 
 def _put(value: Any, node: Mapping[str, Any]) -> None:
@@ -31,7 +33,11 @@ def _put(value: Any, node: Mapping[str, Any]) -> None:
         fields, rest = node.get("properties") or {}, node.get("additionalProperties")
         for key, child in value.items():
             below = fields.get(key, rest)
-            if isinstance(below, Mapping):
+            if not isinstance(below, Mapping):
+                continue
+            if child is None and key not in fields and (zero := _zero(below)) is not None:
+                value[key] = type(zero)()
+            else:
                 _put(child, below)
     elif type(value) is list and isinstance(items := node.get("items"), Mapping):
         zero = _zero(items)

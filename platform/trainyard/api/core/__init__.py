@@ -51,6 +51,7 @@ CHECKS: dict[tuple[str, str], str] = {
     ("autoscaling", "HorizontalPodAutoscaler"): "hpa:check",
     ("batch", "CronJob"): "cronjob:check",
     ("batch", "Job"): "job:check",
+    ("certificates.k8s.io", "CertificateSigningRequest"): "certificates:check",
     ("coordination.k8s.io", "Lease"): "disruption:check_lease",
     ("discovery.k8s.io", "EndpointSlice"): "endpoints:check_slice",
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"): "flowcontrol:check_schema",

@@ -126,6 +126,22 @@ def network(value: Any, *, strict: bool, known: Collection[str] = ()) -> str | N
     return None if parse(head) == found.network_address else "must not have bits set beyond the prefix length"
 
 
+def canonical_address(value: str) -> str | None:
+    """The rule for an address whose spelling has to be the canonical one."""
+    found = parse(value)
+    if found is None or (detail := _strict_detail(value)):
+        return NOT_ADDRESS if found is None else detail
+    return None if value == str(found) else f"must be in canonical form ({str(found)!r})"
+
+
+def canonical_network(value: str) -> str | None:
+    """The rule for a CIDR whose spelling has to be the canonical one."""
+    if detail := network(value, strict=True):
+        return detail
+    found = str(parse_network(value))
+    return None if value == found else f"must be in canonical form ({found!r})"
+
+
 def is_v6(text: str) -> bool:
     """Whether the text is an IPv6 address, and not an IPv4 one in disguise."""
     found = parse(text)

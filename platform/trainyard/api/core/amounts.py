@@ -7,14 +7,15 @@ from functools import lru_cache
 from typing import Any
 
 from trainyard.api.problems import Path, Problem, Rule
-from trainyard.quantities import Quantity
+from trainyard.quantities import Format, Quantity
 
 QUANTITY = Rule("core/quantity", "k8s.io/apimachinery v0.35.4 pkg/api/resource/quantity.go ParseQuantity")
 NOT_QUANTITY = "must be a quantity, such as 500m, 2 or 64Gi"
 NANO = 10**9
-LARGEST = 2**63 - 1
-"""Where a count of thousandths saturates, which makes huge whole amounts look fractional to the server."""
-
+_MOST_FAST_DIGITS = 18
+"""Digits up to which the server keeps an amount as an int64 and a power of ten."""
+_WRAPPING_POWERS = (1, 2, 3, 6, 9)
+"""Powers of ten by which an int64 wraps around; other multiplications that overflow come to nothing."""
 _MOST_DIGITS = 60
 """Amounts beyond this many digits are all equally huge."""
 _HUGE: int = 10**_MOST_DIGITS
@@ -51,6 +52,28 @@ def canonical(value: Any) -> str | None:
     if nanos(value) is None or value is None:
         return None
     return Quantity.parse(value).canonical()
+
+
+def as_int64(value: Any, *, thousandths: bool = False) -> int:
+    """A quantity as the server counts it in 64 bits, in units or in thousandths: huge ones wrap around or are zero.
+
+    Source: k8s.io/apimachinery v0.35.4 pkg/api/resource/quantity.go ScaledValue, math.go, scale_int.go.
+    """
+    exact = millis(value) or 0
+    count = exact if thousandths else -(-exact // 1000)
+    if -(2**63) <= count < 2**63:
+        return count
+    quantity = Quantity.parse(value)
+    sign, digits, exponent = quantity.amount.as_tuple()
+    if quantity.format is Format.BINARY_SI or len(digits) > _MOST_FAST_DIGITS or not isinstance(exponent, int):
+        return _wrapped(count)
+    power = exponent + 3 * thousandths
+    mantissa = int("".join(map(str, digits)))
+    return _wrapped((-1 if sign else 1) * mantissa * 10**power) if power in _WRAPPING_POWERS else 0
+
+
+def _wrapped(number: int) -> int:
+    return (number + 2**63) % 2**64 - 2**63
 
 
 def check_quantity(value: Any, path: Path) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from ipaddress import IPv6Address
 
 from trainyard.api import names
 from trainyard.api.core import addresses
-from trainyard.api.core.amounts import LARGEST, NOT_QUANTITY, QUANTITY, millis
+from trainyard.api.core.amounts import NOT_QUANTITY, QUANTITY, as_int64, millis
 from trainyard.api.core.equality import check_immutable, differs
 from trainyard.api.core.pods.containers import PROTOCOLS
 from trainyard.api.core.pods.rules import CORE
@@ -182,7 +182,7 @@ def _check_amount(name: str, amount: object, path: Path) -> Iterator[Problem]:
         yield QUANTITY.invalid(path, amount, NOT_QUANTITY)
     elif size < 0:
         yield NODE.invalid(path, amount, "must be greater than or equal to 0")
-    elif min(size, LARGEST) % 1000 and is_whole(name):
+    elif is_whole(name) and as_int64(amount, thousandths=True) % 1000:
         yield NODE.invalid(path, amount, "must be an integer")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.api import names
-from trainyard.api.core.amounts import LARGEST, NOT_QUANTITY, QUANTITY, millis
+from trainyard.api.core.amounts import NOT_QUANTITY, QUANTITY, as_int64, millis
 from trainyard.api.core.pods.rules import CORE
 from trainyard.api.core.resourcenames import (
     container_resource_name,
@@ -26,6 +26,7 @@ QUOTA = Rule("core/resource-quota", f"{CORE} ValidateResourceQuotaSpec")
 SCOPE = Rule("core/quota-scope", f"{CORE} validateResourceQuotaScopes")
 IMMUTABLE = Rule("update/resource-quota", f"{CORE} ValidateResourceQuotaUpdate")
 
+_MOST_UNITS = (2**63 - 1) // 1000
 _LISTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 _COMPUTE = frozenset({"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
 _SCOPES = {
@@ -93,10 +94,18 @@ def _check_bounds(name: str, lists: dict[str, Object], kind: object, path: Path)
     at = (*path, "maxLimitRequestRatio", name)
     if ratio is not None and ratio < 1000:
         yield LIMIT.invalid(at, lists["maxLimitRequestRatio"][name], "must be at least 1")
-    if ratio is not None and low is not None and high is not None and low and ratio / 1000 > high / low:
+    if ratio is not None and low and high is not None and _ratio(lists, name) > high / low:
         yield LIMIT.invalid(at, lists["maxLimitRequestRatio"][name], "is greater than max divided by min")
     if default is not None and request is not None and default != request and not may_overcommit(name):
         yield LIMIT.invalid((*path, "defaultRequest", name), lists["defaultRequest"][name], "must equal default")
+
+
+def _ratio(lists: dict[str, Object], name: str) -> float:
+    """A ratio as the server counts it: in thousandths, unless a bound is too large for that."""
+    bounds = [lists[field][name] for field in ("maxLimitRequestRatio", "min", "max")]
+    if all(as_int64(each) < _MOST_UNITS for each in bounds):
+        return as_int64(bounds[0], thousandths=True) / 1000
+    return as_int64(bounds[0])
 
 
 def check_quota(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
@@ -112,7 +121,7 @@ def check_quota(value: Object, *, kubernetes: str, old: Object | None = None) ->
             yield QUANTITY.invalid(path, amount, NOT_QUANTITY)
         elif size < 0:
             yield QUOTA.invalid(path, amount, "must be greater than or equal to 0")
-        if size is not None and min(size, LARGEST) % 1000 and is_whole(name):
+        if size is not None and is_whole(name) and as_int64(amount, thousandths=True) % 1000:
             yield QUOTA.invalid(path, amount, "must be an integer")
     scopes = [scope for _, scope in texts(spec, "scopes")]
     for index, scope in enumerate(scopes):

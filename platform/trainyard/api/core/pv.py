@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Callable, Iterator
 
 from trainyard.api import names
-from trainyard.api.core.amounts import NOT_QUANTITY, QUANTITY, millis
+from trainyard.api.core.amounts import NOT_QUANTITY, QUANTITY, as_int64, millis
 from trainyard.api.core.equality import check_immutable, differs
 from trainyard.api.core.pods import paths
 from trainyard.api.core.pods.rules import CORE
@@ -127,6 +127,8 @@ def _check_capacity(spec: Object) -> Iterator[Problem]:
             yield QUANTITY.invalid((*path, name), value, NOT_QUANTITY)
         elif size <= 0:
             yield VOLUME.invalid((*path, name), value, "must be greater than zero")
+        elif as_int64(value) < 0:
+            yield VOLUME.invalid((*path, name), value, "does not fit into 64 bits")
 
 
 def _check_source(spec: Object, name: str) -> Iterator[Problem]:

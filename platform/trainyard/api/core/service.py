@@ -90,7 +90,8 @@ def _check_ports(spec: Object, *, fresh: bool) -> Iterator[Problem]:
     seen_names: set[str] = set()
     seen: set[tuple[str, int]] = set()
     seen_nodes: set[tuple[str, int]] = set()
-    checked = fresh and spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+    local = spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+    checked = fresh and local and not number(spec, "healthCheckNodePort")
     for index, port in ports:
         path = ("spec", "ports", index)
         name, number_, node = text(port, "name"), number(port, "port") or 0, number(port, "nodePort") or 0

@@ -52,7 +52,7 @@ def _check_cidrs(cidrs: list[str]) -> Iterator[Problem]:
     elif len(cidrs) > _FAMILIES:
         yield RANGE.too_many(_CIDRS, len(cidrs), _FAMILIES)
     else:
-        details = [addresses.network(cidr, strict=True) for cidr in cidrs]
+        details = [addresses.canonical_network(cidr) for cidr in cidrs]
         for index, detail in enumerate(details):
             if detail:
                 yield RANGE.invalid((*_CIDRS, index), cidrs[index], detail)
@@ -69,7 +69,7 @@ def check_holder(value: Object, *, kubernetes: str, old: Object | None = None) -
         yield from check_immutable(parent, child(inner(old, "spec"), "parentRef"), path, HOLDER_UPDATE)
         return
     name = text(inner(value, "metadata"), "name")
-    if name and (detail := addresses.address(name, strict=True)):
+    if name and (detail := addresses.canonical_address(name)):
         yield HOLDER.invalid(("metadata", "name"), name, detail)
     if parent is None:
         yield HOLDER.required(path)

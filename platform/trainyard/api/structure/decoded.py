@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 from trainyard.api.problems import shown
@@ -50,12 +51,23 @@ def whole(width: str, place: str) -> Check:
 
 
 def quantity(value: Any) -> Faults:
-    """Check text or a number that must be a quantity."""
+    """Check text or a number that must be a quantity; a text that is one is remembered."""
+    if type(value) is str and _is_quantity(value):
+        return None
     try:
         Quantity.parse(value)
     except ValueError as error:
         return fault("schema/quantity", f"invalid value: {shown(value)}: {error}")
     return None
+
+
+@lru_cache(maxsize=4096)
+def _is_quantity(text: str) -> bool:
+    try:
+        Quantity.parse(text)
+    except ValueError:
+        return False
+    return True
 
 
 def int_or_string(value: Any) -> Faults:
@@ -104,6 +116,13 @@ def schema_or_bool(value: Any) -> Faults:
     )
 
 
+def empty_struct(value: Any) -> Faults:
+    """Check an object of a type without fields."""
+    if type(value) is not dict:
+        return fault("schema/type", f"cannot unmarshal {json_name(value)} {shown(value, limit=40)} into an object")
+    return [Fault("schema/unknown-field", f"unknown field {key!r}", SOURCE, [key]) for key in value] or None
+
+
 DECODED: Mapping[str, Check] = {
     "resource.Quantity": quantity,
     "intstr.IntOrString": int_or_string,
@@ -111,6 +130,7 @@ DECODED: Mapping[str, Check] = {
     "meta.v1.MicroTime": time(MICROSECONDS, "2006-01-02T15:04:05.000000Z"),
     "meta.v1.FieldsV1": anything,
     "runtime.RawExtension": anything,
+    "apiextensions.v1.CustomResourceSubresourceStatus": empty_struct,
     "apiextensions.v1.JSON": anything,
     "apiextensions.v1.JSONSchemaPropsOrArray": anything,
     "apiextensions.v1.JSONSchemaPropsOrBool": schema_or_bool,

@@ -12,7 +12,7 @@ from typing import Any
 from trainyard.api.problems import shown
 from trainyard.api.schemas import TYPE
 from trainyard.api.structure import lists
-from trainyard.api.structure.decoded import DECODED, SOURCE, is_base64, whole
+from trainyard.api.structure.decoded import DECODED, SOURCE, is_base64, schema_or_bool, whole
 from trainyard.api.structure.values import one_of_choices
 from trainyard.api.structure.walk import (
     Check,
@@ -30,17 +30,20 @@ from trainyard.api.structure.walk import (
 )
 
 OPENAPI = "OpenAPI v3 of kube-apiserver"
+JSON_SCHEMA = "apiextensions.v1.JSONSchemaProps"
 
 
 class Compiler:
     """Compiles Go types; a type is compiled once, for types contain each other and themselves.
 
-    `choices` where closed sets are checked; `required` where fields are that OpenAPI requires.
+    `choices` where closed sets are checked; `required` where fields are that OpenAPI requires; `loose` where unknown
+    fields and elements that occur twice are passed over.
     """
 
-    def __init__(self, *, choices: bool = True, required: bool = False) -> None:
+    def __init__(self, *, choices: bool = True, required: bool = False, loose: bool = False) -> None:
         self.choices = choices
         self.required = required
+        self.loose = loose
         self.types: dict[str, Check] = {}
 
     def root(self, schema: Mapping[str, Any]) -> Check:
@@ -63,6 +66,8 @@ class Compiler:
 
     def struct(self, node: Mapping[str, Any], go_type: str) -> Check:
         """Compile a named type."""
+        if go_type == JSON_SCHEMA and not self.loose:
+            self.types.update(schema_parts(node))
         return DECODED.get(go_type) or self.field(node, go_type.rpartition(".")[2])
 
     def field(self, node: Mapping[str, Any], place: str) -> Check:
@@ -72,12 +77,13 @@ class Compiler:
             return self.object(node, place)
         if kind == "array":
             items = self.node(node.get("items") or {}, place)
-            return arrays(not_null(items), cannot(place, "list"), lists.asked(node, applied=True))
+            after = () if self.loose else lists.asked(node, applied=True)
+            return arrays(not_null(items), cannot(place, "list"), after)
         if kind == "string":
             if node.get("format") == "byte":
                 return scalars(is_text, cannot(place, "[]byte"), (is_base64,))
-            after = (closed_set(node["enum"]),) if self.choices and node.get("enum") else ()
-            return scalars(is_text, cannot(place, "string"), after)
+            choices = (closed_set(node["enum"]),) if self.choices and node.get("enum") else ()
+            return scalars(is_text, cannot(place, "string"), choices)
         if kind == "integer":
             return whole(str(node.get("format", "int64")), place)
         if kind == "boolean":
@@ -90,7 +96,7 @@ class Compiler:
         fallback: Check | None = None
         if isinstance(additional, Mapping):
             fallback = self.node(additional, place)
-        elif properties is None:
+        elif properties is None or self.loose:
             fallback = anything
 
         def compile_child(child: Mapping[str, Any], name: str) -> Check:
@@ -98,6 +104,32 @@ class Compiler:
 
         after = (has_all(node["required"]),) if self.required and node.get("required") else ()
         return objects(properties or {}, fallback, compile_child, cannot(place, "object"), anything, after, SOURCE)
+
+
+def schema_parts(node: Mapping[str, Any]) -> dict[str, Check]:
+    """Return the types of a JSON schema that decode themselves: schemas in them are decoded without being strict.
+
+    Source: k8s.io/apiextensions-apiserver v0.35.4 pkg/apis/apiextensions/v1/marshal.go.
+    """
+    compiler = Compiler(loose=True)
+
+    def schema(value: Any) -> Faults:
+        return compiler.node(node, "")(value) if type(value) is dict else None
+
+    schemas = arrays(not_null(compiler.node(node, "")), anything, ())
+    names = arrays(not_null(scalars(is_text, cannot("JSONSchemaPropsOrStringArray", "string"), ())), anything, ())
+    parts: dict[str, Check] = {
+        "apiextensions.v1.JSONSchemaPropsOrArray": lambda value: schema(value) or listed(schemas, value),
+        "apiextensions.v1.JSONSchemaPropsOrBool": lambda value: schema_or_bool(value) or schema(value),
+        "apiextensions.v1.JSONSchemaPropsOrStringArray": lambda value: schema(value) or listed(names, value),
+    }
+    compiler.types.update(parts)
+    return parts
+
+
+def listed(check: Check, value: Any) -> Faults:
+    """Judge a value if it is a list: what is neither list nor object these types pass over."""
+    return check(value) if type(value) is list else None
 
 
 def beside(check: Check, status: Check) -> Check:

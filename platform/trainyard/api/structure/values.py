@@ -89,10 +89,11 @@ def bounds(node: Mapping[str, Any], *, ranged: bool) -> Iterator[Check]:
 
 
 def bounded(bound: float, words: str, holds: Callable[[Any, Any], bool]) -> Check:
-    """Return the check of one bound."""
+    """Return the check of one bound, which for an integer is what fits of it into 64 bits."""
+    whole = int(bound) if -(2**63) <= bound < 2**63 else -(2**63)
 
     def check(value: Any) -> Faults:
-        if not is_number(value) or holds(value, int(bound) if type(value) is int else bound):
+        if not is_number(value) or holds(value, whole if type(value) is int else bound):
             return None
         return invalid("range", value, f"should be {words} {bound}")
 

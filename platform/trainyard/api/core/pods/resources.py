@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from trainyard.api import names
-from trainyard.api.core.amounts import LARGEST, NOT_QUANTITY, QUANTITY, millis
+from trainyard.api.core.amounts import NOT_QUANTITY, QUANTITY, as_int64, millis
 from trainyard.api.core.pods.rules import RESOURCES
 from trainyard.api.core.resourcenames import (
     container_resource_name,
@@ -48,7 +48,7 @@ def _check_amount(name: str, value: object, path: Path, rule: NameRule) -> Itera
         return
     if amount < 0:
         yield RESOURCES.invalid(path, value, "must be greater than or equal to 0")
-    if min(amount, LARGEST) % 1000 and is_whole(name):
+    if is_whole(name) and as_int64(value, thousandths=True) % 1000:
         yield RESOURCES.invalid(path, value, "must be an integer")
     if is_huge_page(name) and not divides_page(name, amount * 1_000_000):
         yield RESOURCES.invalid(path, value, f"must be a multiple of {name.removeprefix('hugepages-')}")
@@ -64,9 +64,12 @@ def _check_against_limit(name: str, value: object, limits: Object, path: Path) -
     if amount is None or limit is None:
         return
     if amount != limit and not may_overcommit(name):
-        yield RESOURCES.invalid((*path, "requests", name), value, f"must be equal to the limit of {limits[name]}")
+        yield RESOURCES.invalid(
+            (*path, "requests", name), value, f"must be equal to the {name} limit of {limits[name]}"
+        )
     elif amount > limit:
-        yield RESOURCES.invalid((*path, "requests", name), value, f"must be at most the limit of {limits[name]}")
+        detail = f"must be less than or equal to the {name} limit of {limits[name]}"
+        yield RESOURCES.invalid((*path, "requests", name), value, detail)
 
 
 def _check_claims(resources: Object, claims: set[str], path: Path) -> Iterator[Problem]:
