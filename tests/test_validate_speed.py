@@ -13,7 +13,7 @@ from trainyard.checks import parallel
 from trainyard.checks.validate import strangers
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.append(str(ROOT / "tools"))
 
 import bench_manifests  # noqa: E402  # a tool, beside the package
 

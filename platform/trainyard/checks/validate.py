@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def part(files: Sequence[tuple[str, bytes]], judge: Judge) -> Result:
     """Judge some of many files; what their objects say of each other is not looked at, for it depends on the split."""
     result = Result()
     manifests = decode_all(files, result)
-    collect(result, [judge.judge(each) for each in manifests], Outcome())
+    collect(result, map(judge.judge, manifests), Outcome())
     return result
 
 
@@ -67,19 +67,30 @@ def alone(
     olds: Iterable[Manifest] | None = None,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
-    """Judge files in this process: CRDs among them define kinds, policies and what operators look up count."""
+    """Judge files in this process: CRDs among them define kinds, policies and what operators look up count.
+
+    What an object became is forgotten with its verdict, unless there are policies, which look at all objects.
+    """
     result = Result()
     manifests = decode_all(files, result)
     values = [each.value for each in manifests]
     judge = replace(judge, catalog=judge.catalog.with_crds(values), around=webhooks.around(values))
     updates = None if olds is None else Updates(judge, olds, manifests)
     say = judge.judge if updates is None else updates.judge
-    judgements: list[Judgement] = []
-    for number, manifest in enumerate(manifests, 1):
-        judgements.append(say(manifest))
-        watch(number / len(manifests))
-    collect(result, judgements, admitted(judgements, judge.catalog), updates)
+    judgements = watched(map(say, manifests), len(manifests), watch)
+    if any(each.kind == POLICY for each in manifests):
+        kept = list(judgements)
+        collect(result, kept, admitted(kept, judge.catalog), updates)
+    else:
+        collect(result, judgements, Outcome(), updates)
     return result
+
+
+def watched(judgements: Iterable[Judgement], count: int, watch: Callable[[float], None]) -> Iterator[Judgement]:
+    """Yield judgements, and tell the share that is done."""
+    for number, each in enumerate(judgements, 1):
+        yield each
+        watch(number / count)
 
 
 def decode_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Manifest]:
@@ -93,9 +104,7 @@ def decode_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Mani
 
 
 def admitted(judgements: Sequence[Judgement], known: Catalog) -> Outcome:
-    """Run the admission policies among the inputs; without any, CEL need not be imported."""
-    if not any(each.manifest.kind == POLICY for each in judgements):
-        return Outcome()
+    """Run the admission policies among the inputs, which takes CEL."""
     from trainyard.checks import cel_policies
 
     return cel_policies.check_judged(judgements, known, (), Waivers(), complete=False)

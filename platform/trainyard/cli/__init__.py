@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import os
 import pkgutil
@@ -97,5 +99,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     known = commands()
     chosen = next((word for word in given if not word.startswith("-")), None)
     app = typer.main.get_command(build([chosen] if chosen in known else known))
+    atexit.register(gc.freeze)  # the last collection would look at everything and free nothing that the end does not
     code = guarded(lambda: app.main(args=given, prog_name="trainyard", standalone_mode=False))
     sys.exit(code)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ def command(
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
-    from trainyard.checks import inputs, validate
+    gc.disable()  # little of what is kept is circular, and the process ends soon; collecting would take a tenth
     from trainyard.checks.versions import parse_projects
     from trainyard.cli._progress import progress
     from trainyard.errors import TrainyardError
@@ -47,25 +48,62 @@ def command(
         {"--old": old, "--kubernetes": kubernetes, "--with": with_}, {"--cluster": cluster}, paths=bool(paths)
     )
     if paths:
-        before = inputs.collect(old) if old else None
-        if against:
-            from trainyard.checks.past import files_at
-
-            before = files_at(against, paths)
+        projects = parse_projects(with_)
         with progress("judging") as watch:
-            result = validate.strangers(
-                inputs.collect(paths),
+            result = named(
+                paths,
                 schemas_dir(root),
                 kubernetes=kubernetes,
-                projects=parse_projects(with_),
+                projects=projects,
                 allow_unknown=allow_unknown or (),
-                before=before,
+                old=old,
+                against=against,
                 watch=watch,
             )
     else:
         result = repository(root, clusters=cluster or (), allow_unknown=allow_unknown or (), base=base, against=against)
     sys.stdout.write(render(result, format_))
     return result.exit_code(strict=strict)
+
+
+def named(
+    paths: Sequence[str],
+    schemas: Path,
+    *,
+    kubernetes: str | None,
+    projects: Mapping[str, str] | None,
+    allow_unknown: Sequence[str],
+    old: Sequence[str] | None,
+    against: str | None,
+    watch: Callable[[float], None],
+) -> Result:
+    """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given."""
+    from trainyard.api.shelf import Shelf
+    from trainyard.checks import inputs, validate
+    from trainyard.checks.past import files_at
+    from trainyard.checks.places import by_place
+    from trainyard.checks.result import Result
+    from trainyard.errors import TrainyardError
+
+    result = Result()
+    groups = by_place(paths) if kubernetes is None and projects is None else {None: list(paths)}
+    if old and len(groups) > 1:
+        raise TrainyardError("--old compares with files of one cluster; name paths of one cluster")
+    for place, files in groups.items():
+        release, installed = place.releases(Shelf(schemas).projects()) if place else (kubernetes, projects)
+        before = inputs.collect(old) if old else files_at(against, files) if against else None
+        result.extend(
+            validate.strangers(
+                inputs.collect(files),
+                schemas,
+                kubernetes=release,
+                projects=installed,
+                allow_unknown=allow_unknown,
+                before=before,
+                watch=watch,
+            )
+        )
+    return result
 
 
 def refuse_unused(files: Mapping[str, object], tree: Mapping[str, object], *, paths: bool) -> None:

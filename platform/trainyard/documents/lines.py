@@ -8,7 +8,7 @@ document to the slower readers: this one may refuse a document, but never read i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -152,7 +152,8 @@ class _Reader:
                     outer.append((column, listed, box))
                     box[waiting] = box = [] if dash else {}
                     column, listed = here, dash
-                    _check(outer)
+                    if len(outer) > MAX_DEPTH:
+                        raise Remarkable
                 while here < column or (here == column and listed and not dash):
                     column, listed, box = outer.pop()
                 if here != column or dash is not listed:
@@ -174,7 +175,8 @@ class _Reader:
                 new: dict[str, Any] = {}
                 box.append(new)
                 column, listed, box = inner, False, new
-                _check(outer)
+                if len(outer) > MAX_DEPTH:
+                    raise Remarkable
             elif key in box:
                 raise Remarkable
             box[key] = value
@@ -222,11 +224,6 @@ class _Reader:
         if not isinstance(value, (dict, list)):
             raise Remarkable
         return value
-
-
-def _check(outer: Sized) -> None:
-    if len(outer) > MAX_DEPTH:
-        raise Remarkable
 
 
 def leave_out(lines: Iterator[object], count: int) -> None:

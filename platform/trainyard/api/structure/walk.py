@@ -81,38 +81,61 @@ def objects(
     """Return the check of an object.
 
     `fallback` judges fields without a schema of their own; None refuses them. `null` judges a field that is null.
-    `after` judges the object as a whole.
+    `after` judges the object as a whole. A field is compiled when an object first has it; where its type decides
+    alone, that type stands for its check.
     """
-    children: dict[str, Check] = {}
-    quick: dict[str, type | None] = {}
-    quick_rest = quickly(fallback)
-
-    def judge(key: str, item: Any) -> Faults:
-        child = children.get(key)
-        if child is None:
-            if key in properties:
-                child = children[key] = compile_child(properties[key], key)
-                quick[key] = quickly(child)
-            elif fallback is None:
-                return [unknown(key, properties, source)]
-            else:
-                child = fallback
-        found = null(key) if item is None else child(item)
-        return below(key, found) if found else None
+    met: dict[str, type | Check] = {}
+    rest = None if properties or fallback is None else quickly(fallback) or fallback
+    carefully = careful(properties, fallback, compile_child, null, source, met)
 
     def check(value: Any) -> Faults:
         if type(value) is not dict:
             return wrong(value)
         faults: list[Fault] = []
         for key, item in value.items():
-            if quick.get(key, quick_rest) is not type(item) and (found := judge(key, item)):
-                faults += found
+            child = met.get(key, rest)
+            if child is type(item):
+                continue
+            if child is None or item is None or type(child) is type:
+                faults += carefully(key, item) or ()
+            elif found := child(item):
+                faults += below(key, found)
         for test in after:
             if found := test(value):
                 faults += found
         return faults or None
 
     return check
+
+
+def careful(
+    properties: Mapping[str, Any],
+    fallback: Check | None,
+    compile_child: Compile,
+    null: Callable[[str], Faults],
+    source: str,
+    met: dict[str, type | Check],
+) -> Callable[[str, Any], Faults]:
+    """Return what judges a field that is met for the first time, unknown, null or of the wrong type.
+
+    Fields of the schema go into `met` with their check, or the type that stands for it.
+    """
+    checks: dict[str, Check] = {}
+
+    def judge(key: str, item: Any) -> Faults:
+        check = checks.get(key)
+        if check is None:
+            if key in properties:
+                check = checks[key] = compile_child(properties[key], key)
+                met[key] = quickly(check) or check
+            elif fallback is None:
+                return [unknown(key, properties, source)]
+            else:
+                check = fallback
+        found = null(key) if item is None else check(item)
+        return below(key, found) if found else None
+
+    return judge
 
 
 def arrays(items: Check, wrong: Check, after: tuple[Check, ...]) -> Check:
