@@ -10,9 +10,8 @@ import tarfile
 import pytest
 
 from make import make_crd
-from trainyard.api import catalog, defaults, structural
+from trainyard.api import catalog
 from trainyard.api import kubeconform as engine
-from trainyard.documents import load
 from trainyard.errors import ToolError
 from trainyard.system import kubeconform
 
@@ -158,50 +157,3 @@ def test_results_are_kept_by_content(root, known, tmp_path):
     assert (tmp_path / "runs").read_text() == "run\n"
     assert len(list(engine.check(repository, known, [("job.yaml", JOB), ("x.yaml", JOB + b"# again\n")]))) == 4
     assert (tmp_path / "runs").read_text() == "run\nrun\n"
-
-
-DIFFER = {
-    "a quantity that is none": (
-        "{apiVersion: v1, kind: LimitRange, metadata: {name: x}, spec: {limits: [{type: Pod, max: {cpu: 1x}}]}}",
-        True,
-        False,
-    ),
-    "bytes that are no base64": (
-        "{apiVersion: v1, kind: Secret, metadata: {name: x}, data: {a: plain text}}",
-        True,
-        False,
-    ),
-    "an integer beyond its 32 bits": (
-        "{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: x}, revision: 99999999999999999999}",
-        True,
-        False,
-    ),
-    "a key twice in a list with keys, which apply refuses": (
-        "{apiVersion: v1, kind: ServiceAccount, metadata: {name: x}, secrets: [{name: a}, {name: a}]}",
-        True,
-        False,
-    ),
-    "a wrong status, which create drops": (
-        "{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: x}, status: {fairSharing: {}}}",
-        False,
-        False,
-    ),
-    "empty text as a protocol, which is defaulted": (
-        "{apiVersion: v1, kind: Service, metadata: {name: x}, spec: {ports: [{port: 1, protocol: ''}]}}",
-        False,
-        True,
-    ),
-}
-"""Manifests, whether ours refuses them, and whether kubeconform does; a kube-apiserver 1.35.4 sides with ours."""
-
-
-@pytest.mark.go
-@pytest.mark.parametrize(("text", "ours", "theirs"), DIFFER.values(), ids=DIFFER)
-def test_where_the_engines_differ_the_server_sides_with_ours(root, known, text, ours, theirs):
-    """A plain schema engine cannot say what decoding, list keys, a dropped status or Go's zero values mean."""
-    (document,), _ = load(text.encode(), file="x.yaml")
-    group, _, version = document.value["apiVersion"].rpartition("/")
-    kind = known.lookup(group, version, document.value["kind"])
-    problems = list(structural.check(defaults.apply(document.value, kind), kind, kubernetes="1.35"))
-    assert bool(problems) is ours
-    assert bool(list(engine.check(root, known, [("x.yaml", text.encode())]))) is theirs

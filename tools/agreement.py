@@ -2,6 +2,9 @@
 
 Needs a kube-apiserver whose CRDs are those of `schemas/`, and asks it by dry runs. `--updates` makes objects for real,
 so the cluster must be one to throw away. Exit code 1 where more than 0.5 % of either verdict are wrong.
+
+Other engines judge the same cases: kubeconform, which `make setup` installs, and kubectl-validate, which
+`go install sigs.k8s.io/kubectl-validate@v0.0.4` builds; the latter reads CRDs and core types from the server.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
@@ -18,9 +22,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
 from agreement import cases, record  # noqa: E402 - tests/ is no package that is installed
-from agreement.peers import kubeconform_verdicts  # noqa: E402
+from agreement.peers import kubeconform_verdicts, kubectl_validate_verdicts  # noqa: E402
 from agreement.verdicts import Case, Ours, Table, Theirs, ours, tabulate, theirs  # noqa: E402
 from trainyard.api import catalog  # noqa: E402
+from trainyard.api.catalog import Catalog  # noqa: E402
 from trainyard.checks.versions import parse_projects  # noqa: E402
 from trainyard.live.server import Server  # noqa: E402
 
@@ -41,6 +46,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--differences", type=Path, help="write every disagreement there, as JSON lines")
     parser.add_argument(
         "--kubeconform", action="store_true", help="also count kubeconform's verdicts on the same cases"
+    )
+    parser.add_argument(
+        "--kubectl-validate", metavar="BINARY", help="also count kubectl-validate's, with the server's own types"
     )
     parser.add_argument("--objects", action="store_true", help="first look for valid objects of every kind anew")
     return parser.parse_args()
@@ -74,18 +82,27 @@ def main() -> int:
         print(f"{cell}: {case.object.get('kind')}: {case.note}: {mine.reason or real.reason}"[:300])
     if given.differences:
         given.differences.write_text("".join(json.dumps(record.difference(*each)) + "\n" for each in table.differences))
+    engines: dict[str, Callable[[Sequence[Case]], list[Ours]]] = {}
     if given.kubeconform:
-        created = [row for row in rows if row[0].old is None]
-        peers = kubeconform_verdicts([case for case, _, _ in created], known, ROOT)
-        print("\nkubeconform, objects that are created only:")
-        for name, verdicts in (("kubeconform", peers), ("ours", [mine for _, mine, _ in created])):
-            found = tabulate(
-                ((case, each, real) for (case, _, real), each in zip(created, verdicts, strict=True)), known
-            )
-            print(f"{name}: {found.rates()}")
+        engines["kubeconform"] = lambda created: kubeconform_verdicts(created, known, ROOT)
+    if binary := given.kubectl_validate:
+        engines["kubectl-validate"] = lambda created: kubectl_validate_verdicts(created, server, binary)
+    if engines:
+        compare(engines, [row for row in rows if row[0].old is None], known)
     if given.record:
         record.write_cases(rows, known, limit=given.record)
     return 1 if table.worst() > LIMIT else 0
+
+
+def compare(
+    engines: Mapping[str, Callable[[Sequence[Case]], list[Ours]]], rows: Sequence[record.Row], known: Catalog
+) -> None:
+    """Print what other engines and we make of the cases that are created, by the layer that decides."""
+    print("\nobjects that are created only:")
+    verdicts = {name: ask([case for case, _, _ in rows]) for name, ask in engines.items()}
+    for name, found in {**verdicts, "ours": [mine for _, mine, _ in rows]}.items():
+        table = tabulate(((case, each, real) for (case, _, real), each in zip(rows, found, strict=True)), known)
+        print(f"{name}: {table.rates()}\n{table.text(by_kind=False)}\n")
 
 
 if __name__ == "__main__":
