@@ -11,12 +11,12 @@ from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
 from trainyard.api.shelf import Shelf
 from trainyard.checks import cel_policies, policies, validate
+from trainyard.checks.places import SPECIAL
 from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
 from trainyard.checks.result import Result, Skipped
 from trainyard.checks.updates import Updates
 from trainyard.checks.world import World
-from trainyard.documents import Path as FieldPath
 from trainyard.errors import SpecError
 from trainyard.findings import Location, did_you_mean
 from trainyard.manifests import Manifest
@@ -74,8 +74,7 @@ class Checking:
         source = self.specs.sources.get(f"cluster/{name}")
 
         def where(project: str) -> Location:
-            special: dict[str, FieldPath] = {"kubernetes": ("kubernetes",), "argo-cd": ("argocd", "version")}
-            path = special.get(project, ("operators", project, "version"))
+            path = SPECIAL.get(project, ("operators", project, "version"))
             return source.location(path) if source else Location(f"platform/clusters/{name}.yaml")
 
         folder = schemas_dir(self.rules_of or self.root)

@@ -14,9 +14,12 @@ from trainyard.checks.inputs import decode
 from trainyard.checks.policies import Waivers
 from trainyard.checks.result import Change, Judged, Outcome, Result
 from trainyard.checks.updates import Updates
+from trainyard.findings import Location
 from trainyard.manifests import Manifest
 from trainyard.system import memory
 
+GIVEN: Callable[[str], Location] = lambda _: Location("--with")  # noqa: E731 - a constant
+"""Where releases are chosen on the command line."""
 POLICY = "ValidatingAdmissionPolicy"
 
 
@@ -29,16 +32,18 @@ def strangers(
     allow_unknown: Iterable[str] = (),
     before: Iterable[tuple[str, bytes]] | None = None,
     watch: Callable[[float], None] = lambda _: None,
+    where: Callable[[str], Location] = GIVEN,
 ) -> Result:
     """Judge somebody else's files against a Kubernetes release and the releases installed on it.
 
     Without `projects`, the newest known release of each project counts, and the result says so. CRDs among the
     inputs define their kinds. `before` are the files as they were: with them the rules of updates count, and the
-    result says what becomes of each object. `watch` is told the share that is done. Much is judged with a process for
+    result says what becomes of each object. `watch` is told the share that is done, `where` says where a release was
+    chosen. Much is judged with a process for
     each core.
     """
     result = Result()
-    known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects)
+    known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects, where=where)
     result.add(findings)
     judge = Judge(known, allow_unknown=frozenset(allow_unknown))
     with memory.uncollected():

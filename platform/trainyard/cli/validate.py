@@ -101,6 +101,7 @@ def named(
                 allow_unknown=allow_unknown,
                 before=before,
                 watch=watch,
+                where=place.where if place else validate.GIVEN,
             )
         )
     return result
