@@ -91,7 +91,7 @@ CASES = {
     "a YAML bomb": Case("bomb", "decode/*"),
     "an object of Python": Case("python-tag", "type"),
     "bytes that are not UTF-8": Case("not-utf-8", "decode/encoding"),
-    "UTF-16": Case("utf-16", "decode/encoding"),
+    "UTF-32": Case("utf-32", "decode/encoding"),
     "a file that is no job": Case("no-job", "not-a-job"),
     "quotas that fit no pool": Case("cluster-quota", "no-cohort no-quota unknown-pool quota unknown-team", CLUSTER),
     "amounts and choices of no known form": Case("cluster-form", "one-of form choice preemption duplicate", CLUSTER),

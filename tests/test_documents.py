@@ -129,7 +129,11 @@ PROBLEMS = {
         "2:4 control-character: control character U+0007 is not allowed in YAML; remove it or escape it in quotes",
     ),
     "a byte that is not UTF-8": (b"a: \xc3\xa9\xff\n", "1:5 encoding: byte 0xFF is not UTF-8; save the file as UTF-8"),
-    "UTF-16": ("a: 1\n".encode("utf-16"), "1:1 encoding: file is UTF-16; save it as UTF-8"),
+    "UTF-32": ("a: 1\n".encode("utf-32"), "1:1 encoding: file is UTF-32; save it as UTF-8"),
+    "half a character of UTF-16": (
+        "a: 1\n".encode("utf-16")[:-1],
+        "1:1 encoding: file is broken UTF-16; save it as UTF-8",
+    ),
     "text on the separator": (
         "a: 1\n--- {b: 2}\n",
         "2:1 separator: '--- {b: 2}' is no document separator; put only '---' on the line",
@@ -177,6 +181,13 @@ def test_every_document_and_every_problem_is_reported() -> None:
     documents, findings = load(b"# c\n---\na: 1\n---\nb: [\n---\n---\nc: 1\nc: 2\n", file="x.yaml")
     assert [(document.index, document.value) for document in documents] == [(0, {"a": 1}), (2, {"c": 2})]
     assert [(finding.location.document, finding.location.line) for finding in findings] == [(1, 6), (2, 9)]
+
+
+def test_utf_16_with_its_mark_is_read() -> None:
+    """YAML may be UTF-16 in either order of bytes, as go-yaml reads it."""
+    for encoding in ("utf-16-le", "utf-16-be"):
+        documents, findings = load("\ufeffa: é\n".encode(encoding), file="a.yaml")
+        assert ([each.value for each in documents], findings) == ([{"a": "é"}], [])
 
 
 def test_a_repeated_key_names_its_field() -> None:

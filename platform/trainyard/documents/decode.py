@@ -11,7 +11,7 @@ from trainyard.documents.construct import construct
 from trainyard.documents.nodes import compose
 from trainyard.documents.positions import Document, format_path
 from trainyard.documents.problem import Problem, Remarkable, Unreadable
-from trainyard.documents.stream import split, whole_file_problem
+from trainyard.documents.stream import recoded, split, whole_file_problem
 from trainyard.findings import Finding, Location, Severity
 
 WARNINGS = {"decode/empty-file", "decode/text-after-end"}
@@ -32,6 +32,7 @@ def load(data: bytes, *, file: str) -> tuple[list[Document], list[Finding]]:
     Empty documents are skipped and not counted. A document with a key written twice has a value, with the last one,
     and a finding; one that has no value has only its finding. Findings are of layer `decode`.
     """
+    data = recoded(data)
     if problem := whole_file_problem(data):
         return [], [_finding(problem, file, None)]
     documents: list[Document] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 
@@ -11,7 +12,18 @@ MAX_BYTES = 64 * 2**20
 """Largest file that is read; a request to an API server has at most 3 MiB, a folder of Argo CD's 10 MiB."""
 
 SEPARATOR = re.compile(rb"^---[^\n]*\n?", re.MULTILINE)
-UTF16 = (b"\xff\xfe", b"\xfe\xff")
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+
+
+def recoded(data: bytes) -> bytes:
+    """Return a file in UTF-8: YAML may be UTF-16 with a byte order mark too; what is neither stays as it is."""
+    if not data.startswith(UTF16) or data.startswith(UTF32):
+        return data
+    try:
+        return data.decode("utf-16").encode()
+    except UnicodeError:
+        return data
 
 
 def whole_file_problem(data: bytes) -> Problem | None:
@@ -19,8 +31,9 @@ def whole_file_problem(data: bytes) -> Problem | None:
     if len(data) > MAX_BYTES:
         size = len(data) / 2**20
         return Problem("decode/size", f"file has {size:.0f} MiB, at most {MAX_BYTES >> 20} are read; split it", 1, 1)
-    if data.startswith(UTF16):
-        return Problem("decode/encoding", "file is UTF-16; save it as UTF-8", 1, 1)
+    if data.startswith((*UTF16, *UTF32)):
+        name = "UTF-32" if data.startswith(UTF32) else "broken UTF-16"
+        return Problem("decode/encoding", f"file is {name}; save it as UTF-8", 1, 1)
     try:
         data.decode()
     except UnicodeDecodeError as error:
