@@ -159,6 +159,9 @@ def test_policies_are_compiled_and_checked_against_schemas():
 
 
 USAGE = {
+    "a Kubernetes that is no release": (["validate", "FILE", "--kubernetes", "new"], "should be a release, as in 1.35"),
+    "an operator that is no release": (["validate", "FILE", "--with", "kueue=new"], "should be PROJECT=RELEASE"),
+    "an operator in two releases": (["validate", "FILE", "--with", "kueue=1,kueue=2"], "names 'kueue' twice, 1 and 2"),
     "two sorts of what was before": (["validate", "FILE", "--old", "FILE", "--against", "HEAD"], "give one of them"),
     "a commit that does not exist": (["validate", "FILE", "--against", "HEAD"], "is in no Git repository; give --old"),
     "files before, for no files": (["validate", "--old", "FILE"], "--old says something of files"),
@@ -183,6 +186,59 @@ def test_wrong_use_is_one_sentence(arguments, message, tmp_path, capsys, monkeyp
     assert stopped.value.code == 2
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_folder_is_read_as_far_as_it_can_be(tmp_path, capsys):
+    """Links to files are followed, links to folders are not, and what cannot be read hides no other file."""
+    (tmp_path / "job.yml").write_text(JOB)
+    (tmp_path / "notes.txt").write_text("no manifest")
+    (tmp_path / "link.yaml").symlink_to("job.yml")
+    (tmp_path / "lock.yaml").symlink_to("nowhere")
+    (tmp_path / "round.json").symlink_to("round.json")
+    (tmp_path / "again").symlink_to(".")
+    code, out = call(capsys, "validate", str(tmp_path), "-o", "json")
+    report = json.loads(out)
+    assert (code, [Path(each["file"]).name for each in report["objects"]]) == (0, ["job.yml", "link.yaml"])
+    assert [(Path(each["file"]).name, each["severity"]) for each in report["findings"]] == [
+        ("lock.yaml", "warning"),
+        ("round.json", "warning"),
+    ]
+    assert "too many levels of symbolic links" in report["findings"][1]["message"]
+
+
+EMPTY = {
+    "a folder without a manifest": (None, 0, "holds no file that ends in .yaml, .yml, .json"),
+    "an empty file": ("", 0, "file holds no document"),
+    "an object without kind and name": ("a: b\n", 1, "in unnamed object, apiVersion"),
+    "an object without a name": ("apiVersion: v1\nkind: Pod\nmetadata: {}\n", 1, "in unnamed Pod, metadata.name"),
+}
+
+
+@pytest.mark.parametrize(("text", "code", "words"), EMPTY.values(), ids=EMPTY)
+def test_nothing_to_judge_is_said(text, code, words, tmp_path, capsys):
+    """What holds no object passes with a warning, for the path may be wrong; what has no name is called unnamed."""
+    if text is not None:
+        (tmp_path / "a.yaml").write_text(text)
+    found, out = call(capsys, "validate", str(tmp_path))
+    assert (found, words in out) == (code, True), out
+
+
+NEAR = {
+    "a Kubernetes that is too old": (["--kubernetes", "1.33"], "--kubernetes: warning", "release 1.34 is used"),
+    "a Kubernetes to come": (["--kubernetes", "1.40"], "--kubernetes: warning", "release 1.36 is used"),
+    "a release of an operator": (["--with", "kueue=0.99"], "--with: warning", "release 0.19.2 is used"),
+    "an operator that does not exist": (["--with", "keueu=0.19.2"], "--with: error", "did you mean 'kueue'?"),
+}
+
+
+@pytest.mark.parametrize(("options", "where", "words"), NEAR.values(), ids=NEAR)
+def test_releases_that_are_not_known_are_said(options, where, words, tmp_path, capsys):
+    """The nearest release is taken with a warning that names it; an unknown operator is an error with a near miss."""
+    (tmp_path / "a.yaml").write_text(JOB)
+    code, out = call(capsys, "validate", str(tmp_path), *options)
+    assert code == (1 if "error" in where else 0)
+    assert out.startswith(where)
+    assert words in out.splitlines()[0]
 
 
 def test_validate_leaves_cdk8s_alone():

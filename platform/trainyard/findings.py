@@ -55,7 +55,10 @@ class ObjectRef:
     name: str
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+        kind = self.kind or "object"
+        if not self.name:
+            return f"unnamed {kind}"
+        return f"{kind} {self.namespace}/{self.name}" if self.namespace else f"{kind} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
-from trainyard.findings import Finding
+from trainyard.findings import Finding, Location, Severity
 from trainyard.manifests import Manifest, expand
 from trainyard.system import files
 
@@ -18,38 +19,53 @@ STDIN = "-"
 RECORDS = re.compile(r"(^|/)generated/[^/]+/(index|ledger|nodes)/")
 """Files of a generated tree that are for no API server: our own records, and what belongs into node images."""
 
+Report = Callable[[Finding], None]
 
-def collect(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield name and bytes of every manifest file, folders sorted; raises TrainyardError for a missing path."""
+
+def collect(paths: Iterable[str], report: Report = lambda _: None) -> Iterator[tuple[str, bytes]]:
+    """Yield name and bytes of every manifest file, folders sorted; raises TrainyardError for a missing path.
+
+    Links to files are followed, links to folders are not. `report` is told of files that cannot be read and of folders
+    that hold none: they hide no other.
+    """
     for name in paths:
+        path = Path(name)
         if name == STDIN:
             yield "<stdin>", sys.stdin.buffer.read()
-            continue
-        path = Path(name)
-        if path.is_dir():
-            for found in sorted(files.walk(path), key=lambda each: each.path):
-                file = path / found.path
-                if found.regular and is_manifest(file):
-                    yield from read(file)
+        elif path.is_dir():
+            yield from below(path, report)
         elif path.exists():
-            yield from read(path)
+            yield from read(path, report)
         else:
             raise TrainyardError(f"{name} does not exist")
 
 
+def below(folder: Path, report: Report) -> Iterator[tuple[str, bytes]]:
+    """Yield the manifest files of a folder."""
+    count = 0
+    for found in sorted(files.walk(folder), key=lambda each: each.path):
+        file = folder / found.path
+        linked = stat.S_ISLNK(found.stat.st_mode) and not file.is_dir()
+        if (found.regular or linked) and is_manifest(file):
+            count += 1
+            yield from read(file, report, Severity.WARNING if linked else Severity.ERROR)
+    if not count:
+        message = f"folder {str(folder)!r} holds no file that ends in {', '.join(SUFFIXES)}; name another"
+        report(Finding("decode/no-files", "decode", message, Location(folder.as_posix()), Severity.WARNING))
+
+
 def is_manifest(file: Path) -> bool:
     """Say whether a file of a folder is looked at, by its name."""
-    return file.suffix in SUFFIXES and not RECORDS.search(file.resolve().as_posix())
+    return file.suffix in SUFFIXES and not RECORDS.search(file.absolute().as_posix())
 
 
-def read(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield one file; raises TrainyardError where it cannot be read."""
+def read(path: Path, report: Report, severity: Severity = Severity.ERROR) -> Iterator[tuple[str, bytes]]:
+    """Yield one file, or report why it cannot be read; a link that leads nowhere may be an editor's lock."""
     try:
-        data = files.read(path)
+        yield path.as_posix(), path.read_bytes()
     except OSError as error:
-        raise TrainyardError(f"{path} cannot be read: {error.strerror}") from error
-    if data is not None:
-        yield path.as_posix(), data
+        message = f"file cannot be read: {(error.strerror or str(error)).lower()}"
+        report(Finding("decode/unreadable", "decode", message, Location(path.as_posix()), severity))
 
 
 def decode(name: str, data: bytes) -> tuple[list[Manifest], list[Finding]]:

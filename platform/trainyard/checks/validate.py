@@ -18,9 +18,12 @@ from trainyard.findings import Location
 from trainyard.manifests import Manifest
 from trainyard.system import memory
 
-GIVEN: Callable[[str], Location] = lambda _: Location("--with")  # noqa: E731 - a constant
-"""Where releases are chosen on the command line."""
 POLICY = "ValidatingAdmissionPolicy"
+
+
+def option(project: str) -> Location:
+    """Return where the release of a project is chosen on the command line."""
+    return Location("--kubernetes" if project == "kubernetes" else "--with")
 
 
 def strangers(
@@ -32,15 +35,14 @@ def strangers(
     allow_unknown: Iterable[str] = (),
     before: Iterable[tuple[str, bytes]] | None = None,
     watch: Callable[[float], None] = lambda _: None,
-    where: Callable[[str], Location] = GIVEN,
+    where: Callable[[str], Location] = option,
 ) -> Result:
     """Judge somebody else's files against a Kubernetes release and the releases installed on it.
 
     Without `projects`, the newest known release of each project counts, and the result says so. CRDs among the
     inputs define their kinds. `before` are the files as they were: with them the rules of updates count, and the
     result says what becomes of each object. `watch` is told the share that is done, `where` says where a release was
-    chosen. Much is judged with a process for
-    each core.
+    chosen. Much is judged with a process for each core.
     """
     result = Result()
     known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects, where=where)

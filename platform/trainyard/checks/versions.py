@@ -1,10 +1,20 @@
-"""Reads `--with PROJECT=RELEASE`."""
+"""Reads `--kubernetes RELEASE` and `--with PROJECT=RELEASE`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from trainyard.errors import TrainyardError
+
+RELEASE = re.compile(r"v?\d+(\.\d+)*([-+][0-9A-Za-z.+-]+)?")
+
+
+def parse_kubernetes(given: str | None) -> str | None:
+    """Return the release of Kubernetes, or None where none is given; raises TrainyardError for what is no release."""
+    if given is not None and not RELEASE.fullmatch(given.strip()):
+        raise TrainyardError(f"--kubernetes {given!r} should be a release, as in 1.35")
+    return given
 
 
 def parse_projects(given: Iterable[str] | None) -> dict[str, str] | None:
@@ -14,8 +24,9 @@ def parse_projects(given: Iterable[str] | None) -> dict[str, str] | None:
         return None
     projects: dict[str, str] = {}
     for entry in entries:
-        name, equals, release = entry.partition("=")
-        if not equals or not name or not release:
+        name, _, release = (part.strip() for part in entry.partition("="))
+        if not name or not RELEASE.fullmatch(release):
             raise TrainyardError(f"--with {entry!r} should be PROJECT=RELEASE, as in kueue=0.19.2")
-        projects[name.strip()] = release.strip()
+        if projects.setdefault(name, release) != release:
+            raise TrainyardError(f"--with names {name!r} twice, {projects[name]} and {release}; keep one")
     return projects

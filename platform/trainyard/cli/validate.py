@@ -16,26 +16,37 @@ if TYPE_CHECKING:
 
 def command(
     paths: list[str] | None = typer.Argument(
-        None, help="Files, folders or -; without any, generated/ of this repository."
+        None, metavar="PATH...", help="Files, folders or -; without any, generated/ of this repository."
     ),
-    format_: str = typer.Option("text", "--format", "-o", help="text or json."),
+    format_: str = typer.Option("text", "--format", "-o", metavar="FORMAT", help="text or json."),
     kubernetes: str | None = typer.Option(
-        None, help="Kubernetes release; default: the cluster's, else the newest known."
+        None, metavar="RELEASE", help="Kubernetes of the files, as in 1.35; default: the newest known."
     ),
-    with_: list[str] | None = typer.Option(None, "--with", help="PROJECT=RELEASE installed; repeatable, takes commas."),
+    with_: list[str] | None = typer.Option(
+        None,
+        "--with",
+        metavar="PROJECT=RELEASE",
+        help="What is installed beside Kubernetes; repeatable, takes commas. Default: all, the newest known.",
+    ),
     allow_unknown: list[str] | None = typer.Option(
-        None, help="GROUP/KIND whose unknown verdict does not fail; repeatable."
+        None, metavar="GROUP/KIND", help="A kind that may be unknown; repeatable."
     ),
-    old: list[str] | None = typer.Option(None, help="The files before, for the rules of updates."),
-    against: str | None = typer.Option(None, help="The Git revision before, for the rules of updates."),
-    base: str | None = typer.Option(None, envvar="TRAINYARD_BASE", help="The commit at which runs are frozen."),
+    old: list[str] | None = typer.Option(
+        None, metavar="PATH", help="Files or folders as they were: judges each change; repeatable."
+    ),
+    against: str | None = typer.Option(None, metavar="REF", help="The same, as they were at a commit."),
+    base: str | None = typer.Option(
+        None, envvar="TRAINYARD_BASE", metavar="REF", help="The commit at which runs are frozen."
+    ),
     strict: bool = typer.Option(False, "--strict", help="Warnings fail too."),
-    cluster: list[str] | None = typer.Option(None, help="Only these clusters of the repository."),
-    root: Path = typer.Option(Path(), help="The repository."),
+    cluster: list[str] | None = typer.Option(
+        None, metavar="NAME", help="Only this cluster of the repository; repeatable."
+    ),
+    root: Path = typer.Option(Path(), metavar="FOLDER", help="The repository."),
 ) -> int:
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
     gc.disable()  # little of what is kept is circular, and the process ends soon; collecting would take a tenth
-    from trainyard.checks.versions import parse_projects
+    from trainyard.checks.versions import parse_kubernetes, parse_projects
     from trainyard.cli._progress import progress
     from trainyard.errors import TrainyardError
     from trainyard.report import render, require
@@ -48,13 +59,12 @@ def command(
         {"--old": old, "--kubernetes": kubernetes, "--with": with_}, {"--cluster": cluster}, paths=bool(paths)
     )
     if paths:
-        projects = parse_projects(with_)
         with progress("judging") as watch:
             result = named(
                 paths,
                 schemas_dir(root),
-                kubernetes=kubernetes,
-                projects=projects,
+                kubernetes=parse_kubernetes(kubernetes),
+                projects=parse_projects(with_),
                 allow_unknown=allow_unknown or (),
                 old=old,
                 against=against,
@@ -80,7 +90,6 @@ def named(
     """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given."""
     from trainyard.api.shelf import Shelf
     from trainyard.checks import inputs, validate
-    from trainyard.checks.past import files_at
     from trainyard.checks.places import by_place
     from trainyard.checks.result import Result
     from trainyard.errors import TrainyardError
@@ -91,17 +100,21 @@ def named(
         raise TrainyardError("--old compares with files of one cluster; name paths of one cluster")
     for place, files in groups.items():
         release, installed = place.releases(Shelf(schemas).projects()) if place else (kubernetes, projects)
-        before = inputs.collect(old) if old else files_at(against, files) if against else None
+        before = inputs.collect(old, result.findings.append) if old else None
+        if against:
+            from trainyard.checks.past import files_at
+
+            before = files_at(against, files)
         result.extend(
             validate.strangers(
-                inputs.collect(files),
+                inputs.collect(files, result.findings.append),
                 schemas,
                 kubernetes=release,
                 projects=installed,
                 allow_unknown=allow_unknown,
                 before=before,
                 watch=watch,
-                where=place.where if place else validate.GIVEN,
+                where=place.where if place else validate.option,
             )
         )
     return result
