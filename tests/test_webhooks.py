@@ -182,12 +182,12 @@ def test_what_a_controller_never_runs_is_told_as_such(base, edits, path):
 
 
 def test_what_may_exist_elsewhere_is_not_missed():
-    """A queue and a runtime that are not among the inputs are passed over, unless the inputs are all there is."""
+    """A queue and a runtime that are not among the inputs leave an object unknown, unless the inputs are all there is."""
     bases = hooks.read("bases")
     values = edited(bases["vj"], [("spec|queue", "x")]), edited(bases["trainjob"], [("spec|runtimeRef|name", "x")])
     for value in values:
         assert judged(value).verdict == "invalid"
-        assert judged(value, judge=a_judge(complete=False)).verdict == "valid"
+        assert judged(value, judge=a_judge(complete=False)).verdict == "unknown"
 
 
 def test_a_default_queue_takes_what_names_none():

@@ -105,10 +105,10 @@ def load(
             other = kinds.get(key)
             if other is None:
                 kinds[key] = versions
-            elif projects is None:
+            else:
                 kinds[key] = prefer(other, versions)
-            elif (clash := compare(other, versions)) is not None:
-                clashes[origin(other), choice].append(clash)
+                if projects is not None and (clash := compare(other, versions)) is not None:
+                    clashes[origin(other), choice].append(clash)
     findings += [served_twice(pair, found, where) for pair, found in clashes.items()]
     installed = {choice.project: choice.release for choice in chosen if choice.project != CORE}
     return Catalog(minor.release if minor else "", installed, kinds, shelf), findings

@@ -226,7 +226,7 @@ def _check_finalizers(finalizers: Any, path: Path, *, core: bool) -> Iterator[Pr
 def _check_system_fields(
     meta: dict[str, Any], path: Path, *, kind: str, old: dict[str, Any] | None
 ) -> Iterator[Problem]:
-    if meta.get("managedFields"):
+    if meta.get("managedFields") is not None:
         yield SYSTEM.forbidden((*path, "managedFields"), "must be left out; server-side apply refuses it")
     generation = meta.get("generation")
     if type(generation) is int and generation < 0 and kind in UNCOUNTED:

@@ -13,14 +13,14 @@ OWNERS = {
     "k8s.cni.cncf.io": "network-attachment-definition",
     "resource.nvidia.com": "dra-driver-nvidia-gpu",
     "snapshot.storage.k8s.io": "external-snapshotter",
-    "sriovnetwork.openshift.io": "sriov-network-operator",
+    "sriovnetwork.openshift.io": "network-operator",
     "topology.node.k8s.io": "node-feature-discovery",
 }
-"""Whose copy of a group counts where nobody said what is installed: other projects bundle theirs."""
+"""Whose copy of a group counts where two projects bring one; network-operator's is the newer of two copies."""
 
 
 def prefer(first: dict[str, Kind], second: dict[str, Kind]) -> dict[str, Kind]:
-    """Return the versions of both, the owner's where both have one: nobody said which of two is installed."""
+    """Return the versions of both, the owner's where both have one: so that each object is judged by what knows it."""
     some = next(iter(second.values()))
     return {**first, **second} if OWNERS.get(some.group) == some.project else {**second, **first}
 

@@ -14,6 +14,7 @@ from trainyard.api.problems import Problem, Rule
 from trainyard.api.served import Kind
 from trainyard.api.shelf import numbers
 from trainyard.api.structure import custom, typed
+from trainyard.api.structure.custom import NULL
 from trainyard.api.structure.walk import Check
 
 SCALE = Rule("schema/scale", "k8s.io/apiextensions-apiserver v0.35.4 pkg/registry/customresource/validator.go")
@@ -26,10 +27,18 @@ def check(value: Any, kind: Kind, *, kubernetes: str, required: bool = False) ->
 
     `required` also asks for what OpenAPI requires of a core kind: for those whose own rules nobody restates.
     """
+    created = not kind.typed and is_only_created(value)
     for fault in compiled(kind, ranged=numbers(kubernetes)[:2] >= RANGED, required=required)(value) or ():
-        yield fault.problem()
+        if not (created and fault.rule == NULL):
+            yield fault.problem()
     if kind.scale and not kind.typed:
         yield from check_scale(value, kind.scale.get("specReplicasPath", ""))
+
+
+def is_only_created(value: Any) -> bool:
+    """Whether an object has no name but a prefix of one: it can be created, which drops null, but not applied."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    return isinstance(metadata, dict) and not metadata.get("name") and bool(metadata.get("generateName"))
 
 
 def check_scale(value: Any, path: str) -> Iterator[Problem]:

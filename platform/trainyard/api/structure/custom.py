@@ -28,6 +28,8 @@ from trainyard.api.structure.walk import (
     scalars,
 )
 
+NULL = "schema/null"
+"""The rule of what server-side apply alone refuses."""
 DROPPED = "status (which create drops, so no object has it)"
 LARGEST_WHOLE_FLOAT = 2**53 - 1
 """Beyond it kube-openapi takes no float for an integer."""
@@ -184,7 +186,7 @@ def null_field(*, needed: bool) -> list[Fault]:
     if needed:
         return [Fault("schema/required", "required value: null is no value", values.SOURCE)]
     message = "invalid value: null: leave the field out; create drops null, server-side apply refuses it"
-    return [Fault("schema/null", message, values.SOURCE)]
+    return [Fault(NULL, message, values.SOURCE)]
 
 
 def enum_of_null(node: Mapping[str, Any]) -> Faults:
@@ -194,9 +196,10 @@ def enum_of_null(node: Mapping[str, Any]) -> Faults:
 
 def has_all(required: list[str]) -> Check:
     """Return the check of required fields."""
+    wanted = frozenset(required)
 
     def check(value: Any) -> Faults:
-        if type(value) is not dict:
+        if type(value) is not dict or value.keys() >= wanted:
             return None
         return [
             Fault("schema/required", "required value", values.SOURCE, [key]) for key in required if key not in value

@@ -8,15 +8,16 @@ is judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 from trainyard.api.core.shapes import Object
+from trainyard.api.defaults import copied
 from trainyard.api.problems import Problem
 from trainyard.api.served import Kind
-from trainyard.api.webhooks import decoded
+from trainyard.api.webhooks import decoded, rewritten
 from trainyard.api.webhooks.around import Around, Review, around
 
 __all__ = ["ADMISSION", "DEFAULTS", "RECONCILE", "Around", "Review", "around", "check", "default", "reconcile"]
@@ -49,6 +50,7 @@ ADMISSION: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     (_TRAINER, "TrainingRuntime"): (("trainer", "trainer:check_runtime"),),
     (_TRAINER, "ClusterTrainingRuntime"): (("trainer", "trainer:check_runtime"),),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:check"), ("kueue", "kueue.serving:check_lws")),
+    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): (("lws", "lws:check_roles"),),
     ("batch.volcano.sh", "Job"): (("volcano", "volcano.jobs:check"),),
     ("batch.volcano.sh", "CronJob"): (("volcano", "volcano.queues:check_cron_job"),),
     ("scheduling.volcano.sh", "Queue"): (("volcano", "volcano.queues:check_queue"),),
@@ -68,12 +70,13 @@ RECONCILE: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 
 _SUSPENDS = (("kueue", "kueue.suspend:default"),)
 DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
-    (_KUEUE, "ClusterQueue"): (("kueue", "decoded:default_quota"),),
-    (_KUEUE, "ResourceFlavor"): (("kueue", "decoded:default_always"),),
+    (_KUEUE, "ClusterQueue"): (("kueue", "kueue.quota:default"),),
+    (_KUEUE, "ResourceFlavor"): (("kueue", "kueue.quota:default"),),
     ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:default"), *_SUSPENDS),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:default"),),
     (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"), *_SUSPENDS),
     ("batch", "Job"): _SUSPENDS,
+    ("workload.codeflare.dev", "AppWrapper"): _SUSPENDS,
     (_KUBEFLOW, "MPIJob"): _SUSPENDS,
     (_RAY, "RayCluster"): _SUSPENDS,
     (_RAY, "RayJob"): _SUSPENDS,
@@ -86,6 +89,8 @@ DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 
 _EXEMPT = {"kueue": frozenset({"kube-system", "kueue-system"}), "volcano": frozenset({"kube-system", "volcano-system"})}
 """Namespaces that a project's webhooks leave alone."""
+_PATCHERS = frozenset({"volcano"})
+"""Projects whose webhooks say what to change field by field, and so leave the rest as it is written."""
 
 
 @cache
@@ -106,12 +111,36 @@ def default(
 ) -> None:
     """Fill in, in place, what mutating webhooks add and later layers need; `old` is the stored object, with defaults.
 
-    An apply over a stored object keeps what a webhook once added, but not inside lists that are replaced whole.
+    A hook may return true for a change that nothing here needs to know, other than that it was made. An apply over a
+    stored object keeps what a webhook once added, but not inside lists that are replaced whole.
     """
-    review = Review(value, old, around, given)
-    for project, entry in DEFAULTS.get((kind.group, kind.kind), ()):
-        if project in projects and not (kind.namespaced and review.namespace in _EXEMPT.get(project, ())):
-            _found(entry)(review)
+    namespace = Review(value).namespace
+    hooks = [
+        (project, _found(entry))
+        for project, entry in DEFAULTS.get((kind.group, kind.kind), ())
+        if project in projects and not (kind.namespaced and namespace in _EXEMPT.get(project, ()))
+    ]
+    typed = [hook for project, hook in hooks if project not in _PATCHERS]
+    if typed and old is None and not kind.typed:
+        _rewrite(value, typed, kind, given, around)
+        typed = []
+    for hook in (*typed, *(hook for project, hook in hooks if project in _PATCHERS)):
+        hook(Review(value, old, around, given, kind))
+
+
+def _rewrite(
+    value: Object, hooks: Iterable[Callable[..., Any]], kind: Kind, given: Object | None, around: Around
+) -> None:
+    """Let webhooks change a new object's typed form; only what they change is written into the object itself."""
+    form = copied(value)
+    if (kind.kind, kind.version) == ("ClusterQueue", "v1beta1"):
+        form = {**form, "spec": rewritten.encoded(form.get("spec"), kind.schema["properties"]["spec"])}
+    rewritten.rewrite(form, kind)
+    before = copied(form)
+    answers = [hook(Review(form, None, around, given, kind)) for hook in hooks]
+    if any(answers) or form != before:
+        value.clear()
+        value.update(form)
 
 
 def check(

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from trainyard.api.core.shapes import EMPTY, Object, child, inner, text
+from trainyard.api.problems import UNKNOWN, Path, Problem, Rule
+from trainyard.api.served import Kind
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 
@@ -55,6 +57,8 @@ class Review:
     around: Around = field(default_factory=Around)
     given: Object | None = None
     """The manifest before defaults, which tells an explicit `false` from none."""
+    kind: Kind | None = None
+    """What serves the object, where a rule reads its schema."""
 
     @property
     def name(self) -> str:
@@ -75,6 +79,13 @@ class Review:
     def old_spec(self) -> Object:
         """The specification before, or an empty one."""
         return child(self.old, "spec") or EMPTY if self.old is not None else EMPTY
+
+    def absent(self, rule: Rule, path: Path, kind: str, name: str) -> Problem:
+        """Report a name that no known object has: a webhook that looks it up refuses, unless the cluster holds it."""
+        if self.around.complete:
+            return rule.missing(path, name, f"the {kind} must exist before")
+        message = f"cannot be judged: {kind} {name!r} is not among the inputs; add its file"
+        return Problem(path, UNKNOWN, message, rule.source)
 
 
 def metadata_of(value: Object) -> Object:

@@ -1,8 +1,6 @@
 """What an object becomes in the typed form that webhooks decode it into, and what cannot be decoded at all.
 
-A mutating webhook that changes an object answers with the difference to its typed form: quantities are spelled
-canonically, nulls become zero values. What such a webhook leaves alone keeps its spelling. Source: controller-runtime
-v0.24.1 pkg/webhook/admission/defaulter_custom.go; k8s.io/apimachinery v0.35.4 pkg/api/resource/quantity.go.
+Source: encoding/json of Go 1.25; k8s.io/apimachinery v0.35.4 pkg/api/resource/quantity.go.
 """
 
 from __future__ import annotations
@@ -11,18 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.api.core.amounts import canonical
-from trainyard.api.core.shapes import Object, each, inner
+from trainyard.api.core.shapes import Object
 from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.schemas import Schema
-from trainyard.api.webhooks.around import Review
 
 RULE = Rule("webhook/decode", "encoding/json of Go 1.25, by which webhooks read objects")
 
 _INT32 = 2**31
-_TEXTS = frozenset({"annotations", "labels", "matchLabels", "nodeLabels", "nodeSelector", "rayStartParams"})
-_LISTS = frozenset({"args", "command"})
-_CONTAINERS = frozenset({"containers", "initContainers"})
-_RESOURCES = frozenset({"resources", "resourcesPerNode"})
 
 
 def check(value: Any, schema: Schema, path: Path = ()) -> Iterator[Problem]:
@@ -38,44 +31,14 @@ def check(value: Any, schema: Schema, path: Path = ()) -> Iterator[Problem]:
         if isinstance(node, dict):
             for index, part in enumerate(value):
                 yield from check(part, node, (*path, index))
-    elif schema.get("format") == "int32" and type(value) in (int, float) and not -_INT32 <= value < _INT32:
+    elif type(value) in (int, float) and not -_INT32 <= value < _INT32 and _is_narrow(schema):
         yield RULE.invalid(path, value, "must fit into int32")
 
 
-def normalise(value: Any) -> None:
-    """Spell in place what decoding and encoding changes: quantities of containers, and nulls where text belongs."""
-    if isinstance(value, list):
-        for part in value:
-            normalise(part)
-    elif isinstance(value, dict):
-        for key, part in value.items():
-            if key in _RESOURCES and isinstance(part, dict):
-                _spell_amounts(part)
-            elif key in _TEXTS and isinstance(part, dict):
-                part.update({name: "" for name, text in part.items() if text is None})
-            elif key in _LISTS and isinstance(part, list):
-                value[key] = ["" if text is None else text for text in part]
-            elif key in _CONTAINERS:
-                _fill_containers(value, key)
-                normalise(part)
-            else:
-                normalise(part)
-
-
-def _spell_amounts(resources: Object) -> None:
-    for kind in ("requests", "limits"):
-        amounts = inner(resources, kind)
-        for name in amounts:
-            amounts[name] = quantity(amounts[name])
-
-
-def _fill_containers(spec: Object, kind: str) -> None:
-    """A null name is the empty one; one that is left out is missed before, as the key of its list."""
-    for _, container in each(spec, kind):
-        if "name" in container and container["name"] is None:
-            container["name"] = ""
-        if "resources" in container and container["resources"] is None:
-            container["resources"] = {}
+def _is_narrow(schema: Schema) -> bool:
+    """Whether a number has 32 bits: where it says so, and in int-or-string, which a pattern makes a quantity."""
+    either = schema.get("x-kubernetes-int-or-string") is True and "pattern" not in schema
+    return either or schema.get("format") == "int32"
 
 
 def quantity(value: Any) -> Any:
@@ -86,28 +49,6 @@ def quantity(value: Any) -> Any:
         return value
     written = str(value).strip()
     return canonical(written) or value
-
-
-def default_quota(review: Review) -> None:
-    """Spell the quotas of a new ClusterQueue, whose webhook always changes it: it adds a finalizer."""
-    if review.old is not None:
-        return
-    for _, group in each(review.spec, "resourceGroups"):
-        for _, flavor in each(group, "flavors"):
-            for _, resource in each(flavor, "resources"):
-                resource["nominalQuota"] = quantity(resource.get("nominalQuota"))
-                for limit in ("borrowingLimit", "lendingLimit"):
-                    if resource.get(limit) is not None:
-                        resource[limit] = quantity(resource[limit])
-
-
-def default_always(review: Review) -> None:
-    """Spell a new object whose webhook always changes it."""
-    if review.old is not None:
-        return
-    if "spec" in review.value and review.value["spec"] is None:
-        review.value["spec"] = {}
-    normalise(review.value.get("spec"))
 
 
 def is_zero(value: Object, key: str, *, of: type) -> bool:

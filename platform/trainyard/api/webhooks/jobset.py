@@ -13,7 +13,6 @@ from trainyard.api import names
 from trainyard.api.core.equality import differs
 from trainyard.api.core.shapes import EMPTY, Object, child, count, each, flag, inner, number, text, texts
 from trainyard.api.problems import Path, Problem, Rule
-from trainyard.api.webhooks import decoded
 from trainyard.api.webhooks.around import Review, labels_of
 
 RULE = Rule("webhook/jobset", "jobset v0.12.0 pkg/webhooks/jobset_webhook.go")
@@ -60,7 +59,6 @@ def check(review: Review) -> Iterator[Problem]:
 
 def default(review: Review) -> None:
     """Fill in what the webhook does on create; an apply over it keeps all but what stands in the list of rules."""
-    decoded.default_always(review)
     filled = child(review.value, "spec")
     if filled is None:
         return
@@ -69,19 +67,26 @@ def default(review: Review) -> None:
     if filled.get("startupPolicy") is None:
         filled["startupPolicy"] = {"startupPolicyOrder": "AnyOrder"}
     for _, job in each(filled, "replicatedJobs"):
-        inside = inner(job, "template", "spec")
-        if inside:
-            inside.setdefault("completionMode", "Indexed")
-        pod = inner(inside, "template", "spec")
-        if pod and not pod.get("restartPolicy"):
-            pod["restartPolicy"] = "OnFailure"
-    network = filled.setdefault("network", {})
-    if isinstance(network, dict):
-        network.setdefault("enableDNSHostnames", True)
-        network.setdefault("publishNotReadyAddresses", True)
+        _default_job(inner(job, "template", "spec"))
+    if filled.get("network") is None:
+        filled["network"] = {}
+    if isinstance(network := filled["network"], dict):
+        for option in ("enableDNSHostnames", "publishNotReadyAddresses"):
+            network[option] = True if network.get(option) is None else network[option]
+    for _, policy in each(filled, "volumeClaimPolicies"):
+        if policy.get("retentionPolicy") is None:
+            policy["retentionPolicy"] = {"whenDeleted": "Delete"}
     for index, rule in each(inner(filled, "failurePolicy"), "rules"):
         if not rule.get("name") and review.old is None:
             rule["name"] = f"failurePolicyRule{index}"
+
+
+def _default_job(spec: Object) -> None:
+    if spec and spec.get("completionMode") is None:
+        spec["completionMode"] = "Indexed"
+    pod = inner(spec, "template", "spec")
+    if pod and pod.get("restartPolicy") in (None, ""):
+        pod["restartPolicy"] = "OnFailure"
 
 
 def _check_network(spec: Object) -> Iterator[Problem]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.api import names
-from trainyard.api.core.shapes import Object, child, inner, number, text
+from trainyard.api.core.shapes import Object, child, each, inner, number, text
 from trainyard.api.problems import Path, Problem, Rule
-from trainyard.api.webhooks import decoded
 from trainyard.api.webhooks.around import Review, annotations_of
 
 RULE = Rule("webhook/lws", "lws v0.9.0 pkg/webhooks/leaderworkerset_webhook.go")
+
+ROLES = Rule("webhook/disaggregated-set", "lws v0.9.0 pkg/webhooks/disaggregatedset/disaggregatedset_webhook.go")
 
 _INT32 = 2**31 - 1
 _EXCLUSIVE = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
@@ -24,13 +25,13 @@ def default(review: Review) -> None:
     spec = child(review.value, "spec")
     if spec is None:
         return
-    decoded.default_always(review)
     template = inner(spec, "leaderWorkerTemplate")
-    if template and text(template, "restartPolicy") in ("", "Default"):
+    if template and template.get("restartPolicy") in (None, "", "Default"):
         template["restartPolicy"] = "None" if template.get("restartPolicy") else "RecreateGroupOnPodRestart"
     strategy = spec.setdefault("rolloutStrategy", {})
     if isinstance(strategy, dict):
-        strategy["type"] = strategy.get("type") or "RollingUpdate"
+        if strategy.get("type") in (None, ""):
+            strategy["type"] = "RollingUpdate"
         if strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdateConfiguration") is None:
             strategy["rollingUpdateConfiguration"] = {"maxUnavailable": 1, "maxSurge": 0, "partition": 0}
     if spec.get("networkConfig") is None:
@@ -56,6 +57,19 @@ def check(review: Review) -> Iterator[Problem]:
     yield from _check_sub_group(review, template, size)
     if review.old is not None:
         yield from _check_update(template, inner(review.old_spec, "leaderWorkerTemplate"))
+
+
+def check_roles(review: Review) -> Iterator[Problem]:
+    """Yield a DisaggregatedSet's roles that roll out by themselves: the set does that for all of them."""
+    for index, role in each(review.spec, "roles"):
+        strategy = inner(role, "spec", "rolloutStrategy")
+        path: Path = ("spec", "roles", index, "spec", "rolloutStrategy")
+        kind = text(strategy, "type")
+        if kind not in ("", "RollingUpdate"):
+            yield ROLES.unsupported((*path, "type"), kind, ("RollingUpdate", ""))
+        if number(inner(strategy, "rollingUpdateConfiguration"), "partition"):
+            at: Path = (*path, "rollingUpdateConfiguration", "partition")
+            yield ROLES.forbidden(at, "not supported; updates are rolled out across roles")
 
 
 def _or_one(value: int | None) -> int:

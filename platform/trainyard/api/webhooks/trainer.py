@@ -1,6 +1,7 @@
 """Trainer v2: TrainJobs against their runtime, and runtimes; verified against 2.3.0.
 
-A TrainJob is judged against its runtime where that is among the known objects; a runtime that is not may exist.
+A TrainJob is judged against its runtime where that is among the known objects or brought by Trainer; without it, it
+cannot be judged.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from trainyard.api.core.equality import differs
 from trainyard.api.core.shapes import EMPTY, Object, child, count, each, flag, inner, number, text, texts
 from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.webhooks.around import QUEUE, Review, annotations_of, labels_of
+from trainyard.api.webhooks.runtimes import ANCESTOR, BROUGHT
 from trainyard.api.webhooks.torchtune import check_torchtune
 
 GROUP = "trainer.kubeflow.org"
-ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 _PLUGINS = "trainer v2.3.0 pkg/runtime/framework/plugins"
 RUNTIME = Rule("webhook/training-runtime", "trainer v2.3.0 pkg/webhooks/trainingruntime_webhook.go")
 JOB = Rule("webhook/trainjob", "trainer v2.3.0 pkg/webhooks/trainjob_webhook.go")
@@ -66,12 +67,14 @@ def check_runtime(review: Review) -> Iterator[Problem]:
 
 
 def runtime_of(review: Review) -> Object | None:
-    """The specification of the runtime that a TrainJob names, or None where it is not known."""
+    """The specification of the runtime that a TrainJob names, one that Trainer brings among them; None if unknown."""
     reference = inner(review.spec, "runtimeRef")
     kind, name = text(reference, "kind") or "ClusterTrainingRuntime", text(reference, "name")
     namespace = review.namespace if kind == "TrainingRuntime" else None
     found = review.around.find(GROUP, kind, name, namespace=namespace)
-    return None if found is None else inner(found, "spec")
+    if found is not None:
+        return inner(found, "spec")
+    return BROUGHT.get(name) if kind == "ClusterTrainingRuntime" else None
 
 
 def check_job(review: Review) -> Iterator[Problem]:
@@ -88,8 +91,7 @@ def check_job(review: Review) -> Iterator[Problem]:
     yield from _check_patches(review.spec)
     runtime = runtime_of(review)
     if runtime is None:
-        if review.around.complete:
-            yield JOB.missing(("spec", "runtimeRef"), reference.get("name"), "the runtime must exist before its jobs")
+        yield review.absent(JOB, ("spec", "runtimeRef"), kind, text(reference, "name"))
         return
     yield from _check_initializers(review.spec, runtime)
     yield from _check_policy(review, runtime)

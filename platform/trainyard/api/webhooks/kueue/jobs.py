@@ -61,8 +61,6 @@ def check(review: Review) -> Iterator[Problem]:
     if review.old is not None:
         yield from check_update(review, integration)
     pod_sets = integration.pod_sets(review.value)
-    if review.old is None and suspend.is_mutated(review):
-        yield from podsets.check_decoded(pod_sets, review.value)
     yield from topology.check_pod_sets(pod_sets, grouped=integration.grouped)
     if kind == "Job":
         yield from _check_batch(review)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from trainyard.api.core.shapes import Object, child, each, inner, number, text
-from trainyard.api.problems import Path, Problem, Rule
+from trainyard.api.problems import Path
 from trainyard.api.webhooks.kueue.topology import PodSet
 
 MAX = 18
 """Pod sets of one Workload (kueue v0.19.2 pkg/controller/jobframework/constants.go)."""
-
-DECODED = Rule("webhook/kueue-decoded", "controller-runtime v0.24.1 pkg/webhook/admission/defaulter_custom.go")
 
 PodSets = Callable[[Object], Sequence[PodSet]]
 
@@ -88,21 +85,6 @@ def of_lws(value: Object) -> Sequence[PodSet]:
         PodSet("leader", inner(leader, "metadata"), (*at, "leaderTemplate", "metadata"), 1),
         PodSet("worker", workers, (*at, "workerTemplate", "metadata"), pods - 1),
     )
-
-
-def check_decoded(pod_sets: Sequence[PodSet], value: Object) -> Iterator[Problem]:
-    """Yield templates without a specification: decoded and encoded again they say `containers: null`, which is refused.
-
-    To be asked only where a mutating webhook changes the object: otherwise it answers without the typed form.
-    """
-    for pod_set in pod_sets:
-        at = pod_set.path[:-1]
-        holder: Any = value
-        for step in at[:-1]:
-            holder = (holder.get(step) or {}) if isinstance(holder, dict) else holder[step]
-        template = holder.get(at[-1]) if isinstance(holder, dict) else None
-        if template is None or (isinstance(template, dict) and template.get("spec") is None):
-            yield DECODED.required((*at, "spec", "containers"))
 
 
 def nothing(_: Object) -> Sequence[PodSet]:

@@ -18,10 +18,21 @@ QUEUE = Rule("webhook/cluster-queue", "kueue v0.19.2 pkg/webhooks/clusterqueue_w
 COHORT = Rule("webhook/cohort", "kueue v0.19.2 pkg/webhooks/cohort_webhook.go")
 FLAVOR = Rule("webhook/resource-flavor", "kueue v0.19.2 pkg/webhooks/resourceflavor_webhook.go")
 
+FINALIZER = "kueue.x-k8s.io/resource-in-use"
+
 _FLAVORS = 256
 _RESOURCES = 256
 _COMBINATIONS = 512
 _TRY_NEXT = "TryNextFlavor"
+
+
+def default(review: Review) -> None:
+    """Add the finalizer that keeps a new ClusterQueue or ResourceFlavor while it is used."""
+    metadata = review.value.get("metadata")
+    if review.old is None and isinstance(metadata, dict):
+        finalizers = metadata.get("finalizers") or []
+        if isinstance(finalizers, list) and FINALIZER not in finalizers:
+            metadata["finalizers"] = [*finalizers, FINALIZER]
 
 
 def check_cluster_queue(review: Review) -> Iterator[Problem]:

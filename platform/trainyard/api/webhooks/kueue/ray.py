@@ -8,7 +8,7 @@ from dataclasses import replace
 from trainyard.api.core.shapes import Object, child, count, each, flag, inner, text
 from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.webhooks.around import QUEUE, Review, annotations_of, labels_of
-from trainyard.api.webhooks.kueue import jobs, labels, podsets, suspend, topology
+from trainyard.api.webhooks.kueue import jobs, labels, podsets, topology
 
 CLUSTER = Rule("webhook/kueue-ray-cluster", "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go")
 JOB = Rule("webhook/kueue-ray-job", "kueue v0.19.2 pkg/controller/jobs/rayjob/rayjob_webhook.go")
@@ -40,9 +40,6 @@ def check(review: Review) -> Iterator[Problem]:
     yield from _check_containers(review, kind)
     yield from jobs.check_create(review.value, integration)
     pod_sets = _pod_sets(review.value, kind)
-    if review.old is None and suspend.is_mutated(review):
-        yield from podsets.check_decoded(pod_sets, review.value)
-        yield from _check_parameters(review.value, kind)
     yield from topology.check_pod_sets(pod_sets, grouped=True)
 
 
@@ -67,7 +64,7 @@ def _check_containers(review: Review, kind: str) -> Iterator[Problem]:
         return
     cluster = inner(review.value, *_PATHS[kind])
     marked = str(annotations_of(review.value).get("ray.io/ft-enabled") or "").lower() == "true"
-    submits = kind == "RayJob" and cluster and text(review.spec, "submissionMode") in ("", "K8sJobMode")
+    submits = kind == "RayJob" and cluster and text(review.spec, "submissionMode") == "K8sJobMode"
     if marked or child(cluster, "gcsFaultToleranceOptions") is not None:
         yield CLUSTER.required(path, "fault tolerance needs the Ray container")
     elif submits and child(review.spec, "submitterPodTemplate") is None:
@@ -95,17 +92,6 @@ def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
     for index, group in groups:
         if text(group, "groupName") == "head":
             yield rule.forbidden((*path, "workerGroupSpecs", index, "groupName"), "'head' is the head group's name")
-
-
-def _check_parameters(value: Object, kind: str) -> Iterator[Problem]:
-    """Start parameters left out decode to null, which the schema refuses."""
-    path: Path = _PATHS[kind]
-    spec = inner(value, *_PATHS[kind])
-    groups = [(inner(spec, "headGroupSpec"), (*path, "headGroupSpec"))]
-    groups += [(group, (*path, "workerGroupSpecs", index)) for index, group in each(spec, "workerGroupSpecs")]
-    for group, at in groups:
-        if group and group.get("rayStartParams") is None:
-            yield podsets.DECODED.required((*at, "rayStartParams"))
 
 
 def _check_elastic(spec: Object) -> Iterator[Problem]:

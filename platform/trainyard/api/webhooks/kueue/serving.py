@@ -67,8 +67,6 @@ def check_lws(review: Review) -> Iterator[Problem]:
     if _replicas(review.spec) > _MOST_REPLICAS:
         yield LWS.invalid(("spec", "replicas"), review.spec["replicas"], f"must be at most {_MOST_REPLICAS}")
     pod_sets = podsets.of_lws(review.value)
-    if review.old is None and _is_lws_mutated(review):
-        yield from podsets.check_decoded(pod_sets, review.value)
     yield from topology.check_pod_sets(pod_sets, grouped=True)
     if review.old is None:
         return
@@ -85,14 +83,6 @@ def check_lws(review: Review) -> Iterator[Problem]:
             yield from _check_shape(inner(new, "spec"), inner(old, "spec"), (*at, part, "spec"), LWS)
     if (number(now, "size") or 1) != (number(before, "size") or 1):
         yield LWS.invalid((*at, "size"), now.get("size"), "field is immutable")
-
-
-def _is_lws_mutated(review: Review) -> bool:
-    """Whether a mutating webhook changes a new LeaderWorkerSet, Kueue's or its own."""
-    spec = inner(review.given or review.value, "spec")
-    spelled = all(spec.get(field) is not None for field in ("networkConfig", "rolloutStrategy"))
-    restart = inner(spec, "leaderWorkerTemplate").get("restartPolicy")
-    return not spelled or restart is None or bool(labels.queue_of(review.value, review.around))
 
 
 def check_pod(review: Review) -> Iterator[Problem]:

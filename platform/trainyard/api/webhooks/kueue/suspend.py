@@ -5,9 +5,8 @@ A queued job is taken to wait still, as one does that was only just applied.
 
 from __future__ import annotations
 
-from trainyard.api.core.shapes import Object, each, inner
+from trainyard.api.core.shapes import Object, inner
 from trainyard.api.webhooks.around import Review, annotations_of
-from trainyard.api.webhooks.decoded import normalise
 from trainyard.api.webhooks.kueue import labels
 
 _STOPPING = "kueue.x-k8s.io/stopping"
@@ -33,12 +32,8 @@ def default(review: Review) -> None:
         holder = holder.setdefault(key, {})
         if not isinstance(holder, dict):
             return
-    holder["suspend"] = True
-    if review.old is None:
-        normalise(review.value.get("spec"))
-        for _, group in each(inner(review.value, *_clusters(review)), "workerGroupSpecs"):
-            if group.get("groupName") is None:
-                group["groupName"] = ""
+    if holder.get("suspend") is None or holder["suspend"] is False:
+        holder["suspend"] = True
 
 
 def is_mutated(review: Review) -> bool:
@@ -64,10 +59,6 @@ def now(review: Review) -> bool:
 
 def _path(review: Review) -> tuple[str, ...]:
     return _HOLDERS[str(review.value.get("kind"))]
-
-
-def _clusters(review: Review) -> tuple[str, ...]:
-    return ("spec", "rayClusterSpec") if review.value.get("kind") == "RayJob" else _path(review)
 
 
 def _says(value: Object, review: Review) -> bool:

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from trainyard.api.core.shapes import Object, child, each, inner, number, text
 from trainyard.api.problems import Path, Problem, Rule
-from trainyard.api.webhooks import decoded
 from trainyard.api.webhooks.around import Review
 from trainyard.api.webhooks.kueue import jobs, podsets, topology
-from trainyard.api.webhooks.trainer import ANCESTOR, patched_jobs, runtime_of
+from trainyard.api.webhooks.runtimes import ANCESTOR
+from trainyard.api.webhooks.trainer import patched_jobs, runtime_of
 
 RULE = Rule("webhook/kueue-trainjob", "kueue v0.19.2 pkg/controller/jobs/trainjob/trainjob_webhook.go")
 
 _REF: Path = ("spec", "runtimeRef")
 
 
-def default(review: Review) -> None:
-    """Spell quantities as the webhook stores them on create; an apply of a bare number then differs from it."""
-    decoded.default_always(review)
+def default(review: Review) -> bool:
+    """Say that a new job always changes: the webhook adds a patch of its own, of which nothing here needs to know."""
+    return review.old is None
 
 
 def check(review: Review) -> Iterator[Problem]:

@@ -12,8 +12,11 @@ from trainyard.api.core.amounts import NANO, nanos
 from trainyard.api.core.equality import differs
 from trainyard.api.core.shapes import Object, child, each, inner, number, text, texts
 from trainyard.api.problems import Path, Problem, Rule
+from trainyard.api.served import Kind
+from trainyard.api.webhooks import rewritten
 from trainyard.api.webhooks.around import Review
 from trainyard.api.webhooks.decoded import is_zero
+from trainyard.api.webhooks.volcano import templates
 from trainyard.api.webhooks.volcano.policies import check_policies, check_timeouts
 
 JOB = Rule("webhook/volcano-job", "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/admit_job.go")
@@ -53,6 +56,7 @@ def default(review: Review) -> None:
     filled = child(review.value, "spec")
     if filled is None or review.old is not None:
         return
+    _encode(filled, review.kind)
     for index, task in each(filled, "tasks"):
         if is_zero(task, "name", of=str):
             task["name"] = f"default{index}"
@@ -70,6 +74,21 @@ def default(review: Review) -> None:
             filled[field] = standard
     if is_zero(filled, "minAvailable", of=int):
         filled["minAvailable"] = sum(number(task, "minAvailable") or 0 for _, task in each(filled, "tasks"))
+
+
+def _encode(spec: Object, kind: Kind | None) -> None:
+    """Write the parts that the webhook replaces whole: the tasks, where one lacks something, and the plugins."""
+    if kind is None:
+        return
+    fields = kind.schema["properties"]["spec"]["properties"]
+    lacking = any(
+        is_zero(task, "name", of=str) or task.get("minAvailable") is None or is_zero(task, "maxRetry", of=int)
+        for _, task in each(spec, "tasks")
+    )
+    for name in ("tasks", "plugins") if lacking else ("plugins",):
+        if isinstance(spec.get(name), (dict, list)):
+            spec[name] = rewritten.encoded(spec[name], fields[name])
+            rewritten.write(spec[name], fields[name], name)
 
 
 def replicas_of(task: Object) -> int:
@@ -131,7 +150,10 @@ def _check_tasks(spec: Object, review: Review) -> Iterator[Problem]:
 
 
 def _check_template(task: Object, path: Path, namespace: str) -> Iterator[Problem]:
-    """The template is judged as the core kind PodTemplate is, by the task's name."""
+    """The template is judged as the core kind PodTemplate is, by the task's name, with every gate off.
+
+    What a pod asks for as a whole is then not looked at.
+    """
     name = text(task, "name")
     if detail := names.dns_subdomain(name):
         yield JOB.invalid((*path, "name"), name, detail)
@@ -141,8 +163,11 @@ def _check_template(task: Object, path: Path, namespace: str) -> Iterator[Proble
         "metadata": {"name": name, "namespace": namespace},
         "template": deepcopy(inner(task, "template")),
     }
+    pod = inner(value, "template", "spec")
+    pod.pop("resources", None)
+    problems = list(templates.check_strict(pod))
     failed = False
-    for problem in core.check(core_defaults.apply(value, _CORE), kubernetes=_CORE):
+    for problem in (*core.check(core_defaults.apply(value, _CORE), kubernetes=_CORE), *problems):
         failed = True
         yield Problem((*path, *problem.path), JOB.name, problem.message, f"{JOB.source}; {problem.source}")
     if not failed and text(task, "topologyPolicy") not in ("", "none"):
@@ -198,15 +223,15 @@ def _check_volumes(spec: Object) -> Iterator[Problem]:
 
 
 def _check_queue(spec: Object, review: Review) -> Iterator[Problem]:
-    """Jobs go to queues at the ends of the tree; what is not known of a queue is taken to be right."""
+    """Jobs go to queues at the ends of the tree; without its queue a job cannot be judged."""
     queue = text(spec, "queue")
     path: Path = ("spec", "queue")
     if queue == "root":
         yield JOB.invalid(path, queue, "jobs cannot be submitted to the root queue")
         return
     known = queue == "default" or review.around.find("scheduling.volcano.sh", "Queue", queue) is not None
-    if review.around.complete and not known:
-        yield JOB.missing(path, queue, "must be a Queue")
+    if not known:
+        yield review.absent(JOB, path, "Queue", queue)
     queues = review.around.of("scheduling.volcano.sh", "Queue")
     children = [inner(each, "metadata").get("name") for each in queues if text(inner(each, "spec"), "parent") == queue]
     if children:

@@ -65,8 +65,8 @@ def check_queue(review: Review) -> Iterator[Problem]:
         above = review.around.find(_GROUP, "Queue", parent)
         if above is None and parent == "default":
             above = {"metadata": {"name": parent}}
-        elif above is None and review.around.complete:
-            yield QUEUE.missing(("spec", "parent"), parent, "must be a Queue")
+        elif above is None:
+            yield review.absent(QUEUE, ("spec", "parent"), "Queue", parent)
     if above is not None:
         yield from _check_child(review, above)
     children = [queue for queue in review.around.of(_GROUP, "Queue") if _parent_of(queue) == review.name]
@@ -124,7 +124,9 @@ def _check_amounts(spec: Object) -> Iterator[Problem]:
     capability, deserved, guarantee = (_counted(_listed(spec, kind)) for kind in _RESOURCES)
     if inner(spec, "capability"):
         if lacking := _lacks(capability, deserved):
-            yield QUEUE.invalid((*_path("deserved"), lacking), spec["deserved"].get(lacking), "exceeds the capability")
+            yield QUEUE.invalid(
+                (*_path("deserved"), lacking), inner(spec, "deserved").get(lacking), "exceeds the capability"
+            )
             return
         if lacking := _lacks(capability, guarantee):
             yield QUEUE.invalid((*_path("guarantee"), lacking), guarantee.get(lacking), "exceeds the capability")
@@ -198,8 +200,8 @@ def check_pod_group(review: Review) -> Iterator[Problem]:
         return
     queue = text(review.spec, "queue")
     known = queue in ("", "default", "root") or review.around.find(_GROUP, "Queue", queue) is not None
-    if review.around.complete and not known:
-        yield GROUP.missing(("spec", "queue"), queue, "must be a Queue")
+    if not known:
+        yield review.absent(GROUP, ("spec", "queue"), "Queue", queue)
     holders: list[tuple[Object, Path]] = [(review.spec, ("spec",))]
     for index, policy in each(review.spec, "subGroupPolicy"):
         holders.append((policy, ("spec", "subGroupPolicy", index)))
