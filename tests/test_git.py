@@ -8,7 +8,9 @@ import pytest
 from repo import Repo
 from trainyard.errors import ToolError
 from trainyard.synth.base import base_commit
+from trainyard.synth.snapshot import listing
 from trainyard.system import git as system_git
+from trainyard.system.cache import Cache
 from trainyard.system.git import Git, blob_id
 
 
@@ -296,3 +298,17 @@ def test_reading_never_writes(repo: Repo) -> None:
     before = {path: path.stat().st_mtime_ns for path in (repo.root / ".git").rglob("*")}
     base_commit(at(repo))
     assert {path: path.stat().st_mtime_ns for path in (repo.root / ".git").rglob("*")} == before
+
+
+def test_a_listing_is_asked_for_once(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files of a folder with a known id never change, names that are no text among them."""
+    repo.put("generated/a/one.yaml", "1")
+    (repo.root / "generated" / os.fsdecode(b"\xff.yaml")).write_text("2")
+    repo.commit()
+    git, store = at(repo), Cache(tmp_path / "cache")
+    tree = git.object_id("HEAD", "generated")
+    assert tree is not None
+    first = listing(git, tree, store)
+    assert sorted(first) == ["a/one.yaml", os.fsdecode(b"\xff.yaml")]
+    monkeypatch.setattr(Git, "listing", lambda *_: pytest.fail("asked again"))
+    assert listing(git, tree, store) == first

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, fields
 
 from trainyard.synth import ledger
 from trainyard.system import cache
@@ -22,18 +22,18 @@ def read_ledgers(
 ) -> tuple[dict[JobKey, tuple[ledger.Entry, ...]], list[str]]:
     """Return the ledger of every job among files, given by path and content id, and the paths of unreadable ones."""
     clusters: dict[str, dict[str, str]] = defaultdict(dict)
+    keys: dict[str, JobKey] = {}
     for path, oid in found.items():
-        if f"/{ledger.TOP}" in path and ledger.job_of(path):
-            clusters[path.partition("/")[0]][path] = oid
+        if f"/{ledger.TOP}" in path and (key := ledger.job_of(path)):
+            clusters[key[0]][path], keys[path] = oid, key
     ledgers: dict[JobKey, tuple[ledger.Entry, ...]] = {}
     broken: list[str] = []
     for files in clusters.values():
         for path, entries in _entries(files, read, store).items():
-            key = ledger.job_of(path)
-            if entries is None or key is None:
+            if entries is None:
                 broken.append(path)
             else:
-                ledgers[key] = entries
+                ledgers[keys[path]] = entries
     return ledgers, broken
 
 
@@ -41,7 +41,7 @@ def _entries(
     files: Mapping[str, str], read: Read, store: cache.Cache | None
 ) -> Mapping[str, tuple[ledger.Entry, ...] | None]:
     """Return the entries of one cluster's ledgers, by path; None where one cannot be read."""
-    name = cache.key("ledgers", *files, *files.values())
+    name = cache.key("ledgers", *(each.name for each in fields(ledger.Entry)), *files, *files.values())
     data = store.get(name) if store else None
     if data:
         return {path: tuple(ledger.Entry(*each) for each in past) for path, past in json.loads(data).items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,7 @@ from trainyard.documents import load
 from trainyard.findings import Finding, Location
 from trainyard.synth import index, ledger
 from trainyard.synth.ledgers import JobKey, read_ledgers
-from trainyard.system import files
+from trainyard.system import cache, files
 from trainyard.system.cache import Cache
 from trainyard.system.git import Git, blob_id
 
@@ -86,11 +87,24 @@ def from_git(git: Git, commit: str | None, store: Cache | None = None) -> Snapsh
     if commit is None:
         return Snapshot(algorithm=git.algorithm)
     tree = git.object_id(commit, GENERATED)
-    found = git.listing(tree) if tree else {}
+    found = listing(git, tree, store) if tree else {}
     repository = git.object_id(commit, REPOSITORY)
     live = settings(next(git.read([repository])))[0] if repository else False
     ledgers, broken = read_ledgers(found, git.read, store)
     return Snapshot(found, ledgers, live, git.read, git.algorithm, commit, findings=unreadable(broken))
+
+
+def listing(git: Git, tree: str, store: Cache | None = None) -> dict[str, str]:
+    """Return every plain file of a folder, given by its object id; what such an id names never changes."""
+    name = cache.key("listing", tree)
+    data = store.get(name) if store else None
+    if data:
+        known: dict[str, str] = json.loads(data)
+        return known
+    found = git.listing(tree)
+    if store:
+        store.put(name, json.dumps(found, separators=(",", ":")).encode())
+    return found
 
 
 def from_disk(folder: Path, disk: Mapping[str, str | None]) -> Snapshot:
