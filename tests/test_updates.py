@@ -14,9 +14,11 @@ import core_objects as objects
 from command import call
 from conftest import ROOT
 from core_objects import GONE, altered, named
+from trainyard.checks import guards
 from trainyard.checks.result import Result
 from trainyard.checks.validate import strangers
-from trainyard.documents import dump
+from trainyard.documents import dump, load
+from trainyard.manifests import Manifest
 from trainyard.report.json_ import schema
 from trainyard.report.text import render
 
@@ -201,6 +203,50 @@ def test_only_the_change_is_of_the_update_layer():
         ("core", "spec.parallelism"),
         ("update", LEAF),
     ]
+
+
+LOST: dict[str, tuple[str, str, dict[str, Any], bool]] = {
+    "a StatefulSet that says nothing": ("apps/v1", "StatefulSet", {"volumeClaimTemplates": [{}]}, False),
+    "a StatefulSet that deletes none, having none": (
+        "apps/v1",
+        "StatefulSet",
+        {"persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"}},
+        False,
+    ),
+    "a LeaderWorkerSet that deletes its claims": (
+        "leaderworkerset.x-k8s.io/v1",
+        "LeaderWorkerSet",
+        {
+            "leaderWorkerTemplate": {
+                "volumeClaimTemplates": [{}],
+                "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"},
+            }
+        },
+        True,
+    ),
+    "a Volcano Job with claims of its own": (
+        "batch.volcano.sh/v1alpha1",
+        "Job",
+        {"volumes": [{"mountPath": "/a", "volumeClaim": {}}]},
+        True,
+    ),
+    "a Volcano Job with claims of others": (
+        "batch.volcano.sh/v1alpha1",
+        "Job",
+        {"volumes": [{"mountPath": "/a", "volumeClaimName": "a"}]},
+        False,
+    ),
+    "a class of snapshots": ("snapshot.storage.k8s.io/v1", "VolumeSnapshotClass", {}, False),
+    "a pool of storage": ("ceph.rook.io/v1", "CephBlockPool", {}, True),
+    "an object of any shape": ("jobset.x-k8s.io/v1alpha2", "JobSet", {"volumeClaimPolicies": {"a": []}}, False),
+}
+
+
+@pytest.mark.parametrize(("api_version", "kind", "spec", "loses"), LOST.values(), ids=LOST)
+def test_what_goes_with_an_object(api_version, kind, spec, loses):
+    """Deleting an object loses the claims made from its templates where it says so, or its operator does."""
+    (document,), _ = load(dump(named(api_version, kind, spec=spec)).encode(), file="a.yaml")
+    assert (guards.lost(Manifest(document, document.value)) is not None) is loses
 
 
 def run(name: str) -> dict[str, Any]:

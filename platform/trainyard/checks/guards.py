@@ -57,21 +57,34 @@ def lost(old: Manifest) -> str | None:
 def claims(old: Manifest) -> bool:
     """Whether claims that were made from an object's templates go with it.
 
-    Source: k8s.io/kubernetes v1.35.4 pkg/apis/apps/v1/defaults.go keeps a StatefulSet's unless it says otherwise;
-    kubernetes-sigs/jobset v0.12.0 pkg/webhooks/jobset_webhook.go deletes a JobSet's unless it says otherwise.
+    StatefulSets and LeaderWorkerSets keep them unless they say otherwise (k8s.io/kubernetes v1.35.4
+    pkg/apis/apps/v1/defaults.go), JobSets delete them unless they say otherwise (kubernetes-sigs/jobset v0.12.0
+    pkg/webhooks/jobset_webhook.go), and a Volcano Job owns its own (volcano v1.14.1 pkg/controllers/job/
+    job_controller_actions.go).
     """
     match old.group, old.kind:
         case "apps", "StatefulSet":
-            templates = old.get("spec", "volumeClaimTemplates")
-            return (
-                bool(templates) and old.get("spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted") == "Delete"
-            )
+            return templated(old, "spec")
+        case "leaderworkerset.x-k8s.io", "LeaderWorkerSet":
+            return templated(old, "spec", "leaderWorkerTemplate")
         case "jobset.x-k8s.io", "JobSet":
-            policies = old.get("spec", "volumeClaimPolicies")
-            many = len(policies) if isinstance(policies, list) else 0
-            where = [("spec", "volumeClaimPolicies", each, "retentionPolicy", "whenDeleted") for each in range(many)]
-            return any(old.get(*path) != "Retain" for path in where)
+            wanted = entries(old, "spec", "volumeClaimPolicies")
+            return any(old.get(*each, "retentionPolicy", "whenDeleted") != "Retain" for each in wanted)
+        case "batch.volcano.sh", "Job":
+            return any(old.get(*each, "volumeClaim") is not None for each in entries(old, "spec", "volumes"))
     return False
+
+
+def templated(old: Manifest, *path: str) -> bool:
+    """Whether an object has templates of claims, and says that they are deleted with it."""
+    deleted = old.get(*path, "persistentVolumeClaimRetentionPolicy", "whenDeleted") == "Delete"
+    return deleted and bool(old.get(*path, "volumeClaimTemplates"))
+
+
+def entries(old: Manifest, *path: str) -> list[tuple[str | int, ...]]:
+    """Return the paths of a list's entries."""
+    found = old.get(*path)
+    return [(*path, index) for index in range(len(found))] if isinstance(found, list) else []
 
 
 def forced(old: Manifest, manifest: Manifest) -> bool:
