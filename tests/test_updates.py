@@ -19,7 +19,7 @@ from trainyard.checks.result import Result
 from trainyard.checks.validate import strangers
 from trainyard.documents import dump, load
 from trainyard.manifests import Manifest
-from trainyard.report.json_ import schema
+from trainyard.report.json_ import as_dict, schema
 from trainyard.report.text import render
 
 IMAGE = "spec.template.spec.containers.0.image"
@@ -372,7 +372,18 @@ def test_both_reports_say_what_becomes_of_objects(golden):
         altered(objects.SECRET, many),
     ]
     result = judge(old, [*new, altered(objects.CLAIM, {"metadata.name": "more"})])
+    result.notes.clear()
     golden("golden/updates.txt", render(result))
+    report = as_dict(result)
+    jsonschema.validate(report, schema())
+    assert [each["change"] for each in report["changes"]] == [
+        "replace",
+        "refused",
+        "in place",
+        "added",
+        "in place",
+        "added",
+    ]
 
 
 def test_a_file_is_compared_with_a_commit(tmp_path):
