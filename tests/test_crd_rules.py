@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import pytest
 
 from trainyard.api import catalog, rules
-from trainyard.api.ruletree import Node, tree
+from trainyard.api.rulebook import Rulebook
+from trainyard.api.ruletree import Node, restored, tree
 from trainyard.api.served import Kind, from_crd
 from trainyard.documents import format_path
 
@@ -337,10 +339,14 @@ def make_object(spec: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def found(kind: Kind, value: dict[str, Any], old: dict[str, Any] | None = None) -> list[str]:
-    """What the rules find, as text."""
-    return [
-        f"{format_path(each.path)}: {each.message}" for each in rules.check(value, kind, kubernetes="1.35", old=old)
-    ]
+    """What the rules find, as text, and that they find the same once they were kept as plain data."""
+    problems = list(rules.check(value, kind, kubernetes="1.35", old=old))
+    if compiled_tree := tree(kind):
+        kept = restored(json.loads(json.dumps(compiled_tree.kept(35))), kind.schema, 35)
+        warm = Rulebook(trees={(kind, 35): kept})
+        assert list(rules.check(value, kind, kubernetes="1.35", old=old, rulebook=warm)) == problems
+        assert not kept.shared.changed
+    return [f"{format_path(each.path)}: {each.message}" for each in problems]
 
 
 @pytest.mark.parametrize(("schema", "spec", "right"), CREATED.values(), ids=CREATED)
@@ -385,7 +391,7 @@ def kinds_with_rules() -> dict[str, Node]:
 
 def compiled(node: Node) -> list[tuple[str, str]]:
     """Every rule at and beneath a node, with why it does not compile."""
-    below = [*node.fields.values(), *node.all_of, *(each for each in (node.items, node.values) if each)]
+    below = [*node.fields.values(), *node.all_of.values(), *(each for each in (node.items, node.values) if each)]
     own = [(each.text, str(each.error or "")) for each in node.rules(35)]
     return own + [pair for each in below for pair in compiled(each)]
 
@@ -395,3 +401,11 @@ def test_every_rule_that_we_carry_compiles():
     pairs = [(name, *pair) for name, node in kinds_with_rules().items() for pair in compiled(node)]
     assert [pair for pair in pairs if pair[2]] == []
     assert len(pairs) > 300
+
+
+def test_every_rule_is_kept_whole():
+    """Plain data says all of every compiled rule that we carry: restored and kept again, it is the same."""
+    for node in kinds_with_rules().values():
+        compiled(node)
+        data = json.dumps(node.kept(35))
+        assert json.dumps(restored(json.loads(data), node.schema, 35).kept(35)) == data

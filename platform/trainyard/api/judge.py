@@ -10,6 +10,7 @@ from trainyard.api import core, defaults, metadata, structural, webhooks, zeros
 from trainyard.api.catalog import Catalog, Missing
 from trainyard.api.core import defaults as core_defaults
 from trainyard.api.problems import UNKNOWN, Problem
+from trainyard.api.rulebook import Rulebook
 from trainyard.api.served import Kind
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Layer, Location, Severity
@@ -52,6 +53,8 @@ class Judge:
     """Other objects of the cluster, as far as they are known: queues and runtimes that webhooks look up."""
     refused_later: Severity = Severity.ERROR
     """How much it weighs that a controller never runs what admission lets pass."""
+    rulebook: Rulebook = field(default_factory=Rulebook)
+    """The rules of CRDs that were compiled already."""
 
     def judge(self, manifest: Manifest, *, old: dict[str, Any] | None = None) -> Judgement:
         """Return the verdict; `old` is the object before, where it is known."""
@@ -144,7 +147,7 @@ class Judge:
         elif kind.ruled and not malformed:
             from trainyard.api import rules
 
-            for problem in rules.check(value, kind, kubernetes=kubernetes, old=old):
+            for problem in rules.check(value, kind, kubernetes=kubernetes, old=old, rulebook=self.rulebook):
                 yield self._finding(manifest, problem, "cel")
 
     def _webhooks(

@@ -16,6 +16,7 @@ from trainyard.api.cel.errors import TooDeepError
 from trainyard.api.cel.values import NONE, Optional
 from trainyard.api.problems import UNKNOWN, Path, Problem, Rule
 from trainyard.api.ratchet import Correlation, Counterparts, Schema
+from trainyard.api.rulebook import Rulebook
 from trainyard.api.ruletree import CompiledRule, Node, tree
 from trainyard.api.served import Kind
 
@@ -60,17 +61,23 @@ class Scope:
 
 
 def check(
-    value: dict[str, Any], kind: Kind, *, kubernetes: str, old: dict[str, Any] | None = None
+    value: dict[str, Any],
+    kind: Kind,
+    *,
+    kubernetes: str,
+    old: dict[str, Any] | None = None,
+    rulebook: Rulebook | None = None,
 ) -> Iterator[Problem]:
-    """Yield what the rules of a kind find in a defaulted object of sound structure."""
-    node = tree(kind)
+    """Yield what the rules of a kind find in a defaulted object of sound structure; the rulebook remembers them."""
+    minor = int(kubernetes.split(".")[1])
+    node = tree(kind) if rulebook is None else rulebook.tree(kind, minor)
     if node is None:
         return
     if kind.status:
         value = with_status_of(value, old)
     correlation = None if old is None else Correlation(without_metadata(node.schema), value, old)
     source = f"{kind.project} {kind.release} {kind.kind} {kind.api_version}, x-kubernetes-validations"
-    visit = Visit(int(kubernetes.split(".")[1]), source)
+    visit = Visit(minor, source)
     yield from visit.node(node, Scope(value, old, (), correlation))
 
 
@@ -101,7 +108,7 @@ class Visit:
             return
         if node.stated:
             yield from self.rules(node, scope)
-        for branch in node.all_of:
+        for branch in node.all_of.values():
             yield from self.node(branch, Scope(scope.value, scope.old, scope.path, None, scope.parent))
         if isinstance(scope.value, dict):
             correlate = node.schema.get("x-kubernetes-map-type") in {None, "granular", "atomic"}

@@ -62,8 +62,12 @@ class Kind:
     @cached_property
     def ruled(self) -> bool:
         """Whether the schema may state rules in CEL, told without reading it whole."""
-        text = self.source.read_bytes() if isinstance(self.source, Path) else json.dumps(self.source).encode()
-        return RULES in text
+        return RULES in self.content
+
+    @property
+    def content(self) -> bytes:
+        """The text of the schema, which tells it from others."""
+        return self.source.read_bytes() if isinstance(self.source, Path) else json.dumps(self.source).encode()
 
     def same_schema(self, other: Kind) -> bool:
         """Whether both versions accept the same objects."""

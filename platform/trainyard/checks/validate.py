@@ -9,6 +9,7 @@ from pathlib import Path
 from trainyard.api import catalog, webhooks
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
+from trainyard.api.rulebook import Rulebook
 from trainyard.checks import parallel
 from trainyard.checks.inputs import decode
 from trainyard.checks.policies import Waivers
@@ -34,6 +35,7 @@ def strangers(
     projects: Mapping[str, str] | None = None,
     allow_unknown: Iterable[str] = (),
     before: Iterable[tuple[str, bytes]] | None = None,
+    rulebook: Rulebook | None = None,
     watch: Callable[[float], None] = lambda _: None,
     where: Callable[[str], Location] = option,
 ) -> Result:
@@ -47,7 +49,7 @@ def strangers(
     result = Result()
     known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects, where=where)
     result.add(findings)
-    judge = Judge(known, allow_unknown=frozenset(allow_unknown))
+    judge = Judge(known, allow_unknown=frozenset(allow_unknown), rulebook=rulebook or Rulebook())
     with memory.uncollected():
         files, olds = list(inputs), None if before is None else decode_all(before, Result())
         several = None
@@ -64,6 +66,7 @@ def part(files: Sequence[tuple[str, bytes]], judge: Judge) -> Result:
     result = Result()
     manifests = decode_all(files, result)
     collect(result, map(judge.judge, manifests), Outcome())
+    judge.rulebook.keep()
     return result
 
 
@@ -90,6 +93,7 @@ def alone(
         collect(result, kept, admitted(kept, judge.catalog), updates)
     else:
         collect(result, judgements, Outcome(), updates)
+    judge.rulebook.keep()
     return result
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from trainyard.api.rulebook import Rulebook
     from trainyard.checks.result import Result
 
 
@@ -46,10 +47,12 @@ def command(
 ) -> int:
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
     gc.disable()  # little of what is kept is circular, and the process ends soon; collecting would take a tenth
+    from trainyard.api.rulebook import Rulebook
     from trainyard.checks.versions import parse_kubernetes, parse_projects
     from trainyard.cli._progress import progress
     from trainyard.errors import TrainyardError
     from trainyard.report import render, require
+    from trainyard.system import cache
     from trainyard.system.data import schemas_dir
 
     if old and against:
@@ -68,6 +71,7 @@ def command(
                 allow_unknown=allow_unknown or (),
                 old=old,
                 against=against,
+                rulebook=Rulebook(cache.private("rules", root if (root / "platform" / "clusters").is_dir() else None)),
                 watch=watch,
             )
     else:
@@ -85,6 +89,7 @@ def named(
     allow_unknown: Sequence[str],
     old: Sequence[str] | None,
     against: str | None,
+    rulebook: Rulebook,
     watch: Callable[[float], None],
 ) -> Result:
     """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given."""
@@ -113,6 +118,7 @@ def named(
                 projects=installed,
                 allow_unknown=allow_unknown,
                 before=before,
+                rulebook=rulebook,
                 watch=watch,
                 where=place.where if place else validate.option,
             )

@@ -38,6 +38,23 @@ def folder(root: Path | None = None) -> Path:
     return Path.home() / ".cache" / "trainyard"
 
 
+def private(sort: str, root: Path | None = None) -> Cache | None:
+    """Return the cache of one sort of entries, in a folder that only this user may write; None where there is none.
+
+    The folder is that of the repository at `root`, else the user's own. A folder that somebody else made, or may write
+    into, is left alone, and so is one that cannot be made.
+    """
+    try:
+        place = folder(root) / sort
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        stat = place.stat()
+    except (OSError, RuntimeError):
+        return None
+    if hasattr(os, "getuid") and (stat.st_uid != os.getuid() or stat.st_mode & 0o022):
+        return None
+    return Cache(place)
+
+
 @dataclass(slots=True)
 class Cache:
     """Entries of one sort below one folder; several processes may use it at once.

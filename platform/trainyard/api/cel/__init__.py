@@ -1,8 +1,13 @@
 """CEL as Kubernetes speaks it: `Environment(variables, minor).compile(expression).evaluate(bindings)`."""
 
-from trainyard.api.cel.environment import Environment, Program
+from typing import TYPE_CHECKING, Any
+
 from trainyard.api.cel.errors import CelError, CompileError, Issue, Unknown
+from trainyard.api.cel.program import Program
 from trainyard.api.cel.types import BOOL, DYN, NULL, STRING, Field, ObjectType, Type, list_of, map_of, optional_of
+
+if TYPE_CHECKING:
+    from trainyard.api.cel.environment import Environment
 
 __all__ = [
     "BOOL",
@@ -22,3 +27,12 @@ __all__ = [
     "map_of",
     "optional_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what compiles when it is first asked for: programs that were kept are evaluated without it."""
+    if name == "Environment":
+        from trainyard.api.cel.environment import Environment
+
+        return Environment
+    raise AttributeError(name)

@@ -5,14 +5,13 @@ The server names the rule alone; with this, a finding can point at the container
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.api.cel.compile import Compiler
+from trainyard.api.cel.build import Plan, build
 from trainyard.api.cel.errors import CelError
 from trainyard.api.cel.logic import Frame, Run
-from trainyard.api.cel.syntax import Call, Fold, Node
 
 Path = tuple[str | int, ...]
 
@@ -50,29 +49,31 @@ def path_to(root: Any, part: Any) -> Path | None:
 Find = Callable[[Frame], Culprit | None]
 
 
-def finder(compiler: Compiler, node: Node, *, wanted: bool = True) -> Find | None:
-    """Build what finds the culprit of a node that is not as wanted; None where it has no parts to blame."""
-    if isinstance(node, Fold) and node.kind == ("all" if wanted else "exists"):
-        return of_fold(compiler, node, wanted=wanted)
-    if not isinstance(node, Call):
-        return None
-    parts = node.arguments
-    if node.function == "!_":
-        return finder(compiler, parts[0], wanted=not wanted)
-    if node.function in {"_&&_", "_||_"}:
-        return of_junction(compiler, parts[0], parts[1], wanted=wanted)
-    if node.function == "_?_:_":
-        return of_choice(compiler, parts, wanted=wanted)
-    return None
+def finder(plan: Plan, *, wanted: bool = True) -> Find | None:
+    """Build what finds the culprit of a plan that is not as wanted; None where it has no parts to blame."""
+    kind, *parts = plan
+    if kind == "fold":
+        return of_fold(*parts, wanted=wanted) if parts[0] == ("all" if wanted else "exists") else None
+    if kind == "negation":
+        return finder(parts[0], wanted=not wanted)
+    if kind == "junction":
+        return of_junction(parts[0], parts[1], wanted=wanted)
+    return of_choice(*parts, wanted=wanted) if kind == "conditional" else None
 
 
-def of_fold(compiler: Compiler, node: Fold, *, wanted: bool) -> Find:
+def of_fold(
+    _: str,
+    source_plan: Plan,
+    slots: Sequence[int],
+    _cost: int,
+    _condition: Plan | None,
+    body_plan: Plan,
+    *,
+    wanted: bool,
+) -> Find:
     """Blame the first element on which the body is not as wanted, or what is to blame within it."""
-    source = compiler.run(node.source)
-    slots, outer = compiler.bound(node.variables)
-    body = compiler.run(node.body)
-    within = finder(compiler, node.body, wanted=wanted)
-    compiler.locals = outer
+    source, body = build(source_plan), build(body_plan)
+    within = finder(body_plan, wanted=wanted)
 
     def find(frame: Frame) -> Culprit | None:
         container = source(frame)
@@ -88,9 +89,9 @@ def of_fold(compiler: Compiler, node: Fold, *, wanted: bool) -> Find:
     return find
 
 
-def of_junction(compiler: Compiler, left: Node, right: Node, *, wanted: bool) -> Find | None:
+def of_junction(left: Plan, right: Plan, *, wanted: bool) -> Find | None:
     """Blame the side that is not as wanted, the right one where both are."""
-    sides = [(compiler.run(each), finder(compiler, each, wanted=wanted)) for each in (right, left)]
+    sides = [(build(each), finder(each, wanted=wanted)) for each in (right, left)]
     if not any(find for _, find in sides):
         return None
 
@@ -103,10 +104,10 @@ def of_junction(compiler: Compiler, left: Node, right: Node, *, wanted: bool) ->
     return find
 
 
-def of_choice(compiler: Compiler, parts: tuple[Node, ...], *, wanted: bool) -> Find | None:
+def of_choice(condition_plan: Plan, one: Plan, two: Plan, *, wanted: bool) -> Find | None:
     """Blame what was chosen."""
-    condition = compiler.run(parts[0])
-    then, otherwise = (finder(compiler, each, wanted=wanted) for each in parts[1:])
+    condition = build(condition_plan)
+    then, otherwise = (finder(each, wanted=wanted) for each in (one, two))
 
     def find(frame: Frame) -> Culprit | None:
         chosen = then if condition(frame) is True else otherwise

@@ -11,12 +11,6 @@ from typing import Any
 from trainyard.api.cel.errors import no_such_overload
 from trainyard.api.cel.functions import Overload
 from trainyard.api.cel.logic import Frame, Run
-from trainyard.api.cel.types import Type
-
-
-def vague(given: Type) -> bool:
-    """Whether a value of this type may be of several at run time."""
-    return given.kind == "dyn" or any(map(vague, given.parameters))
 
 
 def direct(function: Callable[..., Any], arguments: Sequence[Run]) -> Run:

@@ -1,6 +1,7 @@
-"""Turns a checked expression into Python closures.
+"""Turns a checked expression into a plan: plain data in which every type is decided, so that it can be kept.
 
-Where types are known at compile time, a call goes straight to its function; elsewhere the values choose the form.
+A plan is a list of what to do and on what. Where types are known at compile time, a call names its one function;
+elsewhere the forms among which the values choose. `build` makes closures of plans.
 """
 
 from __future__ import annotations
@@ -8,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from trainyard.api.cel import access, folds, logic, values
-from trainyard.api.cel.access import Step
-from trainyard.api.cel.calls import direct, dispatched, vague
+from trainyard.api.cel.build import Plan
 from trainyard.api.cel.check import TYPE_NAMES
 from trainyard.api.cel.checked import Checked
-from trainyard.api.cel.errors import CelError, no_such_overload
-from trainyard.api.cel.library.operators import COMPARISONS, index
-from trainyard.api.cel.logic import Frame, Run
+from trainyard.api.cel.library import reference
 from trainyard.api.cel.syntax import Bind, Call, Constant, Fold, FoldKind, Ident, ListLiteral, MapLiteral, Node, Select
 from trainyard.api.cel.types import ObjectType, Type, is_optional
-from trainyard.api.cel.values import Optional, TypeValue
+from trainyard.api.cel.values import UInt
 
 PLAIN = frozenset({"bool", "int", "string", "bytes", "timestamp", "duration"})
 """Kinds whose values Python compares as CEL does, if both sides are of the same."""
+
+COMPARISONS = frozenset({"_<_", "_<=_", "_>_", "_>=_"})
 
 ROUND_COSTS: dict[FoldKind, int] = {
     "all": 3,
@@ -47,155 +46,104 @@ class Compiler:
         self.locals: dict[str, int] = {}
         self.size = len(slots) + 1
 
-    def run(self, node: Node) -> Run:
-        """Return the closure that evaluates a node."""
-        return _BUILD[type(node)](self, node)
+    def plan(self, node: Node) -> Plan:
+        """Return the plan of a node."""
+        return _PLANS[type(node)](self, node)
 
     def type(self, node: Node) -> Type:
         """Return the type that the checker found."""
         return self.checked.types[node.id]
 
-    def constant(self, node: Constant) -> Run:
-        """Return the value of a literal."""
+    def constant(self, node: Constant) -> Plan:
+        """Give the value of a literal; what JSON does not have is spelled."""
         value = node.value
-        return lambda _: value
+        if isinstance(value, UInt):
+            return ["constant", int(value), "uint"]
+        if isinstance(value, bytes):
+            return ["constant", value.hex(), "bytes"]
+        return ["constant", repr(value), "double"] if isinstance(value, float) else ["constant", value]
 
-    def ident(self, node: Ident) -> Run:
+    def ident(self, node: Ident) -> Plan:
         """Read a name."""
         if node.name in self.locals:
-            return access.local(self.locals[node.name])
+            return ["local", self.locals[node.name]]
         if node.id in self.checked.qualified:
-            return self.named_type(self.checked.qualified[node.id])
+            return ["type", TYPE_NAMES[self.checked.qualified[node.id]].name]
         name = node.name.removeprefix(".")
-        return access.variable(self.slots[name], name)
+        return ["variable", self.slots[name], name]
 
-    def named_type(self, name: str) -> Run:
-        """Give a type as a value."""
-        value = TypeValue(TYPE_NAMES[name].name)
-        return lambda _: value
-
-    def step(self, operand: Node, name: str) -> Step:
-        """Say which key a field name stands for."""
+    def step(self, operand: Node, name: str) -> tuple[str, bool]:
+        """Return which key a field name stands for, and whether null counts as absent there."""
         given = self.type(operand)
         if is_optional(given):
             given = given.element
         if isinstance(given, ObjectType) and (found := given.find(name)):
-            return Step(found.key, given.nullable_fields)
-        return Step(name, null_is_absent=False)
+            return found.key, given.nullable_fields
+        return name, False
 
-    def select(self, node: Select) -> Run:
+    def select(self, node: Select) -> Plan:
         """Read a field, or ask whether it is there."""
         if node.id in self.checked.qualified:
             name = self.checked.qualified[node.id]
-            return access.variable(self.slots[name], name) if name in self.slots else self.named_type(name)
-        step = self.step(node.operand, node.field)
-        build = access.presence if node.test else access.selection
-        return build(self.run(node.operand), step)
+            return ["variable", self.slots[name], name] if name in self.slots else ["type", TYPE_NAMES[name].name]
+        return ["has" if node.test else "field", self.plan(node.operand), *self.step(node.operand, node.field)]
 
-    def call(self, node: Call) -> Run:
+    def call(self, node: Call) -> Plan:
         """Call a function."""
         if node.function == "_?._":
             operand, name = node.arguments
             assert isinstance(name, Constant)
-            return access.optional_selection(self.run(operand), self.step(operand, name.value))
+            return ["optional field", self.plan(operand), *self.step(operand, name.value)]
         nodes = node.arguments if node.target is None or node.target.id in self.checked.qualified else node.children
         if (special := self.special(node, nodes)) is not None:
             return special
         overloads = self.checked.overloads[node.id]
-        arguments = [self.run(each) for each in nodes]
+        arguments = [self.plan(each) for each in nodes]
         sure = len(overloads) == 1 and not any(
             vague(self.type(each)) and parameter.kind not in {"dyn", "param"}
             for each, parameter in zip(nodes, overloads[0].parameters, strict=True)
         )
-        if sure:
-            return direct(overloads[0].run, arguments)
-        return direct(index, arguments) if node.function == "_[_]" else dispatched(overloads, arguments)
+        if node.function == "_[_]" and not sure:
+            return ["index", *arguments]
+        return ["call" if sure else "dispatched", [reference(each) for each in overloads], arguments]
 
-    def special(self, node: Call, nodes: Sequence[Node]) -> Run | None:
-        """Build the operators that choose what they evaluate, and the common ones without a detour."""
+    def special(self, node: Call, nodes: Sequence[Node]) -> Plan | None:
+        """Plan the operators that choose what they evaluate, and the common ones without a detour."""
         function = node.function
         if function in {"_&&_", "_||_"}:
-            return logic.junction(self.run(nodes[0]), self.run(nodes[1]), decisive=function == "_||_")
+            return ["junction", self.plan(nodes[0]), self.plan(nodes[1]), function == "_||_"]
         if function == "_?_:_":
-            return logic.conditional(*map(self.run, nodes))
+            return ["conditional", *map(self.plan, nodes)]
         if function == "!_":
-            return logic.negation(self.run(nodes[0]))
+            return ["negation", self.plan(nodes[0])]
         if function in {"or", "orValue"} and node.target is not None:
-            return logic.alternative(self.run(nodes[0]), self.run(nodes[1]), unwrap=function == "orValue")
+            return ["alternative", self.plan(nodes[0]), self.plan(nodes[1]), function == "orValue"]
         if function in {"_==_", "_!=_"}:
-            return self.equality(nodes[0], nodes[1], wanted=function == "_==_")
+            return ["equality", self.plan(nodes[0]), self.plan(nodes[1]), function == "_==_", self.plain(nodes)]
         if function in COMPARISONS:
-            return direct(self.comparison(function, nodes), [self.run(each) for each in nodes])
-        if function == "@in":
-            return self.membership(nodes[0], nodes[1])
-        return None
+            return ["comparison", function, *map(self.plan, nodes), self.plain(nodes)]
+        return self.membership(nodes[0], nodes[1]) if function == "@in" else None
 
-    def equality(self, one: Node, two: Node, *, wanted: bool) -> Run:
-        """Compare two values, quickly where both are simple."""
-        left, right = self.run(one), self.run(two)
-        kinds = {self.type(one).kind, self.type(two).kind}
-        if len(kinds) == 1 and kinds <= PLAIN:
-            if wanted:
-                return lambda frame: left(frame) == right(frame)
-            return lambda frame: left(frame) != right(frame)
-        return lambda frame: values.equal(left(frame), right(frame)) is wanted
-
-    def comparison(self, function: str, nodes: Sequence[Node]) -> Callable[[Any, Any], bool]:
-        """Choose how two values are ordered."""
+    def plain(self, nodes: Sequence[Node]) -> bool:
+        """Whether Python compares two values as CEL does."""
         kinds = {self.type(each).kind for each in nodes}
-        return _FAST[function] if len(kinds) == 1 and kinds <= PLAIN else COMPARISONS[function]
+        return len(kinds) == 1 and kinds <= PLAIN
 
-    def membership(self, one: Node, two: Node) -> Run | None:
-        """Build `in` for a list of constant texts; the rest is a function like others."""
+    def membership(self, one: Node, two: Node) -> Plan | None:
+        """Plan `in` for a list of constant texts; the rest is a function like others."""
         if self.type(one).kind != "string" or not isinstance(two, ListLiteral) or two.optional:
             return None
         if not all(isinstance(each, Constant) and isinstance(each.value, str) for each in two.elements):
             return None
-        wanted = self.run(one)
-        known = frozenset(each.value for each in two.elements if isinstance(each, Constant))
-        return lambda frame: wanted(frame) in known
+        return ["among", self.plan(one), [each.value for each in two.elements if isinstance(each, Constant)]]
 
-    def list(self, node: ListLiteral) -> Run:
-        """Build a list."""
-        elements = [self.run(each) for each in node.elements]
-        if not node.optional:
-            return lambda frame: [each(frame) for each in elements]
+    def list(self, node: ListLiteral) -> Plan:
+        """Plan a list."""
+        return ["list", [self.plan(each) for each in node.elements], sorted(node.optional)]
 
-        def run(frame: Frame) -> list[Any]:
-            found = []
-            for place, each in enumerate(elements):
-                value = each(frame)
-                if place in node.optional:
-                    if not isinstance(value, Optional):
-                        raise no_such_overload()
-                    if not value.present:
-                        continue
-                    value = value.value
-                found.append(value)
-            return found
-
-        return run
-
-    def map(self, node: MapLiteral) -> Run:
-        """Build a map; of a key that comes twice the last counts."""
-        pairs = [(self.run(entry.key), self.run(entry.value), entry.optional) for entry in node.entries]
-
-        def run(frame: Frame) -> dict[Any, Any]:
-            found: dict[Any, Any] = {}
-            for key_of, value_of, is_optional_entry in pairs:
-                key, value = key_of(frame), value_of(frame)
-                if is_optional_entry:
-                    if not isinstance(value, Optional):
-                        raise no_such_overload()
-                    if not value.present:
-                        continue
-                    value = value.value
-                if not isinstance(key, str | int):
-                    raise CelError(f"unsupported key type: {values.type_name(key)}")
-                found[key] = value
-            return found
-
-        return run
+    def map(self, node: MapLiteral) -> Plan:
+        """Plan a map."""
+        return ["map", [[self.plan(entry.key), self.plan(entry.value), entry.optional] for entry in node.entries]]
 
     def bound(self, names: Sequence[str]) -> tuple[tuple[int, ...], dict[str, int]]:
         """Give names a place in the frame; return the places, and what the names meant before."""
@@ -205,30 +153,29 @@ class Compiler:
         self.locals = {**outer, **dict(zip(names, slots, strict=True))}
         return slots, outer
 
-    def bind(self, node: Bind) -> Run:
+    def bind(self, node: Bind) -> Plan:
         """Give a value a local name."""
-        value = self.run(node.value)
+        value = self.plan(node.value)
         (slot,), outer = self.bound([node.variable])
-        body = self.run(node.body)
+        body = self.plan(node.body)
         self.locals = outer
+        return ["bind", slot, value, body]
 
-        def run(frame: Frame) -> Any:
-            frame[slot] = value(frame)
-            return body(frame)
-
-        return run
-
-    def fold(self, node: Fold) -> Run:
-        """Build a macro over a list or a map."""
-        source = self.run(node.source)
+    def fold(self, node: Fold) -> Plan:
+        """Plan a macro over a list or a map."""
+        source = self.plan(node.source)
         slots, outer = self.bound(node.variables)
-        condition = None if node.condition is None else self.run(node.condition)
-        body = self.run(node.body)
+        condition = None if node.condition is None else self.plan(node.condition)
+        body = self.plan(node.body)
         self.locals = outer
         parts = (node.body,) if node.condition is None else (node.condition, node.body)
         round_cost = ROUND_COSTS[node.kind] if node.condition is None else 1
-        over = folds.rounds(source, slots, round_cost + sum(map(cost, parts)))
-        return folds.build(node.kind, over, slots, condition, body)
+        return ["fold", node.kind, source, [*slots], round_cost + sum(map(cost, parts)), condition, body]
+
+
+def vague(given: Type) -> bool:
+    """Whether a value of this type may be of several at run time."""
+    return given.kind == "dyn" or any(map(vague, given.parameters))
 
 
 def cost(node: Node) -> int:
@@ -239,13 +186,7 @@ def cost(node: Node) -> int:
     return own + sum(map(cost, node.children))
 
 
-_FAST: dict[str, Callable[[Any, Any], bool]] = {
-    "_<_": lambda one, two: one < two,
-    "_<=_": lambda one, two: one <= two,
-    "_>_": lambda one, two: one > two,
-    "_>=_": lambda one, two: one >= two,
-}
-_BUILD: dict[type[Node], Callable[[Compiler, Any], Run]] = {
+_PLANS: dict[type[Node], Callable[[Compiler, Any], Plan]] = {
     Constant: Compiler.constant,
     Ident: Compiler.ident,
     Select: Compiler.select,

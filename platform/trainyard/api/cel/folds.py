@@ -7,12 +7,14 @@ Source: google/cel-go v0.26.0 parser/macro.go, ext/comprehensions.go, ext/lists.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainyard.api.cel.errors import CelError, no_such_overload
 from trainyard.api.cel.library.lists import sort_by
 from trainyard.api.cel.logic import Frame, Run, boolean, worse
-from trainyard.api.cel.syntax import FoldKind
+
+if TYPE_CHECKING:
+    from trainyard.api.cel.syntax import FoldKind
 
 BUDGET = 0
 """Slot of a frame that holds what is left of the evaluation's cost."""

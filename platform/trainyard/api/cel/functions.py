@@ -37,11 +37,27 @@ class Overload:
 
 
 class Functions:
-    """The functions of one library, all since one minor release of Kubernetes (28 is 1.28)."""
+    """The functions of one library, all since one minor release of Kubernetes (28 is 1.28).
+
+    Signatures are read when asked for: most expressions call a few functions.
+    """
 
     def __init__(self, since: int = 0) -> None:
         self.since = since
-        self.overloads: list[Overload] = []
+        self.defined: list[tuple[str, Implementation, bool]] = []
+        self.read: dict[int, Overload] = {}
+
+    @property
+    def overloads(self) -> list[Overload]:
+        """Every form of every function, in the order of definition."""
+        return [self.overload(place) for place in range(len(self.defined))]
+
+    def overload(self, place: int) -> Overload:
+        """Return the form that was defined at a place, counted from 0."""
+        if place not in self.read:
+            signature, run, loose = self.defined[place]
+            self.read[place] = overload(signature, self.since, run, loose=loose)
+        return self.read[place]
 
     def define(self, *signatures: str, loose: bool = False) -> Callable[[F], F]:
         """Register a Python function under signatures such as `string.find(string) -> string`.
@@ -51,7 +67,7 @@ class Functions:
         """
 
         def register(run: F) -> F:
-            self.overloads += [overload(signature, self.since, run, loose=loose) for signature in signatures]
+            self.defined += [(signature, run, loose) for signature in signatures]
             return run
 
         return register
