@@ -16,9 +16,10 @@ from trainyard.errors import TrainyardError
 from trainyard.findings import Location
 from trainyard.manifests import Manifest, expand
 from trainyard.report.text import paragraph
+from trainyard.system.data import policy_files
 
 ROOT = Path(__file__).resolve().parent.parent
-POLICIES = {policy.id: policy for policy in load_policies(ROOT / "policies")}
+POLICIES = {policy.id: policy for policy in load_policies(policy_files(ROOT))}
 
 
 def manifests(path: Path) -> tuple[Manifest, ...]:
@@ -84,7 +85,7 @@ def test_broken_policy_stops_the_run(tmp_path, name, text, message):
     """A policy that cannot be used stops the run; it never passes as one that found nothing."""
     (tmp_path / name).write_text(text)
     with pytest.raises(TrainyardError, match=message):
-        load_policies(tmp_path)
+        load_policies(tmp_path.glob("*"))
 
 
 JOB = """

@@ -196,6 +196,25 @@ def test_renaming_an_active_job_is_refused(site: Site) -> None:
     assert any("its file is now 'large'" in text for text in texts(work))
 
 
+def test_a_job_with_a_past_of_its_own_is_no_renamed_one(site: Site) -> None:
+    """Two jobs may ask for the same; the one that was there before is not where the other went."""
+    site.job("nlp/twin")
+    site.repo.git("switch", "-q", "main")
+    site.commit()
+    site.delete("nlp/twin")
+    assert site.run_of("nlp/llm")[-8:] in str(site.ledger("nlp/twin"))
+    assert [each.message for each in site.prepare().findings] == [
+        "job 'twin' is not retired at the base, but its file is gone; restore it, set retired: true, delete it later"
+    ]
+
+
+def test_a_job_that_went_to_another_team_is_found(site: Site) -> None:
+    """The message names team and job."""
+    site.delete("nlp/llm")
+    site.job("vision/llm")
+    assert "but its file is now 'vision/llm';" in site.prepare().findings[0].message
+
+
 def test_retiring_and_deleting_in_one_change_is_refused(site: Site) -> None:
     """Only what is retired at the base may be deleted."""
     site.job("nlp/llm", retired=True)
@@ -291,6 +310,28 @@ def test_a_deleted_frozen_file_is_refused(site: Site) -> None:
     run = site.run_of("nlp/llm")
     (site.generated / f"test/runs/nlp/{run}/service.{run}.yaml").unlink()
     assert site.check() == ["diff", "run/frozen"]
+
+
+@pytest.mark.parametrize("how", ["a link", "a file"])
+def test_a_tree_that_is_no_folder_is_refused(site: Site, how: str) -> None:
+    """Git would hold a link or a file, and with the tree all that is frozen would be forgotten."""
+    elsewhere = site.repo.root / "elsewhere"
+    site.generated.rename(elsewhere)
+    if how == "a link":
+        site.generated.symlink_to(elsewhere)
+    else:
+        site.generated.write_text("")
+    found = {finding.rule: finding for finding in site.prepare().findings}
+    assert found["run/in-the-way"].location.file == "generated"
+
+
+def test_a_folder_that_somebody_made_is_not_left_to_a_synth(site: Site) -> None:
+    """Files of nobody stay, so the message says to remove them."""
+    strange = site.generated / "test/runs/nlp/llm-aaaaaaaa/job.yaml"
+    strange.parent.mkdir()
+    strange.write_text("kind: Job")
+    found = {finding.rule: finding for finding in site.prepare(checking=True).findings}
+    assert "remove its folder" in found["run/unknown"].message
 
 
 def test_an_edited_frozen_run_with_an_edited_ledger_is_refused(site: Site) -> None:

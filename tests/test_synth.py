@@ -168,6 +168,31 @@ def test_a_folder_that_is_no_repository_is_named(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
+def test_a_machine_on_which_node_does_not_start_is_told_why(repo: Repo) -> None:
+    """Without room to unpack itself cdk8s says what is wrong, and nobody sees a traceback."""
+    rewrite(repo, jobs={"nlp/train": JOB, "nlp/small": {**JOB, "nodes": 1}})
+    command = [sys.executable, "-c", MAIN, "synth"]
+    env = {**ENV, "TMPDIR": str(repo.root / "nowhere")}
+    done = subprocess.run(command, cwd=repo.root, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("trainyard: cdk8s did not start: ENOENT")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_commit_that_is_done_is_judged_with_advice(repo: Repo) -> None:
+    """A synth on the default branch looks at what comes next, so it cannot mend what the last commit did."""
+    repo.git("switch", "-q", "main")
+    for nodes in (1, 3):
+        rewrite(repo, jobs={"nlp/train": JOB, "nlp/small": {**JOB, "nodes": nodes}})
+        assert trainyard(repo.root, "synth", "--base", "HEAD~0" if nodes == 1 else "HEAD~1").returncode == 0
+        repo.commit()
+    done = trainyard(repo.root, "synth", "--check")
+    assert done.returncode == 1
+    assert "fix: HEAD is judged against its first parent" in done.stderr
+    assert trainyard(repo.root, "synth", "--check", "--base", "HEAD~2").returncode == 0
+
+
 def test_a_stopped_run_comes_back_under_another_name(repo: Repo) -> None:
     """Retired and merged, the same spec is refused until its `run:` is raised, which a command does."""
     assert trainyard(repo.root, "retire", "nlp/train").returncode == 0

@@ -64,6 +64,17 @@ def test_repository_of_ones_own_passes(wheel, tmp_path):
     assert run("make", "check", install, cwd=mine, check=False).returncode != 0
 
 
+def test_init_says_commands_that_can_be_pasted(tmp_path):
+    """A folder with a space is quoted, and editors find the schemas that the first lines of the files name."""
+    done = run(sys.executable, "-m", "trainyard", "init", "größe a", cwd=tmp_path)
+    assert "cd 'größe a' && make synth" in done.stdout
+    written = [path for path in (tmp_path / "größe a").rglob("*.yaml")]
+    assert len(written) == 4
+    for path in written:
+        schema = path.read_text(encoding="utf-8").partition("$schema=")[2].splitlines()[0]
+        assert (path.parent / schema).is_file()
+
+
 def test_init_never_overwrites(tmp_path):
     """A folder that holds one of the files is left as it is."""
     (tmp_path / "Makefile").write_text("mine")

@@ -43,13 +43,12 @@ class Policy:
     document: Mapping[str, Any] = field(default_factory=dict)
 
 
-def load_policies(folder: Path) -> list[Policy]:
-    """Read every policy of a folder, sorted by id.
+def load_policies(paths: Iterable[Path]) -> list[Policy]:
+    """Read policies from their files, sorted by id.
 
     Raises TrainyardError where a policy cannot be used: a broken policy must not pass as one that found nothing.
     """
-    found = [load_cel(path) for path in folder.glob("*.yaml")]
-    found += [load_python(path) for path in folder.glob("*.py") if path.name != "__init__.py"]
+    found = [load_python(path) if path.suffix == ".py" else load_cel(path) for path in paths]
     found.sort(key=lambda policy: policy.id)
     for first, second in pairwise(found):
         if first.id == second.id:

@@ -24,7 +24,7 @@ from trainyard.specs import Cluster
 from trainyard.specs.load import load_repository
 from trainyard.specs.run import Specs
 from trainyard.system import files
-from trainyard.system.data import policies_dir, schemas_dir
+from trainyard.system.data import policy_files, schemas_dir
 from trainyard.workloads.resolve import resolve
 
 GENERATED = "generated"
@@ -177,7 +177,7 @@ def validate_repository(
     if specs is None:
         return result
     checking = Checking(root, specs, spec_line, frozenset(allow_unknown), before, rules_of)
-    rules = load_policies(policies_dir(rules_of or root))
+    rules = load_policies(policy_files(rules_of or root))
     for name in list(clusters) or sorted(specs.clusters):
         if name not in specs.clusters:
             raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, specs.clusters)}")

@@ -12,10 +12,12 @@ HIDDEN = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
 
 def command(folder: Path = typer.Argument(help="The folder to write to; made if it does not exist.")) -> int:
     """Write the skeleton of a repository: a cluster, a team, a job and a Makefile."""
+    import shlex
     from importlib.metadata import version
     from importlib.resources import files
 
     from trainyard.errors import SpecError
+    from trainyard.system.data import write_editor_schemas
     from trainyard.system.files import write
 
     skeleton = Path(str(files("trainyard"))) / "skeleton"
@@ -28,5 +30,6 @@ def command(folder: Path = typer.Argument(help="The folder to write to; made if 
         raise SpecError(f"{taken[0]} exists already; choose an empty folder")
     for path, target in targets.items():
         write(target, path.read_text(encoding="utf-8").replace("@VERSION@", version("trainyard")))
-    print(f"wrote {len(targets)} files to {folder}; next: cd {folder} && make synth && make check")
+    count = len(targets) + len(write_editor_schemas(folder))
+    print(f"wrote {count} files to {folder}; next: cd {shlex.quote(str(folder))} && make synth && make check")
     return 0

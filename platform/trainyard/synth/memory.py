@@ -13,7 +13,7 @@ from typing import Any
 from trainyard.findings import Finding, Location, ObjectRef, Severity
 from trainyard.specs import layout
 from trainyard.system import cache, files
-from trainyard.system.data import PACKAGE, policies_dir, schemas_dir
+from trainyard.system.data import PACKAGE, policy_files, schemas_dir
 
 FORMAT = "1"
 """Raise it when the facts are written in another way."""
@@ -173,7 +173,6 @@ def code_key(root: Path, version: str) -> str:
     parts += [f"{each.path} {each.stat.st_size} {each.stat.st_mtime_ns}" for each in code]
     for group in PLUGINS:
         parts += [f"{entry.value} {entry.dist.version if entry.dist else ''}" for entry in entry_points(group=group)]
-    policies = policies_dir(root)
-    shipped = [each.path for each in files.walk(policies) if each.path.endswith(".yaml")]
+    shipped = [path for path in policy_files(root) if path.suffix == ".yaml"]
     lock = files.read(schemas_dir(root) / "lock.yaml") or b""
-    return cache.key(*parts, *(files.read(policies / path) or b"" for path in shipped), lock)
+    return cache.key(*parts, *(files.read(path) or b"" for path in shipped), lock)

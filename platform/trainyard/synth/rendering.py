@@ -87,12 +87,11 @@ class Rendering:
 
     def part(self, part: Part) -> Iterator[Rendered]:
         """Yield the folders of one part, in this process."""
-        from trainyard.synth.folders import cluster_folders, run_folders
-
+        folders = _load()
         for name in part.clusters:
             alone = replace(self.specs, clusters={name: self.specs.clusters[name]}, jobs=())
-            yield from cluster_folders(alone, name, self.policies)
-        yield from run_folders(part.runs)
+            yield from folders.cluster_folders(alone, name, self.policies)
+        yield from folders.run_folders(part.runs)
 
 
 def split(whole: Part, weight: int) -> list[Part]:
@@ -116,12 +115,22 @@ def split(whole: Part, weight: int) -> list[Part]:
 def make_ready(weight: int) -> None:
     """Start Node beside what else there is to do, where this process will render that much; it takes half a second."""
     if 0 < weight <= SMALL:
-        threading.Thread(target=_load).start()
+        threading.Thread(target=_try).start()
 
 
-def _load() -> None:
+_starting = threading.Lock()
+"""Held by whoever starts Node: a second import beside one that fails sees half a module and hides what is wrong."""
+
+
+def _try() -> None:
     with suppress(Exception):  # what is wrong is said where the module is needed
-        importlib.import_module("trainyard.synth.folders")
+        _load()
+
+
+def _load() -> Any:
+    """Return the module that renders; raises ToolError where Node does not start."""
+    with _starting:
+        return importlib.import_module("trainyard.synth.folders")
 
 
 def can_fork() -> bool:

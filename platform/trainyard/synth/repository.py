@@ -15,7 +15,7 @@ from trainyard.specs.run import Run, Source, Specs
 from trainyard.synth import index
 from trainyard.synth.target import Terms
 from trainyard.system import files
-from trainyard.system.data import policies_dir, schemas_dir
+from trainyard.system.data import policy_files, schemas_dir
 from trainyard.workloads.resolve import resolve
 
 
@@ -46,7 +46,7 @@ def terms(specs: Specs, version: str) -> Terms:
 def shipped(root: Path) -> list[Mapping[str, Any]]:
     """Return the policies in CEL, which clusters enforce too, by name; raises TrainyardError for a broken one."""
     found: list[Mapping[str, Any]] = []
-    for path in sorted(policies_dir(root).glob("*.yaml")):
+    for path in (each for each in policy_files(root) if each.suffix == ".yaml"):
         documents, findings = load(files.read(path) or b"", file=path.name)
         if findings or not documents or not isinstance(documents[0].value, Mapping):
             reason = findings[0].message if findings else "it is empty"

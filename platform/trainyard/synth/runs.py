@@ -126,7 +126,9 @@ def gone(key: JobKey, past: Sequence[ledger.Entry], base: Snapshot, jobs: Sequen
     entry = next(entry for entry in past if entry.state == "active")
     files = {each.spec for each in base.index(cluster, folder_of(team, entry.name)).values()}
     file = next((each for each in sorted(files) if each.startswith("jobs/")), f"jobs/{team}/{job}.yaml")
-    renamed = next((each.job for each in jobs if each.team == team and each.spec == entry.spec), None)
+    known = {key[1:] for key in base.ledgers}
+    new = (each for each in jobs if each.spec == entry.spec and (each.team, each.job) not in known)
+    renamed = next((each.job if each.team == team else f"{each.team}/{each.job}" for each in new), None)
     what = f"its file is now {renamed!r}" if renamed else "its file is gone"
     message = f"job {job!r} is not retired at the base, but {what}; restore it, set retired: true, delete it later"
     return Finding("run/job-gone", "run", message, Location(file), fix="retire the job in a change of its own first")

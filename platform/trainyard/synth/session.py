@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trainyard.errors import ToolError
@@ -11,7 +11,7 @@ from trainyard.findings import Finding
 from trainyard.specs import layout
 from trainyard.specs.load import read_repository
 from trainyard.synth import repository, target, work
-from trainyard.synth.base import ASK
+from trainyard.synth.base import ASK, base_commit
 from trainyard.synth.disk import Disk
 from trainyard.synth.incremental import render
 from trainyard.synth.memory import Keys, Memory, code_key
@@ -23,7 +23,11 @@ from trainyard.synth.standing import Standing
 from trainyard.system import files
 from trainyard.system import git as system_git
 from trainyard.system.cache import Cache, folder
-from trainyard.system.git import blob_id
+from trainyard.system.git import Git, blob_id
+
+
+DONE = "HEAD is judged against its first parent; revert it, or if it came with others say what was before: --base REF"
+"""What helps where a finding is on a commit that the default branch has already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,15 @@ def run(
     decision.findings = [at_field(root, finding) for finding in decision.findings]
     tree = render(reading, decision, base, terms, disk=disk, memory=memory, show=show)
     done = work.finish(disk, tree, decision, notes=notes, checking=checking)
-    return Outcome((*findings, *done.findings), memory, disk, done)
+    found = done.findings
+    if done.refused and git is not None and base.commit and ref is None and is_done(git, base.commit, revision):
+        found = tuple(replace(each, fix=each.fix or DONE) for each in found)
+    return Outcome((*findings, *found), memory, disk, done)
+
+
+def is_done(git: Git, base: str, revision: str) -> bool:
+    """Say whether what was judged is the last commit of the default branch, which a synth would not look at again."""
+    return base != git.head() == base_commit(git, revision=revision, writing=True)
 
 
 def refused(findings: Sequence[Finding]) -> bool:

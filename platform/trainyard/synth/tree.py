@@ -57,7 +57,7 @@ class Changes:
     leftover: tuple[str, ...] = ()
     """Halves of files that a killed process left."""
     blocking: tuple[str, ...] = ()
-    """Links and files in the place of a folder that is needed."""
+    """Links and files in the place of a folder that is needed; of the tree itself it is the empty path."""
 
     def __bool__(self) -> bool:
         return bool(self.write or self.remove or self.leftover)
@@ -76,6 +76,8 @@ def compare(tree: Tree, disk: Mapping[str, str | None], folder: Path) -> Changes
     parents = {folder for path in wanted for folder in folders_of(path)}
     blocking = [path for path in strays if path in parents]
     blocking += [path for path in write if path in disk and disk[path] is None]
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        blocking.append("")
     owned = [path for path in strays if disk[path] is not None and ours.has(path)]
     replaced = [path for path in write if disk.get(path) is not None and not ours.has(path)]
     foreign = set(strays).difference(owned, blocking)
@@ -131,7 +133,8 @@ def write(tree: Tree, changes: Changes, folder: Path) -> Iterator[str]:
     say that a run exists, are last. Raises SpecError where a link or a file stands in the way of a folder.
     """
     if changes.blocking:
-        raise SpecError(f"{GENERATED}/{changes.blocking[0]} is in the way of a folder or file; remove it")
+        path = f"{GENERATED}/{changes.blocking[0]}".rstrip("/")
+        raise SpecError(f"{path} is in the way of a folder or file; remove it")
     removed = {step: [path for path in changes.remove if stage(path) == step] for step in STAGES}
     written = {step: [path for path in changes.write if stage(path) == step] for step in STAGES}
     yield from prune([*changes.leftover, *removed["object"]], folder)

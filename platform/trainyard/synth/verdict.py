@@ -48,7 +48,8 @@ def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]
             others += path not in changes.foreign
     for folder in sorted(unknown):
         name = folder.rpartition("/")[2]
-        message = f"run {name!r} is asked for by no job; run `trainyard synth`, and write a job for what should run"
+        what = "remove its folder" if unknown[folder] in changes.foreign else "run `trainyard synth`"
+        message = f"run {name!r} is asked for by no job; {what}, and write a job for what should run"
         yield _finding("run/unknown", folder, message)
     if others:
         message = f"{others} {'file differs' if others == 1 else 'files differ'} from the specs; run `trainyard synth`"
@@ -83,4 +84,4 @@ def run_folder(path: str) -> str | None:
 
 
 def _finding(rule: str, path: str, message: str, severity: Severity = Severity.ERROR) -> Finding:
-    return Finding(rule, "run", message, Location(f"{GENERATED}/{path}"), severity)
+    return Finding(rule, "run", message, Location(f"{GENERATED}/{path}".rstrip("/")), severity)

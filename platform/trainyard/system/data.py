@@ -1,26 +1,55 @@
-"""Where schemas and policies are: the repository's own folders first, the wheel's copies elsewhere."""
+"""Where schemas and policies are: Trainyard's own, as package data or in its checkout, and those of a repository."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+
+from trainyard.system import files
 
 PACKAGE = Path(__file__).resolve().parent.parent
 """The installed package `trainyard`."""
 
+WRITTEN = ("cluster", "job", "repository", "team")
+"""What people write: editors complete and check it by a schema for each."""
 
-def find(name: str, root: Path | None) -> Path:
-    """Return the folder `name` of the repository at `root`, or the package's, or the source checkout's."""
+
+def own(name: str) -> Path:
+    """Return the folder `name` that comes with Trainyard: of the wheel, or of the source checkout."""
     candidates = [PACKAGE / "data" / name, PACKAGE.parent.parent / name]
-    if root is not None:
-        candidates.insert(0, root / name)
     return next((path for path in candidates if path.is_dir()), candidates[-1]).resolve()
 
 
 def schemas_dir(root: Path | None = None) -> Path:
-    """Return the folder of API types, in the layout `<project>/<release>/<group>/<kind>_<version>.json`."""
-    return find("schemas", root)
+    """Return the folder of API types, in the layout `<project>/<release>/<group>/<kind>_<version>.json`.
+
+    A repository's own folder counts where it holds API types, which its `lock.yaml` says.
+    """
+    if root is not None and (root / "schemas" / "lock.yaml").is_file():
+        return (root / "schemas").resolve()
+    return own("schemas")
 
 
-def policies_dir(root: Path | None = None) -> Path:
-    """Return the folder of policies, one file each."""
-    return find("policies", root)
+def policy_files(root: Path | None = None) -> list[Path]:
+    """Return every policy's file, sorted by id: Trainyard's own and the repository's, which win by their id."""
+    folders = [own("policies"), *([] if root is None else [(root / "policies").resolve()])]
+    found: dict[str, dict[str, Path]] = {}
+    for folder in folders:
+        here: dict[str, dict[str, Path]] = {}
+        for path in (each for each in folder.glob("*") if each.suffix in {".yaml", ".py"} and each.stem != "__init__"):
+            here.setdefault(path.stem.replace("_", "-"), {})[path.name] = path
+        found |= here
+    return [path for _, paths in sorted(found.items()) for _, path in sorted(paths.items())]
+
+
+def write_editor_schemas(root: Path) -> list[Path]:
+    """Write `schemas/trainyard/<name>.json` of this release into a repository, and return the files."""
+    sources = [own("schemas") / "trainyard" / f"{name}.json" for name in WRITTEN]
+    targets = [root / "schemas" / "trainyard" / source.name for source in sources]
+    for source, target in zip(sources, targets, strict=True):
+        files.write(target, source.read_bytes())
+    return targets
+
+
+if __name__ == "__main__":
+    write_editor_schemas(Path(sys.argv[1]))

@@ -56,9 +56,11 @@ def write(path: Path, content: str | bytes, *, sync: bool = False) -> None:
                 file.flush()
                 os.fsync(file.fileno())
         os.replace(beside, path)  # noqa: PTH105 - one call for both systems
-    except BaseException:
+    except BaseException as error:
         with suppress(FileNotFoundError):
             beside.unlink()
+        if isinstance(error, OSError) and error.errno is not None:  # a full disk has no name of its own
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 

@@ -21,6 +21,14 @@ def point_jsii_at_node() -> None:
     os.environ.setdefault("JSII_NODE", str(node()))
     for name in QUIET:
         os.environ.setdefault(name, "1")
+    if not _can_keep(Path.home() / ".cache"):
+        os.environ.setdefault("JSII_RUNTIME_PACKAGE_CACHE", "disabled")
+
+
+def _can_keep(folder: Path) -> bool:
+    """Say whether files can be kept there; jsii gives up where its cache below it cannot be written."""
+    there = next(each for each in (folder, *folder.parents) if os.path.exists(each))  # noqa: PTH110 - never raises
+    return os.access(there, os.W_OK)
 
 
 def node() -> Path:
