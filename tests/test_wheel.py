@@ -68,7 +68,7 @@ def test_init_says_commands_that_can_be_pasted(tmp_path):
     """A folder with a space is quoted, and editors find the schemas that the first lines of the files name."""
     done = run(sys.executable, "-m", "trainyard", "init", "größe a", cwd=tmp_path)
     assert "cd 'größe a' && make synth" in done.stdout
-    written = [path for path in (tmp_path / "größe a").rglob("*.yaml")]
+    written = list((tmp_path / "größe a").rglob("*.yaml"))
     assert len(written) == 4
     for path in written:
         schema = path.read_text(encoding="utf-8").partition("$schema=")[2].splitlines()[0]

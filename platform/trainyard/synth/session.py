@@ -25,7 +25,6 @@ from trainyard.system import git as system_git
 from trainyard.system.cache import Cache, folder
 from trainyard.system.git import Git, blob_id
 
-
 DONE = "HEAD is judged against its first parent; revert it, or if it came with others say what was before: --base REF"
 """What helps where a finding is on a commit that the default branch has already."""
 
