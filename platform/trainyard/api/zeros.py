@@ -20,12 +20,11 @@ def put(value: Any, node: Mapping[str, Any]) -> None:
 
 
 def _lacks(value: Any) -> bool:
-    """Whether null is anywhere."""
-    if type(value) is dict:
-        value = value.values()
-    elif type(value) is not list:
-        return False
-    return any(each is None or _lacks(each) for each in value if each is None or type(each) in (dict, list))
+    """Whether null is anywhere in a map or list."""
+    for each in value.values() if type(value) is dict else value:
+        if each is None or ((type(each) is dict or type(each) is list) and _lacks(each)):
+            return True
+    return False
 
 
 def _put(value: Any, node: Mapping[str, Any]) -> None:

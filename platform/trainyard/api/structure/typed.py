@@ -78,7 +78,7 @@ class Compiler:
         if kind == "array":
             items = self.node(node.get("items") or {}, place)
             after = () if self.loose else lists.asked(node, applied=True)
-            return arrays(not_null(items), cannot(place, "list"), after)
+            return arrays(items, cannot(place, "list"), after, null=True)
         if kind == "string":
             if node.get("format") == "byte":
                 return scalars(is_text, cannot(place, "[]byte"), (is_base64,))
@@ -118,8 +118,8 @@ def schema_parts(node: Mapping[str, Any]) -> dict[str, Check]:
     def schema(value: Any) -> Faults:
         return compiler.node(node, "")(value) if type(value) is dict else None
 
-    schemas = arrays(not_null(compiler.node(node, "")), anything, ())
-    names = arrays(not_null(scalars(is_text, cannot("JSONSchemaPropsOrStringArray", "string"), ())), anything, ())
+    schemas = arrays(compiler.node(node, ""), anything, (), null=True)
+    names = arrays(scalars(is_text, cannot("JSONSchemaPropsOrStringArray", "string"), ()), anything, (), null=True)
     parts: dict[str, Check] = {
         "apiextensions.v1.JSONSchemaPropsOrArray": lambda value: schema(value) or listed(schemas, value),
         "apiextensions.v1.JSONSchemaPropsOrBool": lambda value: schema_or_bool(value) or schema(value),
@@ -144,11 +144,6 @@ def beside(check: Check, status: Check) -> Check:
         return faults or None
 
     return both
-
-
-def not_null(check: Check) -> Check:
-    """Return a check that accepts null."""
-    return lambda value: None if value is None else check(value)
 
 
 def has_all(required: list[str]) -> Check:

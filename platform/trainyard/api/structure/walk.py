@@ -138,8 +138,8 @@ def careful(
     return judge
 
 
-def arrays(items: Check, wrong: Check, after: tuple[Check, ...]) -> Check:
-    """Return the check of a list; `after` judges it as a whole."""
+def arrays(items: Check, wrong: Check, after: tuple[Check, ...], *, null: bool = False) -> Check:
+    """Return the check of a list; `after` judges it as a whole. With `null` an element may be null."""
     quick = quickly(items)
 
     def check(value: Any) -> Faults:
@@ -147,7 +147,9 @@ def arrays(items: Check, wrong: Check, after: tuple[Check, ...]) -> Check:
             return wrong(value)
         faults: list[Fault] = []
         for index, item in enumerate(value):
-            if type(item) is not quick and (found := items(item)):
+            if type(item) is quick or (null and item is None):
+                continue
+            if found := items(item):
                 faults += below(index, found)
         for test in after:
             if found := test(value):

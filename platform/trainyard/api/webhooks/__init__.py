@@ -160,7 +160,7 @@ def check(
     """
     hooks = ADMISSION.get((kind.group, kind.kind), ())
     if not kind.typed and any(project in projects for project, _ in hooks):
-        yield from decoded.check(value, kind.schema)
+        yield from decoded.check(value, kind)
     yield from _run(ADMISSION, Review(value, old, around, given), kind, projects)
 
 

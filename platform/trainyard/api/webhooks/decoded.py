@@ -5,34 +5,64 @@ Source: encoding/json of Go 1.25; k8s.io/apimachinery v0.35.4 pkg/api/resource/q
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from trainyard.api.core.amounts import canonical
 from trainyard.api.core.shapes import Object
-from trainyard.api.problems import Path, Problem, Rule
+from trainyard.api.problems import Problem, Rule
 from trainyard.api.schemas import Schema
+from trainyard.api.served import Kind
 
 RULE = Rule("webhook/decode", "encoding/json of Go 1.25, by which webhooks read objects")
 
 _INT32 = 2**31
+_BELOW = ("items", "additionalProperties")
+
+Found = tuple[list[str | int], float]
+"""A number, and the path to it from within, the last part first."""
+Find = Callable[[Any], Sequence[Found]]
 
 
-def check(value: Any, schema: Schema, path: Path = ()) -> Iterator[Problem]:
+def check(value: Any, kind: Kind) -> Iterator[Problem]:
     """Yield numbers that the schema takes and that do not fit into the 32 bits of their Go type."""
-    if isinstance(value, dict):
-        fields, rest = schema.get("properties") or {}, schema.get("additionalProperties")
-        for key, part in value.items():
-            node = fields.get(key) or rest
-            if isinstance(node, dict) and isinstance(part, (dict, list, int, float)):
-                yield from check(part, node, (*path, key))
-    elif isinstance(value, list):
-        node = schema.get("items")
-        if isinstance(node, dict):
+    find = narrow(kind)
+    for path, number in () if find is None else find(value):
+        yield RULE.invalid(tuple(reversed(path)), number, "must fit into int32")
+
+
+@lru_cache(maxsize=1024)
+def narrow(kind: Kind) -> Find | None:
+    """Compile what finds the numbers of a kind that are too large; what holds none by its schema is not looked into."""
+    return _narrow(kind.schema)
+
+
+def _narrow(node: Schema) -> Find | None:
+    if _is_narrow(node):
+        return _too_large
+    fields = {name: _narrow(each) for name, each in (node.get("properties") or {}).items()}
+    items, rest = (_narrow(each) if isinstance(each := node.get(key), dict) else None for key in _BELOW)
+    if items is None and rest is None and not any(fields.values()):
+        return None
+
+    def find(value: Any) -> Sequence[Found]:
+        found: list[Found] = []
+        if isinstance(value, dict):
+            for key, part in value.items():
+                if (below := fields.get(key, rest)) is not None and (inside := below(part)):
+                    found += [([*path, key], number) for path, number in inside]
+        elif isinstance(value, list) and items is not None:
             for index, part in enumerate(value):
-                yield from check(part, node, (*path, index))
-    elif type(value) in (int, float) and not -_INT32 <= value < _INT32 and _is_narrow(schema):
-        yield RULE.invalid(path, value, "must fit into int32")
+                if inside := items(part):
+                    found += [([*path, index], number) for path, number in inside]
+        return found
+
+    return find
+
+
+def _too_large(value: Any) -> Sequence[Found]:
+    return [([], value)] if type(value) in (int, float) and not -_INT32 <= value < _INT32 else ()
 
 
 def _is_narrow(schema: Schema) -> bool:

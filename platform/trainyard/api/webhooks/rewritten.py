@@ -181,7 +181,7 @@ class _Writer:
                 if value.get(name) is None:
                     value[name] = {} if zero == {} else zero
             for name, part in value.items():
-                if type(part) in (dict, list):
+                if type(part) is dict or type(part) is list:
                     if name not in below:
                         below[name] = self.node(fields.get(name) or {}, name)
                     below[name](part)
