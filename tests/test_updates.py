@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
 import core_objects as objects
+from agreement import record
+from agreement.verdicts import Case, theirs
 from command import call
 from conftest import ROOT
 from core_objects import GONE, altered, named
+from trainyard.api import catalog
 from trainyard.checks import guards
 from trainyard.checks.result import Result
 from trainyard.checks.validate import strangers
@@ -403,3 +408,28 @@ def test_a_file_is_compared_with_a_commit(tmp_path):
         jsonschema.validate(report, schema())
         assert (done.returncode, [each["change"] for each in report["changes"]]) == (1, words)
         assert report["changes"][-1]["file"].startswith(str(folder))
+
+
+@pytest.mark.cluster
+def test_a_server_would_take_what_is_to_be_replaced():
+    """Of every recorded update that a server refused, it takes the new object alone where we say that this helps."""
+    kubeconfig = os.environ.get("TRAINYARD_KUBECONFIG")
+    if not kubeconfig:
+        pytest.skip("whether deleting helps where an update is refused: set TRAINYARD_KUBECONFIG")
+    from trainyard.live.server import Server
+
+    server = Server(kubeconfig=Path(kubeconfig))
+    known, _ = catalog.load(ROOT / "schemas", kubernetes="1.35")
+    wrong, asked = [], 0
+    for case, valid, _ in record.load_cases():
+        if case.old is not None and not valid:
+            before = [("old.yaml", dump(case.old).encode())]
+            result = strangers([("new.yaml", case.source)], ROOT / "schemas", kubernetes="1.35", before=before)
+            (found,) = [each for each in result.changes or () if each.word != "removed"]
+            created = theirs(Case(case.object), known, server)
+            asked += created.told
+            helps = found.word == "replace" or "deleting it" in (found.why or "")
+            if created.told and created.valid != helps:
+                wrong.append(f"{case.object.get('kind')}: {case.note}: {found.why}: {created.reason}")
+    assert asked >= 200
+    assert not wrong, "\n".join(wrong)
