@@ -113,7 +113,7 @@ def check(
     if not isinstance(meta, dict):
         return
     group, kind = _group_kind(value)
-    yield from _check_name(meta, name_rule(group, kind, kubernetes))
+    yield from _check_name(meta, name_rule(group, kind, kubernetes), prefixed=old is None)
     if namespaced is not False and (group, kind) not in CLUSTER_SCOPED:
         namespace = meta.get("namespace")
         if namespace and (detail := names.dns_label(namespace)):
@@ -175,10 +175,11 @@ def _group_kind(value: dict[str, Any]) -> tuple[str, str]:
     return group, kind if isinstance(kind, str) else ""
 
 
-def _check_name(meta: dict[str, Any], rule: names.Format) -> Iterator[Problem]:
+def _check_name(meta: dict[str, Any], rule: names.Format, *, prefixed: bool) -> Iterator[Problem]:
+    """Check the name, and on creation the prefix that the server makes one from."""
     name, generate = meta.get("name"), meta.get("generateName")
     prefix = names.path_segment_prefix if rule is names.path_segment else names.prefix_of(rule)
-    if generate and (detail := prefix(generate)):
+    if prefixed and generate and (detail := prefix(generate)):
         yield NAME.invalid(("metadata", "generateName"), generate, detail)
     if not name:
         if not generate:
@@ -240,6 +241,8 @@ def _check_update(meta: dict[str, Any], old: dict[str, Any], path: Path) -> Iter
         before, now = old.get(field), meta.get(field)
         if now and before != now and (before or field in _GIVEN):
             yield IMMUTABLE.invalid((*path, field), now, "field is immutable")
+    if (version := meta.get("resourceVersion")) and version != old.get("resourceVersion"):
+        yield IMMUTABLE.invalid((*path, "resourceVersion"), version, "the object has another; leave it out")
     if old.get("deletionTimestamp"):
         known, given = old.get("finalizers") or [], meta.get("finalizers")
         if isinstance(given, list) and any(name not in known for name in given):
