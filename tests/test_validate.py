@@ -163,7 +163,10 @@ USAGE = {
     "an operator that is no release": (["validate", "FILE", "--with", "kueue=new"], "should be PROJECT=RELEASE"),
     "an operator in two releases": (["validate", "FILE", "--with", "kueue=1,kueue=2"], "names 'kueue' twice, 1 and 2"),
     "two sorts of what was before": (["validate", "FILE", "--old", "FILE", "--against", "HEAD"], "give one of them"),
-    "a commit, for files of no repository": (["validate", "FILE", "--against", "HEAD"], "is in no Git repository; give --old"),
+    "a commit, for files of no repository": (
+        ["validate", "FILE", "--against", "HEAD"],
+        "in no Git repository; give --old",
+    ),
     "files before, for no files": (["validate", "--old", "FILE"], "--old says something of files"),
     "a release for no files": (["validate", "--kubernetes", "1.35"], "--kubernetes says something of files"),
     "a cluster for files": (["validate", "FILE", "--cluster", "atlas"], "--cluster chooses from generated/"),
