@@ -58,7 +58,12 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str | None]] = {
     "a stateful set's replicas": (objects.STATEFUL_SET, {"spec.replicas": 5}, None),
     "the service of a stateful set": (objects.STATEFUL_SET, {"spec.serviceName": "b"}, "spec"),
     # Pods
-    "a pod's image": (objects.POD, {"spec.containers.0.image": "b"}, None),
+    "a pod's image": (objects.POD, {"spec.containers.0.image": "b:2"}, None),
+    "a pod's image, and when it is pulled": (
+        objects.POD,
+        {"spec.containers.0.image": "b:2", "spec.containers.0.imagePullPolicy": "Always"},
+        "spec",
+    ),
     "a pod's command": (objects.POD, {"spec.containers.0.command": ["b"]}, "spec"),
     "a toleration more": (
         altered(objects.POD, {"spec.tolerations": [{"key": "a", "operator": "Exists"}]}),

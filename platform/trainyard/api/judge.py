@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from trainyard.api import core, defaults, metadata, structural, webhooks, zeros
+from trainyard.api import applied, core, defaults, metadata, structural, webhooks, zeros
 from trainyard.api.catalog import Catalog, Missing
 from trainyard.api.core import defaults as core_defaults
+from trainyard.api.core.defaulting import updates
 from trainyard.api.problems import UNKNOWN, Problem
 from trainyard.api.rulebook import Rulebook
 from trainyard.api.served import Kind
@@ -20,6 +21,8 @@ Verdict = Literal["valid", "invalid", "unknown"]
 
 ENUM = "schema/enum"
 """What a closed set of a core type refuses: the server asks for it after it has dropped what it does not look at."""
+DUPLICATE = "schema/duplicate"
+"""What server-side apply refuses before it merges lists, after which nothing is there twice."""
 POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 
 
@@ -64,10 +67,20 @@ class Judge:
         before = None if old is None else self._prepared(old, found)
         value = defaults.apply(manifest.value, found)
         decoding = list(self._structure(value, found)) if found.typed else None
+        doubled: list[Problem] = []
+        if before is not None and decoding is not None and all(each.rule == ENUM for each in decoding):
+            merged = applied.merge(updates.stored(before), old, manifest.value, found.schema)
+            value = defaults.apply(merged, found)
+            updates.keep(value, before)
+        elif before is not None and decoding is None:
+            doubled = [each for each in self._structure(value, found) if each.rule == DUPLICATE]
+            value = defaults.apply(applied.merge(before, old, manifest.value, found.schema), found)
+            applied.drop_time(value)
         self._prepare(value, found, manifest.value, before)
         if decoding:
-            decoding = [each for each in decoding if each.rule != ENUM or reaches(value, each.path)]
-        findings = tuple(self._findings(manifest, found, value, before, decoding))
+            decoding = [each for each in decoding if each.rule != ENUM or is_there(value, manifest.value, each.path)]
+        findings = tuple(self._finding(manifest, each, "schema") for each in doubled)
+        findings += tuple(self._findings(manifest, found, value, before, decoding))
         if not any(each.is_error for each in findings):
             findings += tuple(self._webhooks(manifest, found, value, before))
         return Judgement(manifest, verdict_of(findings), findings, value, found, before, self.spec_of(manifest))
@@ -207,14 +220,14 @@ def verdict_of(findings: Iterable[Finding]) -> Verdict:
     return "unknown" if all(each.rule == UNKNOWN for each in errors) else "invalid"
 
 
-def reaches(value: Any, path: Path) -> bool:
-    """Whether a field is still there: what a release drops may hold any word."""
+def is_there(value: Any, given: Any, path: Path) -> bool:
+    """Whether a field is looked at as it is given: what a release drops or keeps as it was may hold any word."""
     for part in path:
         try:
-            value = value[part]
+            value, given = value[part], given[part]
         except (KeyError, IndexError, TypeError):
             return False
-    return True
+    return bool(value == given)
 
 
 def beneath(path: Path, refused: set[Path]) -> bool:

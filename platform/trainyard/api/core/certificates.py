@@ -36,33 +36,29 @@ _SEQUENCE, _INTEGER, _BITS = 0x30, 0x02, 0x03
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
-    """Yield what is wrong with a CertificateSigningRequest; what an older object has may stay."""
-    spec, before = inner(value, "spec"), inner(old or {}, "spec")
+    """Yield what is wrong with a CertificateSigningRequest; an update of its specification is passed over."""
+    if old is not None:
+        return
+    spec = inner(value, "spec")
     yield from _check_request(spec)
     if not spec.get("usages"):
         yield REQUEST.required(("spec", "usages"))
-    yield from _check_usages(spec, before)
+    seen: set[str] = set()
+    for index, usage in texts(spec, "usages"):
+        path: Path = ("spec", "usages", index)
+        if usage not in USAGES:
+            yield REQUEST.unsupported(path, usage, USAGES)
+        if usage in seen:
+            yield REQUEST.duplicate(path, usage)
+        seen.add(usage)
     signer = text(spec, "signerName")
-    if signer == _LEGACY and before.get("signerName") != _LEGACY:
+    if signer == _LEGACY:
         yield SIGNER.invalid(("spec", "signerName"), signer, "the legacy signer is not served by this version")
     else:
         yield from check_signer(signer, ("spec", "signerName"))
     seconds = number(spec, "expirationSeconds")
     if seconds is not None and seconds < _SHORTEST:
         yield REQUEST.invalid(("spec", "expirationSeconds"), seconds, "should be at least 600, ten minutes")
-
-
-def _check_usages(spec: Object, before: Object) -> Iterator[Problem]:
-    olds = [usage for _, usage in texts(before, "usages")]
-    known, single = set(olds) <= set(USAGES), len(set(olds)) == len(olds)
-    seen: set[str] = set()
-    for index, usage in texts(spec, "usages"):
-        path: Path = ("spec", "usages", index)
-        if known and usage not in USAGES:
-            yield REQUEST.unsupported(path, usage, USAGES)
-        if single and usage in seen:
-            yield REQUEST.duplicate(path, usage)
-        seen.add(usage)
 
 
 def check_signer(signer: str, path: Path) -> Iterator[Problem]:

@@ -79,7 +79,7 @@ def check_secret(value: Object, *, kubernetes: str, old: Object | None = None) -
     if flag(old, "immutable"):
         if not flag(value, "immutable"):
             yield FROZEN.forbidden(("immutable",), _FROZEN)
-        if data != secret_data(old):
+        if data != secret_data(old) or (not data and value.get("data") == {}):
             yield FROZEN.forbidden(("data",), _FROZEN)
 
 
@@ -136,5 +136,6 @@ def _check_frozen(value: Object, old: Object, fields: tuple[str, ...]) -> Iterat
     if not flag(value, "immutable"):
         yield FROZEN.forbidden(("immutable",), _FROZEN)
     for field in fields:
-        if (child(value, field) or EMPTY) != (child(old, field) or EMPTY):
+        # What is stored is never empty, and an empty map is not the same as none.
+        if child(value, field) != (child(old, field) or None):
             yield FROZEN.forbidden((field,), _FROZEN)

@@ -14,6 +14,7 @@ _ADMISSION = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
 _STORAGE = "storage.k8s.io"
 SETTERS: dict[tuple[str, str], Setter] = {
+    ("", "Endpoints"): others.endpoints,
     ("", "LimitRange"): others.limit_range,
     ("", "Namespace"): others.namespace,
     ("", "PersistentVolume"): others.volume,

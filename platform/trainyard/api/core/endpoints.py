@@ -160,9 +160,7 @@ def check_node(value: Object, *, kubernetes: str, old: Object | None = None) -> 
     for field in ("capacity", "allocatable"):
         for name, amount in inner(value, "status", field).items():
             yield from _check_amount(name, amount, ("status", field, name))
-    networks, single = [network for _, network in texts(spec, "podCIDRs")], text(spec, "podCIDR")
-    if single and networks[:1] != [single]:
-        networks = [single]
+    networks = _networks(spec)
     for index, network in enumerate(networks):
         if old is None and (detail := addresses.network(network, strict=minor(kubernetes) >= 36)):
             yield NODE.invalid(("spec", "podCIDRs", index), network, detail)
@@ -171,9 +169,19 @@ def check_node(value: Object, *, kubernetes: str, old: Object | None = None) -> 
     if old is None:
         return
     before = inner(old, "spec")
-    for field in ("podCIDRs", "podCIDR", "providerID"):
-        if before.get(field) and differs(spec.get(field), before[field], field):
-            yield NODE_UPDATE.forbidden(("spec", field), "may not change once it is set")
+    known = _networks(before)
+    if known and _networks(spec) != known:
+        yield NODE_UPDATE.forbidden(("spec", "podCIDRs"), "may not change once it is set")
+    if before.get("providerID") and spec.get("providerID") != before["providerID"]:
+        yield NODE_UPDATE.forbidden(("spec", "providerID"), "may not change once it is set")
+    if text(spec, "externalID") != text(before, "externalID"):
+        yield NODE_UPDATE.forbidden(("spec", "externalID"), "may not be updated")
+
+
+def _networks(spec: Object) -> list[str]:
+    """The networks of a Node's pods: the single field wins where both are there and differ."""
+    networks, single = [network for _, network in texts(spec, "podCIDRs")], text(spec, "podCIDR")
+    return [single] if single and networks[:1] != [single] else networks
 
 
 def _check_amount(name: str, amount: object, path: Path) -> Iterator[Problem]:

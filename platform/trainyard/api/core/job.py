@@ -171,6 +171,8 @@ def _check_update(value: Object, old: Object, options: Options) -> Iterator[Prob
     yield from _check_completions(spec, before)
     if before.get("selector") is not None or flag(spec, "manualSelector"):
         yield from check_immutable(spec.get("selector"), before.get("selector"), ("spec", "selector"), IMMUTABLE)
+    if flag(before, "manualSelector") and not flag(spec, "manualSelector"):
+        yield SELECTOR.required(("spec", "template", "metadata", "labels"), "those of a generated selector are missing")
     for field in _FIXED:
         yield from check_immutable(spec.get(field), before.get(field), ("spec", field), IMMUTABLE)
     yield from _check_template(spec, before, old, options)

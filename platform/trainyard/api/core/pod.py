@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainyard.api.core.defaulting.pods import pull_policy
 from trainyard.api.core.equality import differs
 from trainyard.api.core.pods.containers import check_images
 from trainyard.api.core.pods.options import kept, options_of
@@ -28,9 +27,10 @@ TOKEN = Rule("core/pod", f"{CORE} validatePodMetadataAndSpec")
 _SYSTEM_CLASSES = {"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
 _UPDATABLE = frozenset(
     {"containers", "initContainers", "activeDeadlineSeconds", "tolerations", "schedulingGates", "nodeSelector",
-     "affinity", "terminationGracePeriodSeconds", "ephemeralContainers", "serviceAccount", "nodeName", "priority",
-     "serviceAccountName", "preemptionPolicy", "enableServiceLinks"}
+     "affinity", "terminationGracePeriodSeconds", "serviceAccount", "serviceAccountName", "priority",
+     "preemptionPolicy"}
 )  # fmt: skip
+"""Fields with a rule of their own."""
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
@@ -85,19 +85,29 @@ def _check_update(spec: Object, before: Object) -> Iterator[Problem]:
             continue
         for (index, container), (_, other) in zip(mine, theirs, strict=True):
             for key in sorted({*container, *other} - {"image"}, key=str):
-                if differs(container.get(key), other.get(key), key) and not _follows(key, container, other):
+                if differs(container.get(key), other.get(key), key):
                     yield IMMUTABLE.forbidden(("spec", field, index, key), "only the image may be changed")
     for field in sorted({*spec, *before} - _UPDATABLE, key=str):
         if differs(spec.get(field), before.get(field), field):
             yield IMMUTABLE.forbidden(("spec", field), "pod updates may not change it")
+    yield from _check_assigned(spec, before)
     yield from _check_deadline(spec, before)
     yield from _check_placement(spec, before)
 
 
-def _follows(key: str, container: Object, other: Object) -> bool:
-    """Whether a changed pull policy is only the default of a changed image: a stored Pod keeps the one it was given."""
-    policies = [each.get("imagePullPolicy") for each in (container, other)]
-    return key == "imagePullPolicy" and policies == [pull_policy(each.get("image")) for each in (container, other)]
+def _check_assigned(spec: Object, before: Object) -> Iterator[Problem]:
+    """Yield a change of what admission fills in where nobody says it: account, priority, preemption."""
+    account = text(before, "serviceAccountName") or text(before, "serviceAccount") or "default"
+    now = text(spec, "serviceAccountName") or text(spec, "serviceAccount") or account
+    if now != account:
+        yield IMMUTABLE.forbidden(("spec", "serviceAccountName"), "pod updates may not change it")
+    name, usual = text(before, "priorityClassName"), {}
+    if not name or name in _SYSTEM_CLASSES:
+        usual = {"priority": _SYSTEM_CLASSES.get(name, 0), "preemptionPolicy": "PreemptLowerPriority"}
+    for field in ("priority", "preemptionPolicy"):
+        was = usual.get(field) if before.get(field) is None else before[field]
+        if spec.get(field) is not None and was is not None and spec[field] != was:
+            yield IMMUTABLE.forbidden(("spec", field), "pod updates may not change it")
 
 
 def _check_deadline(spec: Object, before: Object) -> Iterator[Problem]:
@@ -130,6 +140,38 @@ def _check_placement(spec: Object, before: Object) -> Iterator[Problem]:
     selector = inner(spec, "nodeSelector")
     if any(selector.get(key) != value for key, value in inner(before, "nodeSelector").items()):
         yield IMMUTABLE.invalid(("spec", "nodeSelector"), selector, "only additions are allowed")
+    yield from _check_affinity(inner(spec, "affinity"), inner(before, "affinity"))
+
+
+def _check_affinity(now: Object, was: Object) -> Iterator[Problem]:
+    """Yield what may not change of the affinity of a pod with scheduling gates: terms may only be narrowed."""
+    path = ("spec", "affinity")
+    for field in ("podAffinity", "podAntiAffinity"):
+        if differs(now.get(field), was.get(field), field):
+            yield IMMUTABLE.forbidden((*path, field), "pod updates may not change it")
+    node, terms = "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"
+    olds = [term for _, term in each(inner(was, "nodeAffinity", node), terms)]
+    news = [term for _, term in each(inner(now, "nodeAffinity", node), terms)]
+    at = (*path, "nodeAffinity", node, terms)
+    if olds and len(news) != len(olds):
+        yield IMMUTABLE.invalid(at, len(news), "terms may not be added or removed")
+        return
+    for index, (old, new) in enumerate(zip(olds, news, strict=False)):
+        if not _narrows(new, old):
+            yield IMMUTABLE.invalid((*at, index), new, "only additions are allowed")
+
+
+def _narrows(new: Object, old: Object) -> bool:
+    fields = ("matchExpressions", "matchFields")
+    if not any(count(old, field) for field in fields):
+        return not any(count(new, field) for field in fields)
+    starts = ((entries(new, field)[: count(old, field)], entries(old, field)) for field in fields)
+    return not any(differs(now, was) for now, was in starts)
+
+
+def entries(term: Object, field: str) -> list[Object]:
+    """The requirements of a term."""
+    return [entry for _, entry in each(term, field)]
 
 
 def _same_toleration(entry: Object, old: Object) -> bool:

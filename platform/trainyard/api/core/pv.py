@@ -196,8 +196,10 @@ def _current(affinity: object) -> object:
                 _RENAMED_LABELS.get(text(entry, "key"), text(entry, "key")),
                 text(entry, "operator"),
                 texts(entry, "values"),
+                field,
             )
-            for _, entry in each(term, "matchExpressions")
+            for field in ("matchExpressions", "matchFields")
+            for _, entry in each(term, field)
         ]
         for _, term in each(inner(affinity, "required"), "nodeSelectorTerms")
     ]

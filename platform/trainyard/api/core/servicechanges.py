@@ -51,9 +51,16 @@ _NEEDED: dict[str, Callable[[Object], bool]] = {
 
 
 def released(spec: Object, before: Object) -> Object:
-    """Return a specification without the fields that only the old type needed, where they are as they were."""
+    """Return a specification without the fields that only the old type needed, where they are as they were.
+
+    An address that was given stays where none is named: k8s.io/kubernetes v1.35.4 pkg/registry/core/service/storage/
+    storage.go patchAllocatedValues.
+    """
     if not before:
         return spec
+    if _has_address(before) and _has_address(spec) and before.get("clusterIP") and not spec.get("clusterIP"):
+        spec = {**spec, "clusterIP": before["clusterIP"]}
+        spec["clusterIPs"] = spec.get("clusterIPs") or before.get("clusterIPs")
     gone = {
         field
         for field, needed in _NEEDED.items()

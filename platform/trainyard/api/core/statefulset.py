@@ -100,11 +100,14 @@ def _check_update(spec: Object, before: Object) -> Iterator[Problem]:
             yield IMMUTABLE.forbidden(("spec", field), detail)
 
 
+_WRITTEN = ("apiVersion", "kind", "status")
+
+
 def _comparable(value: object) -> object:
-    """Return claim templates without what the server writes into them."""
+    """Return claim templates without what the server writes into them, or leaves out."""
     if not isinstance(value, list):
         return value
     claims = [
-        {key: part for key, part in claim.items() if key != "status"} for claim in value if isinstance(claim, dict)
+        {key: part for key, part in claim.items() if key not in _WRITTEN} for claim in value if isinstance(claim, dict)
     ]
     return claims if len(claims) == len(value) else value

@@ -23,15 +23,23 @@ ONLY_APPLY = "; server-side apply refuses it"
 
 def asked(node: Mapping[str, Any], *, applied: bool = False) -> tuple[Check, ...]:
     """Return what the list type of a node asks; `applied` where server-side apply alone asks it."""
+    kind, keys = keys_of(node)
+    if kind == "set":
+        return (unique_values(applied=applied),)
+    if kind == "map":
+        return (unique_keys(keys, absent(node, keys), applied=applied),)
+    return ()
+
+
+def keys_of(node: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Return how elements are told apart: `map` with the keys, `set`, or nothing for a list that is one value."""
     kind, keys = node.get("x-kubernetes-list-type"), node.get("x-kubernetes-list-map-keys")
     if kind is None and "merge" in str(node.get("x-kubernetes-patch-strategy", "")).split(","):
         merge_key = node.get("x-kubernetes-patch-merge-key")
         kind, keys = ("map", [merge_key]) if merge_key else ("set", None)
     if kind == "set":
-        return (unique_values(applied=applied),)
-    if kind == "map" and keys:
-        return (unique_keys(keys, absent(node, keys), applied=applied),)
-    return ()
+        return "set", []
+    return ("map", list(keys)) if kind == "map" and keys else ("", [])
 
 
 def absent(node: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, Any]:

@@ -200,6 +200,13 @@ def endpoint_slice(value: Object, minor: int) -> None:  # noqa: ARG001
         fill_absent(port, "protocol", "TCP")
 
 
+def endpoints(value: Object, minor: int) -> None:  # noqa: ARG001
+    """Default the protocols of Endpoints."""
+    for _, subset in each(value, "subsets"):
+        for _, port in each(subset, "ports"):
+            fill(port, "protocol", "TCP")
+
+
 def webhooks(value: Object, minor: int) -> None:  # noqa: ARG001
     """Default a webhook configuration."""
     mutating = value.get("kind") == "MutatingWebhookConfiguration"
