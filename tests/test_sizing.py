@@ -361,6 +361,31 @@ WRONG = {
         {"fabric": "rdma", "gpus_per_node": 4},
         ["fabric is 'rdma' with 4 of 8 GPUs; a second pod gets the other socket's NICs, use whole nodes"],
     ),
+    "more processes than GPUs": (
+        {"processes_per_node": 64},
+        ["processesPerNode is 64, but a pod has 8 GPUs; remove it, or set 8"],
+    ),
+    "a volume for two checkpoints, where four are kept": (
+        {"checkpoint": {"volume": "checkpoints", "size": "500Gi"}},
+        ["volume 'checkpoints' of 1Ti is too small for keep + 1 = 4 checkpoints of 500Gi; lower keep"],
+    ),
+    "names that the pod has": (
+        {
+            "containers": [{"name": "trainer"}, {"name": "a"}],
+            "init_containers": [{"name": "a"}],
+            "volumes": [{"name": "shared-memory"}, {"name": "claim-data"}, {"name": 5}, {"name": "mine"}],
+        },
+        [
+            "containers[0].name is 'trainer', which the pod has already; choose another",
+            "containers[1].name is 'a', which the pod has already; choose another",
+            "volumes[0].name is 'shared-memory', which the pod has already; choose another",
+            "volumes[1].name is 'claim-data', which the pod has already; choose another",
+        ],
+    ),
+    "a variable of ours": (
+        {"checkpoint": {"volume": "checkpoints", "size": "1Gi"}, "env": {"CHECKPOINT_DIR": "/x"}},
+        ["env has CHECKPOINT_DIR, which is checkpoint.mountPath; remove it"],
+    ),
     "nothing": ({}, []),
 }
 
@@ -386,6 +411,17 @@ def test_what_a_kubelet_would_refuse(kubelet, job, messages):
     found = list(check(make_run(cluster=cluster(kubelet=kubelet), **job)))
     assert [finding.message for finding in found] == messages
     assert all(len(finding.message.split()) <= 20 for finding in found)
+
+
+def test_a_grace_that_ends_in_the_middle_of_a_save():
+    """Where the cluster says how fast its storage is, a grace of the job's own is held against it."""
+    job = {"checkpoint": {"volume": "checkpoints", "size": "10Gi"}, "grace_seconds": 31}
+    found = list(check(make_run(cluster=make_cluster(storage={"shared": {**FAST, "throughput": "1Gi"}}), **job)))
+    assert [each.message for each in found] == [
+        "graceSeconds is 31, but a step and saving 10Gi take 70; remove or raise it"
+    ]
+    slow = {key: value for key, value in FAST.items() if key != "throughput"}
+    assert not list(check(make_run(cluster=make_cluster(storage={"shared": slow}), **job)))
 
 
 @pytest.mark.parametrize(("job", "messages"), WRONG.values(), ids=WRONG)

@@ -6,10 +6,20 @@ from collections.abc import Iterator
 
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Severity
+from trainyard.sizing import saving
 from trainyard.sizing.node import Available, available, binary, numa_nodes, one_numa_node, pins_cpus, size
 from trainyard.sizing.run import size_run
 from trainyard.sizing.wish import Wish, companions, gpu_resource, number, share, taken, wants_rdma, wishes
 from trainyard.specs.run import Run
+
+CONTAINERS = frozenset({"trainer"})
+"""Containers of ours in a pod."""
+
+VOLUMES = frozenset({"shared-memory", "scratch", "files"})
+"""Volumes of ours in a pod, beside those of claims."""
+
+CHECKPOINT_DIR = "CHECKPOINT_DIR"
+"""Variable that tells a program where its checkpoints are."""
 
 
 def check(run: Run) -> Iterator[Finding]:
@@ -21,6 +31,9 @@ def check(run: Run) -> Iterator[Finding]:
     yield from check_scratch(run, worker, node)
     yield from check_containers(run, worker, node)
     yield from check_rails(run, worker, node)
+    yield from check_processes(run, worker)
+    yield from check_names(run)
+    yield from (problem(run, rule, message, path) for rule, path, message in saving.check(run))
     for wish in wishes(run):
         yield from check_numa(run, wish)
 
@@ -77,6 +90,35 @@ def check_containers(run: Run, worker: Wish, node: Available) -> Iterator[Findin
     if worker.memory is None and memory and memory >= node.memory * part:
         message = f"containers ask for {binary(memory)} of the pod's {binary(node.memory * part)} memory; lower them"
         yield problem(run, "gpu-count-node", message, ("containers",))
+
+
+def check_processes(run: Run, worker: Wish) -> Iterator[Finding]:
+    """Yield more processes than GPUs: NCCL refuses two ranks on one device."""
+    processes = run.job.processes_per_node
+    if processes is not None and 0 < worker.gpus < processes:
+        message = f"processesPerNode is {processes}, but a pod has {worker.gpus} GPUs; remove it, or set {worker.gpus}"
+        yield problem(run, "tor-nproc", message, ("processesPerNode",))
+
+
+def check_names(run: Run) -> Iterator[Finding]:
+    """Yield names that the pod has already: containers, volumes and variables of ours beside the job's own."""
+    job = run.job
+    own = [("initContainers", index, each) for index, each in enumerate(job.init_containers)]
+    own += [("containers", index, each) for index, each in enumerate(job.containers)]
+    groups = ((CONTAINERS, own), (VOLUMES, [("volumes", index, each) for index, each in enumerate(job.volumes)]))
+    for reserved, listed in groups:
+        taken = set(reserved)
+        for field, index, each in listed:
+            name = each.get("name")
+            if isinstance(name, str) and (name in taken or (reserved is VOLUMES and name.startswith("claim-"))):
+                message = f"{field}[{index}].name is {name!r}, which the pod has already; choose another"
+                yield problem(run, "run/duplicate-name", message, (field, index, "name"))
+            if isinstance(name, str):
+                taken.add(name)
+    if job.checkpoint is not None and CHECKPOINT_DIR in {*job.env, *job.secrets}:
+        field = "env" if CHECKPOINT_DIR in job.env else "secrets"
+        message = f"{field} has {CHECKPOINT_DIR}, which is checkpoint.mountPath; remove it"
+        yield problem(run, "run/env", message, (field, CHECKPOINT_DIR))
 
 
 def check_rails(run: Run, worker: Wish, node: Available) -> Iterator[Finding]:

@@ -5,22 +5,16 @@ from __future__ import annotations
 import math
 
 from trainyard.sizing.base import Closeness, Sized, Sizing
-from trainyard.sizing.node import MI, size
 from trainyard.sizing.roles import size_role
+from trainyard.sizing.saving import STEP, save
 from trainyard.sizing.wish import wishes
 from trainyard.specs.run import Run
 
 GRACE = 30
 """Seconds that Kubernetes gives by default (core/v1 PodSpec.terminationGracePeriodSeconds)."""
 
-STEP = 30
-"""Seconds for the training step at hand to end before the save can begin."""
-
 SPOT_NOTICE = 30
 """Seconds between the notice and the end of a spot node (Google and Azure 30, AWS 120)."""
-
-SLOWEST = 100 * MI
-"""Bytes per second of a storage class whose throughput nobody stated: less than one gigabit link carries."""
 
 
 def size_run(run: Run) -> Sizing:
@@ -29,36 +23,24 @@ def size_run(run: Run) -> Sizing:
     pods = sum(wish.nodes for wish in wanted)
     return Sizing(
         roles=tuple(size_role(run, wish, pods=pods) for wish in wanted),
-        grace=grace(run, pods=pods),
+        grace=grace(run),
         deadline=deadline(run),
         topology=closeness(run, pods=pods),
     )
 
 
-def grace(run: Run, *, pods: int) -> Sized[int]:
-    """Return the seconds that a run gets to save and end: a step, and a checkpoint at twice its expected time.
-
-    A run writes with the share of the class's throughput that its pods are of the cluster's nodes.
-    """
+def grace(run: Run) -> Sized[int]:
+    """Return the seconds that a run gets to save and end: a step, and a checkpoint at twice its expected time."""
     job = run.job
     if job.grace_seconds is not None:
         return Sized(job.grace_seconds, "graceSeconds of the job")
     if job.checkpoint is None:
         return Sized(GRACE, "30, the default: no checkpoint to save")
-    nodes = sum(pool.nodes for pool in run.cluster.pools.values())
-    volume = run.team.volumes.get(job.checkpoint.volume)
-    storage = run.cluster.storage.get(volume.storage) if volume else None
-    stated = storage.throughput if storage else None
-    rate = max(1, size(stated) * min(pods, nodes) // nodes if stated else SLOWEST * min(pods, nodes) // nodes)
-    seconds = STEP + math.ceil(2 * size(job.checkpoint.size) / rate)
-    speed = (
-        f"{stated}/s × {min(pods, nodes)}/{nodes} nodes"
-        if stated
-        else f"100Mi/s, assumed, × {min(pods, nodes)}/{nodes} nodes"
-    )
+    expected = save(run, job.checkpoint)
+    seconds = STEP + math.ceil(2 * expected.seconds)
     if run.pool.spot and seconds > SPOT_NOTICE:
         return Sized(SPOT_NOTICE, f"{SPOT_NOTICE}, the notice of a spot node; a checkpoint takes up to {seconds}")
-    return Sized(seconds, f"{seconds} = {STEP} for a step + 2 × {job.checkpoint.size} / ({speed})")
+    return Sized(seconds, f"{seconds} = {STEP} for a step + 2 × {job.checkpoint.size} / ({expected.speed})")
 
 
 def deadline(run: Run) -> Sized[int] | None:

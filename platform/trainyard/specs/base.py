@@ -85,6 +85,8 @@ def variable_value(value: Any) -> Any:
         return str(value)
     if not isinstance(value, str):
         raise wrong("type", "should be text; write it in quotes")
+    if "\0" in value:
+        raise wrong("form", "should have no NUL character, which no process can take")
     return value
 
 
