@@ -245,6 +245,18 @@ def test_releases_that_are_not_known_are_said(options, where, words, tmp_path, c
     assert words in out.splitlines()[0]
 
 
+def test_what_a_secret_holds_is_not_shown(tmp_path, capsys):
+    """A report lies in the logs of CI: it says what is wrong with a Secret, and never its values."""
+    held = "data: {a: hunter2!, b: [hunter2], c: 17e7172}, stringData: {d: {x: hunter2}, e: 17e7172}"
+    (tmp_path / "a.yaml").write_text("{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: b}, " + held + "}")
+    code, said = call(capsys, "validate", str(tmp_path / "a.yaml"))
+    assert code == 1
+    assert said.count("error:") >= 4
+    assert "illegal base64 data of 8 characters" in said
+    assert "hunter2" not in said
+    assert "e7172" not in said
+
+
 def test_validate_leaves_cdk8s_alone():
     """Judging imports no cdk8s, so it needs no Node."""
     code = (

@@ -80,7 +80,7 @@ def is_base64(value: Any) -> Faults:
     if BASE64.fullmatch(value.replace("\n", "").replace("\r", "")):
         return None
     return fault(
-        "schema/base64", f"illegal base64 data: {shown(value, limit=40)}: encode it, or write it under stringData"
+        "schema/base64", f"illegal base64 data of {len(value)} characters: encode it, or write it under stringData"
     )
 
 

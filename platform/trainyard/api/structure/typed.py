@@ -163,12 +163,12 @@ def closed_set(choices: list[Any]) -> Check:
 
 
 def cannot(place: str, go_type: str) -> Check:
-    """Return the report of a value that Go cannot decode."""
+    """Return the report of a value that Go cannot decode; what a Secret holds is not shown."""
+    secret = place.startswith("Secret.")
 
     def wrong(value: Any) -> Faults:
-        message = (
-            f"cannot unmarshal {json_name(value)} {shown(value, limit=40)} into Go field {place} of type {go_type}"
-        )
+        named = json_name(value) if secret else f"{json_name(value)} {shown(value, limit=40)}"
+        message = f"cannot unmarshal {named} into Go field {place} of type {go_type}"
         return [Fault("schema/type", message, SOURCE)]
 
     return wrong
