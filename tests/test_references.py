@@ -35,6 +35,7 @@ JOBS = {
     "a pull secret that is not listed": ({"image_pull_secrets": ["registry"]}, "secret 'registry' is not listed"),
     "a service account that is not listed": ({"service_account": "x"}, "service account 'x' is not listed in "),
     "no GPU on nodes that have some": ({"gpus_per_node": None}, "job asks for no GPU, but nodes of pool 'gpu' have 8;"),
+    "a part of a GPU": ({"gpus_per_node": None, "gpu": {"profile": "1g.10gb"}, "nodes": 1}, None),
     "CPUs of nodes that have GPUs": ({"gpus_per_node": None, "cpus_per_node": 8}, None),
     "a role on a pool that does not exist": (
         {"roles": {"ps": {"pool": "cpus"}}},

@@ -25,6 +25,8 @@ class Ask:
     gpus: int
     cpus: int | None
     memory: str | None
+    part: bool = False
+    """Whether each asks for a part of a GPU, which is no whole one."""
 
     def at(self, field: str) -> Path:
         """Return the path of a field."""
@@ -33,7 +35,8 @@ class Ask:
 
 def asks(job: Job) -> Iterator[Ask]:
     """Yield what the workers ask for, then each role."""
-    yield Ask((), job.pool, job.nodes, job.gpus_per_node, job.cpus_per_node, job.memory_per_node)
+    amounts = (job.gpus_per_node, job.cpus_per_node, job.memory_per_node)
+    yield Ask((), job.pool, job.nodes, *amounts, part=job.gpu is not None)
     for name, role in job.roles.items():
         pool = role.pool or job.pool
         yield Ask(("roles", name), pool, role.nodes, role.gpus_per_node, role.cpus_per_node, role.memory_per_node)
@@ -64,7 +67,7 @@ def check(ask: Ask, pool: Pool) -> Iterator[Wrong]:
         limit = f"{memory // 2**30}Gi"
         message = f"memoryPerNode is {ask.memory}, but pool {ask.pool!r} has {limit} a node for pods; lower it"
         yield "memory-per-node", ask.at("memoryPerNode"), message
-    if count and not ask.gpus and ask.cpus is None and not ask.place:
+    if count and not ask.gpus and not ask.part and ask.cpus is None and not ask.place:
         message = f"job asks for no GPU, but nodes of pool {ask.pool!r} have {count}; set gpusPerNode or cpusPerNode"
         yield "no-gpus", ("pool",), message
     each = per_node(ask, pool)
