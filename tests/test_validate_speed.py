@@ -65,7 +65,7 @@ def test_several_processes_find_what_one_finds(files, monkeypatch):
     assert together == alone
     assert alone.errors > 0
     if parallel.pays(files):
-        assert len(shares) == len(parallel.split(files))
+        assert len(shares) == len(parallel.split(parallel.Piece(*each) for each in files))
     assert shares[-1] == 1
 
 
@@ -94,3 +94,65 @@ def test_definitions_count_in_every_process(files, monkeypatch, spelling):
     crd = ("z.yaml", CRD.replace(b"CustomResourceDefinition", spelling))
     result = strangers([thing, *files[:2], crd], ROOT / "schemas")
     assert result.objects[0].verdict == "valid"
+
+
+def by_place(finding):
+    """The order in which reports list findings."""
+    return finding.order
+
+
+def test_a_large_file_is_cut_between_documents(files, monkeypatch):
+    """One file is judged by several processes too; lines and documents count from its start, in odd files as well."""
+    odd = b"# no\n---\n---\n# nor this\n---\nkind: 5\n--- # why\nkind: [\n---\nitems: []\nkind: List\n---\na: 1\n"
+    whole = b"---\n".join(data for _, data in files[2:4])
+    inputs = [
+        ("a.yaml", odd + b"---\n" + whole + b"---\r\n" + odd),
+        ("b.yaml", odd),
+        ("c.yaml", b"# nothing\n---\nnull\n"),
+    ]
+    alone = strangers(inputs, ROOT / "schemas")
+    assert len(alone.objects) == 12
+    assert alone.errors > 8
+    monkeypatch.setattr(parallel, "LARGE", 1)
+    for size in (1, 30_000):
+        monkeypatch.setattr(parallel, "PART", size)
+        assert len(list(parallel.cut(*inputs[0]))) > 2
+        together = strangers(inputs, ROOT / "schemas")
+        assert together.objects == alone.objects
+        assert sorted(together.findings, key=by_place) == sorted(alone.findings, key=by_place)
+
+
+def test_a_file_that_does_not_read_is_not_cut(monkeypatch):
+    """What is wrong with a file as a whole is said once."""
+    monkeypatch.setattr(parallel, "LARGE", 1)
+    monkeypatch.setattr(parallel, "PART", 1)
+    result = strangers([("a.yaml", b"a: 1\n---\nb: \xff\n---\nc: 1\n")], ROOT / "schemas")
+    assert [each.rule for each in result.findings] == ["decode/encoding"]
+
+
+JOB = b"""\
+apiVersion: ray.io/v1
+kind: RayJob
+metadata: {name: a, namespace: team}
+spec:
+  entrypoint: a
+  rayClusterSpec: {headGroupSpec: {rayStartParams: {}, template: {spec: {containers: [{name: a, image: a:b}]}}}}
+"""
+QUEUE = b"""\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: default, namespace: team}
+spec: {clusterQueue: a}
+"""
+
+
+@pytest.mark.parametrize("spelling", [b"LocalQueue", b'"Local\\u0051ueue"'])
+def test_what_webhooks_look_up_is_known_in_every_process(files, monkeypatch, spelling):
+    """A queue in the last file is the default one of a job in the first, however it is spelt."""
+    inputs = [("a.yaml", JOB), *files[:2], ("z.yaml", QUEUE.replace(b"LocalQueue", spelling))]
+    alone = strangers(inputs, ROOT / "schemas")
+    assert alone.objects[0].verdict == "invalid"
+    assert strangers(inputs[:-1], ROOT / "schemas").objects[0].verdict == "valid"
+    monkeypatch.setattr(parallel, "LARGE", 1)
+    monkeypatch.setattr(parallel, "PART", 1)
+    assert strangers(inputs, ROOT / "schemas") == alone

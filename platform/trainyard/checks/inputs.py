@@ -70,6 +70,13 @@ def read(path: Path, report: Report, severity: Severity = Severity.ERROR) -> Ite
 
 def decode(name: str, data: bytes) -> tuple[list[Manifest], list[Finding]]:
     """Return the objects of a file and what could not be decoded; one bad file never hides another."""
-    documents, findings = load(data, file=name)
+    manifests, findings, _ = decode_from(name, data)
+    return manifests, findings
+
+
+def decode_from(name: str, data: bytes, line: int = 1) -> tuple[list[Manifest], list[Finding], int]:
+    """Decode a piece of a file that starts at a line of it; return how many documents it counts, too."""
+    documents, findings = load(data, file=name, first_line=line)
+    numbers = (*(each.index for each in documents), *(each.location.document for each in findings))
     manifests, odd = expand(documents)
-    return manifests, [*findings, *odd]
+    return manifests, [*findings, *odd], 1 + max((each for each in numbers if each is not None), default=-1)

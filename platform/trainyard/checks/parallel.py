@@ -1,19 +1,39 @@
-"""Judges a large tree of files with a process for each core; what it comes to is the same, in the same order."""
+"""Judges much with a process for each core; what it comes to is the same, in the same order.
+
+Files are judged in parts; a large file is cut between documents. What objects of one file mean for those of others,
+CRDs and what webhooks look up, is decoded first and known to every process.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from trainyard.api import webhooks
 from trainyard.api.judge import Judge
 from trainyard.checks.inputs import decode
 from trainyard.checks.result import Result
+from trainyard.documents import EMPTY, is_plain
+from trainyard.findings import Location
 
 Input = tuple[str, bytes]
-Alone = Callable[[Sequence[Input], Judge], Result]
-"""Judges files in one process."""
+
+
+class Piece(NamedTuple):
+    """A file by name and content, or what stands from a line of it on."""
+
+    name: str
+    data: bytes
+    line: int = 1
+
+
+Alone = Callable[[Piece, Judge], tuple[Result, int]]
+"""Judges a piece in one process, and counts its documents."""
 
 LARGE = 8 * 2**20
 """Bytes that one process judges in about the time in which several are at work."""
@@ -22,68 +42,125 @@ PART = 2**20
 """Bytes that a process judges before it hands over what it found."""
 
 DEFINITION, POLICY = "CustomResourceDefinition", "ValidatingAdmissionPolicy"
+SHARED = frozenset({DEFINITION, *webhooks.CONSULTED})
+"""Kinds whose objects matter to objects of other files."""
+
+BETWEEN = re.compile(rb"\n---\r?\n(?=[A-Za-z\"{])")
+"""Where a file may be cut: behind a separator, before a document."""
 
 
 def pays(inputs: Sequence[Input]) -> bool:
     """Whether there is much to judge, and each object can be judged alone: policies look at all others."""
-    large = sum(len(data) for _, data in inputs) > LARGE and len(inputs) > 1
+    large = sum(len(data) for _, data in inputs) > LARGE
     able = sys.platform == "linux" and (os.cpu_count() or 1) > 1
     return large and able and not any(POLICY.encode() in data for _, data in inputs)
 
 
-def definitions(inputs: Iterable[Input]) -> Iterator[object]:
-    """Yield the objects of the files that speak of CRDs: they define kinds for the other files."""
-    for name, data in inputs:
-        if DEFINITION.encode() in data:
+def judged(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[[float], None]) -> Result | None:
+    """Judge inputs with several processes; None where a kind was spelt so that it was not seen to concern them all."""
+    parts = split(piece for each in inputs for piece in cut(*each))
+    known = [*shared(each for part in parts for each in part)]
+    judge = replace(judge, catalog=judge.catalog.with_crds(known), around=webhooks.around(known))
+    found: list[tuple[Piece, Result, int]] = []
+    context = multiprocessing.get_context("fork")
+    with context.Pool(os.cpu_count(), _begin, (judge, alone, parts)) as pool:
+        for number, results in enumerate(pool.imap(_part, range(len(parts)))):
+            if results is None:
+                return None
+            found += ((piece, *each) for piece, each in zip(parts[number], results, strict=True))
+            watch((number + 1) / len(parts))
+    return joined(found)
+
+
+def shared(pieces: Iterable[Piece]) -> Iterator[dict[str, Any]]:
+    """Yield the objects of the pieces that speak of a kind which matters to all."""
+    words = [kind.encode() for kind in SHARED]
+    for name, data, _ in pieces:
+        if any(word in data for word in words):
             yield from (each.value for each in decode(name, data)[0])
 
 
-def judged(inputs: Sequence[Input], judge: Judge, alone: Alone, watch: Callable[[float], None]) -> Result | None:
-    """Judge files with several processes; None where a kind was spelt so that it was not seen to concern all files."""
-    parts = split(inputs)
-    result = Result()
-    context = multiprocessing.get_context("fork")
-    with context.Pool(os.cpu_count(), _begin, (judge, alone, parts)) as pool:
-        for number, found in enumerate(pool.imap(_part, range(len(parts))), 1):
-            if found is None:
-                return None
-            result.extend(found)
-            watch(number / len(parts))
-    return result
+def cut(name: str, data: bytes) -> Iterator[Piece]:
+    """Yield the pieces of a large file; one of a common size is one piece."""
+    start, line = 0, 1
+    if len(data) > 2 * PART and is_plain(data):
+        for match in BETWEEN.finditer(data):
+            if match.end() - start >= PART:
+                yield Piece(name, data[start : match.end()], line)
+                line += data.count(b"\n", start, match.end())
+                start = match.end()
+    yield Piece(name, data[start:] if start else data, line)
 
 
-def split(inputs: Iterable[Input]) -> list[list[Input]]:
-    """Return the files in their order, in parts of about equal bytes."""
-    parts: list[list[Input]] = []
+def split(pieces: Iterable[Piece]) -> list[list[Piece]]:
+    """Return the pieces in their order, in parts of about equal bytes."""
+    parts: list[list[Piece]] = []
     size = PART
-    for each in inputs:
+    for each in pieces:
         if size >= PART:
             parts.append([])
             size = 0
         parts[-1].append(each)
-        size += len(each[1])
+        size += len(each.data)
     return parts
 
 
-_shared: tuple[Judge, Alone, list[list[Input]]] | None = None
+def joined(found: Iterable[tuple[Piece, Result, int]]) -> Result:
+    """Put the results together; documents of a file that was cut are counted on, and it is empty once or not at all."""
+    whole = Result()
+    for result, count in each_file(found):
+        known = [each for each in result.findings if each.rule != EMPTY]
+        whole.extend(replace(result, findings=known if count else result.findings[:1]))
+    return whole
 
 
-def _begin(judge: Judge, alone: Alone, parts: list[list[Input]]) -> None:
-    global _shared  # noqa: PLW0603  # how a forked process gets what cannot be sent to it cheaply
-    _shared = judge, alone, parts
+def each_file(found: Iterable[tuple[Piece, Result, int]]) -> Iterator[tuple[Result, int]]:
+    """Yield the result of each file, and how many documents it has."""
+    files: list[tuple[Result, int]] = []
+    for piece, result, count in found:
+        if piece.line == 1:
+            yield from files
+            files = [(result, count)]
+        else:
+            ((whole, before),) = files
+            whole.extend(moved(result, before))
+            files = [(whole, before + count)]
+    yield from files
 
 
-def _part(number: int) -> Result | None:
-    assert _shared is not None
-    judge, alone, parts = _shared
-    result = alone(parts[number], judge)
-    for each in result.objects:
-        if each.object.kind == POLICY:
+def moved(result: Result, count: int) -> Result:
+    """Return a result whose documents come behind so many others."""
+
+    def place(location: Location) -> Location:
+        return location if location.document is None else replace(location, document=location.document + count)
+
+    return replace(
+        result,
+        objects=[replace(each, document=each.document + count) for each in result.objects],
+        findings=[replace(each, location=place(each.location)) for each in result.findings],
+    )
+
+
+_work: tuple[Judge, Alone, list[list[Piece]]] | None = None
+
+
+def _begin(judge: Judge, alone: Alone, parts: list[list[Piece]]) -> None:
+    global _work  # noqa: PLW0603  # how a forked process gets what cannot be sent to it cheaply
+    _work = judge, alone, parts
+
+
+def _part(number: int) -> list[tuple[Result, int]] | None:
+    assert _work is not None
+    judge, alone, parts = _work
+    found = []
+    for piece in parts[number]:
+        result, count = alone(piece, judge)
+        if any(is_missed(each.object.kind, piece.data) for each in result.objects):
             return None
-        if each.object.kind == DEFINITION and not _seen(parts[number], each.file):
-            return None
-    return result
+        found.append((result, count))
+    return found
 
 
-def _seen(inputs: Iterable[Input], file: str) -> bool:
-    return any(name == file and DEFINITION.encode() in data for name, data in inputs)
+def is_missed(kind: str, data: bytes) -> bool:
+    """Whether an object concerns all others, and its kind was not seen in the bytes."""
+    return kind == POLICY or (kind in SHARED and kind.encode() not in data)

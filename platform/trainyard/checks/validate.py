@@ -11,7 +11,7 @@ from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
 from trainyard.api.rulebook import Rulebook
 from trainyard.checks import parallel
-from trainyard.checks.inputs import decode
+from trainyard.checks.inputs import decode, decode_from
 from trainyard.checks.policies import Waivers
 from trainyard.checks.result import Change, Judged, Outcome, Result
 from trainyard.checks.updates import Updates
@@ -54,20 +54,20 @@ def strangers(
         files, olds = list(inputs), None if before is None else decode_all(before, Result())
         several = None
         if olds is None and parallel.pays(files):
-            aware = replace(judge, catalog=known.with_crds(parallel.definitions(files)))
-            several = parallel.judged(files, aware, part, watch)
+            several = parallel.judged(files, judge, part, watch)
         result.extend(several or alone(files, judge, olds=olds, watch=watch))
     result.notes.append(assumed(known, kubernetes=kubernetes, projects=projects))
     return result
 
 
-def part(files: Sequence[tuple[str, bytes]], judge: Judge) -> Result:
-    """Judge some of many files; what their objects say of each other is not looked at, for it depends on the split."""
+def part(piece: parallel.Piece, judge: Judge) -> tuple[Result, int]:
+    """Judge a file, or a piece of one, by itself; return how many documents it has, too."""
     result = Result()
-    manifests = decode_all(files, result)
+    manifests, findings, count = decode_from(*piece)
+    result.add(findings)
     collect(result, map(judge.judge, manifests), Outcome())
     judge.rulebook.keep()
-    return result
+    return result, count
 
 
 def alone(

@@ -1,10 +1,10 @@
 """YAML and JSON text as plain values, typed as Kubernetes types them, with the place of every field; and back."""
 
-from trainyard.documents.decode import load
+from trainyard.documents.decode import EMPTY, load
 from trainyard.documents.emit import dump
 from trainyard.documents.nodes import MAX_DEPTH
 from trainyard.documents.positions import Document, format_path
 from trainyard.documents.problem import Path
-from trainyard.documents.stream import MAX_BYTES
+from trainyard.documents.stream import MAX_BYTES, is_plain
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "Document", "Path", "dump", "format_path", "load"]
+__all__ = ["EMPTY", "MAX_BYTES", "MAX_DEPTH", "Document", "Path", "dump", "format_path", "is_plain", "load"]

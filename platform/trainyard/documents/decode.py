@@ -14,9 +14,10 @@ from trainyard.documents.problem import Problem, Remarkable, Unreadable
 from trainyard.documents.stream import recoded, split, whole_file_problem
 from trainyard.findings import Finding, Location, Severity
 
-WARNINGS = {"decode/empty-file", "decode/text-after-end"}
+EMPTY = "decode/empty-file"
+WARNINGS = {EMPTY, "decode/text-after-end"}
 
-OURS = {"decode/size", "decode/depth", "decode/empty-file"}
+OURS = {"decode/size", "decode/depth", EMPTY}
 STREAM = {"decode/separator", "decode/text-after-end"}
 SOURCES = {
     **dict.fromkeys(OURS, None),
@@ -26,11 +27,12 @@ SOURCES = {
 """Upstream files that refuse alike; limits of our own have none."""
 
 
-def load(data: bytes, *, file: str) -> tuple[list[Document], list[Finding]]:
+def load(data: bytes, *, file: str, first_line: int = 1) -> tuple[list[Document], list[Finding]]:
     """Read every document of a file, typed as Kubernetes types it; never raises, whatever the bytes.
 
     Empty documents are skipped and not counted. A document with a key written twice has a value, with the last one,
-    and a finding; one that has no value has only its finding. Findings are of layer `decode`.
+    and a finding; one that has no value has only its finding. Findings are of layer `decode`. Bytes that are a piece
+    of a file start at `first_line` of it.
     """
     data = recoded(data)
     if problem := whole_file_problem(data):
@@ -38,7 +40,7 @@ def load(data: bytes, *, file: str) -> tuple[list[Document], list[Finding]]:
     documents: list[Document] = []
     findings: list[Finding] = []
     memo, index = events.Memo(), 0
-    for text, line, problem in split(data):
+    for text, line, problem in split(data, first_line):
         found, problems = ([], [problem]) if problem else _read(text, line, memo)
         findings += [_finding(each, file, index) for each in problems]
         refused = any(each.rule not in WARNINGS for each in problems)
@@ -48,7 +50,7 @@ def load(data: bytes, *, file: str) -> tuple[list[Document], list[Finding]]:
         if problems and not found:
             index += 1
     if not documents and not findings:
-        problem = Problem("decode/empty-file", "file holds no document; write one or delete the file", 1, 1)
+        problem = Problem(EMPTY, "file holds no document; write one or delete the file", 1, 1)
         findings.append(_finding(problem, file, None))
     return documents, findings
 

@@ -44,7 +44,12 @@ def whole_file_problem(data: bytes) -> Problem | None:
     return None
 
 
-def split(data: bytes) -> Iterator[tuple[bytes, int, Problem | None]]:
+def is_plain(data: bytes) -> bool:
+    """Whether a file is UTF-8 of a size that is read, so that its documents can be read apart."""
+    return recoded(data) is data and whole_file_problem(data) is None
+
+
+def split(data: bytes, first_line: int = 1) -> Iterator[tuple[bytes, int, Problem | None]]:
     """Yield each document's text with its first line, or the problem of a line that only looks like a separator.
 
     A line that starts with `---` ends a document wherever it stands, may carry nothing but a comment, and stays in
@@ -52,7 +57,7 @@ def split(data: bytes) -> Iterator[tuple[bytes, int, Problem | None]]:
     0.35 `util/yaml/decoder.go`).
     """
     data = data.replace(b"\r\n", b"\n")
-    start, line = 0, 1
+    start, line = 0, first_line
     for match in SEPARATOR.finditer(data):
         part = data[start : match.start()]
         here = line + part.count(b"\n")

@@ -18,9 +18,20 @@ from trainyard.api.defaults import copied
 from trainyard.api.problems import Problem
 from trainyard.api.served import Kind
 from trainyard.api.webhooks import decoded, rewritten
-from trainyard.api.webhooks.around import Around, Review, around
+from trainyard.api.webhooks.around import CONSULTED, Around, Review, around
 
-__all__ = ["ADMISSION", "DEFAULTS", "RECONCILE", "Around", "Review", "around", "check", "default", "reconcile"]
+__all__ = [
+    "ADMISSION",
+    "CONSULTED",
+    "DEFAULTS",
+    "RECONCILE",
+    "Around",
+    "Review",
+    "around",
+    "check",
+    "default",
+    "reconcile",
+]
 
 _KUBEFLOW = "kubeflow.org"
 _RAY = "ray.io"

@@ -12,6 +12,9 @@ from trainyard.api.served import Kind
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 
+CONSULTED = frozenset({"ClusterTrainingRuntime", "LocalQueue", "PersistentVolumeClaim", "Queue", "TrainingRuntime"})
+"""Kinds whose objects are looked up, or gone through, when others are judged."""
+
 
 @dataclass(frozen=True)
 class Around:
@@ -25,8 +28,8 @@ class Around:
     def _index(self) -> dict[tuple[str, str], list[Object]]:
         found: dict[tuple[str, str], list[Object]] = {}
         for each in self.objects:
-            group = text(each, "apiVersion").rpartition("/")[0]
-            found.setdefault((group, text(each, "kind")), []).append(each)
+            if (kind := text(each, "kind")) in CONSULTED:
+                found.setdefault((text(each, "apiVersion").rpartition("/")[0], kind), []).append(each)
         return found
 
     def of(self, group: str, kind: str, *, namespace: str | None = None) -> Iterator[Object]:
