@@ -194,6 +194,13 @@ def test_crds_among_the_inputs_count(known):
     assert isinstance(known.with_crds([crd]).lookup("kueue.x-k8s.io", "v1beta2", "ClusterQueue"), Missing)
 
 
+def test_no_crd_replaces_a_kind_of_kubernetes(known):
+    """A server accepts a CRD by the name of one of its own kinds, and goes on serving its own."""
+    crd = make_crd()
+    crd["spec"]["group"], crd["spec"]["names"]["kind"] = "batch", "Job"
+    assert known.with_crds([crd]).lookup("batch", "v1", "Job") is known.lookup("batch", "v1", "Job")
+
+
 NAMES = {"kind": "A", "plural": "as"}
 BROKEN = {
     "no spec": {"spec": None},

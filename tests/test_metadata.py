@@ -60,6 +60,12 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str | None]] = {
     ),
     "a finalizer of Kubernetes": (POD, {"metadata.finalizers": ["foregroundDeletion"]}, None),
     "a finalizer without a domain": (POD, {"metadata.finalizers": ["a"]}, "metadata.finalizers[0]"),
+    "an event's finalizer without one": (named("v1", "Event"), {"metadata.finalizers": ["a"]}, None),
+    "a stricter event's finalizer without one": (
+        named("events.k8s.io/v1", "Event"),
+        {"metadata.finalizers": ["a"]},
+        "metadata.finalizers[0]",
+    ),
     "a custom resource's finalizer without one": (RUN, {"metadata.finalizers": ["a"]}, None),
     "a finalizer that is no name": (RUN, {"metadata.finalizers": ["a b"]}, "metadata.finalizers[0]"),
     "two ways to delete": (

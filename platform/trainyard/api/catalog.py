@@ -52,11 +52,15 @@ class Catalog:
         return (each for versions in self.kinds.values() for each in versions.values() if each.served)
 
     def with_crds(self, documents: Iterable[object]) -> Catalog:
-        """Return the catalog with the CRDs among the documents added; they win over an installed project's."""
+        """Return the catalog with the CRDs among the documents added; they win over an installed project's.
+
+        A CRD that takes the name of a kind of Kubernetes' own is accepted by a server and never served.
+        """
         kinds = dict(self.kinds)
+        core = {key for key, versions in self.kinds.items() if any(each.typed for each in versions.values())}
         for document in documents:
             if isinstance(document, Mapping) and crd.is_crd(document):
-                kinds.update(from_crd(document))
+                kinds.update({key: versions for key, versions in from_crd(document).items() if key not in core})
         return Catalog(self.kubernetes, self.projects, kinds, self.shelf)
 
     @cached_property

@@ -27,6 +27,9 @@ _GIVEN = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 ANNOTATIONS_LIMIT = 256 * 1024
 """Bytes of all annotation keys and values together."""
 
+_PREFIX = 58
+"""Bytes that are left of a prefix when a name is made from it; five more follow."""
+
 STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 
 _RBAC = "rbac.authorization.k8s.io"
@@ -49,9 +52,13 @@ NAME_RULES: dict[tuple[str, str], names.Format] = {
 
 CORE_GROUPS = frozenset(
     {"", "apps", "batch", "autoscaling", "networking.k8s.io", "storage.k8s.io", "scheduling.k8s.io",
-     "discovery.k8s.io", "resource.k8s.io", "certificates.k8s.io", "flowcontrol.apiserver.k8s.io", _RBAC}
+     "discovery.k8s.io", "resource.k8s.io", "certificates.k8s.io", "flowcontrol.apiserver.k8s.io", _RBAC,
+     "events.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io"}
 )  # fmt: skip
 """Groups whose validation looks at metadata once more: a finalizer without a domain must be a standard one."""
+
+EVENT = ("", "Event")
+"""Of its groups' kinds the one that is not looked at once more (ValidateEventCreate of core/v1)."""
 
 
 CLUSTER_SCOPED = frozenset(
@@ -122,7 +129,8 @@ def check(
     yield from check_labels(meta.get("labels"), (*path, "labels"))
     yield from check_annotations(meta.get("annotations"), (*path, "annotations"))
     yield from _check_owners(meta.get("ownerReferences"), (*path, "ownerReferences"))
-    yield from _check_finalizers(meta.get("finalizers"), (*path, "finalizers"), core=group in CORE_GROUPS)
+    core = group in CORE_GROUPS and (group, kind) != EVENT
+    yield from _check_finalizers(meta.get("finalizers"), (*path, "finalizers"), core=core)
     yield from _check_system_fields(meta, path, kind=kind, old=old)
     if old is not None and isinstance(old.get("metadata"), dict):
         yield from _check_update(meta, old["metadata"], path)
@@ -184,6 +192,8 @@ def _check_name(meta: dict[str, Any], rule: names.Format, *, prefixed: bool) -> 
     if not name:
         if not generate:
             yield NAME.required(("metadata", "name"), "name or generateName is required")
+        elif isinstance(generate, str) and not prefix(generate) and (detail := rule(f"{generate[:_PREFIX]}x2x2x")):
+            yield NAME.invalid(("metadata", "generateName"), generate, f"the name made from it {detail}")
     elif (detail := rule(name)) or (detail := names.path_segment(name)):
         yield NAME.invalid(("metadata", "name"), name, detail)
 
