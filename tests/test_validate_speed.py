@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from trainyard.checks import parallel
+from trainyard.checks.repository import validate_repository
+from trainyard.checks.result import Result
 from trainyard.checks.validate import strangers
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -156,3 +159,24 @@ def test_what_webhooks_look_up_is_known_in_every_process(files, monkeypatch, spe
     monkeypatch.setattr(parallel, "LARGE", 1)
     monkeypatch.setattr(parallel, "PART", 1)
     assert strangers(inputs, ROOT / "schemas") == alone
+
+
+def test_results_come_in_the_order_of_names():
+    """Names are judged by several processes only where there is much, and in their order either way."""
+    names = ["b", "a", "c"]
+    for size in (1, parallel.LARGE):
+        found = parallel.each(names, lambda name: Result(notes=[f"{name} {os.getpid()}"]), lambda _, size=size: size)
+        notes = [each.notes[0].split() for each in found]
+        assert [name for name, _ in notes] == names
+        assert (str(os.getpid()) in {process for _, process in notes}) == (size == 1 or not parallel.able())
+
+
+@pytest.mark.slow
+def test_clusters_are_judged_apart(monkeypatch):
+    """A repository's clusters judged with several processes give the same result in the same order."""
+    clusters = ["kind", "nimbus"]
+    alone = validate_repository(ROOT, lambda _: None, clusters=clusters)
+    monkeypatch.setattr(parallel, "LARGE", 1)
+    shares = []
+    assert validate_repository(ROOT, lambda _: None, clusters=clusters, watch=shares.append) == alone
+    assert shares == [0.5, 1]

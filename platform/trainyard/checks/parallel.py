@@ -52,8 +52,21 @@ BETWEEN = re.compile(rb"\n---\r?\n(?=[A-Za-z\"{])")
 def pays(inputs: Sequence[Input]) -> bool:
     """Whether there is much to judge, and each object can be judged alone: policies look at all others."""
     large = sum(len(data) for _, data in inputs) > LARGE
-    able = sys.platform == "linux" and (os.cpu_count() or 1) > 1
-    return large and able and not any(POLICY.encode() in data for _, data in inputs)
+    return large and able() and not any(POLICY.encode() in data for _, data in inputs)
+
+
+def able() -> bool:
+    """Whether there are cores for several processes, which are split off cheaply."""
+    return sys.platform == "linux" and (os.cpu_count() or 1) > 1
+
+
+def each(names: Sequence[str], judge: Callable[[str], Result], size: Callable[[str], int]) -> Iterator[Result]:
+    """Yield the result of each name in order, of many bytes with several processes."""
+    if len(names) < 2 or not able() or sum(map(size, names)) <= LARGE:
+        yield from map(judge, names)
+        return
+    with multiprocessing.get_context("fork").Pool(os.cpu_count(), _begin_each, (judge,)) as pool:
+        yield from pool.imap(_named, names)
 
 
 def judged(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[[float], None]) -> Result | None:
@@ -139,6 +152,19 @@ def moved(result: Result, count: int) -> Result:
         objects=[replace(each, document=each.document + count) for each in result.objects],
         findings=[replace(each, location=place(each.location)) for each in result.findings],
     )
+
+
+_judge: Callable[[str], Result] | None = None
+
+
+def _begin_each(judge: Callable[[str], Result]) -> None:
+    global _judge  # noqa: PLW0603  # how a forked process gets what cannot be sent to it cheaply
+    _judge = judge
+
+
+def _named(name: str) -> Result:
+    assert _judge is not None
+    return _judge(name)
 
 
 _work: tuple[Judge, Alone, list[list[Piece]]] | None = None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from trainyard.api import catalog, kubeconform, webhooks
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
+from trainyard.api.rulebook import Rulebook
 from trainyard.api.shelf import Shelf
-from trainyard.checks import cel_policies, policies, validate
+from trainyard.checks import cel_policies, parallel, policies, validate
 from trainyard.checks.places import SPECIAL
 from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
@@ -23,7 +25,7 @@ from trainyard.manifests import Manifest
 from trainyard.specs import Cluster
 from trainyard.specs.load import load_repository
 from trainyard.specs.run import Specs
-from trainyard.system import files
+from trainyard.system import cache, files
 from trainyard.system.data import policy_files, schemas_dir
 from trainyard.workloads.resolve import resolve
 
@@ -60,14 +62,21 @@ class Checking:
         manifests = validate.decode_all(inputs, result)
         known = known.with_crds(each.value for each in manifests)
         around = webhooks.around(each.value for each in manifests)
-        judge = Judge(known, self.allow_unknown, self.namespaces(cluster, manifests), self.line_of, around=around)
+        rulebook = Rulebook(cache.private("rules", self.rules_of or self.root))
+        namespaces = self.namespaces(cluster, manifests)
+        judge = Judge(known, self.allow_unknown, namespaces, self.line_of, around=around, rulebook=rulebook)
         updates = None if self.before is None else Updates(judge, self.olds(name, self.before), manifests)
         judgements = [judge.judge(each) if updates is None else updates.judge(each) for each in manifests]
+        rulebook.keep()
         self.policies(name, known, judgements, rules, result, updates)
         self.second_engine(known, inputs, result)
         if any((self.root / GENERATED / name / NODES).glob("*")):
             result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
         return result
+
+    def size(self, name: str) -> int:
+        """Return how many bytes there are to judge of a cluster."""
+        return sum(found.stat.st_size for found in files.walk(self.root / GENERATED / name) if is_object(found.path))
 
     def catalog(self, name: str, cluster: Cluster, result: Result) -> Catalog:
         """Return the kinds that a cluster serves: its Kubernetes, its operators and its Argo CD."""
@@ -166,10 +175,12 @@ def validate_repository(
     allow_unknown: Iterable[str] = (),
     before: Mapping[str, Sequence[tuple[str, bytes]]] | None = None,
     rules_of: Path | None = None,
+    watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
     """Judge the generated tree of every cluster, or of those named; raises SpecError for one that is not there.
 
     `rules_of` is the repository whose schemas and policies count, where that is another than the one at `root`.
+    `watch` is told the share that is done. Large trees are judged with a process for each core, a cluster at a time.
     """
     result = Result()
     specs, findings = load_repository(root)
@@ -178,9 +189,12 @@ def validate_repository(
         return result
     checking = Checking(root, specs, spec_line, frozenset(allow_unknown), before, rules_of)
     rules = load_policies(policy_files(rules_of or root))
-    for name in list(clusters) or sorted(specs.clusters):
+    names = list(clusters) or sorted(specs.clusters)
+    for name in names:
         if name not in specs.clusters:
             raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, specs.clusters)}")
-        result.extend(checking.cluster(name, rules))
+    for number, found in enumerate(parallel.each(names, partial(checking.cluster, rules=rules), checking.size), 1):
+        result.extend(found)
+        watch(number / len(names))
     result.say_once()
     return result

@@ -143,6 +143,7 @@ def repository(
     """Judge the repository's own tree; an error that a frozen run had at the base already is a warning."""
     from trainyard.checks import past
     from trainyard.checks.repository import validate_repository
+    from trainyard.cli._progress import progress
     from trainyard.errors import ToolError
     from trainyard.synth.base import base_commit
     from trainyard.synth.origins import spec_lines
@@ -157,7 +158,10 @@ def repository(
         names = sorted(path.stem for path in (root / "platform" / "clusters").glob("*.yaml"))
         before = past.objects_at(found, commit, clusters or names)
     lines = spec_lines(root)
-    result = validate_repository(root, lines, clusters=clusters, allow_unknown=allow_unknown, before=before)
+    with progress("judging") as watch:
+        result = validate_repository(
+            root, lines, clusters=clusters, allow_unknown=allow_unknown, before=before, watch=watch
+        )
     if found is not None and result.errors and past.is_live(root):
         commit = base_commit(found, base)
         if commit is not None:
