@@ -22,6 +22,7 @@ NEAREST = {
     "another patch of a line": ("0.19.0", "0.19.2"),
     "a newer line": ("0.21.0", "0.19.2"),
     "an older line": ("0.17.3", "0.18.6"),
+    "far beyond all": ("9.9.9", "0.19.2"),
     "a leading v": ("v0.18.6", "0.18.6"),
 }
 

@@ -18,6 +18,8 @@ from repo import ENV, Repo
 
 pytestmark = pytest.mark.node
 
+SRIOV = {"sriov-network-operator": "1.6.0", "multus": "4.3.0", "whereabouts": "0.9.4"}
+
 MAIN = "import sys; from trainyard.cli import main; main(sys.argv[1:])"
 
 
@@ -132,6 +134,21 @@ def test_what_operators_and_launchers_refuse_stops_a_synth(repo: Repo) -> None:
     assert "did you mean 'torchrun'" in done.stderr
     assert "did you mean 'kueue'" in done.stderr
     assert tree(repo.root) == before
+
+
+def test_a_cluster_that_does_not_hold_together_stops_a_synth(repo: Repo) -> None:
+    """Addresses that do not last, kubelets that would not start, and shapes that do not exist are all findings."""
+    kubelet = {"cpuManagerPolicy": "none", "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}}
+    pools = {**CLUSTER["pools"], "gpu": {**CLUSTER["pools"]["gpu"], "kubelet": kubelet}}
+    fabric = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/27"}
+    operators = {name: {"version": version} for name, version in SRIOV.items()}
+    wrong = {**CLUSTER, "pools": pools, "fabric": fabric, "operators": CLUSTER["operators"] | operators}
+    unknown = {**CLUSTER, "pools": {**pools, "gpu": {"shape": "dgx-h10", "nodes": 4}}}
+    for cluster, rules in ((wrong, {"rdma-ipam-capacity", "numa-full-pcpus"}), (unknown, {"spec/unknown-shape"})):
+        rewrite(repo, clusters={"test": cluster})
+        done = trainyard(repo.root, "synth")
+        assert done.returncode == 1
+        assert all(f"[{rule}]" in done.stderr for rule in rules), done.stderr
 
 
 def test_removing_a_volume_that_a_run_needs_is_refused(repo: Repo) -> None:

@@ -40,8 +40,12 @@ def names() -> tuple[str, ...]:
 
 
 def nearest(facts: Facts, version: str) -> str:
-    """Return the known release with the least distance, the first number weighing most; of two, the newer."""
-    asked = order(version)
+    """Return the known release with the least distance, the first number weighing most; of two, the newer.
+
+    Beyond all known ones that is the last or the first of them.
+    """
+    numbers = [order(each) for each in facts.releases]
+    asked = max(min(numbers), min(order(version), max(numbers)))
 
     def distance(known: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         own = order(known)

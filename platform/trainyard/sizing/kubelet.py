@@ -93,12 +93,15 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 
 def check_cpus(pool: Pool, kubelet: Kubelet, source: Source, path: Path) -> Iterator[Finding]:
-    """Yield a static CPU manager without CPUs kept, half cores kept, and fewer CPUs kept than the shape says."""
+    """Yield a static CPU manager without CPUs kept, half cores kept, options of no policy, and fewer CPUs kept than the shape says."""
     kept = reserved_cpus(pool)
     field = "reservedSystemCPUs" if kubelet.reserved_cpus else "cpuManagerPolicy"
     if pins_cpus(pool) and not kept:
         message = "cpuManagerPolicy static needs CPUs kept for the system; name them in reservedSystemCPUs"
         yield problem("numa-guaranteed", message, source, (*path, "cpuManagerPolicy"))
+    if kubelet.cpu_manager_policy_options and kubelet.cpu_manager_policy != "static":
+        message = f"cpuManagerPolicy {kubelet.cpu_manager_policy!r} takes no options; remove them, or write static"
+        yield problem("numa-full-pcpus", message, source, (*path, "cpuManagerPolicyOptions"))
     whole = kubelet.cpu_manager_policy_options.get("full-pcpus-only") == "true"
     threads = pool.node.threads_per_core
     if pins_cpus(pool) and whole and len(kept) % threads:

@@ -10,7 +10,6 @@ from trainyard import launchers
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location
-from trainyard.operators import pairing
 from trainyard.specs.run import Run, Source, Specs
 from trainyard.synth import index
 from trainyard.synth.target import Terms
@@ -29,11 +28,11 @@ def check_jobs(specs: Specs) -> tuple[list[Run], list[Finding]]:
 
 
 def check_cluster(specs: Specs, name: str, root: Path) -> list[Finding]:
-    """Return what does not go together among a cluster's operators and their values."""
-    from trainyard.operators import values  # brings jsonschema, which takes long to import
+    """Return what does not go together on a cluster: operators, their values, fabric and kubelet settings."""
+    from trainyard.operators import fit  # brings jsonschema, which takes long to import
 
     cluster, source = specs.clusters[name], specs.sources[f"cluster/{name}"]
-    return [*pairing.check(cluster, source), *values.check(cluster, source, schemas_dir(root))]
+    return list(fit.check(cluster, source, schemas_dir(root)))
 
 
 def terms(specs: Specs, version: str) -> Terms:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
 from trainyard.specs import Cluster, Job
+from trainyard.specs.inventory import known
 from trainyard.specs.run import JobFile, Run, Specs, digest
 from trainyard.workloads import Workload, launchers, workloads
 from trainyard.workloads.patches import check as check_patches
@@ -37,11 +38,11 @@ def resolve(specs: Specs) -> tuple[list[Run], list[Finding]]:
 
 
 def run_of(specs: Specs, file: JobFile) -> Run | None:
-    """Return the run of a job, or None where it names a cluster, team or pool that does not exist."""
+    """Return the run of a job, or None where it names a cluster, team, pool or shape that does not exist."""
     job = file.job
     cluster, team = specs.clusters.get(job.cluster), specs.teams.get(file.team)
     pools = {job.pool, *(role.pool for role in job.roles.values() if role.pool)}
-    if cluster is None or team is None or not pools <= set(cluster.pools):
+    if cluster is None or team is None or not pools <= {name for name, pool in cluster.pools.items() if known(pool)}:
         return None
     return Run(
         job_name=file.name,
