@@ -161,14 +161,25 @@ def test_what_webhooks_look_up_is_known_in_every_process(files, monkeypatch, spe
     assert strangers(inputs, ROOT / "schemas") == alone
 
 
-def test_results_come_in_the_order_of_names():
-    """Names are judged by several processes only where there is much, and in their order either way."""
-    names = ["b", "a", "c"]
-    for size in (1, parallel.LARGE):
-        found = parallel.each(names, lambda name: Result(notes=[f"{name} {os.getpid()}"]), lambda _, size=size: size)
-        notes = [each.notes[0].split() for each in found]
-        assert [name for name, _ in notes] == names
-        assert (str(os.getpid()) in {process for _, process in notes}) == (size == 1 or not parallel.able())
+def test_results_come_in_the_order_of_items():
+    """What several processes say comes in the order of what they are asked."""
+    items = [3, 1, 2]
+    found = parallel.each(items, lambda item: Result(notes=[f"{item} {os.getpid()}"]))
+    notes = [each.notes[0].split() for each in found]
+    assert [int(item) for item, _ in notes] == items
+    assert str(os.getpid()) not in {process for _, process in notes}
+
+
+def test_updates_are_judged_by_several_processes(files, monkeypatch):
+    """With the files before, too: what is changed, added and removed is found as one process finds it."""
+    before = [(name, data.replace(b"backoffLimit", b"parallelism")) for name, data in files[1:]]
+    inputs = files[:-1]
+    alone = strangers(inputs, ROOT / "schemas", before=before)
+    assert {each.word for each in alone.changes} >= {"added", "removed", "refused"}
+    monkeypatch.setattr(parallel, "LARGE", 1)
+    shares = []
+    assert strangers(inputs, ROOT / "schemas", before=before, watch=shares.append) == alone
+    assert shares[-1] == 1
 
 
 @pytest.mark.slow

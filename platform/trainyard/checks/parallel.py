@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from trainyard.api import webhooks
 from trainyard.api.judge import Judge
@@ -32,6 +32,7 @@ class Piece(NamedTuple):
     line: int = 1
 
 
+T = TypeVar("T")
 Alone = Callable[[Piece, Judge], tuple[Result, int]]
 """Judges a piece in one process, and counts its documents."""
 
@@ -51,22 +52,19 @@ BETWEEN = re.compile(rb"\n---\r?\n(?=[A-Za-z\"{])")
 
 def pays(inputs: Sequence[Input]) -> bool:
     """Whether there is much to judge, and each object can be judged alone: policies look at all others."""
-    large = sum(len(data) for _, data in inputs) > LARGE
-    return large and able() and not any(POLICY.encode() in data for _, data in inputs)
+    much = is_much(sum(len(data) for _, data in inputs))
+    return much and not any(POLICY.encode() in data for _, data in inputs)
 
 
-def able() -> bool:
-    """Whether there are cores for several processes, which are split off cheaply."""
-    return sys.platform == "linux" and (os.cpu_count() or 1) > 1
+def is_much(size: int) -> bool:
+    """Whether so many bytes are worth several processes, where there are cores and processes are split off cheaply."""
+    return size > LARGE and sys.platform == "linux" and (os.cpu_count() or 1) > 1
 
 
-def each(names: Sequence[str], judge: Callable[[str], Result], size: Callable[[str], int]) -> Iterator[Result]:
-    """Yield the result of each name in order, of many bytes with several processes."""
-    if len(names) < 2 or not able() or sum(map(size, names)) <= LARGE:
-        yield from map(judge, names)
-        return
-    with multiprocessing.get_context("fork").Pool(os.cpu_count(), _begin_each, (judge,)) as pool:
-        yield from pool.imap(_named, names)
+def each(items: Sequence[T], judge: Callable[[T], Result]) -> Iterator[Result]:
+    """Yield the result of each item in order, from several processes that share what is known now."""
+    with multiprocessing.get_context("fork").Pool(os.cpu_count(), _begin_each, (judge, items)) as pool:
+        yield from pool.imap(_item, range(len(items)))
 
 
 def judged(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[[float], None]) -> Result | None:
@@ -154,17 +152,18 @@ def moved(result: Result, count: int) -> Result:
     )
 
 
-_judge: Callable[[str], Result] | None = None
+_given: tuple[Callable[[Any], Result], Sequence[Any]] | None = None
 
 
-def _begin_each(judge: Callable[[str], Result]) -> None:
-    global _judge  # noqa: PLW0603  # how a forked process gets what cannot be sent to it cheaply
-    _judge = judge
+def _begin_each(judge: Callable[[Any], Result], items: Sequence[Any]) -> None:
+    global _given  # noqa: PLW0603  # how a forked process gets what cannot be sent to it cheaply
+    _given = judge, items
 
 
-def _named(name: str) -> Result:
-    assert _judge is not None
-    return _judge(name)
+def _item(number: int) -> Result:
+    assert _given is not None
+    judge, items = _given
+    return judge(items[number])
 
 
 _work: tuple[Judge, Alone, list[list[Piece]]] | None = None

@@ -150,6 +150,8 @@ class Checking:
         on = [rule for rule in rules if rule.id not in off]
         outcome = cel_policies.check_judged(judgements, known, on, waivers, complete=True)
         validate.collect(result, judgements, outcome, updates)
+        if updates is not None:
+            result.changes = [*(result.changes or ()), *updates.removed()]
         result.add(waivers.unneeded(rule.id for rule in rules))
 
     def waivers(self, name: str) -> Iterable[Waiver]:
@@ -193,7 +195,9 @@ def validate_repository(
     for name in names:
         if name not in specs.clusters:
             raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, specs.clusters)}")
-    for number, found in enumerate(parallel.each(names, partial(checking.cluster, rules=rules), checking.size), 1):
+    judge = partial(checking.cluster, rules=rules)
+    several = len(names) > 1 and parallel.is_much(sum(map(checking.size, names)))
+    for number, found in enumerate(parallel.each(names, judge) if several else map(judge, names), 1):
         result.extend(found)
         watch(number / len(names))
     result.say_once()

@@ -20,6 +20,8 @@ from trainyard.manifests import Manifest
 from trainyard.system import memory
 
 POLICY = "ValidatingAdmissionPolicy"
+SHARE = 100
+"""Objects that a process judges before it hands over what it found."""
 
 
 def option(project: str) -> Location:
@@ -52,10 +54,9 @@ def strangers(
     judge = Judge(known, allow_unknown=frozenset(allow_unknown), rulebook=rulebook or Rulebook())
     with memory.uncollected():
         files, olds = list(inputs), None if before is None else decode_all(before, Result())
-        several = None
-        if olds is None and parallel.pays(files):
-            several = parallel.judged(files, judge, part, watch)
-        result.extend(several or alone(files, judge, olds=olds, watch=watch))
+        several = parallel.pays(files)
+        found = parallel.judged(files, judge, part, watch) if several and olds is None else None
+        result.extend(found or alone(files, judge, olds=olds, several=several, watch=watch))
     result.notes.append(assumed(known, kubernetes=kubernetes, projects=projects))
     return result
 
@@ -75,11 +76,13 @@ def alone(
     judge: Judge,
     *,
     olds: Iterable[Manifest] | None = None,
+    several: bool = False,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
-    """Judge files in this process: CRDs among them define kinds, policies and what operators look up count.
+    """Judge files that are decoded in this process: CRDs among them define kinds, policies and what is looked up count.
 
-    What an object became is forgotten with its verdict, unless there are policies, which look at all objects.
+    What an object became is forgotten with its verdict, unless there are policies, which look at all objects. With
+    `several`, processes that share what was decoded judge the objects.
     """
     result = Result()
     manifests = decode_all(files, result)
@@ -87,14 +90,37 @@ def alone(
     judge = replace(judge, catalog=judge.catalog.with_crds(values), around=webhooks.around(values))
     updates = None if olds is None else Updates(judge, olds, manifests)
     say = judge.judge if updates is None else updates.judge
-    judgements = watched(map(say, manifests), len(manifests), watch)
     if any(each.kind == POLICY for each in manifests):
-        kept = list(judgements)
+        kept = list(watched(map(say, manifests), len(manifests), watch))
         collect(result, kept, admitted(kept, judge.catalog), updates)
+    elif several:
+        share(result, manifests, say, updates, watch)
     else:
-        collect(result, judgements, Outcome(), updates)
+        collect(result, watched(map(say, manifests), len(manifests), watch), Outcome(), updates)
+    if updates is not None:
+        result.changes = [*(result.changes or ()), *updates.removed()]
     judge.rulebook.keep()
     return result
+
+
+def share(
+    result: Result,
+    manifests: Sequence[Manifest],
+    say: Callable[[Manifest], Judgement],
+    updates: Updates | None,
+    watch: Callable[[float], None],
+) -> None:
+    """Add to the result what several processes say of objects, some at a time."""
+
+    def judged(some: Sequence[Manifest]) -> Result:
+        found = Result()
+        collect(found, map(say, some), Outcome(), updates)
+        return found
+
+    parts = [manifests[start : start + SHARE] for start in range(0, len(manifests), SHARE)]
+    for number, found in enumerate(parallel.each(parts, judged), 1):
+        result.extend(found)
+        watch(number / len(parts))
 
 
 def watched(judgements: Iterable[Judgement], count: int, watch: Callable[[float], None]) -> Iterator[Judgement]:
@@ -138,7 +164,7 @@ def collect(result: Result, judgements: Iterable[Judgement], outcome: Outcome, u
         )
         result.add(each.findings)
     if updates is not None:
-        result.changes = [*(result.changes or ()), *changes, *updates.removed()]
+        result.changes = [*(result.changes or ()), *changes]
     result.add(outcome.findings)
 
 
