@@ -130,6 +130,8 @@ def rayjob(name: str, chance: random.Random) -> Object:
 KINDS: tuple[Callable[[str, random.Random], Object], ...] = (
     job, jobset, pytorchjob, deployment, rayjob, job, jobset, cronjob, pytorchjob, statefulset,
 )  # fmt: skip
+CUSTOM = ("JobSet", "PyTorchJob", "RayJob")
+"""Kinds among them that operators bring."""
 
 
 def typed(api_version: str, kind: str, name: str, chance: random.Random, spec: Object) -> Object:
