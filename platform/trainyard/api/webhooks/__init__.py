@@ -86,6 +86,7 @@ DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:default"), *_SUSPENDS),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:default"),),
     (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"), *_SUSPENDS),
+    ("", "Pod"): (("kueue", "kueue.serving:default_pod"),),
     ("batch", "Job"): _SUSPENDS,
     ("workload.codeflare.dev", "AppWrapper"): _SUSPENDS,
     (_KUBEFLOW, "MPIJob"): _SUSPENDS,

@@ -77,7 +77,7 @@ def default(review: Review) -> None:
         if policy.get("retentionPolicy") is None:
             policy["retentionPolicy"] = {"whenDeleted": "Delete"}
     for index, rule in each(inner(filled, "failurePolicy"), "rules"):
-        if not rule.get("name") and review.old is None:
+        if rule.get("name") in (None, "") and review.old is None:
             rule["name"] = f"failurePolicyRule{index}"
 
 

@@ -21,7 +21,9 @@ from trainyard.api.webhooks.decoded import quantity
 
 Write = Callable[[Any], None]
 
-_STRUCTS = frozenset({"metadata", "rolloutStrategy", "runPolicy", "scaleStrategy", "spec", "template"})
+_STRUCTS = frozenset(
+    {"metadata", "rayClusterConfig", "rolloutStrategy", "runPolicy", "scaleStrategy", "spec", "template"}
+)
 """Structs that are fields by value, so that Go always writes them, required or not."""
 _ALWAYS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("containers", "ephemeralContainers", "initContainers"), ("resources",)),

@@ -60,11 +60,11 @@ def _check_source(spec: Object) -> Iterator[Problem]:
 def _check_containers(review: Review, kind: str) -> Iterator[Problem]:
     """The webhook counts on the head's first container, and fails without one where it reads it."""
     path = (*_PATHS[kind], "headGroupSpec", "template", "spec", "containers")
-    if count(inner(review.value, *path[:-1]), "containers"):
-        return
     cluster = inner(review.value, *_PATHS[kind])
+    if (kind == "RayJob" and not cluster) or count(inner(review.value, *path[:-1]), "containers"):
+        return
     marked = str(annotations_of(review.value).get("ray.io/ft-enabled") or "").lower() == "true"
-    submits = kind == "RayJob" and cluster and text(review.spec, "submissionMode") == "K8sJobMode"
+    submits = kind == "RayJob" and text(review.spec, "submissionMode") == "K8sJobMode"
     if marked or child(cluster, "gcsFaultToleranceOptions") is not None:
         yield CLUSTER.required(path, "fault tolerance needs the Ray container")
     elif submits and child(review.spec, "submitterPodTemplate") is None:

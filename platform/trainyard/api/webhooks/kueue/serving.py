@@ -20,6 +20,7 @@ POD = Rule("webhook/kueue-pod", "kueue v0.19.2 pkg/controller/jobs/pod/pod_webho
 _PARENT = "kueue.x-k8s.io/pod-suspending-parent"
 _GROUP = "kueue.x-k8s.io/pod-group-name"
 _TOTAL = "kueue.x-k8s.io/pod-group-total-count"
+_GATE = "kueue.x-k8s.io/admission"
 _MANAGED = "kueue.x-k8s.io/managed"
 _RETRIABLE = "kueue.x-k8s.io/retriable-in-group"
 _MOST_REPLICAS = 1_000_000
@@ -85,6 +86,20 @@ def check_lws(review: Review) -> Iterator[Problem]:
         yield LWS.invalid((*at, "size"), now.get("size"), "field is immutable")
 
 
+def default_pod(review: Review) -> None:
+    """Gate a new Pod that waits in a queue, or whose owner does, and mark it as managed."""
+    value = review.value
+    metadata, spec = value.get("metadata"), child(value, "spec")
+    parent, queue = _PARENT in annotations_of(value), labels.queue_of(value, review.around)
+    if review.old is not None or spec is None or not isinstance(metadata, dict) or not (parent or queue):
+        return
+    if not parent:
+        metadata["labels"] = {**labels_of(value), _MANAGED: "true"}
+    gates = spec.get("schedulingGates") or []
+    if isinstance(gates, list) and _GATE not in [gate.get("name") for gate in gates if isinstance(gate, dict)]:
+        spec["schedulingGates"] = [*gates, {"name": _GATE}]
+
+
 def check_pod(review: Review) -> Iterator[Problem]:
     """Yield what is wrong with a Pod of its own, or of a group of Pods."""
     value = review.value
@@ -118,7 +133,7 @@ def check_pod(review: Review) -> Iterator[Problem]:
 def _check_pod_update(review: Review) -> Iterator[Problem]:
     """A Pod in a queue is gated while it waits, and is taken to wait."""
     old = review.old or {}
-    suspended = bool(labels.queue_of(old, review.around)) or "kueue.x-k8s.io/admission" in {
+    suspended = bool(labels.queue_of(old, review.around)) or _GATE in {
         gate.get("name") for _, gate in each(inner(old, "spec"), "schedulingGates")
     }
     yield from labels.check_queue_kept(review, suspended=suspended)

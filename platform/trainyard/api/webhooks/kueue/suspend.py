@@ -5,9 +5,10 @@ A queued job is taken to wait still, as one does that was only just applied.
 
 from __future__ import annotations
 
-from trainyard.api.core.shapes import Object, inner
+from trainyard.api.core.shapes import Object, child, inner
 from trainyard.api.webhooks.around import Review, annotations_of
 from trainyard.api.webhooks.kueue import labels
+from trainyard.api.webhooks.kueue.topology import GROUP
 
 _STOPPING = "kueue.x-k8s.io/stopping"
 _SPEC = ("spec",)
@@ -22,11 +23,18 @@ _HOLDERS = {
 """By kind: the path of what holds the field `suspend`."""
 
 
-def default(review: Review) -> None:
-    """Suspend a new job that is queued; an apply that says nothing of it leaves a stored one as it is."""
+def default(review: Review) -> bool:
+    """Suspend a new job that is queued; an apply that says nothing of it leaves a stored one as it is.
+
+    Returns whether the webhook changes a new job in another way, of which nothing here needs to know.
+    """
     suspended = now(review) if review.old is not None else is_mutated(review)
-    if not suspended:
-        return
+    if suspended:
+        _suspend(review)
+    return review.old is None and (_is_gated(review) or _is_counted_on(review))
+
+
+def _suspend(review: Review) -> None:
     holder = review.value
     for key in _path(review):
         holder = holder.setdefault(key, {})
@@ -34,6 +42,20 @@ def default(review: Review) -> None:
             return
     if holder.get("suspend") is None or holder["suspend"] is False:
         holder["suspend"] = True
+
+
+def _is_gated(review: Review) -> bool:
+    """Whether the webhook gates the pods of an elastic cluster."""
+    return review.value.get("kind") in ("RayCluster", "RayService") and labels.elastic(review.value)
+
+
+def _is_counted_on(review: Review) -> bool:
+    """Whether the webhook tells the workers of an MPIJob that their launcher is the first of them."""
+    specs = inner(review.spec, "mpiReplicaSpecs")
+    launcher, worker = child(specs, "Launcher"), child(specs, "Worker")
+    if review.spec.get("runLauncherAsWorker") is not True or launcher is None or worker is None:
+        return False
+    return GROUP not in inner(launcher, "template", "metadata", "annotations")
 
 
 def is_mutated(review: Review) -> bool:

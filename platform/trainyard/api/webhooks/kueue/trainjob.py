@@ -17,7 +17,9 @@ _REF: Path = ("spec", "runtimeRef")
 
 
 def default(review: Review) -> bool:
-    """Say that a new job always changes: the webhook adds a patch of its own, of which nothing here needs to know."""
+    """Say that a new job always changes: the webhook adds a patch of its own, which nothing here needs to know."""
+    if review.old is None and review.spec.get("runtimePatches", []) is None:
+        review.spec["runtimePatches"] = []
     return review.old is None
 
 
