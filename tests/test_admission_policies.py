@@ -163,6 +163,11 @@ VALIDATIONS = {
         ["Unknown: cannot be judged without the user who asks: not you"],
     ),
     "who asks does not matter": ([check(f"{K} || request.userInfo.username == 'me'")], {}, []),
+    "the authorizer of the request is unknown": (
+        [check("authorizer.requestResource.check('create').allowed()", message="may not")],
+        {},
+        ["Unknown: cannot be judged without the authorizer: may not"],
+    ),
     "the authorizer is unknown": (
         [check("authorizer.group('').resource('pods').check('create').allowed()", message="no pods")],
         {},
@@ -285,6 +290,60 @@ def test_what_is_not_among_the_files_is_unknown():
     taking = make_policy([check("params.data.x == 'y'", message="x")], paramKind=CONFIG_MAP)
     assert decisions(taking, config_map(), bindings=[by_name("p")], around=nothing) == [
         "Unknown: cannot be judged without the parameters ConfigMap team/p: x"
+    ]
+
+
+POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it", "namespace": "team"}}
+CONTAINERS = {"containers": [{"name": "c", "image": "i"}]}
+ADDED = {
+    "the account": ("object.spec.serviceAccountName == 'default'", {}, True),
+    "the account that is named": ("object.spec.serviceAccountName == 'mine'", {"serviceAccountName": "mine"}, True),
+    "a priority": ("object.spec.priority == 0", {}, True),
+    "no priority where a class decides": ("has(object.spec.priority)", {"priorityClassName": "high"}, False),
+    "tolerations of outages": ("object.spec.tolerations.size() == 2", {}, True),
+    "none that is there already": (
+        "object.spec.tolerations.size() == 1",
+        {"tolerations": [{"operator": "Exists"}]},
+        True,
+    ),
+    "resources, though empty": ("object.spec.containers.all(c, has(c.resources))", {}, True),
+    "the token of the account": ("object.spec.volumes.exists(v, has(v.projected))", {}, True),
+    "no token that is refused": ("has(object.spec.volumes)", {"automountServiceAccountToken": False}, False),
+}
+
+
+@pytest.mark.parametrize(("expression", "spec", "right"), ADDED.values(), ids=ADDED)
+def test_policies_see_what_admission_adds_to_pods(expression, spec, right):
+    """Account, priority, tolerations and token are there before a policy is asked."""
+    rules = [{**RULE, "resources": ["pods"]}]
+    pod = {**POD, "spec": {**CONTAINERS, **spec}}
+    assert decisions(make_policy([check(expression)], rules=rules), pod) == (
+        [] if right else [f"Deny: failed expression: {expression}"]
+    )
+
+
+def test_the_address_of_a_service_is_the_servers():
+    """By the time a policy is asked a Service has one, whichever."""
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": POD["metadata"], "spec": {"type": "ClusterIP"}}
+    policy = make_policy(
+        [check("object.spec.clusterIP == ''", message="no")], rules=[{**RULE, "resources": ["services"]}]
+    )
+    assert decisions(policy, service) == [
+        "Unknown: cannot be judged without the address that the server gives the Service: no"
+    ]
+
+
+def test_parameters_that_may_not_exist():
+    """Where none are found, a binding refuses or passes by what it says: what is not known is never passed over."""
+    around = Surroundings({"team": NAMESPACE})
+    for action, right in {"Deny": "refuses where there are none", "Allow": ""}.items():
+        binding = {**DENY, "paramRef": {"name": "p", "parameterNotFoundAction": action}}
+        policy = make_policy([check("true || params.data.x == 'y'")], paramKind=CONFIG_MAP)
+        found = decisions(policy, config_map(), bindings=[binding], around=around)
+        assert [right in each for each in found] == ([True] if right else [])
+    policy = make_policy([check("false", message="no")], paramKind=CONFIG_MAP)
+    assert decisions(policy, config_map(), bindings=[binding], around=around) == [
+        "Unknown: applies depending on the parameters ConfigMap team/p: no"
     ]
 
 

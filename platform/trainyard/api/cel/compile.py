@@ -94,7 +94,7 @@ class Compiler:
             operand, name = node.arguments
             assert isinstance(name, Constant)
             return ["optional field", self.plan(operand), *self.step(operand, name.value)]
-        nodes = node.arguments if node.target is None or node.target.id in self.checked.qualified else node.children
+        nodes = node.arguments if node.target is None or self.is_namespace(node.target) else node.children
         if (special := self.special(node, nodes)) is not None:
             return special
         overloads = self.checked.overloads[node.id]
@@ -106,6 +106,11 @@ class Compiler:
         if node.function == "_[_]" and not sure:
             return ["index", *arguments]
         return ["call" if sure else "dispatched", [reference(each) for each in overloads], arguments]
+
+    def is_namespace(self, target: Node) -> bool:
+        """Whether what a function is called on is a part of its name, rather than a value."""
+        name = self.checked.qualified.get(target.id)
+        return name is not None and name not in self.slots and name not in TYPE_NAMES
 
     def special(self, node: Call, nodes: Sequence[Node]) -> Plan | None:
         """Plan the operators that choose what they evaluate, and the common ones without a detour."""

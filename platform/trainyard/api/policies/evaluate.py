@@ -7,7 +7,7 @@ plugin/webhook/matchconditions/matcher.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from trainyard.api.cel import CelError, Program, Unknown
@@ -107,7 +107,22 @@ class Run:
             yield from self.refused(f"failed to configure binding: {error.message}")
             return
         for each in found:
-            yield from self.evaluated(self.bindings(request, matched, each))
+            bindings = self.bindings(request, matched, each)
+            if isinstance(each, Unknown) and len(found) == 1:
+                yield from self.presumed(bindings, each.message)
+            else:
+                yield from self.evaluated(bindings)
+
+    def presumed(self, bindings: dict[str, Any], missing: str) -> Iterator[Decision]:
+        """Evaluate with parameters of which it is not known whether there are any."""
+        ref = self.binding.spec.get("paramRef") or {}
+        if ref.get("parameterNotFoundAction") != "Deny":
+            yield from replace(self, doubt=self.doubt or missing).evaluated(bindings)
+            return
+        found = list(self.evaluated(bindings))
+        yield from found
+        if self.policy.fails and not found:
+            yield self.decision("Unknown", f"cannot be judged without {missing}: it refuses where there are none")
 
     def bindings(self, request: Request, matched: Resource, param: Object | Unknown | None) -> dict[str, Any]:
         """Return the variables that expressions refer to."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from trainyard.api.cel import Unknown
+from trainyard.api.policies import admitted
 from trainyard.api.served import Kind
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
@@ -178,9 +179,13 @@ class Surroundings:
 
 
 def as_admitted(value: Object | None, request: Request) -> Object | None:
-    """Return an object as policies see it: in its namespace, with the metadata that the server adds unknown."""
+    """Return an object as policies see it: with what the server adds, and unknown where only it can tell."""
     if value is None:
         return None
+    asked = request.resource
+    value = admitted.complete(value, asked.group, asked.kind)
+    if chosen := admitted.assigned(value, asked.group, asked.kind):
+        value = {**value, "spec": Partial(value["spec"], chosen)}
     given = value.get("metadata")
     metadata = dict(given) if isinstance(given, Mapping) else {}
     unknown = {key: f"the {key} that the server sets" for key in SERVER_FIELDS}
