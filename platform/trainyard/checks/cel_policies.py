@@ -15,7 +15,9 @@ from trainyard.api.catalog import load as load_catalog
 from trainyard.api.judge import Judgement
 from trainyard.api.metadata import minor
 from trainyard.api.policies import Binding, Decision, Request, Resource, Surroundings, typecheck
+from trainyard.checks import repeated
 from trainyard.checks.policies import RUN_LABEL, Waivers
+from trainyard.checks.repeated import BINDING, POLICY
 from trainyard.checks.result import Outcome
 from trainyard.documents import format_path
 from trainyard.findings import Finding, Location, Severity
@@ -24,7 +26,6 @@ from trainyard.manifests import Manifest
 if TYPE_CHECKING:
     from trainyard.checks.policy import Policy
 
-POLICY, BINDING = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
 NEWEST = "1.36"
 
 
@@ -67,11 +68,13 @@ def check_judged(
     """
     sound = [each for each in judgements if each.value is not None and not malformed(each)]
     subjects = list(admitted(sound, catalog))
-    objects = tuple(each.value for each in subjects)
-    namespaces = {each.manifest.name: each.value for each in subjects if each.manifest.gvk == ("", "v1", "Namespace")}
+    several = repeated.unclear(each.value for each in subjects)
+    shaping = [each for each in subjects if repeated.identity(each.value) not in several]
+    objects = tuple(each.value for each in shaping)
+    namespaces = {each.manifest.name: each.value for each in shaping if each.manifest.gvk == ("", "v1", "Namespace")}
     around = Surroundings(namespaces, objects, complete=complete)
     known = {rule.id for rule in rules}
-    bound = [*ours(rules, catalog.kubernetes), *theirs(subjects, catalog.kubernetes, known)]
+    bound = [*ours(rules, catalog.kubernetes), *theirs(shaping, catalog.kubernetes, known)]
     compiled = [each for each in subjects if each.manifest.kind == POLICY and each.valid]
     outcome = Outcome(list(types(compiled, catalog)))
     for subject, decision, found in run(subjects, bound, around, waivers):

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from trainyard.api import webhooks
 from trainyard.api.judge import Judge
+from trainyard.checks import repeated
 from trainyard.checks.inputs import decode
+from trainyard.checks.repeated import DEFINITION, POLICY
 from trainyard.checks.result import Result
 from trainyard.documents import EMPTY, is_plain
 from trainyard.findings import Location
@@ -42,7 +44,6 @@ LARGE = 8 * 2**20
 PART = 2**20
 """Bytes that a process judges before it hands over what it found."""
 
-DEFINITION, POLICY = "CustomResourceDefinition", "ValidatingAdmissionPolicy"
 SHARED = frozenset({DEFINITION, *webhooks.CONSULTED})
 """Kinds whose objects matter to objects of other files."""
 
@@ -71,7 +72,8 @@ def judged(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[
     """Judge inputs with several processes; None where a kind was spelt so that it was not seen to concern them all."""
     parts = split(piece for each in inputs for piece in cut(*each))
     known = [*shared(each for part in parts for each in part)]
-    judge = replace(judge, catalog=judge.catalog.with_crds(known), around=webhooks.around(known))
+    others = webhooks.around(repeated.clear(known))
+    judge = replace(judge, catalog=repeated.with_crds(judge.catalog, known), around=others)
     found: list[tuple[Piece, Result, int]] = []
     context = multiprocessing.get_context("fork")
     with context.Pool(os.cpu_count(), _begin, (judge, alone, parts)) as pool:
@@ -80,7 +82,10 @@ def judged(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[
                 return None
             found += ((piece, *each) for piece, each in zip(parts[number], results, strict=True))
             watch((number + 1) / len(parts))
-    return joined(found)
+    result = joined(found)
+    if said := repeated.note(known):
+        result.notes.append(said)
+    return result
 
 
 def shared(pieces: Iterable[Piece]) -> Iterator[dict[str, Any]]:

@@ -10,16 +10,16 @@ from trainyard.api import catalog, webhooks
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
 from trainyard.api.rulebook import Rulebook
-from trainyard.checks import parallel
+from trainyard.checks import parallel, repeated
 from trainyard.checks.inputs import decode, decode_from
 from trainyard.checks.policies import Waivers
+from trainyard.checks.repeated import POLICY
 from trainyard.checks.result import Change, Judged, Outcome, Result
 from trainyard.checks.updates import Updates
 from trainyard.findings import Location
 from trainyard.manifests import Manifest
 from trainyard.system import memory
 
-POLICY = "ValidatingAdmissionPolicy"
 SHARE = 100
 """Objects that a process judges before it hands over what it found."""
 
@@ -87,7 +87,8 @@ def alone(
     result = Result()
     manifests = decode_all(files, result)
     values = [each.value for each in manifests]
-    judge = replace(judge, catalog=judge.catalog.with_crds(values), around=webhooks.around(values))
+    known, others = repeated.with_crds(judge.catalog, values), repeated.clear(values)
+    judge = replace(judge, catalog=known, around=webhooks.around(others))
     updates = None if olds is None else Updates(judge, olds, manifests)
     say = judge.judge if updates is None else updates.judge
     if any(each.kind == POLICY for each in manifests):
@@ -100,6 +101,8 @@ def alone(
     if updates is not None:
         result.changes = [*(result.changes or ()), *updates.removed()]
     judge.rulebook.keep()
+    if said := repeated.note(values):
+        result.notes.append(said)
     return result
 
 
