@@ -13,7 +13,8 @@ from small_site import Site
 from trainyard import plan
 from trainyard.documents.differences import changed_keys, differences
 from trainyard.errors import SpecError, ToolError
-from trainyard.plan.shape import shape
+from trainyard.plan import losses
+from trainyard.plan.shape import Shape, shape
 
 
 @pytest.fixture
@@ -88,7 +89,57 @@ def test_a_retired_job_stops(site: Site) -> None:
     """Its files go."""
     run = site.run_of("nlp/llm")
     site.job("nlp/llm", retired=True)
-    assert words(site) == ["test", f"stops nlp/{run}", "runs: 1 stops, 2 are left alone; 0 other objects change"]
+    shape, loss = "Job of 2 pods, queue research", "it has no checkpoints, so all its work is lost"
+    assert words(site) == [
+        "test",
+        f"stops nlp/{run}: {shape}; {loss}",
+        "runs: 1 stops, 2 are left alone; 0 other objects change",
+    ]
+
+
+def test_what_ends_is_said_first(site: Site) -> None:
+    """A reviewer looks for what stops, and only then for what begins."""
+    site.job("nlp/llm", retired=True)
+    site.job("nlp/aaa")
+    assert [line.split()[0] for line in words(site)[1:3]] == ["stops", "starts"]
+
+
+def test_an_edited_frozen_file_is_said(site: Site) -> None:
+    """In a live repository nobody renders a run differently: somebody edited it."""
+    run = site.run_of("nlp/llm")
+    path = site.generated / f"test/runs/nlp/{run}/job.{run}.yaml"
+    path.write_text(path.read_text() + "# edited\n")
+    assert f"edits files of nlp/{run}, which is frozen and refused" in plan.render(plan.read(site.repo.root))
+
+
+def test_a_ledger_that_cannot_be_read_is_said(site: Site) -> None:
+    """Its runs would else look stopped."""
+    (site.generated / "test/ledger/nlp/llm.json").write_text("{")
+    (found,) = plan.read(site.repo.root).findings
+    assert found.is_error
+    assert found.message.startswith("this ledger cannot be read")
+
+
+LOSSES = {
+    "no file": (None, 64, "it resumes from the checkpoints of llm in volume v"),
+    "GPUs and minutes": (
+        {"checkpoint": {"everyMinutes": 20}},
+        64,
+        "it resumes from the checkpoints of llm in volume v; at most 20 minutes of work (21 GPU-hours) are repeated",
+    ),
+    "CPUs, and the default": (
+        {"checkpoint": {}},
+        0,
+        "it resumes from the checkpoints of llm in volume v; at most 30 minutes of work are repeated",
+    ),
+    "a damaged file": ({"checkpoint": {"everyMinutes": "x"}}, 8, "it resumes from the checkpoints of llm in volume v"),
+}
+
+
+@pytest.mark.parametrize(("job", "gpus", "words"), LOSSES.values(), ids=LOSSES)
+def test_what_a_run_does_again(job, gpus: int, words: str) -> None:
+    """At most the work since the last checkpoint, by the job's own interval."""
+    assert losses.resumed(Shape("", "v", gpus), job, "llm") == words
 
 
 def test_a_job_on_another_cluster_starts_from_nothing(site: Site) -> None:
@@ -96,9 +147,12 @@ def test_a_job_on_another_cluster_starts_from_nothing(site: Site) -> None:
     old = site.run_of("nlp/llm")
     new = site.job("nlp/llm", cluster="eu")
     state = "it starts from nothing, since checkpoints stay on test"
+    loss = "it has no checkpoints, so all its work is lost"
     assert words(site) == [
         "eu",
         f"starts nlp/{new} in place of {old} on test: Job of 2 pods, queue research; {state}",
+        "test",
+        f"stops nlp/{old}, since its job moves to eu: Job of 2 pods, queue research; {loss}",
         "runs: 1 is replaced, 2 are left alone; 0 other objects change",
     ]
 
@@ -115,10 +169,8 @@ def test_changed_objects_are_listed_with_their_fields(site: Site) -> None:
         "platform",
         "adds ClusterQueue batch",
         "changes ClusterQueue research: spec.stopPolicy: None -> Hold",
-        "teams/nlp",
-        "adds LocalQueue nlp/batch",
-        "teams/vision",
-        "adds LocalQueue vision/batch",
+        "teams/nlp, teams/vision",
+        "adds LocalQueue batch",
         "runs: 3 are left alone; 5 other objects change",
     ]
 
@@ -128,7 +180,7 @@ def test_a_removed_object_is_listed(site: Site) -> None:
     del site.clusters["eu"]
     lines = words(site)
     assert "removes ClusterQueue research" in lines
-    assert "removes ConfigMap nlp/runs" in lines
+    assert lines[lines.index("runs/nlp, runs/vision") + 1] == "removes ConfigMap runs"
 
 
 def test_a_repository_that_is_not_live_starts_nothing(tmp_path: Path) -> None:
@@ -243,7 +295,7 @@ def test_a_run_is_told_from_its_manifests() -> None:
     found = shape([{"apiVersion": "v1", "kind": "Service"}, job()])
     assert (
         found.words
-        == "Job of 4 pods with 8 example.com/rail and 32 nvidia.com/gpu, pool h100, queue research, priority high"
+        == "Job of 4 pods with 32 nvidia.com/gpu and 8 example.com/rail, pool h100, queue research, priority high"
     )
     assert found.claim == "checkpoints"
 

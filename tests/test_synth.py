@@ -85,6 +85,16 @@ def test_from_specs_to_files_and_words(repo: Repo) -> None:
     assert f"stops nlp/{run.parent.name}" in trainyard(repo.root, "plan").stdout
 
 
+def test_a_plan_of_a_tree_that_lags_behind_says_so(repo: Repo) -> None:
+    """A plan is told from the trees, so an edited job that is not rendered yet must not pass as left alone."""
+    rewrite(repo, jobs={"nlp/train": {**JOB, "nodes": 1}})
+    done = trainyard(repo.root, "plan")
+    assert done.returncode == 0
+    assert "jobs/nlp/train.yaml:1:1: warning: generated/ does not have what this file says" in done.stderr
+    assert trainyard(repo.root, "synth").returncode == 0
+    assert trainyard(repo.root, "plan").stderr == ""
+
+
 def test_a_cluster_that_changes_leaves_existing_runs_alone(repo: Repo) -> None:
     """Another release of an operator and another pool change the platform's files, and no file of a run."""
     before = {path: data for path, data in tree(repo.root).items() if "/runs/" in path or "/ledger/" in path}

@@ -8,6 +8,7 @@ from typing import Any
 
 from trainyard.documents import load
 from trainyard.documents.differences import changed_keys, differences
+from trainyard.plan import losses
 from trainyard.plan.effects import ObjectEffect, Plan, RunEffect, RunWord
 from trainyard.plan.shape import Shape, shape
 from trainyard.specs.run import OUTSIDE_DIGEST
@@ -17,6 +18,9 @@ from trainyard.synth.ledgers import JobKey
 from trainyard.synth.runs import folder_of
 from trainyard.synth.snapshot import Snapshot
 from trainyard.synth.verdict import hardware_with_runs
+
+PROTECTED = frozenset({"Namespace", "PersistentVolumeClaim"})
+"""Kinds that may be kept in the cluster when their file goes."""
 
 SHOWN = 4
 """Fields of an object that are named."""
@@ -54,21 +58,28 @@ def run_effects(base: Snapshot, now: Snapshot, spec: Spec) -> Iterator[RunEffect
             yield RunEffect("starts", *key, entry.name, new_shapes[key].words)
         else:
             old = ended.pop(source)
-            effect = follows(key, entry, new_shapes[key], source, old, old_shapes[source])
+            job = job_of(base, source, old, spec)
+            effect = follows(key, entry, new_shapes[key], source, old, old_shapes[source], job)
             yield replace(effect, because=reasons(now, key, entry, spec))
+            if source != key:
+                state = losses.stopped(old_shapes[source], job)
+                yield RunEffect("leaves", *source, old.name, old_shapes[source].words, entry.name, key[0], state=state)
     for key, entry in sorted(ended.items()):
-        claim = old_shapes[key].claim
-        yield RunEffect("stops", *key, entry.name, state=f"its checkpoints stay in volume {claim}" if claim else "")
+        state = losses.stopped(old_shapes[key], job_of(base, key, entry, spec))
+        yield RunEffect("stops", *key, entry.name, old_shapes[key].words, state=state)
 
 
-def follows(key: JobKey, entry: Entry, new: Shape, source: JobKey, ended: Entry, old: Shape) -> RunEffect:
-    """Return the effect of a run that comes in the place of another; `source` is the job whose run ends."""
+def follows(key: JobKey, entry: Entry, new: Shape, source: JobKey, ended: Entry, old: Shape, job: Any) -> RunEffect:
+    """Return the effect of a run that comes in the place of another; `source` is the job whose run ends.
+
+    `job` is its file as it was.
+    """
     word: RunWord = "replaces"
     state = "it starts from nothing, having no checkpoints"
     if source != key:
         word, state = "moves", f"it starts from nothing, since checkpoints stay on {source[0]}"
     elif new.claim and new.claim == old.claim:
-        state = f"it resumes from the checkpoints of {key[2]} in volume {new.claim}"
+        state = losses.resumed(old, job, key[2])
     elif new.claim:
         state = f"it starts from nothing, with its checkpoints in volume {new.claim} from now on"
     return RunEffect(word, *key, entry.name, new.words, ended.name, source[0], state=state)
@@ -82,6 +93,13 @@ def same(base: Snapshot, now: Snapshot, key: JobKey, entry: Entry) -> bool:
 def files_of(side: Snapshot, key: JobKey, entry: Entry) -> Mapping[str, str]:
     """Return the files of a run."""
     return side.folder(f"{key[0]}/{folder_of(key[1], entry.name)}")
+
+
+def job_of(base: Snapshot, key: JobKey, entry: Entry, spec: Spec) -> Any:
+    """Return the file of a run's job as it was at the base; None where a program made the job."""
+    entries = base.index(key[0], folder_of(key[1], entry.name)).values()
+    file = next((each.spec for each in entries if each.spec.startswith("jobs/") and each.spec.endswith(".yaml")), None)
+    return plain(spec(file)[0], file) if file else None
 
 
 def reasons(now: Snapshot, key: JobKey, entry: Entry, spec: Spec) -> tuple[str, ...]:
@@ -117,7 +135,8 @@ def object_effects(base: Snapshot, now: Snapshot) -> Iterator[ObjectEffect]:
         if old is None and new is not None:
             yield ObjectEffect("adds", cluster, folder, new.ref)
         elif old is not None and new is None:
-            yield ObjectEffect("removes", cluster, folder, old.ref)
+            kept = old.kind in PROTECTED and b"Prune=false" in (base.text(path) or b"")
+            yield ObjectEffect("removes", cluster, folder, old.ref, kept=kept)
         elif new is not None and base.files.get(path) != now.files.get(path):
             found = list(differences(plain(base.text(path), path), plain(now.text(path), path)))
             yield ObjectEffect("changes", cluster, folder, new.ref, tuple(found[:SHOWN]), max(0, len(found) - SHOWN))

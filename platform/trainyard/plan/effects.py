@@ -7,7 +7,7 @@ from typing import Literal
 
 from trainyard.findings import Finding, ObjectRef
 
-RunWord = Literal["starts", "replaces", "moves", "stops", "changes", "keeps"]
+RunWord = Literal["starts", "replaces", "moves", "leaves", "stops", "changes", "keeps"]
 ObjectWord = Literal["adds", "changes", "removes"]
 
 
@@ -15,8 +15,9 @@ ObjectWord = Literal["adds", "changes", "removes"]
 class RunEffect:
     """What happens to one run.
 
-    `replaces` and `moves` name the run that ends as `before`; `changes` is a run whose files change under the same
-    name, which only a repository that is not live has.
+    `replaces` and `moves` name the run that ends as `before`; of a move, `leaves` is the same on the cluster that the
+    job leaves, with the new run as `before`. `changes` is a run whose files change under the same name, which in a
+    live repository is refused.
     """
 
     word: RunWord
@@ -46,6 +47,8 @@ class ObjectEffect:
     """Fields that change, `spec.numVfs: 4 -> 8`; the first few."""
     more: int = 0
     """How many other fields change."""
+    kept: bool = False
+    """Whether what is removed here stays in the cluster, protected from pruning."""
 
 
 @dataclass(frozen=True, slots=True)

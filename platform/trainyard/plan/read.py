@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from trainyard.errors import SpecError, ToolError
+from trainyard.findings import Finding, Severity
 from trainyard.plan.compare import compare
 from trainyard.plan.effects import Plan
+from trainyard.specs import layout
+from trainyard.specs.load import read_repository
 from trainyard.synth.base import ASK, base_commit
 from trainyard.synth.disk import Disk
-from trainyard.synth.snapshot import GENERATED, REPOSITORY, from_disk, from_git, settings
+from trainyard.synth.runs import wanted
+from trainyard.synth.snapshot import GENERATED, REPOSITORY, Snapshot, from_disk, from_git, settings
 from trainyard.system import files
 from trainyard.system import git as system_git
 from trainyard.system.cache import Cache, folder
+from trainyard.system.git import Git
 
 
 def read(root: Path, *, ref: str | None = None, automated: bool = False) -> Plan:
@@ -34,10 +41,34 @@ def read(root: Path, *, ref: str | None = None, automated: bool = False) -> Plan
     base = from_git(git, commit)
     disk = Disk(root, Cache(folder(root)), git.algorithm)
     now = from_disk(root / GENERATED, disk.scan(GENERATED))
+    notes = [*unreadable(now), *behind(root, git, commit, disk, now)]
     disk.save()
 
     def spec(file: str) -> tuple[bytes | None, bytes | None]:
         oid = git.object_id(commit, file) if commit else None
         return next(git.read([oid])) if oid else None, files.read(root / file)
 
-    return compare(base, now, spec, live=live)
+    found = compare(base, now, spec, live=live)
+    return replace(found, findings=(*found.findings, *base.findings, *notes))
+
+
+def unreadable(now: Snapshot) -> Iterator[Finding]:
+    """Yield the ledgers at hand that cannot be read, whose runs the plan would else take for stopped."""
+    message = "this ledger cannot be read, so its runs look stopped; restore it with `trainyard synth`"
+    yield from (replace(each, message=message) for each in now.findings)
+
+
+def behind(root: Path, git: Git, commit: str | None, disk: Disk, now: Snapshot) -> Iterator[Finding]:
+    """Yield the changed job files whose runs are not in the tree at hand, which a plan therefore says nothing of."""
+    oid = git.object_id(commit, layout.JOBS) if commit else None
+    before = git.listing(oid) if oid else {}
+    there = disk.scan(layout.JOBS)
+    same = {path for path, each in there.items() if before.get(path) == each}
+    if len(same) == len(there) or not (root / layout.CLUSTERS).is_dir():
+        return
+    specs, _ = read_repository(root, skip=frozenset(f"{layout.JOBS}/{path}" for path in same))
+    for each in map(wanted, specs.jobs):
+        entry = now.active.get(each.key)
+        if (entry.name if entry else None) != (None if each.retired else each.run):
+            message = f"generated/ does not have what this file says of job {each.job!r}; run `trainyard synth` first"
+            yield Finding("run/stale", "run", message, each.location, Severity.WARNING)

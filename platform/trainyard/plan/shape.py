@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,16 +12,21 @@ from trainyard.synth.references import LABELS, POOL_LABEL
 from trainyard.workloads import PodSet, Workload, workloads
 
 ORDINARY = frozenset({"cpu", "memory", "ephemeral-storage"})
+VENDORS = ("nvidia.com/", "amd.com/")
+"""What the resources of GPUs, and of parts of GPUs, begin with."""
+
 CHECKPOINTS = "CHECKPOINT_DIR"
 """Environment variable that tells a program where its checkpoints are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A run in words, and the claim that its checkpoints are in, if it has any."""
+    """A run in words, the claim that its checkpoints are in, if it has any, and how many GPUs it holds."""
 
     words: str = ""
     claim: str | None = None
+    gpus: int = 0
+    """GPUs of all pods, whole or in parts."""
 
 
 def shape(objects: Iterable[Any]) -> Shape:
@@ -39,19 +45,21 @@ def _shape(value: Mapping[str, Any], workload: Workload) -> Shape:
     specs = [_at(value, (*each.template, "spec")) for each in sets]
     pods = sum(each.count for each in sets)
     words = f"{workload.kind} of {pods} {'pod' if pods == 1 else 'pods'}"
-    if devices := _devices(sets, specs):
-        words += f" with {devices}"
+    devices = _devices(sets, specs)
+    if devices:
+        words += f" with {' and '.join(_named(devices))}"
     pools = sorted({pool for spec in specs if isinstance(pool := _at(spec, ("nodeSelector", POOL_LABEL)), str)})
     words += f", pool {' and '.join(pools)}" if pools else ""
     labels = _at(value, ("metadata", "labels"))
     named = {what: labels.get(label) for label, what in LABELS.items()} if isinstance(labels, Mapping) else {}
     words += "".join(f", {what} {name}" for what, name in sorted(named.items(), reverse=True) if name)
     claims = [claim for spec in specs if (claim := _checkpoint_claim(spec))]
-    return Shape(words, claims[0] if claims else None)
+    gpus = sum(amount for name, amount in devices.items() if name.startswith(VENDORS))
+    return Shape(words, claims[0] if claims else None, gpus)
 
 
-def _devices(sets: Iterable[PodSet], specs: Iterable[Any]) -> str:
-    """Return what all pods together have beside CPUs and memory: `64 nvidia.com/gpu`."""
+def _devices(sets: Iterable[PodSet], specs: Iterable[Any]) -> Counter[str]:
+    """Return what all pods together have beside CPUs and memory."""
     total: Counter[str] = Counter()
     for each, spec in zip(sets, specs, strict=True):
         for container in _list(_at(spec, ("containers",))):
@@ -59,7 +67,17 @@ def _devices(sets: Iterable[PodSet], specs: Iterable[Any]) -> str:
             for name, amount in (limits if isinstance(limits, Mapping) else {}).items():
                 if name not in ORDINARY and str(amount).isdigit():
                     total[name] += each.count * int(amount)
-    return " and ".join(f"{amount} {name}" for name, amount in sorted(total.items()) if amount)
+    return +total
+
+
+def _named(devices: Mapping[str, int]) -> Iterator[str]:
+    """Yield devices in words, GPUs first: `64 nvidia.com/gpu`; of those that differ by a number, the number of them."""
+    groups: dict[tuple[bool, str, int], list[str]] = {}
+    for name, amount in sorted(devices.items()):
+        stem = re.sub(r"\d+$", "", name)
+        groups.setdefault((not name.startswith(VENDORS), stem, amount), []).append(name)
+    for (_, stem, amount), names in sorted(groups.items()):
+        yield f"{amount} {names[0]}" if len(names) == 1 else f"{amount} each of {len(names)} {stem}*"
 
 
 def _checkpoint_claim(spec: Any) -> str | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from trainyard.plan.effects import ObjectEffect, Plan, RunEffect
+from trainyard.plan.effects import ObjectEffect, Plan, RunEffect, RunWord
 
 NOTES = {
     "hardware": "synced by hand, drains or reboots nodes",
@@ -13,6 +13,9 @@ NOTES = {
     "argocd": "how Argo CD syncs the cluster",
 }
 """What is special about a folder."""
+
+SHOWN = 4
+"""Objects of a group that are named."""
 
 
 def render(plan: Plan) -> str:
@@ -34,14 +37,17 @@ def opening(plan: Plan) -> Iterator[str]:
         yield "live is false: no cluster syncs this repository, so nothing starts or stops yet"
 
 
+ORDER: tuple[RunWord, ...] = ("stops", "leaves", "replaces", "moves", "changes", "starts")
+"""What ends comes first: it is what a reviewer looks for."""
+
+
 def run_lines(plan: Plan, cluster: str) -> Iterator[str]:
     """Yield a sentence for each run of a cluster that does not stay as it is."""
-    for effect in plan.runs:
-        if effect.cluster == cluster and effect.word != "keeps":
-            yield run_line(effect)
+    for word in ORDER:
+        yield from (run_line(effect, live=plan.live) for effect in plan.of(word) if effect.cluster == cluster)
 
 
-def run_line(effect: RunEffect) -> str:
+def run_line(effect: RunEffect, *, live: bool = True) -> str:
     """Return what happens to one run."""
     name = f"{effect.team}/{effect.run}"
     about = f": {effect.shape}" if effect.shape else ""
@@ -54,31 +60,44 @@ def run_line(effect: RunEffect) -> str:
             return f"replaces {effect.team}/{effect.before} by {effect.run}{reason}{about}{state}"
         case "moves":
             return f"starts {name} in place of {effect.before} on {effect.before_cluster}{about}{state}"
+        case "leaves":
+            return f"stops {name}, since its job moves to {effect.before_cluster}{about}{state}"
         case "stops":
-            return f"stops {name}{state}"
+            return f"stops {name}{about}{state}"
         case "changes":
-            return f"renders {name} differently"
+            return f"edits files of {name}, which is frozen and refused" if live else f"renders {name} differently"
         case "keeps":
             return f"leaves {name} alone"
 
 
 def object_lines(plan: Plan, cluster: str) -> Iterator[str]:
-    """Yield the changed folders of a cluster, each with a line for every object."""
+    """Yield the changed folders of a cluster, those with equal changes together, each with a line for equal objects."""
     folders: dict[str, list[ObjectEffect]] = defaultdict(list)
     for effect in plan.objects:
         if effect.cluster == cluster:
             folders[effect.folder].append(effect)
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for folder, effects in sorted(folders.items()):
         note = NOTES.get(folder.partition("/")[0])
-        yield f"{folder}{f' ({note})' if note else ''}"
-        for effect in effects:
-            yield f"  {object_line(effect)}"
+        alike[(f" ({note})" if note else "", *lines_of(effects, folder))].append(folder)
+    for (note, *lines), names in alike.items():
+        yield f"{', '.join(names)}{note}"
+        yield from (f"  {line}" for line in lines)
 
 
-def object_line(effect: ObjectEffect) -> str:
-    """Return what happens to one object."""
-    fields = ", ".join(effect.fields) + (f" and {effect.more} more" if effect.more else "")
-    return f"{effect.word} {effect.object}{f': {fields}' if fields else ''}"
+def lines_of(effects: Iterable[ObjectEffect], folder: str) -> Iterator[str]:
+    """Yield a line for each group of objects of one kind to which the same happens."""
+    groups: dict[tuple[str, str, tuple[str, ...], int, bool], list[str]] = defaultdict(list)
+    for each in effects:
+        known = each.object.namespace in {None, folder.rpartition("/")[2]}
+        name = each.object.name if known else f"{each.object.namespace}/{each.object.name}"
+        groups[each.word, each.object.kind, each.fields, each.more, each.kept].append(name)
+    for (word, kind, fields, more, kept), names in groups.items():
+        shown = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+        what = f"{kind} {shown}" if len(names) == 1 else f"{len(names)} {kind} ({shown})"
+        change = ", ".join(fields) + (f" and {more} more" if more else "")
+        stays = ", kept in the cluster" if kept else ""
+        yield f"{word} {what}{stays}{f': {change}' if change else ''}"
 
 
 def closing(plan: Plan) -> str:

@@ -93,7 +93,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 
 def check_cpus(pool: Pool, kubelet: Kubelet, source: Source, path: Path) -> Iterator[Finding]:
-    """Yield a static CPU manager without CPUs kept, half cores kept, options of no policy, and fewer CPUs kept than the shape says."""
+    """Yield a static CPU manager without CPUs kept, half cores, options of no policy, and fewer CPUs than the shape."""
     kept = reserved_cpus(pool)
     field = "reservedSystemCPUs" if kubelet.reserved_cpus else "cpuManagerPolicy"
     if pins_cpus(pool) and not kept:
