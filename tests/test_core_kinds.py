@@ -423,6 +423,15 @@ CASES: dict[str, Case] = {
         },
         None,
     ),
+    "a claim template with a status that no claim has": (
+        objects.STATEFUL_SET,
+        {
+            "spec.volumeClaimTemplates": [
+                {**objects.CLAIM, "metadata": {"name": "data"}, "status": {"phase": "x", "conditions": []}}
+            ],
+        },
+        None,
+    ),
     # Devices
     "a selector that is no condition": (
         objects.DEVICE_CLASS,

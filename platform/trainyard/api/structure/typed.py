@@ -65,9 +65,11 @@ class Compiler:
         return self.types[go_type]
 
     def struct(self, node: Mapping[str, Any], go_type: str) -> Check:
-        """Compile a named type."""
+        """Compile a named type; a status inside a template, as claims have, is none that a server looks at."""
         if go_type == JSON_SCHEMA and not self.loose:
             self.types.update(schema_parts(node))
+        if go_type.endswith("Status") and self.choices and "properties" in node:
+            return Compiler(choices=False, required=self.required, loose=self.loose).struct(node, go_type)
         return DECODED.get(go_type) or self.field(node, go_type.rpartition(".")[2])
 
     def field(self, node: Mapping[str, Any], place: str) -> Check:
