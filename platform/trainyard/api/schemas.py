@@ -18,8 +18,8 @@ TYPE = "x-trainyard-type"
 """Key that names the Go type of a node."""
 
 REFERENCE = "#/definitions/"
-SCHEMAS = ("items", "additionalProperties", "not")
-LISTS = ("allOf", "anyOf", "oneOf")
+SCHEMAS = frozenset({"items", "additionalProperties", "not"})
+LISTS = frozenset({"allOf", "anyOf", "oneOf"})
 
 
 def load(path: Path) -> Schema:
@@ -40,20 +40,27 @@ def resolve(schema: Schema) -> Schema:
 
 
 def _visit(node: Schema, definitions: Mapping[str, Schema], seen: set[int]) -> None:
-    """Replace the references beneath a node, and restate its null."""
+    """Replace the references beneath a node, and restate its null: `nullable` alone says where it is a value."""
     if id(node) in seen:
         return
     seen.add(id(node))
-    _restate_null(node)
-    for key in SCHEMAS:
-        if isinstance(child := node.get(key), dict):
-            node[key] = _target(child, definitions, seen)
-    for key in LISTS:
-        if isinstance(children := node.get(key), list):
-            node[key] = [_target(child, definitions, seen) for child in children]
-    if isinstance(properties := node.get("properties"), dict):
-        for name, child in properties.items():
-            properties[name] = _target(child, definitions, seen)
+    if node.get("x-kubernetes-int-or-string") and isinstance(union := node.get("anyOf"), list):
+        node["anyOf"] = [each for each in union if each != {"type": "null"}]
+    for key, found in node.items():
+        if type(found) is dict:
+            if key == "properties":
+                for name, child in found.items():
+                    found[name] = _target(child, definitions, seen)
+            elif key in SCHEMAS:
+                node[key] = _target(found, definitions, seen)
+        elif type(found) is list:
+            if key in LISTS:
+                node[key] = [_target(child, definitions, seen) for child in found]
+            elif key == "type":
+                others = [each for each in found if each != "null"]
+                node[key] = others[0] if len(others) == 1 else others
+            elif key == "enum":
+                node[key] = [each for each in found if each is not None]
 
 
 def _target(node: Schema, definitions: Mapping[str, Schema], seen: set[int]) -> Schema:
@@ -67,15 +74,3 @@ def _target(node: Schema, definitions: Mapping[str, Schema], seen: set[int]) -> 
         return definition
     _visit(definition, definitions, seen)
     return {**definition, **{key: value for key, value in node.items() if key != "$ref"}}
-
-
-def _restate_null(node: Schema) -> None:
-    """Take null out of unions: `nullable` alone says where it is a value, and it is no choice of an enum."""
-    types = node.get("type")
-    if isinstance(types, list):
-        others = [each for each in types if each != "null"]
-        node["type"] = others[0] if len(others) == 1 else others
-    if isinstance(choices := node.get("enum"), list):
-        node["enum"] = [each for each in choices if each is not None]
-    if node.get("x-kubernetes-int-or-string") and isinstance(union := node.get("anyOf"), list):
-        node["anyOf"] = [each for each in union if each != {"type": "null"}]
