@@ -87,14 +87,14 @@ def object_lines(plan: Plan, cluster: str) -> Iterator[str]:
 
 def lines_of(effects: Iterable[ObjectEffect], folder: str) -> Iterator[str]:
     """Yield a line for each group of objects of one kind to which the same happens."""
-    groups: dict[tuple[str, str, tuple[str, ...], int, bool], list[str]] = defaultdict(list)
+    groups: dict[tuple[str, str, str, tuple[str, ...], int, bool], list[str]] = defaultdict(list)
     for each in effects:
         known = each.object.namespace in {None, folder.rpartition("/")[2]}
-        name = each.object.name if known else f"{each.object.namespace}/{each.object.name}"
-        groups[each.word, each.object.kind, each.fields, each.more, each.kept].append(name)
-    for (word, kind, fields, more, kept), names in groups.items():
-        shown = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-        what = f"{kind} {shown}" if len(names) == 1 else f"{len(names)} {kind} ({shown})"
+        within = "" if known else f"{each.object.namespace}/"
+        groups[each.word, each.object.kind, within, each.fields, each.more, each.kept].append(each.object.name)
+    for (word, kind, within, fields, more, kept), names in groups.items():
+        shown = within + ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+        what = f"{kind} {shown}".rstrip() if len(names) == 1 else f"{len(names)} {kind} ({shown})"
         change = ", ".join(fields) + (f" and {more} more" if more else "")
         stays = ", kept in the cluster" if kept else ""
         yield f"{word} {what}{stays}{f': {change}' if change else ''}"
