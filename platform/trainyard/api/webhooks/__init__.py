@@ -9,6 +9,7 @@ is judged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -101,6 +102,8 @@ DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 
 _EXEMPT = {"kueue": frozenset({"kube-system", "kueue-system"}), "volcano": frozenset({"kube-system", "volcano-system"})}
 """Namespaces that a project's webhooks leave alone."""
+_UPDATERS = frozenset({"lws"})
+"""Projects whose webhooks fill fields in on updates too; the others' are asked on creation alone."""
 _PATCHERS = frozenset({"volcano"})
 """Projects whose webhooks say what to change field by field, and so leave the rest as it is written."""
 
@@ -123,36 +126,35 @@ def default(
 ) -> None:
     """Fill in, in place, what mutating webhooks add and later layers need; `old` is the stored object, with defaults.
 
-    A hook may return true for a change that nothing here needs to know, other than that it was made. An apply over a
-    stored object keeps what a webhook once added, but not inside lists that are replaced whole.
+    A hook may return true for a change that nothing here needs to know, other than that it was made.
     """
     namespace = Review(value).namespace
     hooks = [
         (project, _found(entry))
         for project, entry in DEFAULTS.get((kind.group, kind.kind), ())
         if project in projects and not (kind.namespaced and namespace in _EXEMPT.get(project, ()))
+        if old is None or project in _UPDATERS
     ]
+    review = Review(value, old, around, given, kind)
     typed = [hook for project, hook in hooks if project not in _PATCHERS]
-    if typed and old is None and not kind.typed:
-        _rewrite(value, typed, kind, given, around)
+    if typed and not kind.typed:
+        _rewrite(review, typed, kind)
         typed = []
     for hook in (*typed, *(hook for project, hook in hooks if project in _PATCHERS)):
-        hook(Review(value, old, around, given, kind))
+        hook(review)
 
 
-def _rewrite(
-    value: Object, hooks: Iterable[Callable[..., Any]], kind: Kind, given: Object | None, around: Around
-) -> None:
-    """Let webhooks change a new object's typed form; only what they change is written into the object itself."""
-    form = copied(value)
+def _rewrite(review: Review, hooks: Iterable[Callable[..., Any]], kind: Kind) -> None:
+    """Let webhooks change an object's typed form; only where they do is it written into the object itself."""
+    form = copied(review.value)
     if (kind.kind, kind.version) == ("ClusterQueue", "v1beta1"):
         form = {**form, "spec": rewritten.encoded(form.get("spec"), kind.schema["properties"]["spec"])}
     rewritten.rewrite(form, kind)
     before = copied(form)
-    answers = [hook(Review(form, None, around, given, kind)) for hook in hooks]
+    answers = [hook(replace(review, value=form)) for hook in hooks]
     if any(answers) or form != before:
-        value.clear()
-        value.update(form)
+        review.value.clear()
+        review.value.update(form)
 
 
 def check(

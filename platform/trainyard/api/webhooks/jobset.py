@@ -58,7 +58,7 @@ def check(review: Review) -> Iterator[Problem]:
 
 
 def default(review: Review) -> None:
-    """Fill in what the webhook does on create; an apply over it keeps all but what stands in the list of rules."""
+    """Fill in what the webhook does on create."""
     filled = child(review.value, "spec")
     if filled is None:
         return
@@ -77,7 +77,7 @@ def default(review: Review) -> None:
         if policy.get("retentionPolicy") is None:
             policy["retentionPolicy"] = {"whenDeleted": "Delete"}
     for index, rule in each(inner(filled, "failurePolicy"), "rules"):
-        if rule.get("name") in (None, "") and review.old is None:
+        if rule.get("name") in (None, ""):
             rule["name"] = f"failurePolicyRule{index}"
 
 

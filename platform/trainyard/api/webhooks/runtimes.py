@@ -11,6 +11,8 @@ from typing import Any
 from trainyard.api.core.shapes import Object
 
 ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
+UNCHECKED = "trainer.kubeflow.org/webhook-validation"
+"""Label whose value `disabled` keeps a runtime from the webhooks."""
 
 _SHARED = [{"mountPath": "/workspace", "name": "initializer"}]
 

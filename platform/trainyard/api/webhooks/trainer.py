@@ -13,7 +13,7 @@ from trainyard.api.core.equality import differs
 from trainyard.api.core.shapes import EMPTY, Object, child, count, each, flag, inner, number, text, texts
 from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.webhooks.around import QUEUE, Review, annotations_of, labels_of
-from trainyard.api.webhooks.runtimes import ANCESTOR, BROUGHT
+from trainyard.api.webhooks.runtimes import ANCESTOR, BROUGHT, UNCHECKED
 from trainyard.api.webhooks.torchtune import check_torchtune
 
 GROUP = "trainer.kubeflow.org"
@@ -27,7 +27,6 @@ FLUX = Rule("webhook/trainjob-flux", f"{_PLUGINS}/flux/flux.go")
 XGBOOST = Rule("webhook/trainjob-xgboost", f"{_PLUGINS}/xgboost/xgboost.go")
 VOLCANO = Rule("webhook/trainjob-volcano", f"{_PLUGINS}/volcano/volcano.go")
 
-_DISABLED = "trainer.kubeflow.org/webhook-validation"
 _QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 _DATASET, _MODEL, _NODE = "dataset-initializer", "model-initializer", "node"
 _CONTAINERS = {"trainer": _NODE, _MODEL: _MODEL, _DATASET: _DATASET}
@@ -48,7 +47,7 @@ _RESERVED = {
 
 def check_runtime(review: Review) -> Iterator[Problem]:
     """Yield what is wrong with a runtime's jobs; changes of a namespaced TrainingRuntime are never judged."""
-    if labels_of(review.value).get(_DISABLED) == "disabled":
+    if labels_of(review.value).get(UNCHECKED) == "disabled":
         return
     if review.old is not None and review.value.get("kind") == "TrainingRuntime":
         return

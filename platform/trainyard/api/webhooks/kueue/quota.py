@@ -29,7 +29,7 @@ _TRY_NEXT = "TryNextFlavor"
 def default(review: Review) -> None:
     """Add the finalizer that keeps a new ClusterQueue or ResourceFlavor while it is used."""
     metadata = review.value.get("metadata")
-    if review.old is None and isinstance(metadata, dict):
+    if isinstance(metadata, dict):
         finalizers = metadata.get("finalizers") or []
         if isinstance(finalizers, list) and FINALIZER not in finalizers:
             metadata["finalizers"] = [*finalizers, FINALIZER]

@@ -91,7 +91,7 @@ def default_pod(review: Review) -> None:
     value = review.value
     metadata, spec = value.get("metadata"), child(value, "spec")
     parent, queue = _PARENT in annotations_of(value), labels.queue_of(value, review.around)
-    if review.old is not None or spec is None or not isinstance(metadata, dict) or not (parent or queue):
+    if spec is None or not isinstance(metadata, dict) or not (parent or queue):
         return
     if not parent:
         metadata["labels"] = {**labels_of(value), _MANAGED: "true"}

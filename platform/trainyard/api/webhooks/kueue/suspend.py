@@ -24,14 +24,10 @@ _HOLDERS = {
 
 
 def default(review: Review) -> bool:
-    """Suspend a new job that is queued; an apply that says nothing of it leaves a stored one as it is.
-
-    Returns whether the webhook changes a new job in another way, of which nothing here needs to know.
-    """
-    suspended = now(review) if review.old is not None else is_mutated(review)
-    if suspended:
+    """Suspend a new job that is queued; return whether the webhook changes it in another way, not needed here."""
+    if is_mutated(review):
         _suspend(review)
-    return review.old is None and (_is_gated(review) or _is_counted_on(review))
+    return _is_gated(review) or _is_counted_on(review)
 
 
 def _suspend(review: Review) -> None:

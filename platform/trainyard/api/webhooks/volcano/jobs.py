@@ -54,7 +54,7 @@ def check(review: Review) -> Iterator[Problem]:
 def default(review: Review) -> None:
     """Fill in what the webhook does, which it does on create alone."""
     filled = child(review.value, "spec")
-    if filled is None or review.old is not None:
+    if filled is None:
         return
     _encode(filled, review.kind)
     for index, task in each(filled, "tasks"):

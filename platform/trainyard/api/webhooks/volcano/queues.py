@@ -42,7 +42,7 @@ Amounts = dict[str, int]
 def default_queue(review: Review) -> None:
     """Fill in what the webhook does on create: weight 1, and that others may reclaim."""
     spec = child(review.value, "spec")
-    if spec is None or review.old is not None:
+    if spec is None:
         return
     if is_zero(spec, "weight", of=int):
         spec["weight"] = 1
