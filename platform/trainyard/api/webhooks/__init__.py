@@ -19,7 +19,8 @@ from trainyard.api.defaults import copied
 from trainyard.api.problems import Problem
 from trainyard.api.served import Kind
 from trainyard.api.webhooks import decoded, rewritten
-from trainyard.api.webhooks.around import CONSULTED, Around, Review, around
+from trainyard.api.webhooks.around import CONSULTED, Around, Review, around, labels_of
+from trainyard.api.webhooks.runtimes import UNCHECKED
 
 __all__ = [
     "ADMISSION",
@@ -169,13 +170,22 @@ def check(
     """Yield what the admission webhooks of the installed projects refuse.
 
     `value` and `old` are defaulted; `given` is the manifest as written, which tells an explicit `false` from none;
-    `projects` are the releases of what is installed. What refers to objects that `around` does not hold is passed
-    over: they may exist. Never raises on sound structure; a subtree of a wrong type is passed over.
+    `projects` are the releases of what is installed. What webhooks look up and `around` does not hold cannot be judged.
+    Never raises on sound structure; a subtree of a wrong type is passed over.
     """
     hooks = ADMISSION.get((kind.group, kind.kind), ())
-    if not kind.typed and any(project in projects for project, _ in hooks):
+    review = Review(value, old, around, given, kind)
+    if not kind.typed and any(project in projects for project, _ in hooks) and _is_selected(review):
         yield from decoded.check(value, kind)
-    yield from _run(ADMISSION, Review(value, old, around, given), kind, projects)
+    yield from _run(ADMISSION, review, kind, projects)
+
+
+def _is_selected(review: Review) -> bool:
+    """Whether webhooks are asked at all: not of runtimes that say so, before and after."""
+    if review.value.get("kind") not in ("ClusterTrainingRuntime", "TrainingRuntime"):
+        return True
+    both = (review.value, review.value if review.old is None else review.old)
+    return any(labels_of(each).get(UNCHECKED) != "disabled" for each in both)
 
 
 def reconcile(
