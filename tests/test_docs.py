@@ -8,10 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from make import make_run
 from trainyard.checks.validate import strangers
+from trainyard.launchers import Wiring
+from trainyard.sizing import size
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -41,6 +45,7 @@ def copy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs") / "repository"
     for part in PARTS:
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "trainyard"))
+    (folder / ".tools").symlink_to(ROOT / ".tools")
     for top in ("jobs", "platform"):
         for name, text in (each.values for each in files(top)):
             (folder / name).write_text(text)
@@ -137,3 +142,15 @@ def test_links_of_the_docs_exist():
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_launcher_of_the_page_starts_a_run():
+    """The launcher that the page shows is whole: it makes the role of a run."""
+    (text,) = [text for _, _, text in blocks("python") if "trainyard.launchers import" in text]
+    found: dict[str, Any] = {}
+    exec(compile(text, "extending.md", "exec"), found)
+    run = make_run(launcher="accelerate")
+    wiring = Wiring(host=lambda role, index: f"{role}-{index}", rank="RANK", rank_field=None)
+    (role,) = found["LAUNCHER"].roles(run, size(run), wiring)
+    assert role.command == ("accelerate", "launch")
+    assert "--machine_rank=$(RANK)" in role.args

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
+from importlib.metadata import EntryPoint, version
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
 from repo import ENV, Repo
-from trainyard.synth import session
+from trainyard.synth import memory, session
 from trainyard.synth.session import Outcome
 
 pytestmark = pytest.mark.node
@@ -267,3 +267,19 @@ def test_many_processes_render_what_one_does(tmp_path: Path) -> None:
     subprocess.run(command, cwd=root, env={**ENV, "PYTHONPATH": str(ROOT / "platform")}, check=True)
     assert stale(root) == []
     assert rendered(root) == 0
+
+
+def test_a_plugin_that_changes_makes_all_that_is_remembered_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The code of a package beside Trainyard renders too, whatever its version says."""
+    source = tmp_path / "ownplugin" / "__init__.py"
+    source.parent.mkdir()
+    source.write_text("A = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    entry = EntryPoint("own", "ownplugin:A", "trainyard.kinds")
+    monkeypatch.setattr(memory, "entry_points", lambda group: [entry] if group == entry.group else [])
+    before = memory.code_key(ROOT, "1")
+    assert memory.code_key(ROOT, "1") == before
+    source.write_text("A = 22\n")
+    assert memory.code_key(ROOT, "1") != before

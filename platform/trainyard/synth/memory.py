@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -166,13 +167,23 @@ class Keys:
         return cache.key(self.code, *(part for path in paths for part in (path, self.specs.get(path, ""))))
 
 
+def stamps(folder: Path) -> Iterator[str]:
+    """Yield name, size and time of each source file of a package, which change with its code."""
+    for each in files.walk(folder):
+        if each.path.endswith((".py", ".yaml")):
+            yield f"{each.path} {each.stat.st_size} {each.stat.st_mtime_ns}"
+
+
 def code_key(root: Path, version: str) -> str:
     """Return a key of the code that renders and checks: this package as installed, plugins, policies and schemas."""
     parts = [version, sys.version]
-    code = (each for each in files.walk(PACKAGE) if each.path.endswith((".py", ".yaml")) and each.path[:5] != "data/")
-    parts += [f"{each.path} {each.stat.st_size} {each.stat.st_mtime_ns}" for each in code]
-    for group in PLUGINS:
-        parts += [f"{entry.value} {entry.dist.version if entry.dist else ''}" for entry in entry_points(group=group)]
+    parts += (part for part in stamps(PACKAGE) if not part.startswith("data/"))
+    plugins = [entry for group in PLUGINS for entry in entry_points(group=group)]
+    parts += [f"{entry.value} {entry.dist.version if entry.dist else ''}" for entry in plugins]
+    for name in sorted({entry.module.partition(".")[0] for entry in plugins} - {PACKAGE.name}):
+        spec = find_spec(name)
+        for place in (spec.submodule_search_locations or [spec.origin or ""]) if spec else ():
+            parts += stamps(Path(place)) if Path(place).is_dir() else [str(Path(place).stat().st_mtime_ns)]
     shipped = [path for path in policy_files(root) if path.suffix == ".yaml"]
     lock = files.read(schemas_dir(root) / "lock.yaml") or b""
     return cache.key(*parts, *(files.read(path) or b"" for path in shipped), lock)
