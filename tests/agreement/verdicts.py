@@ -88,10 +88,18 @@ def asked(case: Case, known: Catalog, server: Server) -> Theirs:
         finally:
             server.delete(case.old, kind)
     answers = {"create": server.create(value, kind)}
-    name = metadata.get("name") if isinstance(metadata := value.get("metadata"), dict) else None
+    given = value.get("metadata")
+    metadata = given if isinstance(given, dict) else {}
+    name = metadata.get("name")
     if isinstance(name, str) and name.strip("."):
         answers["apply"] = server.apply(value, kind)
+    elif not name and not metadata.get("generateName"):
+        answers["apply"] = NAMELESS
     return verdict(**answers)
+
+
+NAMELESS = Answer(405, "MethodNotAllowed", "metadata.name: Required value: what has no name cannot be applied")
+"""What becomes of an object without a name, even one that the server would name if it were created."""
 
 
 def sent(value: Any) -> Any:

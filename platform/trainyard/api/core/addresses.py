@@ -11,6 +11,8 @@ from collections.abc import Collection
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from typing import Any
 
+from trainyard.api.core.shapes import integer
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
@@ -35,7 +37,7 @@ def _parse_v4(text: str) -> IPv4Address | None:
     match = _V4.fullmatch(text)
     if match is None:
         return None
-    parts = [int(part) for part in match.groups()]
+    parts = [integer(part) for part in match.groups()]
     return IPv4Address(bytes(parts)) if max(parts) <= 255 else None
 
 
@@ -79,9 +81,9 @@ def parse_network(text: str) -> Network | None:
 def _split(text: str) -> tuple[str, int] | None:
     head, slash, bits = text.partition("/")
     address = parse(head)
-    if not slash or address is None or not _DIGITS.fullmatch(bits) or int(bits) > address.max_prefixlen:
+    if not slash or address is None or not _DIGITS.fullmatch(bits) or integer(bits) > address.max_prefixlen:
         return None
-    return str(address), int(bits)
+    return str(address), integer(bits)
 
 
 def is_canonical(text: str) -> bool:

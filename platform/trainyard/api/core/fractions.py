@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.api import names
+from trainyard.api.core.shapes import integer
 from trainyard.api.problems import Path, Problem, Rule
 
 
 def amount(value: Any) -> int | None:
     """Return the number before the percent sign, or the number; None for what is neither."""
     if type(value) is str:
-        return None if names.percent(value) else int(value[:-1])
+        return None if names.percent(value) else integer(value[:-1])
     if type(value) is float and value.is_integer():
         return int(value)
     return value if type(value) is int else None

@@ -171,7 +171,9 @@ def _check_update(value: Object, old: Object, options: Options) -> Iterator[Prob
     yield from _check_completions(spec, before)
     if before.get("selector") is not None or flag(spec, "manualSelector"):
         yield from check_immutable(spec.get("selector"), before.get("selector"), ("spec", "selector"), IMMUTABLE)
-    if flag(before, "manualSelector") and not flag(spec, "manualSelector"):
+    meta, was = inner(spec, "template", "metadata"), inner(before, "template", "metadata")
+    taken = bool(was.get("labels")) and "labels" not in meta
+    if not flag(spec, "manualSelector") and (flag(before, "manualSelector") or taken):
         yield SELECTOR.required(("spec", "template", "metadata", "labels"), "those of a generated selector are missing")
     for field in _FIXED:
         yield from check_immutable(spec.get(field), before.get(field), ("spec", field), IMMUTABLE)

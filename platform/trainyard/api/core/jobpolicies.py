@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from trainyard.api import names
-from trainyard.api.core.shapes import Object, child, count, each, inner, number, text
+from trainyard.api.core.shapes import Object, child, count, each, inner, integer, number, text
 from trainyard.api.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/batch/validation/validation.go"
@@ -128,7 +128,7 @@ def count_indexes(text_: str, completions: int) -> int | str:
         limits = interval.split("-")
         if len(limits) > 2 or not all(_INTEGER.fullmatch(part) for part in limits):
             return f"{interval!r} is no index and no interval such as 3-5"
-        first, final = int(limits[0]), int(limits[-1])
+        first, final = integer(limits[0]), integer(limits[-1])
         if first >= completions or final >= completions:
             return f"{interval!r} is too large for {completions} completions"
         if (len(limits) == 2 and first >= final) or (last is not None and last >= first):

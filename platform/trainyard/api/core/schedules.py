@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from trainyard.api.core.shapes import integer
 from trainyard.api.core.timezones import is_zone
 
 _MONTH_NAMES = "jan feb mar apr may jun jul aug sep oct nov dec"
@@ -83,5 +84,5 @@ def _number(text: str, words: dict[str, int]) -> int | None:
         return words[text.lower()]
     if not _INTEGER.fullmatch(text):
         return None
-    value = int(text)
+    value = integer(text)
     return value if 0 <= value < 2**63 else None

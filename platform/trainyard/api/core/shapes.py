@@ -10,6 +10,8 @@ from typing import Any
 
 Object = dict[str, Any]
 EMPTY: Object = {}
+_MOST_DIGITS = 40
+_HUGE: int = 10**_MOST_DIGITS
 
 
 def child(value: Object, key: str) -> Object | None:
@@ -67,3 +69,10 @@ def count(value: Object, key: str) -> int:
 def flag(value: Object, key: str) -> bool:
     """Whether the field is true."""
     return value.get(key) is True
+
+
+def integer(digits: str) -> int:
+    """A number in decimal digits, with a sign or without; beyond 40 digits all are equally large."""
+    sign, size = (-1, digits[1:]) if digits.startswith("-") else (1, digits.removeprefix("+"))
+    size = size.lstrip("0")
+    return sign * (int(size or "0") if len(size) <= _MOST_DIGITS else _HUGE)

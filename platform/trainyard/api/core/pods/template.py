@@ -11,7 +11,7 @@ from trainyard.api.core.pods.options import Options
 from trainyard.api.core.pods.rules import ANNOTATIONS, TEMPLATE
 from trainyard.api.core.pods.scheduling import check_tolerations
 from trainyard.api.core.pods.spec import all_containers, check_spec
-from trainyard.api.core.shapes import EMPTY, Object, child, count, inner, text
+from trainyard.api.core.shapes import EMPTY, Object, child, count, inner, integer, text
 from trainyard.api.metadata import check_annotations, check_labels
 from trainyard.api.problems import Path, Problem
 
@@ -64,7 +64,7 @@ def check_pod_annotations(meta: Object, spec: Object, path: Path) -> Iterator[Pr
 
 
 def _is_int32(text_: str) -> bool:
-    return _COST.fullmatch(text_) is not None and -(2**31) <= int(text_) < 2**31
+    return _COST.fullmatch(text_) is not None and -(2**31) <= integer(text_) < 2**31
 
 
 def _check_annotated_tolerations(value: str, path: Path) -> Iterator[Problem]:
