@@ -180,6 +180,33 @@ def test_kinds_served_twice(schemas, projects, expected):
     assert all(each.layer == "pairing" and each.rule == "pairing/served-twice" for each in findings)
 
 
+TWICE = {
+    "versions that one of them serves": (
+        "kubeflow.org",
+        "MPIJob",
+        {"v1": "training-operator", "v2beta1": "mpi-operator"},
+    ),
+    "the snapshots that a driver bundles": (
+        "snapshot.storage.k8s.io",
+        "VolumeSnapshot",
+        {"v1": "external-snapshotter"},
+    ),
+    "the newer of two copies": ("sriovnetwork.openshift.io", "SriovNetwork", {"v1": "network-operator"}),
+}
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize(("group", "kind", "expected"), TWICE.values(), ids=TWICE)
+def test_each_version_of_a_kind_served_twice_is_known(schemas, group, kind, expected, backwards):
+    """Whoever is named first: an object is judged by the project that knows its version, or whose group it is."""
+    names = ["csi-driver-nfs", "external-snapshotter", "mpi-operator", "network-operator", "sriov-network-operator"]
+    names = [*names, "training-operator"][:: -1 if backwards else 1]
+    known, _ = catalog.load(schemas, kubernetes="1.35", projects=dict.fromkeys(names))
+    assert {
+        version: found.project for version, found in known.kinds[group, kind].items() if version in expected
+    } == expected
+
+
 def test_crds_among_the_inputs_count(known):
     """A CRD among the inputs defines its kind, and wins over an installed operator's."""
     crd = make_crd({"size": {"type": "integer"}})
