@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from trainyard.api import applied, core, defaults, metadata, structural, webhooks, zeros
 from trainyard.api.catalog import Catalog, Missing
@@ -16,6 +16,9 @@ from trainyard.api.served import Kind
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Layer, Location, Severity
 from trainyard.manifests import Manifest
+
+if TYPE_CHECKING:
+    from trainyard.api.podsecurity.plugin import Admission
 
 Verdict = Literal["valid", "invalid", "unknown"]
 
@@ -58,6 +61,8 @@ class Judge:
     """How much it weighs that a controller never runs what admission lets pass."""
     rulebook: Rulebook = field(default_factory=Rulebook)
     """The rules of CRDs that were compiled already."""
+    security: Admission | None = None
+    """Pod Security, where a namespace among the objects enforces a level."""
 
     def judge(self, manifest: Manifest, *, old: dict[str, Any] | None = None) -> Judgement:
         """Return the verdict; `old` is the object before, where it is known."""
@@ -81,9 +86,15 @@ class Judge:
             decoding = [each for each in decoding if each.rule != ENUM or is_there(value, manifest.value, each.path)]
         findings = tuple(self._finding(manifest, each, "schema") for each in doubled)
         findings += tuple(self._findings(manifest, found, value, before, decoding))
-        if not any(each.is_error for each in findings):
+        verdict = verdict_of(findings)
+        if verdict == "valid":
             findings += tuple(self._webhooks(manifest, found, value, before))
-        return Judgement(manifest, verdict_of(findings), findings, value, found, before, self.spec_of(manifest))
+            verdict = verdict_of(findings)
+            if self.security is not None:
+                refused, said = self._security(self.security, manifest, found, value, before)
+                verdict = "invalid" if refused else verdict
+                findings += said
+        return Judgement(manifest, verdict, findings, value, found, before, self.spec_of(manifest))
 
     def _findings(
         self,
@@ -129,6 +140,8 @@ class Judge:
         """Put Go's and the operators' defaults into an object that has its schema's: what rules see."""
         if kind.typed:
             zeros.put(filled, kind.schema)
+            if filled.get("spec") is None and "spec" in kind.schema["properties"]:
+                filled["spec"] = {}
             core_defaults.apply(filled, self.catalog.kubernetes)
         projects = self.catalog.projects
         webhooks.default(filled, kind=kind, projects=projects, old=old, given=given, around=self.around)
@@ -177,6 +190,22 @@ class Judge:
         if not refused:
             for problem in webhooks.reconcile(value, kind=kind, projects=projects, around=self.around):
                 yield self._finding(manifest, problem, "webhook", self.refused_later)
+
+    def _security(
+        self,
+        security: Admission,
+        manifest: Manifest,
+        kind: Kind,
+        value: dict[str, Any],
+        old: dict[str, Any] | None,
+    ) -> tuple[bool, tuple[Finding, ...]]:
+        """Hold pods against the level of their namespace; say whether the server refuses the object itself."""
+        refused, findings = False, []
+        for each in security.check(value, group=kind.group, kind=kind.kind, old=old, around=self.around):
+            severity = Severity.ERROR if each.certain else Severity.WARNING
+            findings.append(replace(self._finding(manifest, each.problem, "policy", severity), fix=each.fix))
+            refused = refused or each.refused
+        return refused, tuple(findings)
 
     def _namespace(self, manifest: Manifest) -> Iterator[Finding]:
         """Yield a namespace that does not exist: the server answers 404 before it looks at the object."""

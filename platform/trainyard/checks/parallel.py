@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from trainyard.api import webhooks
+from trainyard.api import podsecurity, webhooks
 from trainyard.api.judge import Judge
 from trainyard.checks import repeated
 from trainyard.checks.inputs import decode
@@ -45,7 +45,12 @@ PART = 2**20
 """Bytes that a process judges before it hands over what it found."""
 
 SHARED = frozenset({DEFINITION, *webhooks.CONSULTED})
-"""Kinds whose objects matter to objects of other files."""
+"""Kinds whose objects matter to objects of other files; Namespaces do too, where one of them has a level."""
+
+NAMESPACE = b"Namespace"
+LEVEL = podsecurity.LABEL.encode()
+ESCAPE = re.compile(rb"\\[uUx/]")
+"""What a quoted text may hold for a letter."""
 
 BETWEEN = re.compile(rb"\n---\r?\n(?=[A-Za-z\"{])")
 """Where a file may be cut: behind a separator, before a document."""
@@ -71,9 +76,11 @@ def each(items: Sequence[T], judge: Callable[[T], Result]) -> Iterator[Result]:
 def judged(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[[float], None]) -> Result | None:
     """Judge inputs with several processes; None where a kind was spelt so that it was not seen to concern them all."""
     parts = split(piece for each in inputs for piece in cut(*each))
-    known = [*shared(each for part in parts for each in part)]
-    others = webhooks.around(repeated.clear(known))
-    judge = replace(judge, catalog=repeated.with_crds(judge.catalog, known), around=others)
+    known = [*shared([each for part in parts for each in part])]
+    others = repeated.clear(known)
+    security = podsecurity.admission(others, kubernetes=judge.catalog.kubernetes)
+    around = webhooks.around(others)
+    judge = replace(judge, catalog=repeated.with_crds(judge.catalog, known), around=around, security=security)
     found: list[tuple[Piece, Result, int]] = []
     context = multiprocessing.get_context("fork")
     with context.Pool(os.cpu_count(), _begin, (judge, alone, parts)) as pool:
@@ -88,9 +95,11 @@ def judged(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[
     return result
 
 
-def shared(pieces: Iterable[Piece]) -> Iterator[dict[str, Any]]:
+def shared(pieces: Sequence[Piece]) -> Iterator[dict[str, Any]]:
     """Yield the objects of the pieces that speak of a kind which matters to all."""
     words = [kind.encode() for kind in SHARED]
+    if any(LEVEL in piece.data for piece in pieces):
+        words.append(NAMESPACE)
     for name, data, _ in pieces:
         if any(word in data for word in words):
             yield from (each.value for each in decode(name, data)[0])
@@ -193,4 +202,6 @@ def _part(number: int) -> list[tuple[Result, int]] | None:
 
 def is_missed(kind: str, data: bytes) -> bool:
     """Whether an object concerns all others, and its kind was not seen in the bytes."""
+    if kind == NAMESPACE.decode():
+        return LEVEL not in data and (NAMESPACE not in data or ESCAPE.search(data) is not None)
     return kind == POLICY or (kind in SHARED and kind.encode() not in data)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from trainyard.api import catalog, kubeconform, webhooks
+from trainyard.api import catalog, kubeconform, podsecurity, webhooks
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
 from trainyard.api.rulebook import Rulebook
@@ -64,7 +64,16 @@ class Checking:
         around = webhooks.around(each.value for each in manifests)
         rulebook = Rulebook(cache.private("rules", self.rules_of or self.root))
         namespaces = self.namespaces(cluster, manifests)
-        judge = Judge(known, self.allow_unknown, namespaces, self.line_of, around=around, rulebook=rulebook)
+        security = podsecurity.admission((each.value for each in manifests), kubernetes=known.kubernetes)
+        judge = Judge(
+            known,
+            self.allow_unknown,
+            namespaces,
+            self.line_of,
+            around=around,
+            rulebook=rulebook,
+            security=security,
+        )
         updates = None if self.before is None else Updates(judge, self.olds(name, self.before), manifests)
         judgements = [judge.judge(each) if updates is None else updates.judge(each) for each in manifests]
         rulebook.keep()
