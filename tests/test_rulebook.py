@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from trainyard.api import catalog
-from trainyard.api.rulebook import Rulebook, code
+from trainyard.api.rulebook import LIMIT_BYTES, Rulebook, code, open_for
 from trainyard.api.served import Kind
 from trainyard.checks.validate import strangers
 from trainyard.system import cache, files
@@ -128,8 +128,9 @@ def test_the_folder_is_private(tmp_path, monkeypatch):
     assert store is not None
     assert store.folder == tmp_path / "home" / "trainyard" / "rules"
     assert os.name != "posix" or store.folder.stat().st_mode & 0o777 == 0o700
-    assert cache.private("rules", tmp_path) is not None
-    assert (tmp_path / ".cache" / "trainyard" / "rules").is_dir()
+    assert open_for(tmp_path).cache == Cache(store.folder, LIMIT_BYTES)
+    (tmp_path / "platform" / "clusters").mkdir(parents=True)
+    assert open_for(tmp_path).cache == Cache(tmp_path / ".cache" / "trainyard" / "rules", LIMIT_BYTES)
     if os.name == "posix":
         store.folder.chmod(0o777)
         assert cache.private("rules") is None

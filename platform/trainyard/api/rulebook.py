@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from trainyard.api.ruletree import Node
 
 API = Path(__file__).resolve().parent
+LIMIT_BYTES = 16 * 2**20
+"""What all entries may take, those of older code too; a kind's has some ten thousand bytes."""
 
 
 @dataclass(slots=True, eq=False)
@@ -61,6 +63,12 @@ class Rulebook:
         if (kind, minor) not in self.names:
             self.names[kind, minor] = cache.key(code(), str(minor), kind.content)
         return self.names[kind, minor]
+
+
+def open_for(root: Path) -> Rulebook:
+    """Return the rulebook that is kept in the cache of the repository at `root`, or of the user where it is none."""
+    repository = root if (root / "platform" / "clusters").is_dir() else None
+    return Rulebook(cache.private("rules", repository, limit_bytes=LIMIT_BYTES))
 
 
 def _found(kind: Kind) -> Node | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from trainyard.api import catalog, kubeconform, podsecurity, webhooks
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
-from trainyard.api.rulebook import Rulebook
+from trainyard.api.rulebook import open_for
 from trainyard.api.shelf import Shelf
 from trainyard.checks import cel_policies, parallel, policies, validate
 from trainyard.checks.places import SPECIAL
@@ -25,7 +25,7 @@ from trainyard.manifests import Manifest
 from trainyard.specs import Cluster
 from trainyard.specs.load import load_repository
 from trainyard.specs.run import Specs
-from trainyard.system import cache, files
+from trainyard.system import files
 from trainyard.system.data import policy_files, schemas_dir
 from trainyard.workloads.resolve import resolve
 
@@ -62,7 +62,7 @@ class Checking:
         manifests = validate.decode_all(inputs, result)
         known = known.with_crds(each.value for each in manifests)
         around = webhooks.around(each.value for each in manifests)
-        rulebook = Rulebook(cache.private("rules", self.rules_of or self.root))
+        rulebook = open_for(self.rules_of or self.root)
         namespaces = self.namespaces(cluster, manifests)
         security = podsecurity.admission((each.value for each in manifests), kubernetes=known.kubernetes)
         judge = Judge(

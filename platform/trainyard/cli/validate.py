@@ -47,12 +47,11 @@ def command(
 ) -> int:
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
     gc.disable()  # little of what is kept is circular, and the process ends soon; collecting would take a tenth
-    from trainyard.api.rulebook import Rulebook
+    from trainyard.api.rulebook import open_for
     from trainyard.checks.versions import parse_kubernetes, parse_projects
     from trainyard.cli._progress import progress
     from trainyard.errors import TrainyardError
     from trainyard.report import render, require
-    from trainyard.system import cache
     from trainyard.system.data import schemas_dir
 
     if old and against:
@@ -71,7 +70,7 @@ def command(
                 allow_unknown=allow_unknown or (),
                 old=old,
                 against=against,
-                rulebook=Rulebook(cache.private("rules", root if (root / "platform" / "clusters").is_dir() else None)),
+                rulebook=open_for(root),
                 watch=watch,
             )
     else:

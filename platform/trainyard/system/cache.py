@@ -38,7 +38,7 @@ def folder(root: Path | None = None) -> Path:
     return Path.home() / ".cache" / "trainyard"
 
 
-def private(sort: str, root: Path | None = None) -> Cache | None:
+def private(sort: str, root: Path | None = None, *, limit_bytes: int = LIMIT_BYTES) -> Cache | None:
     """Return the cache of one sort of entries, in a folder that only this user may write; None where there is none.
 
     The folder is that of the repository at `root`, else the user's own. A folder that somebody else made, or may write
@@ -52,7 +52,7 @@ def private(sort: str, root: Path | None = None) -> Cache | None:
         return None
     if hasattr(os, "getuid") and (stat.st_uid != os.getuid() or stat.st_mode & 0o022):
         return None
-    return Cache(place)
+    return Cache(place, limit_bytes)
 
 
 @dataclass(slots=True)
