@@ -8,6 +8,7 @@ from make import make_crd
 from trainyard.api import catalog
 from trainyard.api.catalog import Kind, Missing
 from trainyard.api.shelf import nearest
+from trainyard.checks.versions import parse_projects
 from trainyard.findings import Location, Severity
 
 
@@ -254,3 +255,17 @@ def test_deprecated_versions_carry_the_servers_warning(known):
     for expected, version in warnings.items():
         kind = known.with_crds([make_crd(**version)]).lookup("example.com", "v1", "Probe")
         assert kind.deprecated == expected
+
+
+RELEASES = {
+    "a number": ("kueue=0.19.2", {"kueue": "0.19.2"}),
+    "a tag": ("kueue=v0.19.2", {"kueue": "v0.19.2"}),
+    "a tag of one of several programs": ("wandb-operator=operator-1.4.8", {"wandb-operator": "1.4.8"}),
+    "a candidate": ("a=controller-v1.2.0-rc.1", {"a": "v1.2.0-rc.1"}),
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), RELEASES.values(), ids=RELEASES)
+def test_releases_are_read_as_projects_tag_them(given, expected):
+    """The names of tags count as the releases that they stand for."""
+    assert parse_projects([given]) == expected

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from trainyard.errors import TrainyardError
 
 RELEASE = re.compile(r"v?\d+(\.\d+)*([-+][0-9A-Za-z.+-]+)?")
+TAG = re.compile(r"(?:[A-Za-z][0-9A-Za-z]*[-/])+(?=v?\d)")
+"""What a repository of several programs puts before a release, as in `operator-1.4.8`."""
 
 
 def parse_kubernetes(given: str | None) -> str | None:
@@ -24,7 +26,8 @@ def parse_projects(given: Iterable[str] | None) -> dict[str, str] | None:
         return None
     projects: dict[str, str] = {}
     for entry in entries:
-        name, _, release = (part.strip() for part in entry.partition("="))
+        name, _, tag = (part.strip() for part in entry.partition("="))
+        release = TAG.sub("", tag, count=1)
         if not name or not RELEASE.fullmatch(release):
             raise TrainyardError(f"--with {entry!r} should be PROJECT=RELEASE, as in kueue=0.19.2")
         if projects.setdefault(name, release) != release:

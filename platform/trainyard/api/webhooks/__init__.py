@@ -86,7 +86,7 @@ DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     (_KUEUE, "ClusterQueue"): (("kueue", "kueue.quota:default"),),
     (_KUEUE, "ResourceFlavor"): (("kueue", "kueue.quota:default"),),
     ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:default"), *_SUSPENDS),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:default"),),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:default"), ("kueue", "kueue.serving:default_lws")),
     (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"), *_SUSPENDS),
     ("", "Pod"): (("kueue", "kueue.serving:default_pod"),),
     ("batch", "Job"): _SUSPENDS,

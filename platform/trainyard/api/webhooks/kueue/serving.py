@@ -86,6 +86,11 @@ def check_lws(review: Review) -> Iterator[Problem]:
         yield LWS.invalid((*at, "size"), now.get("size"), "field is immutable")
 
 
+def default_lws(review: Review) -> bool:
+    """Say whether the webhook marks the templates of a new LeaderWorkerSet, as it does of one that is queued."""
+    return bool(labels.queue_of(review.value, review.around))
+
+
 def default_pod(review: Review) -> None:
     """Gate a new Pod that waits in a queue, or whose owner does, and mark it as managed."""
     value = review.value
