@@ -17,6 +17,8 @@ from trainyard.api.served import Kind
 from trainyard.live.server import Server
 
 CASES = Path(__file__).resolve().parent / "cases.jsonl"
+SYSTEMATIC = CASES.with_name("systematic.jsonl")
+"""Cases of custom resources alone, made by changing one field at a time, every one in many ways."""
 SHARES = (0.0, 0.0, 0.0, 0.15, 0.3, 0.3, 0.5, 0.5, 0.8)
 """Of the free fields, how many an attempt at an object fills in."""
 LARGE = 2500
@@ -90,9 +92,9 @@ def difference(cell: str, case: Case, mine: Ours, real: Theirs) -> dict[str, Any
     }
 
 
-def load_cases() -> Iterator[tuple[Case, bool, str]]:
-    """Yield every recorded case, the server's verdict on it, and its reason."""
-    for line in CASES.read_text(encoding="utf-8").splitlines():
+def load_cases(file: Path = CASES) -> Iterator[tuple[Case, bool, str]]:
+    """Yield every recorded case of a file, the server's verdict on it, and its reason."""
+    for line in file.read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
         case = Case(entry.get("object", {}), entry["note"], old=entry.get("old"), text=entry.get("text"))
         yield case, entry["valid"], entry.get("reason", "")
