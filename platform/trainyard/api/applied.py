@@ -8,6 +8,7 @@ typed/merge.go, typed/remove.go, typed/tofieldset.go.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -24,7 +25,14 @@ GONE = object()
 def merge(live: Any, before: Any, now: Any, node: Node) -> Any:
     """Return the object that results where `before` was applied last and `now` is applied over `live`."""
     merged = _merged(live, now, node)
+    if _is_same(before, now):
+        return merged
     return _without(merged, _gone(_held(merged, node), _held(before, node), _held(now, node)), node)
+
+
+def _is_same(one: Any, two: Any) -> bool:
+    """Whether two manifests hold the same, so that nothing goes; 1 and true are equal to Python, but not as text."""
+    return bool(one == two) and json.dumps(one) == json.dumps(two)
 
 
 def drop_time(value: Any) -> None:
@@ -107,7 +115,7 @@ def _is_granular(value: Any, node: Node) -> bool:
 
 def _below(node: Node, name: str) -> Node:
     found = (node.get("properties") or {}).get(name, node.get("additionalProperties"))
-    return found if isinstance(found, Mapping) else LOOSE
+    return found if isinstance(found, dict) else LOOSE
 
 
 def _elements(values: list[Any], node: Node) -> Iterator[tuple[Any, Any]]:
