@@ -5,6 +5,7 @@ Source: k8s.io/kubernetes v1.35.4 pkg/apis/apps/validation/validation.go and pkg
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.api.core.equality import check_immutable
@@ -12,7 +13,7 @@ from trainyard.api.core.fractions import amount, check_fraction
 from trainyard.api.core.pods.options import Options, kept, options_of
 from trainyard.api.core.pods.template import check_template
 from trainyard.api.core.selectors import check_label_selector, is_empty, matches
-from trainyard.api.core.shapes import EMPTY, Object, child, inner, number
+from trainyard.api.core.shapes import EMPTY, Object, child, inner, integer, number
 from trainyard.api.metadata import minor
 from trainyard.api.problems import Path, Problem, Rule
 
@@ -21,6 +22,11 @@ CONTROLLER = Rule("core/controller", f"{SOURCE} ValidateDeploymentSpec")
 SELECTOR = Rule("core/selector", f"{SOURCE} ValidatePodTemplateSpecForReplicaSet")
 STRATEGY = Rule("core/update-strategy", f"{SOURCE} ValidateDeploymentStrategy")
 IMMUTABLE = Rule("update/selector", f"{SOURCE} ValidateDeploymentUpdate")
+
+
+ANNOTATIONS = Rule("core/controller", "k8s.io/kubernetes v1.35.4 pkg/apis/apps/v1/conversion.go")
+_ROLLBACK, _GENERATION = "deprecated.deployment.rollback.to", "deprecated.daemonset.template.generation"
+_WHOLE = re.compile("[+-]?[0-9]+")
 
 
 def check_deployment(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
@@ -32,6 +38,7 @@ def check_deployment(value: Object, *, kubernetes: str, old: Object | None = Non
     if deadline is not None and deadline <= ready:
         yield CONTROLLER.invalid(("spec", "progressDeadlineSeconds"), deadline, "must be greater than minReadySeconds")
     yield from _check_strategy(inner(spec, "strategy"), ("spec", "strategy"))
+    yield from _check_annotation(value, _ROLLBACK, least=0)
     yield from _check_replicated(value, old, options_for(old, kubernetes))
 
 
@@ -46,7 +53,17 @@ def check_daemon_set(value: Object, *, kubernetes: str, old: Object | None = Non
     spec = inner(value, "spec")
     yield from check_counts(spec, ("spec",), ("minReadySeconds", "revisionHistoryLimit"))
     yield from _check_daemon_strategy(inner(spec, "updateStrategy"), ("spec", "updateStrategy"))
+    yield from _check_annotation(value, _GENERATION, least=-(2**63))
     yield from _check_replicated(value, old, options_for(old, kubernetes))
+
+
+def _check_annotation(value: Object, name: str, *, least: int) -> Iterator[Problem]:
+    """Yield an annotation in which older versions of a kind kept a number, where it holds none."""
+    given = inner(value, "metadata", "annotations").get(name)
+    if not isinstance(given, str) or (not given and name == _ROLLBACK):
+        return
+    if not _WHOLE.fullmatch(given) or not least <= integer(given) < 2**63:
+        yield ANNOTATIONS.invalid(("metadata", "annotations", name), given, f"should be an integer of at least {least}")
 
 
 def check_replication_controller(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:

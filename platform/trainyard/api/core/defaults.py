@@ -38,6 +38,7 @@ SETTERS: dict[tuple[str, str], Setter] = {
     ("resource.k8s.io", "DeviceClass"): others.device_class,
     ("resource.k8s.io", "ResourceClaim"): others.resource_claim,
     ("resource.k8s.io", "ResourceClaimTemplate"): others.claim_template,
+    ("resource.k8s.io", "ResourceSlice"): others.resource_slice,
     ("scheduling.k8s.io", "PriorityClass"): others.priority_class,
     (_ADMISSION, "MutatingAdmissionPolicy"): others.policy,
     (_ADMISSION, "MutatingAdmissionPolicyBinding"): others.policy_binding,

@@ -220,5 +220,5 @@ def check_revision(value: Object, *, kubernetes: str, old: Object | None = None)
         yield NODE.invalid(("revision",), revision, "must be greater than or equal to 0")
     if old is None and not isinstance(value.get("data"), dict):
         yield NODE.required(("data",), "must be an object")
-    if old is not None:
-        yield from check_immutable(value.get("data"), old.get("data"), ("data",), NODE_UPDATE)
+    if old is not None and value.get("data") != old.get("data"):
+        yield NODE_UPDATE.invalid(("data",), value.get("data"), "field is immutable")

@@ -283,6 +283,26 @@ def _device_request(asked: Object, minor: int) -> None:
         asked.pop("capacity", None)
 
 
+_GATED_OF_DEVICES = (
+    "allNodes", "allowMultipleAllocations", "bindingConditions", "bindingFailureConditions", "bindsToNode",
+    "consumesCounters", "nodeName", "nodeSelector", "taints",
+)  # fmt: skip
+
+
+def resource_slice(value: Object, minor: int) -> None:
+    """Drop from a ResourceSlice what the release does not look at."""
+    if minor >= 36 or (spec := child(value, "spec")) is None:
+        return
+    for field in ("perDeviceNodeSelection", "sharedCounters"):
+        spec.pop(field, None)
+    for _, device in each(spec, "devices"):
+        for field in _GATED_OF_DEVICES:
+            device.pop(field, None)
+        for capacity in inner(device, "capacity").values():
+            if isinstance(capacity, dict):
+                capacity.pop("requestPolicy", None)
+
+
 def device_class(value: Object, minor: int) -> None:
     """Drop from a DeviceClass what the release does not look at."""
     spec: Any = child(value, "spec")

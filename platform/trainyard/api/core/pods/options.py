@@ -29,6 +29,7 @@ class Options:
     any_node_value: bool = False
     any_spread_selector: bool = False
     any_token_path: bool = False
+    any_selinux_policy: bool = False
 
     @property
     def restart_rules(self) -> bool:
@@ -64,6 +65,7 @@ def kept(options: Options, old: Object) -> Options:
             for _ in check_label_selector(constraint.get("labelSelector"), ())
         ),
         any_token_path=any(_odd_token_paths(old)),
+        any_selinux_policy=inner(old, "securityContext").get("seLinuxChangePolicy") is not None,
     )
 
 

@@ -44,7 +44,6 @@ _IPC = frozenset(f"kernel.{name}" for name in _IPC_NAMES.split())
 _CHOICES = {
     "fsGroupChangePolicy": ("Always", "OnRootMismatch"),
     "supplementalGroupsPolicy": ("Merge", "Strict"),
-    "seLinuxChangePolicy": ("MountOption", "Recursive"),
 }
 
 
@@ -65,8 +64,8 @@ def check_container_security(context: Object, path: Path, *, host_users: bool) -
     yield from _check_profiles(context, path)
 
 
-def check_pod_security(spec: Object, path: Path) -> Iterator[Problem]:
-    """Yield what is wrong with the pod's security context."""
+def check_pod_security(spec: Object, path: Path, *, any_selinux_policy: bool = False) -> Iterator[Problem]:
+    """Yield what is wrong with the pod's security context; the gate SELinuxMount is off, but for what is there."""
     if (context := child(spec, "securityContext")) is None:
         return
     at = (*path, "securityContext")
@@ -78,7 +77,8 @@ def check_pod_security(spec: Object, path: Path) -> Iterator[Problem]:
     if flag(spec, "shareProcessNamespace") and flag(spec, "hostPID"):
         yield SECURITY.invalid((*path, "shareProcessNamespace"), True, "excluded by hostPID: true")
     yield from _check_sysctls(spec, context, (*at, "sysctls"))
-    for field, choices in _CHOICES.items():
+    selinux = ("MountOption", "Recursive") if any_selinux_policy else ("Recursive",)
+    for field, choices in {**_CHOICES, "seLinuxChangePolicy": selinux}.items():
         value = context.get(field)
         if value is not None and value not in choices:
             yield SECURITY.unsupported((*at, field), value, choices)

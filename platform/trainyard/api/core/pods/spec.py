@@ -52,7 +52,7 @@ def check_spec(spec: Object, path: Path, options: Options, *, pod_name: str | No
     yield from check_overhead(spec, path)
     yield from check_restart_policy(spec, path)
     yield from check_labels(spec.get("nodeSelector"), (*path, "nodeSelector"), POD)
-    yield from check_pod_security(spec, path)
+    yield from check_pod_security(spec, path, any_selinux_policy=options.any_selinux_policy)
     yield from check_affinity(spec, path, options)
     yield from check_tolerations(spec, path)
     yield from check_spread(spec, path, options)

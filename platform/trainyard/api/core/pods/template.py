@@ -96,6 +96,7 @@ def _check_app_armor(key: str, value: str, spec: Object, path: Path) -> Iterator
 
 
 def _check_agreement(annotations: Object, spec: Object, path: Path) -> Iterator[Problem]:
+    """Yield annotations that contradict fields; in a Pod, AppArmor's become fields of containers that have none."""
     pod = inner(spec, "securityContext")
     yield from _compare(annotations, _SECCOMP_POD, child(pod, "seccompProfile"), (*path, "securityContext"))
     windows = inner(spec, "os").get("name") == "windows"
@@ -103,7 +104,9 @@ def _check_agreement(annotations: Object, spec: Object, path: Path) -> Iterator[
         context, name = inner(container, "securityContext"), text(container, "name")
         where = (*at, "securityContext")
         yield from _compare(annotations, _SECCOMP + name, child(context, "seccompProfile"), where)
-        profile = child(context, "appArmorProfile") or child(pod, "appArmorProfile")
+        profile = child(context, "appArmorProfile")
+        if profile is None and (path != ("spec",) or annotations.get(_APP_ARMOR + name) in (None, "", "localhost/")):
+            profile = child(pod, "appArmorProfile")
         if not windows:
             yield from _compare(annotations, _APP_ARMOR + name, profile, where)
 
