@@ -23,7 +23,10 @@ import bench_manifests  # noqa: E402  # a tool, beside the package
 SLOWEST = 100
 """Documents a second of processor, a sixth of what is measured in docs/performance.md."""
 
-UNNEEDED = ("trainyard.specs", "trainyard.api.cel", "trainyard.checks.world", "cdk8s", "rich", "jsonschema", "jinja2")
+UNNEEDED = (
+    *("trainyard.specs", "trainyard.api.cel", "trainyard.checks.world", "cdk8s", "rich", "jsonschema", "jinja2"),
+    "trainyard.api.podsecurity.plugin",
+)
 
 
 @pytest.fixture

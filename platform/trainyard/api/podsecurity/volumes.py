@@ -40,23 +40,25 @@ _SINCE = {
 
 
 def restricted(pod: Pod) -> Violation | None:
-    """Refuse volumes other than those that Kubernetes itself fills, claims and CSI."""
+    """Refuse volumes other than those that Kubernetes itself fills, claims and CSI; one of no kind is an emptyDir."""
     found = [
-        (index, volume)
+        (index, text(volume, "name"), kind)
         for index, volume in each(pod.spec, "volumes")
-        if all(volume.get(kind) is None for kind in _ALLOWED)
+        if (kind := _kind(volume)) is not None
     ]
     if not found:
         return None
-    kinds = sorted({_kind(volume) for _, volume in found})
-    names = named("volume", [text(volume, "name") for _, volume in found])
+    kinds = sorted({kind for _, _, kind in found})
+    names = named("volume", [name for _, name, _ in found])
     verb = "uses" if len(found) == 1 else "use"
     detail = f"{names} {verb} {plural('restricted volume type', len(kinds))} {quoted(kinds)}"
-    return Violation("restricted volume types", detail, pod.at("volumes", found[0][0], _kind(found[0][1])))
+    return Violation("restricted volume types", detail, pod.at("volumes", found[0][0], found[0][2]))
 
 
-def _kind(volume: Object) -> str:
-    return next((kind for kind in _REFUSED if volume.get(kind) is not None), "unknown")
+def _kind(volume: Object) -> str | None:
+    if any(volume.get(kind) is not None for kind in _ALLOWED):
+        return None
+    return next((kind for kind in _REFUSED if volume.get(kind) is not None), None)
 
 
 def sysctls(minor: int) -> Callable[[Pod], Violation | None]:
