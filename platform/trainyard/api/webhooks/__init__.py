@@ -101,6 +101,8 @@ DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 }
 """By group and kind: which project's webhook fills fields in before schema and rules are looked at, and how."""
 
+_READ = {(_KUEUE, "Workload"): (("kueue", ""),)}
+"""Kinds that a webhook is asked to change and leaves as they are."""
 _EXEMPT = {"kueue": frozenset({"kube-system", "kueue-system"}), "volcano": frozenset({"kube-system", "volcano-system"})}
 """Namespaces that a project's webhooks leave alone."""
 _UPDATERS = frozenset({"lws"})
@@ -177,7 +179,15 @@ def check(
     review = Review(value, old, around, given, kind)
     if not kind.typed and any(project in projects for project, _ in hooks) and _is_selected(review):
         yield from decoded.check(value, kind)
+        if kind.status and old is None and _is_mutated(kind, projects):
+            yield from decoded.check_status(value.get("status"), kind.schema["properties"].get("status") or {})
     yield from _run(ADMISSION, review, kind, projects)
+
+
+def _is_mutated(kind: Kind, projects: Mapping[str, str]) -> bool:
+    """Whether a webhook may change new objects of a kind, and so reads what creation drops afterwards."""
+    hooks = DEFAULTS.get((kind.group, kind.kind), _READ.get((kind.group, kind.kind), ()))
+    return any(project in projects for project, _ in hooks)
 
 
 def _is_selected(review: Review) -> bool:

@@ -11,9 +11,11 @@ from typing import Any
 
 from trainyard.api.core.amounts import canonical
 from trainyard.api.core.shapes import Object
-from trainyard.api.problems import Problem, Rule
+from trainyard.api.problems import Path, Problem, Rule
 from trainyard.api.schemas import Schema
 from trainyard.api.served import Kind
+from trainyard.api.structure.decoded import DECODED, int_or_string
+from trainyard.api.structure.decoded import quantity as quantity_of
 
 RULE = Rule("webhook/decode", "encoding/json of Go 1.25, by which webhooks read objects")
 
@@ -59,6 +61,33 @@ def _narrow(node: Schema) -> Find | None:
         return found
 
     return find
+
+
+def check_status(status: Any, node: Schema) -> Iterator[Problem]:
+    """Yield what a webhook that is asked before creation drops a status cannot decode: quantities, times, numbers."""
+    for path, part, below in _leaves(status, node, ("status",)):
+        if below.get("x-kubernetes-int-or-string"):
+            faults = quantity_of(part) if "pattern" in below else int_or_string(part)
+        elif below.get("format") == "date-time":
+            faults = DECODED["meta.v1.Time"](part)
+        else:
+            continue
+        for fault in faults or ():
+            yield Problem(path, RULE.name, fault.message, RULE.source)
+
+
+def _leaves(value: Any, node: Schema, path: Path) -> Iterator[tuple[Path, Any, Schema]]:
+    fields = node.get("properties") or {}
+    if node.get("x-kubernetes-int-or-string") or not isinstance(value, (dict, list)):
+        if value is not None:
+            yield path, value, node
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            below = fields.get(key, node.get("additionalProperties"))
+            yield from _leaves(part, below if isinstance(below, dict) else {}, (*path, key))
+    else:
+        for index, part in enumerate(value):
+            yield from _leaves(part, node.get("items") or {}, (*path, index))
 
 
 def _too_large(value: Any) -> Sequence[Found]:
