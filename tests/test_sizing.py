@@ -413,6 +413,30 @@ def test_what_a_kubelet_would_refuse(kubelet, job, messages):
     assert all(len(finding.message.split()) <= 20 for finding in found)
 
 
+QUOTAS = {
+    "enough of its own": ({"nominalQuota": {"gpu": {"gpus": 16}}}, {}, None),
+    "not enough, and nowhere to borrow": ({"nominalQuota": {"gpu": {"gpus": 8}}}, {}, "16 nvidia.com/gpu"),
+    "none of what it asks for": ({"nominalQuota": {"gpu": {"gpus": 0}}}, {}, "more than 0 of pool 'gpu'"),
+    "borrowed from others": ({"cohort": "all", "nominalQuota": {"gpu": {"gpus": 8}}}, {}, None),
+    "less lent than it needs": (
+        {"cohort": "all", "nominalQuota": {"gpu": {"gpus": 8}}, "borrowingLimit": {"gpu": {"gpus": 4}}},
+        {},
+        "16 nvidia.com/gpu",
+    ),
+    "fewer nodes will do": ({"nominalQuota": {"gpu": {"gpus": 8}}}, {"min_nodes": 1}, None),
+}
+
+
+@pytest.mark.parametrize(("queue", "job", "said"), QUOTAS.values(), ids=QUOTAS)
+def test_a_queue_that_can_never_hold_the_job(queue, job, said):
+    """What a queue has, with all that it may borrow, is at least what the job needs, or the job waits for ever."""
+    other = {"teams": ["ads"], "cohort": "all", "nominalQuota": {"gpu": {"gpus": 24}}}
+    queues = {"research": {"teams": ["nlp"], **queue}, "other": other}
+    found = list(check(make_run(cluster=cluster(queues=queues), nodes=2, gpus_per_node=8, **job)))
+    assert [each.rule for each in found] == ([] if said is None else ["kq-max-quota"])
+    assert all(said in each.message and len(each.message.split()) <= 20 for each in found)
+
+
 def test_a_grace_that_ends_in_the_middle_of_a_save():
     """Where the cluster says how fast its storage is, a grace of the job's own is held against it."""
     job = {"checkpoint": {"volume": "checkpoints", "size": "10Gi"}, "grace_seconds": 31}

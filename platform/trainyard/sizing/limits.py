@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Severity
-from trainyard.sizing import saving
+from trainyard.sizing import ceiling, saving
 from trainyard.sizing.node import Available, available, binary, numa_nodes, one_numa_node, pins_cpus, size
 from trainyard.sizing.run import size_run
 from trainyard.sizing.wish import Wish, companions, gpu_resource, number, share, taken, wants_rdma, wishes
@@ -33,7 +33,8 @@ def check(run: Run) -> Iterator[Finding]:
     yield from check_rails(run, worker, node)
     yield from check_processes(run, worker)
     yield from check_names(run)
-    yield from (problem(run, rule, message, path) for rule, path, message in saving.check(run))
+    for rule, path, message in (*saving.check(run), *ceiling.check(run)):
+        yield problem(run, rule, message, path)
     for wish in wishes(run):
         yield from check_numa(run, wish)
 

@@ -56,7 +56,8 @@ def volume(file: JobFile, team: Team, cluster: Cluster, name: str, place: Path, 
         return
     storage = cluster.storage.get(claim.storage)
     if storage is None or (claim.clusters and where not in claim.clusters):
-        here = sorted(key for key, each in team.volumes.items() if each.storage in cluster.storage)
+        known = (key for key, each in team.volumes.items() if each.storage in cluster.storage)
+        here = sorted(key for key in known if where in (team.volumes[key].clusters or (where,)))
         message = f"volume {name!r} is not on cluster {where!r}; volumes there: {', '.join(here) or 'none'}"
         yield file.problem("volume-cluster", place, message)
     elif storage.access == "ReadWriteOnce" and room.pods(file.job) > 1:

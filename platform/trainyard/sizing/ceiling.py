@@ -1,0 +1,81 @@
+"""Whether a queue can ever hold a job: what the job asks for against all that the queue may have at its best."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+
+from trainyard.documents import Path
+from trainyard.quantities import Quantity
+from trainyard.sizing.node import binary
+from trainyard.sizing.quota import amounts
+from trainyard.sizing.run import size_run
+from trainyard.specs import Quota
+from trainyard.specs.run import Run
+
+Wrong = tuple[str, Path, str]
+"""Rule, field and sentence."""
+
+
+def check(run: Run) -> Iterator[Wrong]:
+    """Yield the first resource of each pool, GPUs before others, that the job needs more of than its queue can have.
+
+    Kueue keeps such a workload pending for ever (kueue v0.19.2 pkg/scheduler/flavorassigner). An elastic job may be
+    admitted with its fewest nodes.
+    """
+    for pool, needs in needed(run).items():
+        most = ceiling(run, pool)
+        for name in sorted(needs, key=lambda name: "/" not in name):
+            if name in most and needs[name] > most[name]:
+                need, has = (shown(name, found[name]) for found in (needs, most))
+                message = (
+                    f"job needs {need} {name}, but queue {run.job.queue!r} can never have more than {has}"
+                    f" of pool {pool!r}; ask for less"
+                )
+                yield "kq-max-quota", ("queue",), message
+                break
+
+
+def shown(name: str, amount: Decimal) -> str:
+    """Write an amount for a sentence."""
+    return binary(amount) if name == "memory" and amount else f"{amount:f}"
+
+
+def needed(run: Run) -> dict[str, dict[str, Decimal]]:
+    """Return what the training containers of all pods request together, by pool."""
+    found: dict[str, dict[str, Decimal]] = {}
+    for role in size_run(run).roles:
+        least = run.job.min_nodes if role.name == "worker" and run.job.min_nodes is not None else role.nodes.value
+        total = found.setdefault(role.pool, defaultdict(Decimal))
+        for name, text in role.requests().items():
+            if name != "ephemeral-storage":  # what nodes have of it is said at `scratch`
+                total[name] += Quantity.parse(text).amount * least
+    return found
+
+
+def ceiling(run: Run, pool: str) -> dict[str, Decimal]:
+    """Return the most of each resource of a pool that the job's queue can have; nothing where loading said it has none.
+
+    That is its own quota, and what it may borrow: at most its limit, and at most what all others have.
+    """
+    cluster, queue = run.cluster, run.cluster.queues.get(run.job.queue)
+    if queue is None or pool not in queue.nominal_quota:
+        return {}
+
+    def of(quotas: Iterable[Quota]) -> dict[str, Decimal]:
+        total: dict[str, Decimal] = defaultdict(Decimal)
+        for quota in quotas:
+            for name, text in amounts(cluster, pool, quota).items():
+                total[name] += Quantity.parse(text).amount
+        return total
+
+    own = [queue.nominal_quota[pool]]
+    if queue.cohort is None:
+        return of(own)
+    every = [each.nominal_quota.get(pool) for each in cluster.queues.values()]
+    every += [each.nominal_quota.get(pool) for each in cluster.cohorts.values()]
+    whole = of(quota for quota in every if quota is not None)
+    limit = queue.borrowing_limit.get(pool)
+    best = whole if limit is None else of([*own, limit])
+    return {name: min(amount, best[name]) for name, amount in whole.items()}
