@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainyard.api import podsecurity
 from trainyard.api.catalog import Missing
 from trainyard.api.judge import Judge
 from trainyard.checks.repository import Checking
@@ -63,6 +64,7 @@ def verify(root: Path, cluster: str, server: Server) -> Comparison:
         known.with_crds(each.value for each in manifests),
         namespaces=checking.namespaces(checking.specs.clusters[cluster], manifests),
         refused_later=Severity.WARNING,
+        security=podsecurity.admission((each.value for each in manifests), kubernetes=known.kubernetes),
     )
     return compare(cluster, manifests, judge, server)
 
