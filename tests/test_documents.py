@@ -123,6 +123,10 @@ PROBLEMS = {
         "a: !!int x\n",
         "1:4 tag: value 'x' is not what its tag '!!int' says; remove the tag or mend the value",
     ),
+    "an unfinished merge": (
+        "a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> work\n",
+        "2:1 conflict: the marks of an unfinished merge stand in the file; choose a side and remove them",
+    ),
     "a tab": ("a:\n\tb: 1\n", "2:1 tab: a tab stands where YAML wants spaces; indent with spaces"),
     "a control character": (
         "a: 1\nb: \x07\n",

@@ -16,6 +16,9 @@ ORDER_MARK = re.compile("(?<!\\A)^\ufeff", re.MULTILINE)
 
 ESCAPE = re.compile(r"\\.", re.DOTALL)
 
+CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
+"""How Git begins what it could not merge."""
+
 COLON, DROPPED = "\U0010fffe", "\U0010ffff"
 """Stand-ins for characters that go-yaml accepts and libyaml does not: a plain ':' and the backslash of an escaped '."""
 
@@ -55,7 +58,10 @@ def _at(text: str, index: int, first_line: int, rule: str, message: str) -> Prob
 
 
 def problem_of(error: yaml.MarkedYAMLError, text: str, first_line: int) -> Problem:
-    """Turn libyaml's error into one sentence at the place where libyaml noticed."""
+    """Turn libyaml's error into one sentence at the place where libyaml noticed, or where a merge went wrong."""
+    if conflict := CONFLICT.search(text):
+        message = "the marks of an unfinished merge stand in the file; choose a side and remove them"
+        return _at(text, conflict.start(), first_line, "decode/conflict", message)
     line, column = place(error)
     said = str(error.problem or "unreadable text")
     lines = text.split("\n")
