@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from test_core_recorded import changed
 from trainyard.api import catalog
 from trainyard.api.judge import Judge
