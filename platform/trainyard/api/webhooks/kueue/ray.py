@@ -33,6 +33,8 @@ def check(review: Review) -> Iterator[Problem]:
             return
         yield from jobs.check_update(review, integration)
     if kind == "RayJob" and queue and not _judged(review.spec):
+        if review.old is not None:
+            yield from labels.check_prebuilt(review.value, supported=True)
         yield from _check_source(review.spec)
         return
     if queue:
