@@ -14,7 +14,39 @@ JOB_POD = "spec.template.spec"
 ANY = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
 Case = tuple[dict[str, Any], dict[str, Any], str | None]
 
+REQUEST = objects.named(
+    "certificates.k8s.io/v1",
+    "CertificateSigningRequest",
+    spec={"request": "eA==", "signerName": "example.com/signer", "usages": ["client auth"]},
+)
+RANGE = objects.named("networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": ["fd01::/112"]})
+HUGE_VOLUME = {"spec.capacity": {"storage": "9223372036854775808"}}
+
 CASES: dict[str, Case] = {
+    # What huge numbers and spellings mean
+    "a volume whose size wraps around": (objects.VOLUME, HUGE_VOLUME, "spec.capacity.storage"),
+    "a volume of a size that is zero to the server": (objects.VOLUME, {"spec.capacity": {"storage": "1e100"}}, None),
+    "a range that is not written canonically": (RANGE, {"spec.cidrs.0": "Fd01::/112"}, "spec.cidrs[0]"),
+    "bytes that are no signing request": (REQUEST, {}, "spec.request"),
+    "mounts that take SELinux labels, behind a gate that is off": (
+        objects.POD,
+        {"spec.securityContext": {"seLinuxChangePolicy": "MountOption"}},
+        "spec.securityContext.seLinuxChangePolicy",
+    ),
+    "a rollback to no number": (
+        objects.DEPLOYMENT,
+        {"metadata.annotations": {"deprecated.deployment.rollback.to": "x"}},
+        "metadata.annotations.deprecated.deployment.rollback.to",
+    ),
+    "digits without end": (
+        objects.JOB,
+        {
+            "spec.completionMode": "Indexed",
+            "spec.completions": 3,
+            "spec.successPolicy": {"rules": [{"succeededIndexes": "1" * 5000}]},
+        },
+        "spec.successPolicy.rules[0].succeededIndexes",
+    ),
     # Pods
     "a limit alone is the request as well": (objects.POD, {f"{MAIN}.resources.limits.cpu": "500m"}, None),
     "a request above its limit": (

@@ -19,7 +19,44 @@ AUTOSCALER = objects.named(
     spec={"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}},
 )
 
+SLICE = objects.named(
+    "resource.k8s.io/v1",
+    "ResourceSlice",
+    spec={
+        "driver": "gpu.example.com",
+        "nodeName": "n",
+        "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
+        "devices": [{"name": "gpu-0", "capacity": {"memory": {"value": "80Gi"}}}],
+    },
+)
+
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]] = {
+    "a device with a node of its own, where the slice does not say so": (
+        SLICE,
+        {"spec.devices.0.nodeName": "n"},
+        ("1.36",),
+    ),
+    "a slice without a node, as each device has one": (
+        SLICE,
+        {"spec.nodeName": None, "spec.perDeviceNodeSelection": True, "spec.devices.0.nodeName": "n"},
+        ("1.34", "1.35"),
+    ),
+    "a slice whose devices have no nodes either": (
+        SLICE,
+        {"spec.nodeName": None, "spec.perDeviceNodeSelection": True},
+        RELEASES,
+    ),
+    "a policy of shares for a device that is not shared": (
+        SLICE,
+        {"spec.devices.0.capacity.memory.requestPolicy": {}},
+        ("1.36",),
+    ),
+    "conditions of a binding without those of its failure": (
+        SLICE,
+        {"spec.devices.0.bindingConditions": ["ready"]},
+        ("1.36",),
+    ),
+    "counters beside devices": (SLICE, {"spec.sharedCounters": []}, ("1.36",)),
     "an image as a volume without a reference, where such volumes are not dropped": (
         objects.POD,
         {"spec.volumes.1": {"name": "model", "image": {}}},

@@ -1,6 +1,7 @@
 """ResourceSlices, in which device drivers say what a node has: where it is, its pool, and every device.
 
-Counters, taints, nodes of single devices and request policies are behind gates that are off: the server drops them.
+Before Kubernetes 1.36, counters, taints, nodes of single devices and request policies are behind gates: the server
+drops them. What it asks of them from then on is in `slicefeatures`.
 Source: k8s.io/kubernetes v1.35.4 pkg/apis/resource/validation/validation.go validateResourceSliceSpec.
 """
 
@@ -10,18 +11,21 @@ import re
 from collections.abc import Iterator
 
 from trainyard.api import names
+from trainyard.api.core import slicefeatures
 from trainyard.api.core.devices import SOURCE, attribute_name
 from trainyard.api.core.equality import check_immutable
 from trainyard.api.core.pods.sources import driver_name
 from trainyard.api.core.selectors import check_node_selector
-from trainyard.api.core.shapes import Object, child, count, each, inner, number, text
+from trainyard.api.core.shapes import Object, child, count, each, flag, inner, number, text
+from trainyard.api.metadata import minor
 from trainyard.api.problems import Path, Problem, Rule
 
 SLICE = Rule("core/resource-slice", f"{SOURCE} validateResourceSliceSpec")
 SLICE_UPDATE = Rule("update/resource-slice", f"{SOURCE} ValidateResourceSliceUpdate")
 DEVICE = Rule("core/slice-device", f"{SOURCE} validateDevice")
 
-_PLACES = ("nodeName", "nodeSelector", "allNodes")
+_PLACES = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
+_WITH_FEATURES = 36
 _KINDS = ("bool", "int", "string", "version")
 _MOST = 128
 _MOST_ATTRIBUTES = 32
@@ -33,7 +37,7 @@ _SEMVER = re.compile(
 )
 
 
-def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
+def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
     """Yield what is wrong with a ResourceSlice, and a change of whose devices it lists."""
     spec = inner(value, "spec")
     driver = text(spec, "driver")
@@ -44,6 +48,11 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
     yield from _check_pool(inner(spec, "pool"), ("spec", "pool"))
     yield from _check_places(spec)
     yield from _check_devices(spec)
+    if minor(kubernetes) >= _WITH_FEATURES:
+        yield from slicefeatures.check_spec(spec)
+        for index, device in each(spec, "devices"):
+            apart = flag(spec, "perDeviceNodeSelection")
+            yield from slicefeatures.check_device(device, ("spec", "devices", index), apart=apart)
     if old is not None:
         before = inner(old, "spec")
         for field in ("driver", "nodeName"):
