@@ -388,6 +388,27 @@ ADDED: dict[str, tuple[dict[str, Any], list[str]]] = {
         ),
         ["init-pytorch"],
     ),
+    "the launcher of an old MPIJob": (
+        placed(
+            "kubeflow.org/v1",
+            "MPIJob",
+            spec={
+                "mpiReplicaSpecs": {
+                    role: {"replicas": 1, "template": template(SAFE, containers=[{**SAFE_CONTAINER, "name": "mpi"}])}
+                    for role in ("Launcher", "Worker")
+                }
+            },
+        ),
+        ["kubectl-delivery"],
+    ),
+    "the submitter of a RayCronJob": (
+        placed(
+            "ray.io/v1",
+            "RayCronJob",
+            spec={"schedule": "0 * * * *", "jobTemplate": {"entrypoint": "a", "rayClusterSpec": ray(SAFE)}},
+        ),
+        ["ray-job-submitter"],
+    ),
     "workers of a PyTorchJob without a master": (
         placed(
             "kubeflow.org/v1",

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from trainyard.api.core.shapes import Object, each, inner, text
 from trainyard.api.metadata import minor
+from trainyard.api.podsecurity.added import Made
 from trainyard.api.podsecurity.levels import Level
 from trainyard.api.podsecurity.pods import Violation
 from trainyard.api.podsecurity.registry import Check, evaluate
-from trainyard.api.podsecurity.templates import IDLE, Made, made
+from trainyard.api.podsecurity.templates import IDLE, made
 from trainyard.api.problems import Path, Problem
 from trainyard.api.webhooks.around import Around
 
@@ -54,11 +55,13 @@ class Admission:
 
     def _objections(self, pods: Made, level: Level, namespace: str, kind: tuple[str, str]) -> Iterator[Objection]:
         rules = level.rules(minor(self.kubernetes))
-        written = {check.id: violation for check, violation in evaluate(level.name, rules, pods.written)}
+        written = list(evaluate(level.name, rules, pods.written))
+        whole = written if pods.written is pods.complete else list(evaluate(level.name, rules, pods.complete))
+        own_of = {check.id: violation for check, violation in written}
         is_pod = kind == POD
         lower = f"have namespace {namespace!r} enforce a lower level"
-        for check, violation in evaluate(level.name, rules, pods.complete):
-            own = written.get(check.id)
+        for check, violation in whole:
+            own = own_of.get(check.id)
             verb = "violates" if is_pod else "would violate"
             found = own or violation
             problem = stated(f'{verb} PodSecurity "{level}"', check, found, pods.place or found.place)

@@ -1,20 +1,17 @@
-"""Where kinds keep the pods that are made of them, and the containers that their operators add.
-
-Sources of what is added: training-operator v1.9.4 pkg/controller.v1/pytorch/initcontainer.go; kuberay v1.6.2
-ray-operator/controllers/ray/common/pod.go BuildAutoscalerContainer, common/job.go GetSubmitterTemplate.
-"""
+"""Where kinds keep the pods that are made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from trainyard.api.core.shapes import Object, child, count, flag, inner, text
-from trainyard.api.podsecurity.pods import Container, Pod
+from trainyard.api.core.shapes import Object, inner, text
+from trainyard.api.podsecurity.added import KUBEFLOW, RAY, Made, complete, submitter
+from trainyard.api.podsecurity.pods import Pod
 from trainyard.api.problems import Path
 from trainyard.api.webhooks.around import Around, namespace_of
 
-_RAY, _KUBEFLOW, _TRAINER = "ray.io", "kubeflow.org", "trainer.kubeflow.org"
+_TRAINER = "trainer.kubeflow.org"
 _ITEMS = "*"
 """Every item of a list, or value of a map."""
 
@@ -50,17 +47,17 @@ PATHS: dict[tuple[str, str], tuple[Path, ...]] = {
     ("flow.volcano.sh", "JobTemplate"): (("spec", *_TASKS),),
     ("jobset.x-k8s.io", "JobSet"): (("spec", *_JOBS),),
     ("keda.sh", "ScaledJob"): (("spec", "jobTargetRef", "template"),),
-    (_KUBEFLOW, "JAXJob"): (("spec", "jaxReplicaSpecs", _ITEMS, "template"),),
-    (_KUBEFLOW, "MPIJob"): (("spec", "mpiReplicaSpecs", _ITEMS, "template"),),
-    (_KUBEFLOW, "PaddleJob"): (("spec", "paddleReplicaSpecs", _ITEMS, "template"),),
-    (_KUBEFLOW, "PyTorchJob"): (("spec", "pytorchReplicaSpecs", _ITEMS, "template"),),
-    (_KUBEFLOW, "TFJob"): (("spec", "tfReplicaSpecs", _ITEMS, "template"),),
-    (_KUBEFLOW, "XGBoostJob"): (("spec", "xgbReplicaSpecs", _ITEMS, "template"),),
+    (KUBEFLOW, "JAXJob"): (("spec", "jaxReplicaSpecs", _ITEMS, "template"),),
+    (KUBEFLOW, "MPIJob"): (("spec", "mpiReplicaSpecs", _ITEMS, "template"),),
+    (KUBEFLOW, "PaddleJob"): (("spec", "paddleReplicaSpecs", _ITEMS, "template"),),
+    (KUBEFLOW, "PyTorchJob"): (("spec", "pytorchReplicaSpecs", _ITEMS, "template"),),
+    (KUBEFLOW, "TFJob"): (("spec", "tfReplicaSpecs", _ITEMS, "template"),),
+    (KUBEFLOW, "XGBoostJob"): (("spec", "xgbReplicaSpecs", _ITEMS, "template"),),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("spec", *_LEADER), ("spec", *_FOLLOWERS)),
-    (_RAY, "RayCluster"): (("spec", *_HEAD), ("spec", *_WORKERS)),
-    (_RAY, "RayCronJob"): tuple(("spec", "jobTemplate", *path) for path in _RAY_JOB),
-    (_RAY, "RayJob"): tuple(("spec", *path) for path in _RAY_JOB),
-    (_RAY, "RayService"): (("spec", "rayClusterConfig", *_HEAD), ("spec", "rayClusterConfig", *_WORKERS)),
+    (RAY, "RayCluster"): (("spec", *_HEAD), ("spec", *_WORKERS)),
+    (RAY, "RayCronJob"): tuple(("spec", "jobTemplate", *path) for path in _RAY_JOB),
+    (RAY, "RayJob"): tuple(("spec", *path) for path in _RAY_JOB),
+    (RAY, "RayService"): (("spec", "rayClusterConfig", *_HEAD), ("spec", "rayClusterConfig", *_WORKERS)),
     (_TRAINER, "TrainingRuntime"): (("spec", "template", "spec", *_JOBS),),
 }
 """By group and kind: where pod templates stand."""
@@ -71,31 +68,6 @@ IDLE = frozenset({("", "PodTemplate"), ("flow.volcano.sh", "JobTemplate"), (_TRA
 WRAPPER = ("workload.codeflare.dev", "AppWrapper")
 """The kind that embeds objects of others."""
 
-CLUSTERS: dict[tuple[str, str], tuple[str, ...]] = {
-    (_RAY, "RayCluster"): ("spec",),
-    (_RAY, "RayCronJob"): ("spec", "jobTemplate", "rayClusterSpec"),
-    (_RAY, "RayJob"): ("spec", "rayClusterSpec"),
-    (_RAY, "RayService"): ("spec", "rayClusterConfig"),
-}
-"""Where the specification of a Ray cluster stands."""
-
-
-_SUBMITTER = "ray-job-submitter"
-
-
-class Made(NamedTuple):
-    """A pod that is made of an object: as it is written, and as it comes to be."""
-
-    written: Pod
-    complete: Pod
-    """The same with what the operator adds."""
-    remedy: str = ""
-    """What to do about containers that the operator adds without a security context."""
-    configurable: bool = False
-    """Whether the operator's own settings may change what it adds."""
-    place: Path = ()
-    """What of the object stands for the pod, where the pod is written in another."""
-
 
 def made(value: Object, kind: tuple[str, str], around: Around, at: Path = ()) -> Iterator[Made]:
     """Yield every pod that an object of a kind has; `at` is where the object itself is embedded."""
@@ -103,12 +75,9 @@ def made(value: Object, kind: tuple[str, str], around: Around, at: Path = ()) ->
         for path, template in matches(value, pattern):
             pod = Pod(template, (*at, *path))
             if pod.spec:
-                yield with_added(value, kind, pod)
-    if kind == (_RAY, "RayJob") and _mode(value) == "K8sJobMode" and not inner(value, "spec", "submitterPodTemplate"):
-        path = (*at, "spec", "submitterPodTemplate")
-        submitter = Container(_SUBMITTER, {}, (*path, "spec", "containers", 0))
-        yield Made(Pod({}, path), Pod({}, path, (submitter,)), "write a submitterPodTemplate with security contexts")
-    elif kind == (_TRAINER, "TrainJob"):
+                yield complete(value, kind, pod)
+    yield from submitter(value, kind, at)
+    if kind == (_TRAINER, "TrainJob"):
         yield from of_runtime(value, around, at)
     elif kind == WRAPPER:
         for path, embedded in matches(value, ("spec", "components", _ITEMS, "template")):
@@ -143,30 +112,3 @@ def matches(value: Any, pattern: Path, at: Path = ()) -> Iterator[tuple[Path, Ob
             yield from matches(item, pattern[1:], (*at, key))
     elif type(value) is dict:
         yield from matches(value.get(pattern[0]), pattern[1:], (*at, pattern[0]))
-
-
-def with_added(value: Object, kind: tuple[str, str], pod: Pod) -> Made:
-    """Return a pod with the containers that an operator adds to it."""
-    if kind == (_KUBEFLOW, "PyTorchJob"):
-        if pod.path[-2] == "Worker" and child(inner(value, "spec", "pytorchReplicaSpecs"), "Master") is not None:
-            init = Container("init-pytorch", {}, pod.at("initContainers", count(pod.spec, "initContainers")))
-            remedy = "give the operator a template of this container with a security context"
-            return Made(pod, Pod(pod.value, pod.path, (init,)), remedy, configurable=True)
-    elif kind in CLUSTERS and pod.path[-2:] == _HEAD:
-        more = list(_in_head(value, kind, pod))
-        remedies = " and ".join(remedy for _, remedy in more)
-        return Made(pod, Pod(pod.value, pod.path, tuple(container for container, _ in more)), remedies)
-    return Made(pod, pod)
-
-
-def _in_head(value: Object, kind: tuple[str, str], pod: Pod) -> Iterator[tuple[Container, str]]:
-    cluster, at = inner(value, *CLUSTERS[kind]), pod.at("containers", count(pod.spec, "containers"))
-    if flag(cluster, "enableInTreeAutoscaling"):
-        autoscaler = Container("autoscaler", inner(cluster, "autoscalerOptions"), at)
-        yield autoscaler, "set securityContext in autoscalerOptions"
-    if kind == (_RAY, "RayJob") and _mode(value) == "SidecarMode":
-        yield Container(_SUBMITTER, {}, at), "choose another submissionMode"
-
-
-def _mode(value: Object) -> str:
-    return text(inner(value, "spec"), "submissionMode") or "K8sJobMode"
