@@ -35,13 +35,6 @@ def _is_same(one: Any, two: Any) -> bool:
     return bool(one == two) and json.dumps(one) == json.dumps(two)
 
 
-def drop_time(value: Any) -> None:
-    """Take the time of creation out, which an update of a custom resource neither changes nor reads."""
-    metadata = value.get("metadata") if isinstance(value, dict) else None
-    if isinstance(metadata, dict):
-        metadata.pop("creationTimestamp", None)
-
-
 def _gone(there: Members, last: Members, new: Members) -> Members:
     """Return what was held last, is there, and is not held now: with nothing beneath where it goes whole."""
     found: dict[Any, Members] = {}

@@ -80,7 +80,6 @@ class Judge:
         elif before is not None and decoding is None:
             doubled = [each for each in self._structure(value, found) if each.rule == DUPLICATE]
             value = defaults.apply(applied.merge(before, old, manifest.value, found.schema), found)
-            applied.drop_time(value)
         self._prepare(value, found, manifest.value, before)
         if decoding:
             decoding = [each for each in decoding if each.rule != ENUM or is_there(value, manifest.value, each.path)]

@@ -11,9 +11,11 @@ from typing import Any
 
 from trainyard.api import metadata, names
 from trainyard.api.problems import shown
+from trainyard.api.structure.decoded import DECODED
 from trainyard.api.structure.walk import Fault, Faults
 
 SOURCE = "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/objectmeta/validation.go"
+TIME = DECODED["meta.v1.Time"]
 KIND = re.compile("[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
 
 
@@ -34,6 +36,9 @@ def embedded_metadata(meta: Any) -> Iterator[Fault]:
     """Check names, labels and annotations of an embedded resource."""
     if not isinstance(meta, dict):
         return
+    for field in ("creationTimestamp", "deletionTimestamp"):
+        for fault in (TIME(meta[field]) if meta.get(field) is not None else None) or ():
+            yield Fault(fault.rule, fault.message, SOURCE, [field, "metadata"])
     if detail := names.path_segment(meta.get("name")):
         message = f"invalid value: {shown(meta['name'])}: {detail}"
         yield Fault("schema/embedded", message, SOURCE, ["name", "metadata"])

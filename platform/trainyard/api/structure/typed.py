@@ -84,8 +84,6 @@ class Compiler:
         if kind == "string":
             if node.get("format") == "byte":
                 return scalars(is_text, cannot(place, "[]byte"), (is_base64,))
-            if node.get("format") == "date-time":
-                return DECODED["meta.v1.Time"]
             choices = (closed_set(node["enum"]),) if self.choices and node.get("enum") else ()
             return scalars(is_text, cannot(place, "string"), choices)
         if kind == "integer":

@@ -179,8 +179,8 @@ def check(
     review = Review(value, old, around, given, kind)
     if not kind.typed and any(project in projects for project, _ in hooks) and _is_selected(review):
         yield from decoded.check(value, kind)
-        if kind.status and old is None and _is_mutated(kind, projects):
-            yield from decoded.check_status(value.get("status"), kind.schema["properties"].get("status") or {})
+        if old is None and _is_mutated(kind, projects):
+            yield from decoded.check_dropped(value, kind.schema)
     yield from _run(ADMISSION, review, kind, projects)
 
 

@@ -63,8 +63,16 @@ def _narrow(node: Schema) -> Find | None:
     return find
 
 
-def check_status(status: Any, node: Schema) -> Iterator[Problem]:
-    """Yield what a webhook that is asked before creation drops a status cannot decode: quantities, times, numbers."""
+def check_dropped(value: Object, node: Schema) -> Iterator[Problem]:
+    """Yield what a webhook cannot decode of what creation drops after it was asked: the time of creation, a status."""
+    metadata, time = value.get("metadata"), DECODED["meta.v1.Time"]
+    created = metadata.get("creationTimestamp") if isinstance(metadata, dict) else None
+    for fault in (time(created) if created is not None else None) or ():
+        yield Problem(("metadata", "creationTimestamp"), RULE.name, fault.message, RULE.source)
+    yield from _check_status(value.get("status"), (node.get("properties") or {}).get("status") or {})
+
+
+def _check_status(status: Any, node: Schema) -> Iterator[Problem]:
     for path, part, below in _leaves(status, node, ("status",)):
         if below.get("x-kubernetes-int-or-string"):
             faults = quantity_of(part) if "pattern" in below else int_or_string(part)
