@@ -506,7 +506,9 @@ def test_policies_are_checked_against_the_schemas(expression, right):
     assert all(each.path == ("spec", "validations", 0, "expression") for each in found)
 
 
-@pytest.mark.parametrize("kubernetes", ["1.34", "1.35", "1.36"])
+@pytest.mark.parametrize(
+    "kubernetes", [pytest.param("1.34", marks=pytest.mark.slow), "1.35", pytest.param("1.36", marks=pytest.mark.slow)]
+)
 def test_own_policies_fit_the_schemas(kubernetes):
     """The policies of this repository compile on every release, also as new ones, and read fields that exist."""
     from trainyard.documents import load

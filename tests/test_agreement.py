@@ -24,6 +24,7 @@ def known():
     return catalog.load(ROOT / "schemas", kubernetes=KUBERNETES)[0]
 
 
+@pytest.mark.slow
 def test_recorded_verdicts_are_ours(known):
     """Every case that a server judged is judged alike, and the set holds both verdicts of nearly every kind."""
     table = Table(known)

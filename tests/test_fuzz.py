@@ -131,6 +131,7 @@ def test_any_bytes_are_answered(data: bytes):
     judge(data)
 
 
+@pytest.mark.slow
 @deep
 @given(HEADS, st.dictionaries(FIELDS, values, max_size=4), st.sampled_from([json.dumps, yaml.safe_dump]))
 def test_any_value_is_answered(head: tuple[str, str], fields: dict[str, object], spell: Callable[..., str]):

@@ -41,6 +41,7 @@ def change(site: Site) -> None:
     site.clusters["test"] = ["research", "batch"]
 
 
+@pytest.mark.slow
 def test_a_synth_that_is_killed_is_completed_by_the_next(site: Site) -> None:
     """Stopped after any number of steps, only whole files are there, and the next synth ends where one would have."""
     change(site)
@@ -61,6 +62,7 @@ def test_a_synth_that_is_killed_is_completed_by_the_next(site: Site) -> None:
         assert site.files() == complete
 
 
+@pytest.mark.slow
 def test_a_killed_synth_knows_its_files_also_when_the_specs_change(site: Site) -> None:
     """What a killed synth wrote for a spec that is edited before the next one goes, and is nobody else's."""
     change(site)

@@ -182,7 +182,7 @@ def test_what_a_controller_never_runs_is_told_as_such(base, edits, path):
 
 
 def test_what_may_exist_elsewhere_is_not_missed():
-    """A queue and a runtime that are not among the inputs leave an object unknown, unless the inputs are all there is."""
+    """What is not among the inputs leaves an object unknown, unless the inputs are all there is."""
     bases = hooks.read("bases")
     values = edited(bases["vj"], [("spec|queue", "x")]), edited(bases["trainjob"], [("spec|runtimeRef|name", "x")])
     for value in values:
