@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ ENV = {
     **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TEMPLATE_DIR": "",
     **{
         f"GIT_{who}_{what}": value
         for who in ("AUTHOR", "COMMITTER")
@@ -46,6 +48,11 @@ class Repo:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message", message)
         return self.git("rev-parse", "HEAD")
+
+    def copied(self, root: Path) -> Repo:
+        """Return a copy, which takes a tenth of the time of making one."""
+        shutil.copytree(self.root, root, symlinks=True)
+        return Repo(root, create=False)
 
     def clone(self, root: Path, *arguments: str) -> Repo:
         """Return a clone."""

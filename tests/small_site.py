@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,10 @@ class Site:
     def generated(self) -> Path:
         """The tree on disk."""
         return self.repo.root / "generated"
+
+    def copied(self, root: Path) -> Site:
+        """Return a copy in another folder."""
+        return replace(deepcopy(self), repo=self.repo.copied(root))
 
     def job(self, name: str, **changes: Any) -> str:
         """Write a job and return the name of its run."""

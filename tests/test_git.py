@@ -21,13 +21,19 @@ def at(repo: Repo) -> Git:
     return found
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """Make a repository with one commit on main."""
-    repo = Repo(tmp_path / "repo")
+    repo = Repo(tmp_path_factory.mktemp("first") / "repo")
     repo.put("a.txt", "one\n")
     repo.commit()
     return repo
+
+
+@pytest.fixture
+def repo(first: Repo, tmp_path: Path) -> Repo:
+    """Return a copy of it."""
+    return first.copied(tmp_path / "repo")
 
 
 def test_a_branch_is_compared_with_its_merge_base(repo: Repo) -> None:

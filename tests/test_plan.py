@@ -17,16 +17,22 @@ from trainyard.plan import losses
 from trainyard.plan.shape import Shape, shape
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """Make a live repository with three jobs on main, and go to a branch."""
-    site = Site(Repo(tmp_path / "repo"))
+    site = Site(Repo(tmp_path_factory.mktemp("first") / "repo"))
     for name in ("nlp/llm", "nlp/other", "vision/net"):
         site.job(name)
     site.clusters["eu"] = ["research"]
     site.commit()
     site.repo.git("switch", "-qc", "work")
     return site
+
+
+@pytest.fixture
+def site(first: Site, tmp_path: Path) -> Site:
+    """Return a copy of it."""
+    return first.copied(tmp_path / "repo")
 
 
 def said(site: Site) -> plan.Plan:

@@ -32,15 +32,21 @@ def errors(findings: tuple[Finding, ...]) -> list[str]:
     return [f"{each.location.file}: {each.message}" for each in findings if each.is_error]
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """Make a live repository whose job `train` runs on main, and go to a branch."""
-    repo = Repo(tmp_path / "repo")
+    repo = Repo(tmp_path_factory.mktemp("first") / "repo")
     write_repository(repo.root, jobs={"nlp/train": {**JOB, "checkpoint": CHECKPOINT}})
     assert synth(repo) == ()
     repo.commit()
     repo.git("switch", "-qc", "work")
     return repo
+
+
+@pytest.fixture
+def repo(first: Repo, tmp_path: Path) -> Repo:
+    """Return a copy of it."""
+    return first.copied(tmp_path / "repo")
 
 
 def run_of(repo: Repo) -> str:

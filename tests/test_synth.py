@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ MAIN = "import sys; from trainyard.cli import main; main(sys.argv[1:])"
 
 
 @pytest.fixture(scope="module")
-def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """Make a live repository with one job, synthesised and committed on main, and go to a branch."""
     repo = Repo(tmp_path_factory.mktemp("committed") / "repo")
     write_repository(repo.root)
@@ -32,14 +31,13 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     repo.commit()
     repo.git("switch", "-qc", "work")
-    return repo.root
+    return repo
 
 
 @pytest.fixture
-def repo(committed: Path, tmp_path: Path) -> Repo:
+def repo(committed: Repo, tmp_path: Path) -> Repo:
     """Return a copy of that repository."""
-    shutil.copytree(committed, tmp_path / "repo", symlinks=True)
-    return Repo(tmp_path / "repo", create=False)
+    return committed.copied(tmp_path / "repo")
 
 
 def rewrite(repo: Repo, **changes: Mapping[str, Any]) -> None:

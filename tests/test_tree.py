@@ -16,14 +16,20 @@ from trainyard.synth import index, ledger
 from trainyard.system import files
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """Make a live repository whose tree is written and committed on main, with one job, and go to a branch."""
-    site = Site(Repo(tmp_path / "repo"))
+    site = Site(Repo(tmp_path_factory.mktemp("first") / "repo"))
     site.job("nlp/llm")
     site.commit()
     site.repo.git("switch", "-qc", "work")
     return site
+
+
+@pytest.fixture
+def site(first: Site, tmp_path: Path) -> Site:
+    """Return a copy of it."""
+    return first.copied(tmp_path / "repo")
 
 
 def test_a_second_synth_writes_nothing(site: Site) -> None:
