@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import gc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update` rewrites golden files; read the diff before you commit it."""
     parser.addoption("--update", action="store_true", help="rewrite golden files")
     parser.addoption("--fuzz", type=int, default=3000, help="how many damaged files test_fuzz.py judges")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the thousands of tests that were just collected from every later search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

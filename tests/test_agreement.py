@@ -43,6 +43,7 @@ def test_recorded_verdicts_are_ours(known):
     assert table.total["refused"] >= 1000
 
 
+@pytest.mark.slow
 def test_systematic_verdicts_are_ours(known):
     """Custom resources of which one field was changed, on creation and over what exists, are judged as a server did."""
     wrong = [
@@ -92,6 +93,7 @@ def test_objects_are_valid(known):
     assert not refused
 
 
+@pytest.mark.slow
 def test_changes_are_reproducible(known):
     """The same seed makes the same cases; another makes others; the object itself is left as it is."""
     first = [(each.source, each.old) for each in cases.creations(known, seed="a", count=40)]

@@ -396,6 +396,7 @@ def compiled(node: Node) -> list[tuple[str, str]]:
     return own + [pair for each in below for pair in compiled(each)]
 
 
+@pytest.mark.slow
 def test_every_rule_that_we_carry_compiles():
     """No rule of any kind in `schemas/` is beyond us."""
     pairs = [(name, *pair) for name, node in kinds_with_rules().items() for pair in compiled(node)]

@@ -203,6 +203,7 @@ def test_warnings_are_said_again(tmp_path: Path) -> None:
     assert second.findings == first.findings
 
 
+@pytest.mark.slow
 def test_a_job_that_is_made_twice_is_found(tmp_path: Path) -> None:
     """A program that makes a job which another file has already is not hidden by what is remembered of that file."""
     root = tmp_path / "repo"

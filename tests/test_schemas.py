@@ -207,6 +207,7 @@ def test_lock_names_exactly_the_releases(shelf):
     assert charts == {(name, release) for name, entries in lock["charts"].items() for release in entries}
 
 
+@pytest.mark.slow
 def test_every_schema_is_whole(shelf):
     """Every schema resolves, is closed at its root, knows its kind, has no words, and stays within 2 MB."""
     count = 0

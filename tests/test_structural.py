@@ -166,6 +166,7 @@ def recorded() -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+@pytest.mark.slow
 def test_recorded_verdicts(known):
     """Mutated objects of every kind get the verdict that a kube-apiserver 1.35.4 gave, its CEL rules taken out."""
     wrong = []

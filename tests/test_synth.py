@@ -107,6 +107,7 @@ def test_a_cluster_that_changes_leaves_existing_runs_alone(repo: Repo) -> None:
     assert tree(repo.root) != before
 
 
+@pytest.mark.slow
 def test_the_bytes_are_the_same_on_every_machine(repo: Repo, tmp_path: Path) -> None:
     """Another folder, hash seed, time zone and language give the same bytes."""
     other = write_repository(tmp_path / "elsewhere" / "a b")

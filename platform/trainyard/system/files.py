@@ -85,7 +85,10 @@ def walk(folder: Path) -> list[Found]:
             if entry.is_dir(follow_symlinks=False):
                 open_folders.append((_entries(entry.path), f"{prefix}{entry.name}/"))
                 break
-            status = status_of(entry.stat(follow_symlinks=False))
+            try:
+                status = status_of(entry.stat(follow_symlinks=False))
+            except FileNotFoundError:  # gone since the folder was read, as what somebody else is writing
+                continue
             found.append(Found(prefix + entry.name, status, stat.S_ISREG(status.st_mode)))
         else:
             open_folders.pop()
