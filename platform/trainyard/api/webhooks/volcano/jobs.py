@@ -129,6 +129,8 @@ def _check_network(holder: Object, path: Path) -> Iterator[Problem]:
 def _check_tasks(spec: Object, review: Review) -> Iterator[Problem]:
     seen: set[str] = set()
     total = 0
+    if not spec.get("tasks"):
+        yield JOB.required(("spec", "tasks"), "a Job without tasks starts nothing")
     for index, task in each(spec, "tasks"):
         path: Path = ("spec", "tasks", index)
         name, replicas = text(task, "name"), replicas_of(task)
