@@ -126,7 +126,7 @@ REFUSALS = {
         {"spec|leaderWorkerTemplate|subGroupPolicy": {"subGroupSize": 9}},
         "webhook/lws",
     ),
-    "no task": ("vj", {"spec|tasks": None}, "webhook/volcano-job"),
+    "no task": ("vj", {"spec": {"queue": "default"}}, "webhook/volcano-job"),
     "an unknown plugin": ("vj", {"spec|plugins": {"x": []}}, "webhook/volcano-job"),
     "a guarantee above the capability": ("vq", {"spec|guarantee": {"resource": {"cpu": 9}}}, "webhook/volcano-queue"),
     "a runtime's trainer without its container": (
