@@ -37,7 +37,7 @@ Result = Mapping[str, Any]
 
 
 def check(root: Path | None, catalog: Catalog, inputs: Sequence[tuple[str, bytes]]) -> Iterator[Finding]:
-    """Yield what kubeconform refuses in files, given by name and content.
+    """Yield what kubeconform refuses in files, given by name and content, of each in the order of its lines.
 
     Results are cached by content. Raises ToolError where kubeconform is missing: it is never skipped in silence.
     """
@@ -53,7 +53,7 @@ def check(root: Path | None, catalog: Catalog, inputs: Sequence[tuple[str, bytes
             results = json.loads(known[index]) if index in known else fresh[index]
             if index not in known:
                 kept.put(names[index], json.dumps(results).encode())
-            yield from findings(file, data, results, catalog)
+            yield from sorted(findings(file, data, results, catalog), key=lambda each: each.order)
 
 
 class Engine:
