@@ -218,7 +218,7 @@ def test_every_class_has_its_example(known, peer):
 @pytest.mark.cluster
 @pytest.mark.parametrize(("name", "each", "refused"), EXAMPLES)
 def test_a_server_sides_with_ours(known, name, each, refused):
-    """A real server with the operators says of the examples what we say."""
+    """A real server on which all operators run, for their webhooks count, says of the examples what we say."""
     kubeconfig = os.environ.get("TRAINYARD_KUBECONFIG")
     if not kubeconfig:
         pytest.skip("who is right where the engines differ: set TRAINYARD_KUBECONFIG")

@@ -412,7 +412,7 @@ def test_a_file_is_compared_with_a_commit(tmp_path):
 
 @pytest.mark.cluster
 def test_a_server_would_take_what_is_to_be_replaced():
-    """Of every recorded update that a server refused, it takes the new object alone where we say that this helps."""
+    """Of every recorded update that a server with all operators refused, it takes the new object where we say so."""
     kubeconfig = os.environ.get("TRAINYARD_KUBECONFIG")
     if not kubeconfig:
         pytest.skip("whether deleting helps where an update is refused: set TRAINYARD_KUBECONFIG")
