@@ -25,10 +25,9 @@ class Done:
 
 def call(root: Path, *arguments: str, **env: str) -> Done:
     """Run one command in a folder, with the environment of a person's shell: neither CI nor a base is set."""
-    kept = {key: value for key, value in ENV.items() if key not in {"CI", "TRAINYARD_BASE"}}
     out, err = io.StringIO(), io.StringIO()
     before, code = Path.cwd(), 0
-    with mock.patch.dict(os.environ, {**kept, **env}, clear=True):
+    with mock.patch.dict(os.environ, {**ENV, **env}, clear=True):
         os.chdir(root)
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

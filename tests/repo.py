@@ -7,8 +7,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+OTHERS = {"CI", "TRAINYARD_BASE"}
+"""What a pipeline that runs the tests says of itself, and not of the repositories that they make."""
+
 ENV = {
-    **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
+    **{key: value for key, value in os.environ.items() if not key.startswith("GIT_") and key not in OTHERS},
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TEMPLATE_DIR": "",
