@@ -18,9 +18,7 @@ from typing import Any
 
 import pytest
 
-from trainyard.api import core, metadata
-from trainyard.api.core import defaults
-from trainyard.api.problems import Problem
+from core_objects import judged, spelled
 
 DATA = Path(__file__).resolve().parent / "data" / "core"
 FILES = ("created", "updated", "definitions")
@@ -53,20 +51,6 @@ def changed(base: Any, changes: list[list[Any]]) -> Any:
     return value
 
 
-def judged(value: dict[str, Any], kubernetes: str, old: dict[str, Any] | None = None) -> list[Problem]:
-    """Return what our layers say of an object, and of a change where there is an old one."""
-    value = defaults.apply(copy.deepcopy(value), kubernetes)
-    before = None if old is None else defaults.apply(copy.deepcopy(old), kubernetes)
-    found = list(metadata.check(value, kubernetes=kubernetes, old=before))
-    return [*found, *core.check(value, kubernetes=kubernetes, old=before)]
-
-
-def spelled(path: tuple[str | int, ...]) -> str:
-    """Spell a path as the recordings do."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return text.removeprefix(".")
-
-
 def is_related(mine: str, theirs: str) -> bool:
     """Whether two fields are the same, or one holds the other."""
     return mine == theirs or any(
@@ -81,7 +65,8 @@ def test_verdicts_are_the_servers(file: str) -> None:
     notes = []
     for row in rows:
         base = bases()[row["base"]]
-        problems = judged(changed(base, row["change"]), row["kubernetes"], base if file == "updated" else None)
+        old = base if file == "updated" else None
+        problems = judged(changed(base, row["change"]), kubernetes=row["kubernetes"], old=old)
         if row["valid"] == bool(problems):
             wrong[row["base"]] += 1
             notes.append(f"{row['base']} {row['change']}: {problems[:1] or 'accepted'}")
@@ -95,7 +80,8 @@ def test_problems_stand_where_the_server_sees_them(file: str) -> None:
     for row in read(file):
         if "at" in row:
             base = bases()[row["base"]]
-            problems = judged(changed(base, row["change"]), row["kubernetes"], base if file == "updated" else None)
+            old = base if file == "updated" else None
+            problems = judged(changed(base, row["change"]), kubernetes=row["kubernetes"], old=old)
             fields = [spelled(problem.path) for problem in problems]
             assert any(is_related(mine, theirs) for mine in fields for theirs in row["at"]), (row, fields)
 
@@ -104,13 +90,13 @@ def test_recorded_objects_pass() -> None:
     """The objects that the cases start from are valid in every release."""
     for name, base in bases().items():
         for kubernetes in ("1.34", "1.35", "1.36"):
-            assert judged(base, kubernetes) == [], (name, kubernetes)
+            assert judged(base, kubernetes=kubernetes) == [], (name, kubernetes)
 
 
 def test_every_problem_can_be_traced() -> None:
     """Every problem has a rule of its layer, a short sentence, and the upstream file it restates."""
     for row in read("created"):
-        for problem in judged(changed(bases()[row["base"]], row["change"]), row["kubernetes"]):
+        for problem in judged(changed(bases()[row["base"]], row["change"]), kubernetes=row["kubernetes"]):
             assert problem.rule.split("/")[0] in {"core", "meta", "update"}
             assert re.fullmatch(r"[^\n]*[^\n.]", problem.message), problem
             assert re.search(r" v\d+\.\d+\.\d+ ", problem.source), problem
