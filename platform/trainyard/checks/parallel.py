@@ -77,10 +77,7 @@ def judged(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[
     """Judge inputs with several processes; None where a kind was spelt so that it was not seen to concern them all."""
     parts = split(piece for each in inputs for piece in cut(*each))
     known = [*shared([each for part in parts for each in part])]
-    others = repeated.clear(known)
-    security = podsecurity.admission(others, kubernetes=judge.catalog.kubernetes)
-    around = webhooks.around(others)
-    judge = replace(judge, catalog=repeated.with_crds(judge.catalog, known), around=around, security=security)
+    judge = repeated.aware(judge, known)
     found: list[tuple[Piece, Result, int]] = []
     context = multiprocessing.get_context("fork")
     with context.Pool(os.cpu_count(), _begin, (judge, alone, parts)) as pool:

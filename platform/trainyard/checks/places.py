@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainyard.checks.inputs import STDIN
 from trainyard.documents import Document, load
 from trainyard.documents import Path as FieldPath
 from trainyard.findings import Location
 from trainyard.system import files
 
-STDIN = "-"
 GENERATED = "generated"
 CLUSTERS = Path("platform") / "clusters"
 SPECIAL: dict[str, FieldPath] = {"kubernetes": ("kubernetes",), "argo-cd": ("argocd", "version")}

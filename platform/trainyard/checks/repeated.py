@@ -6,10 +6,12 @@ Which of them a cluster has cannot be told, so each is judged itself and none ha
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from trainyard.api import crd, webhooks
+from trainyard.api import crd, podsecurity, webhooks
 from trainyard.api.catalog import Catalog
+from trainyard.api.judge import Judge
 
 POLICY, BINDING, DEFINITION = (
     "ValidatingAdmissionPolicy",
@@ -59,6 +61,13 @@ def with_crds(known: Catalog, values: Sequence[Any]) -> Catalog:
     doubtful = (value for value in values if identity(value) in several and crd.is_crd(value))
     missing = [value for value in doubtful if not (known.with_crds([value]).kinds.keys() <= known.kinds.keys())]
     return known.with_crds([*missing, *clear(values)])
+
+
+def aware(judge: Judge, values: Sequence[Any]) -> Judge:
+    """Return a judge that knows what the values say of each other: definitions, levels of namespaces, and the rest."""
+    known, others = with_crds(judge.catalog, values), clear(values)
+    security = podsecurity.admission(others, kubernetes=known.kubernetes)
+    return replace(judge, catalog=known, around=webhooks.around(others), security=security)
 
 
 def note(values: Iterable[object]) -> str | None:

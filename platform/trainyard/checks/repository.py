@@ -13,7 +13,7 @@ from trainyard.api.judge import Judge, Judgement
 from trainyard.api.rulebook import open_for
 from trainyard.api.shelf import Shelf
 from trainyard.checks import cel_policies, parallel, policies, validate
-from trainyard.checks.places import SPECIAL
+from trainyard.checks.places import GENERATED, SPECIAL
 from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
 from trainyard.checks.result import Result, Skipped
@@ -29,7 +29,6 @@ from trainyard.system import files
 from trainyard.system.data import policy_files, schemas_dir
 from trainyard.workloads.resolve import resolve
 
-GENERATED = "generated"
 NOT_OBJECTS = ("index/", "ledger/")
 """Folders of a cluster that hold our own records."""
 NODES = "nodes/"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from trainyard.api import catalog, podsecurity, webhooks
+from trainyard.api import catalog
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
 from trainyard.api.rulebook import Rulebook
@@ -87,9 +86,7 @@ def alone(
     result = Result()
     manifests = decode_all(files, result)
     values = [each.value for each in manifests]
-    known, others = repeated.with_crds(judge.catalog, values), repeated.clear(values)
-    security = podsecurity.admission(others, kubernetes=known.kubernetes)
-    judge = replace(judge, catalog=known, around=webhooks.around(others), security=security)
+    judge = repeated.aware(judge, values)
     updates = None if olds is None else Updates(judge, olds, manifests)
     say = judge.judge if updates is None else updates.judge
     if any(each.kind == POLICY for each in manifests):
