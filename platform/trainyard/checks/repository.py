@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from trainyard.api import catalog, kubeconform, podsecurity, webhooks
+from trainyard.api import catalog, kubeconform
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
 from trainyard.api.rulebook import open_for
 from trainyard.api.shelf import Shelf
-from trainyard.checks import cel_policies, parallel, policies, validate
+from trainyard.checks import cel_policies, parallel, policies, repeated, validate
 from trainyard.checks.places import GENERATED, SPECIAL
 from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
@@ -59,25 +59,15 @@ class Checking:
         known = self.catalog(name, cluster, result)
         inputs = list(self.inputs(name))
         manifests = validate.decode_all(inputs, result)
-        known = known.with_crds(each.value for each in manifests)
-        around = webhooks.around(each.value for each in manifests)
         rulebook = open_for(self.rules_of or self.root)
         namespaces = self.namespaces(cluster, manifests)
-        security = podsecurity.admission((each.value for each in manifests), kubernetes=known.kubernetes)
-        judge = Judge(
-            known,
-            self.allow_unknown,
-            namespaces,
-            self.line_of,
-            around=around,
-            rulebook=rulebook,
-            security=security,
-        )
+        judge = Judge(known, self.allow_unknown, namespaces, self.line_of, rulebook=rulebook)
+        judge = repeated.aware(judge, [each.value for each in manifests])
         updates = None if self.before is None else Updates(judge, self.olds(name, self.before), manifests)
         judgements = [judge.judge(each) if updates is None else updates.judge(each) for each in manifests]
         rulebook.keep()
-        self.policies(name, known, judgements, rules, result, updates)
-        self.second_engine(known, inputs, result)
+        self.policies(name, judge.catalog, judgements, rules, result, updates)
+        self.second_engine(judge.catalog, inputs, result)
         if any((self.root / GENERATED / name / NODES).glob("*")):
             result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
         return result
