@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import difflib
 import gc
+import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any-machine", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.load_profile("any-machine")
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -17,6 +24,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update` rewrites golden files; read the diff before you commit it."""
     parser.addoption("--update", action="store_true", help="rewrite golden files")
     parser.addoption("--fuzz", type=int, default=3000, help="how many damaged files test_fuzz.py judges")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the caches of a session in a folder of its own, which its processes share and nobody else sees."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="trainyard-tests-")
+        os.environ["XDG_CACHE_HOME"] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 def pytest_collection_finish() -> None:

@@ -90,17 +90,52 @@ def test_many_writers_of_one_entry_leave_a_whole_one(tmp_path: Path) -> None:
     assert seen <= {bytes([number]) * 5000 for number in range(4)}
 
 
-def test_git_does_not_see_the_cache(tmp_path: Path) -> None:
-    """It ignores itself, also in a repository that does not."""
-    Cache(tmp_path / "cache").put("a" * 64, b"")
-    assert (tmp_path / "cache" / ".gitignore").read_text() == "*\n"
-
-
-def test_the_cache_is_the_repositorys_or_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Inside a repository it lies there, elsewhere where the system keeps caches."""
-    assert cache.folder(tmp_path) == tmp_path / ".cache" / "trainyard"
+def test_the_cache_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lies where the system keeps caches; a relative path would lie in whatever folder is at hand."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache.folder() == tmp_path / "xdg" / "trainyard"
+    monkeypatch.setenv("XDG_CACHE_HOME", "xdg")
+    assert cache.folder().is_absolute()
+
+
+def test_nothing_inside_a_checkout_is_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A branch could hold entries for whoever looks at it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "checkout/.cache"))
+    assert cache.private("rules", outside=tmp_path / "checkout") is None
+    assert cache.private("rules", outside=tmp_path / "another") is not None
+
+
+def test_a_cache_is_a_folder_that_nobody_else_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a link nor a folder that others may write into is believed or touched."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    previous = os.umask(0o002)
+    try:
+        assert cache.private("made") is not None
+    finally:
+        os.umask(previous)
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "trainyard/linked").symlink_to(tmp_path / "photos")
+    assert cache.private("linked") is None
+    (tmp_path / "trainyard/shared").mkdir()
+    (tmp_path / "trainyard/shared").chmod(0o777)
+    assert cache.private("shared") is None
+
+
+def test_only_entries_are_removed(tmp_path: Path) -> None:
+    """Files that the cache cannot have written stay, however large they are."""
+    photo = tmp_path / "photo.jpg"
+    photo.write_bytes(bytes(50_000))
+    os.utime(photo, (0, 0))
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "ab" / ("c" * 62)).symlink_to(photo)
+    store = Cache(tmp_path, limit_bytes=10_000)
+    for number in range(10):
+        store.put(cache.key(str(number)), bytes(1500))
+    Cache(tmp_path, limit_bytes=10_000).trim()
+    assert photo.stat().st_size == 50_000
+    assert (tmp_path / "ab" / ("c" * 62)).is_symlink()
+    kept = [path for path in tmp_path.rglob("*") if path.is_file() and len(path.name) == 62 and not path.is_symlink()]
+    assert 0 < len(kept) < 10
 
 
 # The disk's memory.

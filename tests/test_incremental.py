@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, version
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -18,6 +21,7 @@ from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
 from repo import ENV, Repo
 from trainyard.synth import memory, session
 from trainyard.synth.session import Outcome
+from trainyard.system import cache
 
 pytestmark = pytest.mark.node
 
@@ -45,15 +49,10 @@ def rendered(root: Path) -> int:
 
 def stale(root: Path) -> list[str]:
     """Return what differs from a synth that remembers nothing."""
-    cache, aside = root / ".cache", root.parent / "aside"
-    cache.rename(aside)
-    try:
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"XDG_CACHE_HOME": folder}):
         outcome = session.run(root, version("trainyard"))
         assert outcome.work is not None
         return list(outcome.work.diff())
-    finally:
-        shutil.rmtree(cache, ignore_errors=True)
-        aside.rename(cache)
 
 
 class Editor:
@@ -176,7 +175,7 @@ def test_an_unchanged_repository_renders_nothing(tmp_path: Path) -> None:
         "assert not session.run(Path('.'), version('trainyard')).refused\n"
         "sys.exit('cdk8s' in sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", script], cwd=root, env={"PYTHONPATH": str(ROOT / "platform")}, check=True)
+    subprocess.run([sys.executable, "-c", script], cwd=root, env={**ENV, "PYTHONPATH": str(ROOT / "platform")}, check=True)
 
 
 def test_one_changed_job_renders_one_job(tmp_path: Path) -> None:
@@ -215,12 +214,13 @@ def test_a_job_that_is_made_twice_is_found(tmp_path: Path) -> None:
     assert [finding.rule for finding in outcome.findings] == ["spec/duplicate-job"]
 
 
-def test_a_damaged_memory_is_forgotten(tmp_path: Path) -> None:
+def test_a_damaged_memory_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Garbage in the cache costs time only."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     root = tmp_path / "repo"
     Editor(root, 0)
     synth(root)
-    for path in (root / ".cache").rglob("*"):
+    for path in cache.folder().rglob("*"):
         if path.is_file():
             path.write_bytes(b"garbage")
     assert rendered(root) == 0

@@ -144,8 +144,9 @@ def test_every_release_is_a_location(root):
 
 
 @pytest.mark.go
-def test_results_are_kept_by_content(root, known, tmp_path):
+def test_results_are_kept_by_content(root, known, tmp_path, monkeypatch):
     """A second run on the same files asks the engine nothing: it may even be gone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     repository = tmp_path / "repository"
     place = repository / kubeconform.FOLDER
     place.mkdir(parents=True)

@@ -127,9 +127,29 @@ def test_a_process_killed_while_it_writes_leaves_the_old_file(tmp_path: Path) ->
 
 def test_what_a_killed_write_left_is_removed(site: Site) -> None:
     """Half a file is nobody's."""
-    left = site.repo.put(f"generated/test/platform/{files.MARK}123-4", "apiVersion: v")
+    left = site.repo.put(f"generated/test/platform/{files.MARK}123-4{files.ENDING}", "apiVersion: v")
+    assert [each.rule for each in site.prepare(checking=True).findings] == ["run/leftover"]
     site.synth()
     assert not left.exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [".trainyard-1-1.yaml", ".trainyard-1-1", ".trainyard-x.tmp", ".hidden.yaml", "a.txt", "job.yml", ".gitkeep"],
+)
+def test_nothing_unseen_is_in_the_tree(site: Site, name: str) -> None:
+    """Whatever no spec owns fails a check, also under a name that looks like ours; Argo CD applies hidden files."""
+    folder = site.repo.root / "generated/test/runs/nlp"
+    path = site.repo.put(f"generated/test/runs/nlp/{name}", "apiVersion: batch/v1\nkind: Job\n")
+    assert not site.prepare(checking=True).changes.leftover
+    assert [(each.rule, each.severity.value) for each in site.prepare(checking=True).findings] == [
+        ("run/foreign-file", "error")
+    ]
+    site.synth()
+    assert path.exists()
+    path.unlink()
+    (folder / name).symlink_to(folder / "nowhere")
+    assert [each.rule for each in site.prepare(checking=True).findings if each.is_error] == ["run/foreign-file"]
 
 
 def test_a_failed_write_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +168,7 @@ def test_a_failed_write_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_file_made_by_hand_is_reported_and_kept(site: Site) -> None:
-    """A synth says so and goes on; a check fails where a cluster would apply the file."""
+    """A synth says so and goes on; a check fails."""
     notes = site.repo.put("generated/test/platform/NOTES.md", "mine")
     extra = site.repo.put("generated/test/runs/nlp/secret.mine.yaml", "kind: Secret\n")
     work = site.synth()
@@ -160,7 +180,8 @@ def test_a_file_made_by_hand_is_reported_and_kept(site: Site) -> None:
     assert extra.exists()
     checked = site.prepare(checking=True)
     assert [finding.location.file for finding in checked.findings if finding.is_error] == [
-        "generated/test/runs/nlp/secret.mine.yaml"
+        "generated/test/platform/NOTES.md",
+        "generated/test/runs/nlp/secret.mine.yaml",
     ]
 
 

@@ -76,8 +76,9 @@ def resident(pid: int) -> int:
 
 def bench(jobs: int) -> None:
     """Measure one size and print its rows."""
-    with TemporaryDirectory(prefix="trainyard-bench-") as folder:
+    with TemporaryDirectory(prefix="trainyard-bench-") as folder, TemporaryDirectory() as cache:
         root = Path(folder)
+        os.environ["XDG_CACHE_HOME"] = cache
         fleet.write_fleet(root, jobs=jobs, clusters=CLUSTERS)
         git = ["git", "-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "commit.gpgsign=false"]
         for command in (["init", "-q", "-b", "main"], ["add", "jobs", "platform"], ["commit", "-q", "-m", "specs"]):

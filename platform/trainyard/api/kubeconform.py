@@ -44,14 +44,14 @@ def check(root: Path | None, catalog: Catalog, inputs: Sequence[tuple[str, bytes
     program = kubeconform.find(root)
     with tempfile.TemporaryDirectory(prefix="kubeconform-") as scratch:
         engine = Engine(program, locations(catalog, Path(scratch) / "schemas"), Path(scratch) / "files")
-        kept = cache.Cache(cache.folder(root) / CONCERN)
+        kept = cache.private(CONCERN, outside=root)
         fingerprint = state(catalog, engine.locations)
         names = {index: cache.key(fingerprint, data) for index, (_, data) in enumerate(inputs)}
-        known = {index: found for index, name in names.items() if (found := kept.get(name)) is not None}
+        known = {index: found for index, name in names.items() if kept and (found := kept.get(name)) is not None}
         fresh = engine.run({index: inputs[index][1] for index in names if index not in known})
         for index, (file, data) in enumerate(inputs):
             results = json.loads(known[index]) if index in known else fresh[index]
-            if index not in known:
+            if kept and index not in known:
                 kept.put(names[index], json.dumps(results).encode())
             yield from sorted(findings(file, data, results, catalog), key=lambda each: each.order)
 

@@ -66,9 +66,9 @@ class Rulebook:
 
 
 def open_for(root: Path) -> Rulebook:
-    """Return the rulebook that is kept in the cache of the repository at `root`, or of the user where it is none."""
+    """Return the rulebook that the user's cache keeps, outside the repository at `root` if there is one."""
     repository = root if (root / "platform" / "clusters").is_dir() else None
-    return Rulebook(cache.private("rules", repository, limit_bytes=LIMIT_BYTES))
+    return Rulebook(cache.private("rules", outside=repository, limit_bytes=LIMIT_BYTES))
 
 
 def _found(kind: Kind) -> Node | None:

@@ -14,12 +14,17 @@ def command(
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Say in words what the tree at hand does to the clusters: what starts, stops, is replaced, is left alone."""
-    from trainyard.plan import read, render
+    from dataclasses import replace
+    from importlib.metadata import version
+
+    from trainyard.plan import read, refused, render
     from trainyard.report.text import paragraph
 
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     plan = read(root, ref=base, automated=automated)
-    sys.stdout.write(render(plan))
+    found = dict.fromkeys((*plan.findings, *refused(root, version("trainyard"), ref=base, automated=automated)))
+    plan = replace(plan, findings=tuple(sorted(found, key=lambda finding: finding.order)))
     for finding in plan.findings:
         print("\n".join(paragraph(finding)), file=sys.stderr)
-    return int(any(finding.is_error for finding in plan.findings))
+    sys.stdout.write(render(plan))
+    return int(plan.refused)

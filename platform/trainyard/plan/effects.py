@@ -63,6 +63,11 @@ class Plan:
     objects: tuple[ObjectEffect, ...] = ()
     findings: tuple[Finding, ...] = ()
 
+    @property
+    def refused(self) -> bool:
+        """Whether an error stands, so that the change cannot be merged as it is."""
+        return any(finding.is_error for finding in self.findings)
+
     def of(self, word: RunWord) -> tuple[RunEffect, ...]:
         """Return the effects of one sort."""
         return tuple(effect for effect in self.runs if effect.word == word)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from trainyard.errors import SpecError, ToolError
-from trainyard.findings import Finding, Severity
+from trainyard.findings import Finding
 from trainyard.plan.compare import compare
 from trainyard.plan.effects import Plan
 from trainyard.specs import layout
@@ -15,10 +15,10 @@ from trainyard.specs.load import read_repository
 from trainyard.synth.base import ASK, base_commit
 from trainyard.synth.disk import Disk
 from trainyard.synth.runs import wanted
+from trainyard.synth.session import CACHE
 from trainyard.synth.snapshot import GENERATED, REPOSITORY, Snapshot, from_disk, from_git, settings
-from trainyard.system import files
+from trainyard.system import cache, files
 from trainyard.system import git as system_git
-from trainyard.system.cache import Cache, folder
 from trainyard.system.git import Git
 
 
@@ -39,7 +39,7 @@ def read(root: Path, *, ref: str | None = None, automated: bool = False) -> Plan
         raise ToolError(ASK)
     commit = base_commit(git, ref, revision=revision)
     base = from_git(git, commit)
-    disk = Disk(root, Cache(folder(root)), git.algorithm)
+    disk = Disk(root, cache.private(CACHE, outside=root), git.algorithm)
     now = from_disk(root / GENERATED, disk.scan(GENERATED))
     notes = [*unreadable(now), *behind(root, git, commit, disk, now)]
     disk.save()
@@ -71,4 +71,4 @@ def behind(root: Path, git: Git, commit: str | None, disk: Disk, now: Snapshot) 
         entry = now.active.get(each.key)
         if (entry.name if entry else None) != (None if each.retired else each.run):
             message = f"generated/ does not have what this file says of job {each.job!r}; run `trainyard synth` first"
-            yield Finding("run/stale", "run", message, each.location, Severity.WARNING)
+            yield Finding("run/stale", "run", message, each.location)

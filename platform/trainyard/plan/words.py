@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from trainyard.plan.effects import ObjectEffect, Plan, RunEffect, RunWord
@@ -31,7 +31,11 @@ def render(plan: Plan) -> str:
 
 
 def opening(plan: Plan) -> Iterator[str]:
-    """Yield what the plan is compared with, and whether it is of consequence at all."""
+    """Yield whether the change is refused, what it is compared with, and whether it is of consequence at all."""
+    if plan.refused:
+        rules = Counter(finding.rule for finding in plan.findings if finding.is_error)
+        said = ", ".join(rule if count == 1 else f"{count} {rule}" for rule, count in sorted(rules.items()))
+        yield f"refused ({said}): what follows is told of the files at hand, which cannot be merged as they are"
     yield f"compared with {plan.base[:12]}" if plan.base else "compared with nothing: all of it is new"
     if not plan.live:
         yield "live is false: no cluster syncs this repository, so nothing starts or stops yet"

@@ -70,18 +70,18 @@ class Memory:
     They are kept by team and cluster, so that little is written for a small change.
     """
 
-    store: cache.Cache
+    store: cache.Cache | None
     root: Path
     jobs: dict[str, FileFact] = field(default_factory=dict)
     clusters: dict[str, ClusterFact] = field(default_factory=dict)
     _before: dict[str, object] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, store: cache.Cache, root: Path, specs: Iterable[str]) -> Memory:
+    def load(cls, store: cache.Cache | None, root: Path, specs: Iterable[str]) -> Memory:
         """Return what is remembered of the repository at a folder, of those teams and clusters that have specs."""
         memory = cls(store, root)
         for name in sorted({part_of(path) for path in specs}):
-            data = store.get(memory._key(name))
+            data = store.get(memory._key(name)) if store else None
             value = json.loads(data) if data else {}
             jobs = {
                 file: FileFact(key, small, [RunFact(*run) for run in runs], [_finding(each) for each in findings])
@@ -98,6 +98,8 @@ class Memory:
 
     def save(self) -> None:
         """Keep the facts for the next process."""
+        if self.store is None:
+            return
         parts: dict[str, tuple[dict[str, FileFact], dict[str, ClusterFact]]] = {name: ({}, {}) for name in self._before}
         for file, fact in self.jobs.items():
             parts.setdefault(part_of(file), ({}, {}))[0][file] = fact

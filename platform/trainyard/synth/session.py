@@ -20,10 +20,12 @@ from trainyard.synth.reading import read
 from trainyard.synth.rendering import Show, make_ready
 from trainyard.synth.snapshot import GENERATED
 from trainyard.synth.standing import Standing
-from trainyard.system import files
+from trainyard.system import cache, files
 from trainyard.system import git as system_git
-from trainyard.system.cache import Cache, folder
 from trainyard.system.git import Git, blob_id
+
+CACHE = "synth"
+"""Sort of the entries that say what is on disk, what was rendered, and what commits hold."""
 
 DONE = "HEAD is judged against its first parent; revert it, or if it came with others say what was before: --base REF"
 """What helps where a finding is on a commit that the default branch has already."""
@@ -64,7 +66,7 @@ def run(
     tell the base: then a live repository has to be given one. Raises ToolError where the base cannot be told.
     """
     git = system_git.find(root)
-    store = Cache(folder(root))
+    store = cache.private(CACHE, outside=root)
     disk = Disk(root, store, git.algorithm if git else "sha1")
     disk.begin(GENERATED)
     keys = Keys(code_key(root, version), spec_ids(disk))

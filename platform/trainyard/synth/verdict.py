@@ -10,22 +10,26 @@ from trainyard.synth.runs import Decision
 from trainyard.synth.snapshot import GENERATED, Snapshot
 from trainyard.synth.tree import Changes, Tree
 
-SYNCED = (".yaml", ".yml", ".json")
-"""Endings of files that Argo CD applies from a folder (argo-cd 3.5.1 `reposerver/repository/repository.go`)."""
-
 
 def strangers(changes: Changes, *, checking: bool) -> Iterator[Finding]:
-    """Yield a finding for each file that no synth made; in a check one that a cluster would apply is an error."""
+    """Yield a finding for each file that no synth made; in a check it is an error, whatever its name.
+
+    What is in the tree and in no spec is what nobody reviews: Argo CD applies hidden files like any others (argo-cd
+    3.5.1 `reposerver/repository/repository.go`).
+    """
+    weight = Severity.ERROR if checking else Severity.WARNING
     for path in changes.blocking:
         message = "this is in the way of a folder or file that synth writes; remove it"
         yield _finding("run/in-the-way", path, message)
     for path in changes.foreign:
-        error = checking and path.endswith(SYNCED)
         message = "no synth made this file and no spec owns it, so it stays; move it elsewhere"
-        yield _finding("run/foreign-file", path, message, Severity.ERROR if error else Severity.WARNING)
+        yield _finding("run/foreign-file", path, message, weight)
     for path in changes.overwrite:
         message = "no synth made this file, but a spec owns its name, so synth replaces it"
-        yield _finding("run/foreign-file", path, message, Severity.ERROR if checking else Severity.WARNING)
+        yield _finding("run/foreign-file", path, message, weight)
+    for path in changes.leftover if checking else ():
+        message = "this is what a killed synth left of a file; remove it, or run `trainyard synth`"
+        yield _finding("run/leftover", path, message)
 
 
 def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]:

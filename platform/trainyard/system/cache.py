@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import stat
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,6 +15,8 @@ from trainyard.system import files
 
 LIMIT_BYTES = 256 * 1024 * 1024
 DIGEST_BYTES = 32
+ENTRY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{62}")
+"""Paths of entries below the folder: their keys, see `key`."""
 
 
 def key(*parts: str | bytes) -> str:
@@ -25,11 +29,9 @@ def key(*parts: str | bytes) -> str:
     return hashed.hexdigest()
 
 
-def folder(root: Path | None = None) -> Path:
-    """Return where the cache is: `.cache/trainyard` of the repository at `root`, else the user's own cache folder."""
-    if root is not None:
-        return root / ".cache" / "trainyard"
-    if given := os.environ.get("XDG_CACHE_HOME"):
+def folder() -> Path:
+    """Return where the caches are: below the user's own cache folder, wherever the system keeps that."""
+    if (given := os.environ.get("XDG_CACHE_HOME")) and Path(given).is_absolute():
         return Path(given) / "trainyard"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "trainyard"
@@ -38,21 +40,29 @@ def folder(root: Path | None = None) -> Path:
     return Path.home() / ".cache" / "trainyard"
 
 
-def private(sort: str, root: Path | None = None, *, limit_bytes: int = LIMIT_BYTES) -> Cache | None:
+def private(sort: str, *, outside: Path | None = None, limit_bytes: int = LIMIT_BYTES) -> Cache | None:
     """Return the cache of one sort of entries, in a folder that only this user may write; None where there is none.
 
-    The folder is that of the repository at `root`, else the user's own. A folder that somebody else made, or may write
-    into, is left alone, and so is one that cannot be made.
+    What somebody else's branch can hold is never believed, so no cache is kept inside the checkout at `outside`. A
+    folder that somebody else made, or may write into, is left alone, and so are a link and a folder that cannot be
+    made.
     """
     try:
-        place = folder(root) / sort
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        stat = place.stat()
+        place = folder() / sort
+        if outside is not None and place.resolve().is_relative_to(outside.resolve()):
+            return None
+        for each in (place.parent, place):
+            each.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = [each.lstat() for each in (place, place.parent)]
     except (OSError, RuntimeError):
         return None
-    if hasattr(os, "getuid") and (stat.st_uid != os.getuid() or stat.st_mode & 0o022):
-        return None
-    return Cache(place, limit_bytes)
+    return Cache(place, limit_bytes) if all(map(is_private, found)) else None
+
+
+def is_private(status: os.stat_result) -> bool:
+    """Say whether a path is a folder itself, and no other user can write into it."""
+    mine = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    return stat.S_ISDIR(status.st_mode) and mine and not status.st_mode & 0o022
 
 
 @dataclass(slots=True)
@@ -87,12 +97,15 @@ class Cache:
             if not self._trimmed:
                 self._trimmed = True
                 self.trim()
-                self._hide()
             files.write(self._path(name), hashlib.sha256(content).digest() + content)
 
     def trim(self) -> None:
-        """Remove the entries that were used longest ago, until the others take at most three quarters of the limit."""
-        entries = [(found.stat.st_mtime_ns, found.stat.st_size, found.path) for found in files.walk(self.folder)]
+        """Remove the entries that were used longest ago, until the others take at most three quarters of the limit.
+
+        Files that no `put` can have written are not counted, and stay.
+        """
+        found = (each for each in files.walk(self.folder) if each.regular and ENTRY.fullmatch(each.path))
+        entries = [(each.stat.st_mtime_ns, each.stat.st_size, each.path) for each in found]
         total = sum(size for _, size, _ in entries)
         if total <= self.limit_bytes:
             return
@@ -102,12 +115,6 @@ class Cache:
             total -= size
             if total <= self.limit_bytes * 3 // 4:
                 return
-
-    def _hide(self) -> None:
-        """Keep Git from seeing the cache, also in a repository that does not ignore it."""
-        ignore = self.folder / ".gitignore"
-        if not ignore.exists():
-            files.write(ignore, "*\n")
 
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / name[2:]

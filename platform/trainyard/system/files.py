@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import threading
 from collections.abc import Iterator
@@ -13,8 +14,10 @@ from typing import NamedTuple
 
 NAME = attrgetter("name")
 
-MARK = ".trainyard-"
-"""How temporary files begin; a killed process may leave one behind."""
+MARK, ENDING = ".trainyard-", ".tmp"
+"""How temporary files begin and end; a killed process may leave one behind, under a name that nobody applies."""
+
+TEMPORARY = re.compile(rf"{re.escape(MARK)}\d+-\d+{re.escape(ENDING)}")
 
 
 class Status(NamedTuple):
@@ -42,7 +45,7 @@ def write(path: Path, content: str | bytes, *, sync: bool = False) -> None:
     With `sync` it has reached the disk before the rename. Folders are made as needed; text is UTF-8 with LF.
     """
     data = content.encode() if isinstance(content, str) else content
-    beside = path.parent / f"{MARK}{os.getpid()}-{threading.get_ident()}"
+    beside = path.parent / f"{MARK}{os.getpid()}-{threading.get_ident()}{ENDING}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     try:
         handle = os.open(beside, flags, 0o666)
@@ -122,5 +125,5 @@ def remove(path: Path, *, top: Path) -> None:
 
 
 def is_temporary(path: str) -> bool:
-    """Say whether a path is what a killed `write` left behind."""
-    return path.rpartition("/")[2].startswith(MARK)
+    """Say whether a path is what a killed `write` left behind: its exact form, since what is temporary is removed."""
+    return TEMPORARY.fullmatch(path.rpartition("/")[2]) is not None

@@ -78,11 +78,8 @@ class Git:
         return (self.ask("for-each-ref", "--format=%(refname)", pattern) or "").split()
 
     def changed(self) -> bool:
-        """Say whether the folder holds anything that HEAD does not: changed, staged, or new and not ignored.
-
-        Our own cache does not count.
-        """
-        done = self.call("status", "--porcelain", "-z", "--untracked-files=normal", "--", ".", ":(exclude).cache")
+        """Say whether the folder holds anything that HEAD does not: changed, staged, or new and not ignored."""
+        done = self.call("status", "--porcelain", "-z", "--untracked-files=normal", "--", ".")
         if done.code:
             raise ToolError(f"git status failed: {done.complaint}")
         return bool(done.out)

@@ -1,0 +1,22 @@
+"""What `synth --check` would refuse of the tree at hand: a plan of such a change is none of what will be merged."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from trainyard.findings import Finding
+from trainyard.synth import session
+from trainyard.synth.work import unproven
+
+
+def refused(root: Path, version: str, *, ref: str | None = None, automated: bool = False) -> tuple[Finding, ...]:
+    """Return what stands against the change, which is compared with the base like the plan itself.
+
+    Whether the tree follows from the specs takes rendering; without the extra that brings cdk8s a warning says so.
+    """
+    if find_spec("cdk8s") is None:
+        return (unproven("whether generated/ follows from the specs is not known: trainyard[synth] is not installed"),)
+    outcome = session.run(root, version, ref=ref, checking=True, automated=automated)
+    outcome.save()
+    return outcome.findings
