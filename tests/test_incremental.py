@@ -175,7 +175,9 @@ def test_an_unchanged_repository_renders_nothing(tmp_path: Path) -> None:
         "assert not session.run(Path('.'), version('trainyard')).refused\n"
         "sys.exit('cdk8s' in sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", script], cwd=root, env={**ENV, "PYTHONPATH": str(ROOT / "platform")}, check=True)
+    subprocess.run(
+        [sys.executable, "-c", script], cwd=root, env={**ENV, "PYTHONPATH": str(ROOT / "platform")}, check=True
+    )
 
 
 def test_one_changed_job_renders_one_job(tmp_path: Path) -> None:
