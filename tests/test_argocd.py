@@ -10,8 +10,8 @@ import pytest
 
 from everything import everything, everything_specs
 from make import make_cluster, make_source, make_specs
-from trainyard.charts.build import folders
-from trainyard.charts.settings import carries, data, helm_values
+from trainyard.clusters.build import folders
+from trainyard.clusters.settings import carries, data, helm_values
 from trainyard.documents import dump
 from trainyard.operators import Resource, operators
 from trainyard.specs.run import ExtraFile, Specs

@@ -20,7 +20,7 @@ import pytest
 
 from make import CLUSTER, CPU_NODE, JOB, REPOSITORY, TEAM, fields, write_repository
 from repo import Repo
-from trainyard.charts.settings import data
+from trainyard.clusters.settings import data
 from trainyard.documents import dump, load
 
 pytestmark = pytest.mark.argocd

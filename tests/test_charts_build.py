@@ -9,7 +9,7 @@ import pytest
 
 from everything import KUBELET, OPERATORS, everything_specs
 from make import make_cluster, make_source, make_specs
-from trainyard.charts import build
+from trainyard.clusters import build
 from trainyard.parts.objects import Folder
 from trainyard.releases import releases
 from trainyard.specs.run import ExtraFile, Specs

@@ -8,7 +8,7 @@ import pytest
 
 from everything import EVERYTHING, everything
 from make import make_cluster, make_repository
-from trainyard.charts.platform import policies, resources
+from trainyard.clusters.platform import policies, resources
 from trainyard.operators import Resource
 from trainyard.specs import Cluster
 

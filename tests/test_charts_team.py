@@ -10,7 +10,7 @@ import pytest
 
 from everything import everything
 from make import make_team
-from trainyard.charts import team as chart
+from trainyard.clusters import team as chart
 from trainyard.operators import Resource
 from trainyard.specs import Cluster, Team
 

@@ -8,7 +8,7 @@ import trainyard.cli.retire as retire
 import trainyard.cli.run as run
 from make import JOB, write_repository
 from trainyard.errors import SpecError
-from trainyard.specs.edit import set_fields
+from trainyard.specs.editing.fields import set_fields
 from trainyard.synth import ledger
 
 EDITS = {

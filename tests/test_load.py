@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import make
-from trainyard.specs import draft
+from trainyard.specs.editing import draft
 from trainyard.specs.load import load_repository
 from trainyard.specs.run import digest
 

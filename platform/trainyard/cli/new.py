@@ -41,7 +41,7 @@ def job(
     from trainyard.errors import SpecError
     from trainyard.findings import did_you_mean
     from trainyard.report.text import paragraph
-    from trainyard.specs import draft
+    from trainyard.specs.editing import draft
     from trainyard.specs.load import load_repository
     from trainyard.system import files
 
@@ -85,7 +85,7 @@ def check(specs: Specs, team: str, name: str, text: str) -> list[Finding]:
     """Return what is wrong with a job file before it is written: its fields, its references, and its kind."""
     from dataclasses import replace
 
-    from trainyard.specs import draft
+    from trainyard.specs.editing import draft
     from trainyard.workloads.resolve import resolve
 
     file, findings = draft.read(specs, team=team, name=name, text=text)

@@ -12,7 +12,7 @@ def command(
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Set retired: true in a job's file, which stops its run once the change is merged; the file stays."""
-    from trainyard.specs.edit import set_fields
+    from trainyard.specs.editing.fields import set_fields
     from trainyard.synth.spec_files import job_file
     from trainyard.system import files
 

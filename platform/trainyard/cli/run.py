@@ -12,7 +12,7 @@ def command(
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Raise run: in a job's file, so that the same spec runs again under a new name; a retired job runs again too."""
-    from trainyard.specs.edit import fields, set_fields
+    from trainyard.specs.editing.fields import fields, set_fields
     from trainyard.synth.spec_files import job_file, runs_of
     from trainyard.system import files
 

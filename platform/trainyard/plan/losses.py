@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.plan.shape import Shape
-from trainyard.specs.job import Checkpoint
+from trainyard.specs.models.job import Checkpoint
 
 DEFAULT = Checkpoint.model_fields["every_minutes"].default
 """Minutes between two checkpoints where a job does not say."""

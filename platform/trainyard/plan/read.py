@@ -10,8 +10,8 @@ from trainyard.errors import SpecError, ToolError
 from trainyard.findings import Finding
 from trainyard.plan.compare import compare
 from trainyard.plan.effects import Plan
-from trainyard.specs import layout
 from trainyard.specs.load import read_repository
+from trainyard.specs.reading import layout
 from trainyard.synth.base import ASK, base_commit
 from trainyard.synth.disk import Disk
 from trainyard.synth.runs import wanted

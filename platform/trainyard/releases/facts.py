@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, StrictBool
 
-from trainyard.specs.base import Name, Spec, SubdomainName, Text, Version
+from trainyard.specs.models.base import Name, Spec, SubdomainName, Text, Version
 
 
 class Chart(Spec):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from trainyard.sizing.node import MI, size
 from trainyard.sizing.wish import wishes
-from trainyard.specs.job import Checkpoint
+from trainyard.specs.models.job import Checkpoint
 from trainyard.specs.run import Run
 
 STEP = 30

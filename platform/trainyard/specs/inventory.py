@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
-from trainyard.specs.cluster import Cluster, Fabric, Pool, Quota
+from trainyard.specs.models.cluster import Cluster, Fabric, Pool, Quota
 from trainyard.specs.run import Source, Specs
 from trainyard.specs.shapes import Shape, names
 

@@ -10,13 +10,14 @@ from typing import TypeVar
 from trainyard.documents import load
 from trainyard.errors import SpecError
 from trainyard.findings import Finding
-from trainyard.specs import contents, inventory, job_files, layout, python_jobs, reading, references
-from trainyard.specs.base import Spec
-from trainyard.specs.cluster import Cluster
-from trainyard.specs.layout import problem
-from trainyard.specs.repository import Repository
+from trainyard.specs import inventory, references
+from trainyard.specs.models.base import Spec
+from trainyard.specs.models.cluster import Cluster
+from trainyard.specs.models.repository import Repository
+from trainyard.specs.models.team import Team
+from trainyard.specs.reading import contents, document, job_files, layout, python_jobs
+from trainyard.specs.reading.layout import problem
 from trainyard.specs.run import ExtraFile, JobFile, Source, Specs
-from trainyard.specs.team import Team
 from trainyard.system import files
 
 S = TypeVar("S", bound=Spec)
@@ -104,10 +105,10 @@ class Loading:
         if data is None:
             self.findings.append(problem("missing-file", path, "file is missing; write live and repoURL into it"))
             return None
-        source, findings = reading.document(path, data)
+        source, findings = document.read(path, data)
         spec = None
         if source is not None:
-            spec, errors = reading.validate(model, source)
+            spec, errors = document.validate(model, source)
             findings += errors
             self.sources[key] = source
         self.findings += findings

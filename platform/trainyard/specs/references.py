@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
-from trainyard.specs import layout, room, volumes
-from trainyard.specs.cluster import Cluster, Pool
+from trainyard.specs import room, volumes
 from trainyard.specs.inventory import known
-from trainyard.specs.layout import Place, problem
-from trainyard.specs.repository import Repository
+from trainyard.specs.models.cluster import Cluster, Pool
+from trainyard.specs.models.repository import Repository
+from trainyard.specs.models.team import Team
+from trainyard.specs.reading import layout
+from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.run import ExtraFile, JobFile, Specs
-from trainyard.specs.team import Team
 
 RDMA = frozenset({"roce", "infiniband"})
 """Fabrics with RDMA."""

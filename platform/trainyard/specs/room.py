@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from trainyard.documents import Path
 from trainyard.quantities import Quantity
-from trainyard.specs.cluster import Pool
-from trainyard.specs.job import Job
+from trainyard.specs.models.cluster import Pool
+from trainyard.specs.models.job import Job
 
 Wrong = tuple[str, Path, str]
 """Rule, field and sentence."""

@@ -14,10 +14,10 @@ from pydantic import BaseModel
 from trainyard.documents import Document, Path, format_path
 from trainyard.findings import Finding, Location
 from trainyard.quantities import Quantity
-from trainyard.specs.cluster import Cluster, Pool
-from trainyard.specs.job import Job
-from trainyard.specs.repository import Repository
-from trainyard.specs.team import Team
+from trainyard.specs.models.cluster import Cluster, Pool
+from trainyard.specs.models.job import Job
+from trainyard.specs.models.repository import Repository
+from trainyard.specs.models.team import Team
 
 OUTSIDE_DIGEST = frozenset({"waive", "retired", "description", "owner"})
 """Fields whose change restarts nothing."""

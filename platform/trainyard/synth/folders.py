@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from trainyard import charts, kinds
+from trainyard import clusters, kinds
 from trainyard.parts.objects import Folder, new_app
 from trainyard.specs.run import Run, Specs
 from trainyard.synth.render import Rendered, render_folder
@@ -20,7 +20,7 @@ def run_folders(runs: Iterable[Run]) -> Iterator[Rendered]:
 
 def cluster_folders(specs: Specs, cluster: str, policies: Sequence[Mapping[str, Any]]) -> Iterator[Rendered]:
     """Yield every folder of a cluster but those of runs; `policies` are shipped to it."""
-    for folder in charts.build(specs, cluster, new_app(), policies=policies):
+    for folder in clusters.build(specs, cluster, new_app(), policies=policies):
         yield text(cluster, folder)
 
 

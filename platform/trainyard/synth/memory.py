@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.findings import Finding, Location, ObjectRef, Severity
-from trainyard.specs import layout
+from trainyard.specs.reading import layout
 from trainyard.system import cache, files
 from trainyard.system.data import PACKAGE, policy_files, schemas_dir
 

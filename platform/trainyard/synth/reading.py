@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainyard.findings import Finding, Location
-from trainyard.specs import layout
 from trainyard.specs.load import read_repository
+from trainyard.specs.reading import layout
 from trainyard.specs.run import JobFile, Run, Specs
 from trainyard.synth import repository
 from trainyard.synth.disk import Disk

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from trainyard.errors import ToolError
 from trainyard.findings import Finding
-from trainyard.specs import layout
 from trainyard.specs.load import read_repository
+from trainyard.specs.reading import layout
 from trainyard.synth import repository, target, work
 from trainyard.synth.base import ASK, base_commit
 from trainyard.synth.disk import Disk

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from trainyard.errors import SpecError
 from trainyard.findings import did_you_mean
-from trainyard.specs.layout import JOBS
+from trainyard.specs.reading.layout import JOBS
 from trainyard.synth import ledger
 from trainyard.synth.snapshot import GENERATED
 from trainyard.system import files

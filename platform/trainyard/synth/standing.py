@@ -10,7 +10,7 @@ from pathlib import Path
 
 from trainyard.documents import load
 from trainyard.findings import Finding, Location, Severity
-from trainyard.specs import layout
+from trainyard.specs.reading import layout
 from trainyard.synth import ledger
 from trainyard.synth.runs import Wanted, folder_of
 from trainyard.synth.snapshot import Snapshot

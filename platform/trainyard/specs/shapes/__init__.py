@@ -11,7 +11,7 @@ from pydantic import StrictInt, StrictStr
 from trainyard.documents import load
 from trainyard.errors import SpecError
 from trainyard.quantities import Quantity
-from trainyard.specs.base import Amount, Count, Form, Labels, Size, Spec, Text
+from trainyard.specs.models.base import Amount, Count, Form, Labels, Size, Spec, Text
 
 
 class Gpus(Spec):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from trainyard.findings import Finding
-from trainyard.specs import layout, reading, references
-from trainyard.specs.cluster import Cluster
-from trainyard.specs.job import Job
+from trainyard.specs import references
+from trainyard.specs.models.cluster import Cluster
+from trainyard.specs.models.job import Job
+from trainyard.specs.reading import document, layout
 from trainyard.specs.run import JobFile, Specs
 
 HEADER = "# yaml-language-server: $schema=../../schemas/trainyard/job.json\n"
@@ -23,10 +24,10 @@ def read(specs: Specs, *, team: str, name: str, text: str) -> tuple[JobFile | No
     path = f"{layout.JOBS}/{team}/{name}.yaml"
     if wrong := layout.job_name(path, name):
         return None, [wrong]
-    source, findings = reading.document(path, text.encode())
+    source, findings = document.read(path, text.encode())
     if source is None or findings:
         return None, findings
-    job, errors = reading.validate(Job, source)
+    job, errors = document.validate(Job, source)
     if job is None:
         return None, errors
     file = JobFile(team, name, job, source)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictBool, StrictStr
 
-from trainyard.specs.base import Form, Name, Spec, Text
+from trainyard.specs.models.base import Form, Name, Spec, Text
 
 RepositoryPath = Annotated[
     StrictStr,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from trainyard.charts.applications import API, Place
-from trainyard.charts.rights import kinds
-from trainyard.charts.software import hardware, operator
+from trainyard.clusters.applications import API, Place
+from trainyard.clusters.rights import kinds
+from trainyard.clusters.software import hardware, operator
 from trainyard.documents import Path
 from trainyard.operators import Operator, Resource, Site
 from trainyard.operators.install import installed
-from trainyard.specs.cluster import Window
+from trainyard.specs.models.cluster import Window
 
 WORKDAYS = Window(schedule="0 6 * * 1-5", duration="14h")
 """When hardware is left alone unless the cluster says otherwise: working days, 06:00 to 20:00 UTC."""

@@ -8,15 +8,15 @@ from pydantic import ValidationError
 
 from trainyard.documents import Document, load
 from trainyard.findings import Finding, Severity
-from trainyard.specs import problems
-from trainyard.specs.base import Spec
-from trainyard.specs.layout import problem
+from trainyard.specs.models.base import Spec
+from trainyard.specs.reading import problems
+from trainyard.specs.reading.layout import problem
 from trainyard.specs.run import Source
 
 S = TypeVar("S", bound=Spec)
 
 
-def document(path: str, data: bytes) -> tuple[Source | None, list[Finding]]:
+def read(path: str, data: bytes) -> tuple[Source | None, list[Finding]]:
     """Return the one document of a spec's file; None where nothing in it can be read."""
     documents, found = load(data, file=path)
     findings = [finding for finding in found if finding.severity is Severity.ERROR]

@@ -25,7 +25,8 @@ from typing import Any
 from pydantic import ValidationError
 
 import trainyard.specs
-from trainyard.specs import Job, problems
+from trainyard.specs import Job
+from trainyard.specs.reading import problems
 
 CPU_SECONDS = 10
 WALL_SECONDS = 20

@@ -9,7 +9,7 @@ from trainyard.documents import Path
 from trainyard.operators import POOL_LABEL, TEAM_LABEL, Resource
 from trainyard.sizing.quota import amounts, covered
 from trainyard.specs import Cluster, Pool, Queue, Quota, Repository
-from trainyard.specs.cluster import Cohort
+from trainyard.specs.models.cluster import Cohort
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 

@@ -12,16 +12,16 @@ from pydantic import ValidationError
 
 from trainyard.errors import ToolError
 from trainyard.findings import Finding, Location
-from trainyard.specs import layout, problems
-from trainyard.specs.job import Job
-from trainyard.specs.layout import Place, problem
+from trainyard.specs.models.job import Job
+from trainyard.specs.reading import layout, problems
+from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.run import JobFile, Source
 from trainyard.system import process
 
-PACKAGES = Path(__file__).resolve().parents[2]
+PACKAGES = Path(__file__).resolve().parents[3]
 """The folder that holds this package."""
 
-START = "import sys; sys.path.insert(0, sys.argv[1]); from trainyard.specs.python_child import main; main()"
+START = "import sys; sys.path.insert(0, sys.argv[1]); from trainyard.specs.reading.python_child import main; main()"
 
 SECONDS_EACH = 25
 """Longest that one program may take, with its start; the other process stops it earlier."""

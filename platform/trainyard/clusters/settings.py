@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.charts.applications import CERTIFICATES, LOCAL
+from trainyard.clusters.applications import CERTIFICATES, LOCAL
 from trainyard.documents import dump
 from trainyard.operators import Resource, operators
 from trainyard.specs import Cluster

@@ -18,7 +18,7 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from trainyard.specs.base import (
+from trainyard.specs.models.base import (
     Amount,
     Cidr,
     Count,

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import StrictBool
 
-from trainyard.specs.base import Name, Size, Spec, SubdomainName, Text
+from trainyard.specs.models.base import Name, Size, Spec, SubdomainName, Text
 
 
 class Volume(Spec):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.charts import nets, rights
+from trainyard.clusters import nets, rights
 from trainyard.operators import TEAM_LABEL, Resource
 from trainyard.specs import Cluster, Team
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from trainyard.findings import Finding, Location
-from trainyard.specs.base import JOB_NAME, LABEL
+from trainyard.specs.models.base import JOB_NAME, LABEL
 from trainyard.system.files import Found
 
 JOBS, CLUSTERS, TEAMS, EXTRA = "jobs", "platform/clusters", "platform/teams", "platform/extra"

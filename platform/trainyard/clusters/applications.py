@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.charts.rights import kinds
+from trainyard.clusters.rights import kinds
 from trainyard.documents import Path
 from trainyard.operators import Operator, Resource, Site
 from trainyard.operators.install import installed, values

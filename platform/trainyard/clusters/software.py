@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.charts.team import PROTECTED, pod_security
+from trainyard.clusters.team import PROTECTED, pod_security
 from trainyard.operators import Operator, Resource, Site
 from trainyard.operators.install import installed
 from trainyard.specs import Cluster

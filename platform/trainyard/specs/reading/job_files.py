@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.findings import Finding
-from trainyard.specs import layout, reading
-from trainyard.specs.job import Job
-from trainyard.specs.layout import Place, problem
+from trainyard.specs.models.job import Job
+from trainyard.specs.models.team import Team
+from trainyard.specs.reading import document, layout
+from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.run import JobFile, Source
-from trainyard.specs.team import Team
 
 JOB_WORDS = frozenset({"cluster", "launcher", "image", "queue", "pool"})
 """Fields that every job has; a file with none of them is something else."""
@@ -45,7 +45,7 @@ def candidate(place: Place, data: bytes) -> Candidate:
     """Read a YAML file that may be a job."""
     if wrong := layout.too_large(place.path, place.size):
         return Candidate(place, None, [wrong])
-    return Candidate(place, *reading.document(place.path, data))
+    return Candidate(place, *document.read(place.path, data))
 
 
 def named_as_files(candidates: Iterable[Candidate]) -> frozenset[str]:
@@ -71,9 +71,9 @@ def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[J
             findings.append(problem("not-a-job", place.path, message))
         elif each.source is not None:
             wrong = layout.job_name(place.path, place.name)
-            job, errors = reading.validate(Job, each.source)
+            job, errors = document.validate(Job, each.source)
             findings += [*([wrong] if wrong else []), *errors]
-            left = None if job else reading.salvage(Job, each.source, errors)
+            left = None if job else document.salvage(Job, each.source, errors)
             rest += [JobFile(place.folder, place.name, left, each.source)] if left else []
             found += [JobFile(place.folder, place.name, job, each.source)] if job and not wrong else []
     return found, rest, findings

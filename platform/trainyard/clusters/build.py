@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trainyard.charts import argocd, nodes, platform, settings, software, team
-from trainyard.charts.applications import SETTINGS
+from trainyard.clusters import argocd, nodes, platform, settings, software, team
+from trainyard.clusters.applications import SETTINGS
 from trainyard.operators import Resource
 from trainyard.operators.install import installed
 from trainyard.parts import objects

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
-from trainyard.specs.base import (
+from trainyard.specs.models.base import (
     Amount,
     Count,
     Form,

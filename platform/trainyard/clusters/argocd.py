@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from trainyard.charts import applications, projects
-from trainyard.charts.applications import Place
+from trainyard.clusters import applications, projects
+from trainyard.clusters.applications import Place
 from trainyard.operators import Resource
 from trainyard.specs.run import Specs
 

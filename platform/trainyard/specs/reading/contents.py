@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
-from trainyard.specs import layout
+from trainyard.specs.reading import layout
 from trainyard.specs.run import JobFile
 
 MAX_TOTAL = 2**20

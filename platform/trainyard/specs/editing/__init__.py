@@ -1,0 +1,1 @@
+"""Specs that commands write: a new job, one changed field."""
