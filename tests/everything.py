@@ -8,7 +8,7 @@ from make import CLUSTER, CPU_NODE, fields, make_source, make_specs, make_team
 from trainyard.operators import operators
 from trainyard.releases import order, releases
 from trainyard.specs import Cluster
-from trainyard.specs.run import Source, Specs
+from trainyard.specs.sources import Source, Specs
 
 AMD_NODE = fields(
     CPU_NODE,

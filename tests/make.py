@@ -8,7 +8,8 @@ from typing import Any
 
 from trainyard.documents import dump, load
 from trainyard.specs import Cluster, Job, Pool, Repository, Team
-from trainyard.specs.run import JobFile, Run, Source, Specs, digest
+from trainyard.specs.run import Run, digest
+from trainyard.specs.sources import JobFile, Source, Specs
 
 IMAGE = "registry.example.com/test/train@sha256:" + "4f0c7e2ab95d8136" * 4
 

@@ -14,7 +14,7 @@ from trainyard.clusters.build import folders
 from trainyard.clusters.settings import carries, data, helm_values
 from trainyard.documents import dump
 from trainyard.operators import Resource, operators
-from trainyard.specs.run import ExtraFile, Specs
+from trainyard.specs.sources import ExtraFile, Specs
 from trainyard.workloads import workloads
 
 pytestmark = pytest.mark.node

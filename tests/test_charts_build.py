@@ -12,7 +12,7 @@ from make import make_cluster, make_source, make_specs
 from trainyard.clusters import build
 from trainyard.parts.objects import Folder
 from trainyard.releases import releases
-from trainyard.specs.run import ExtraFile, Specs
+from trainyard.specs.sources import ExtraFile, Specs
 
 pytestmark = pytest.mark.node
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,6 +24,12 @@ Layer = Literal[
     "update",
     "admission",
 ]
+
+
+Path = tuple[str | int, ...]
+"""Where a field is: keys of maps and indices of lists, from the root of a document."""
+
+PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 
 
 class Severity(StrEnum):
@@ -92,6 +99,19 @@ class Finding:
         """Sort key: by file, document and place, then by rule, so that reports are the same on every run."""
         where = self.location
         return (where.file, where.document or 0, where.line or 0, where.column or 0, self.rule, self.message)
+
+
+def format_path(path: Path) -> str:
+    """Write a path as a field: `spec.containers[0].resources.limits["nvidia.com/gpu"]`."""
+    out = ""
+    for part in path:
+        if isinstance(part, int):
+            out += f"[{part}]"
+        elif PLAIN_KEY.fullmatch(part):
+            out += f".{part}" if out else part
+        else:
+            out += '["' + part.replace("\\", "\\\\").replace('"', '\\"') + '"]'
+    return out
 
 
 def did_you_mean(word: str, choices: Iterable[str], *, limit: int = 8) -> str:

@@ -24,7 +24,7 @@ from trainyard.findings import Location, did_you_mean
 from trainyard.manifests import Manifest
 from trainyard.specs import Cluster
 from trainyard.specs.load import load_repository
-from trainyard.specs.run import Specs
+from trainyard.specs.sources import Specs
 from trainyard.system import files
 from trainyard.system.data import policy_files, schemas_dir
 from trainyard.workloads.resolve import resolve

@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from trainyard.findings import Finding
-    from trainyard.specs.run import Specs
+    from trainyard.specs.sources import Specs
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 

@@ -9,7 +9,7 @@ from typing import Any
 from trainyard.clusters import applications, projects
 from trainyard.clusters.applications import Place
 from trainyard.operators import Resource
-from trainyard.specs.run import Specs
+from trainyard.specs.sources import Specs
 
 
 def resources(specs: Specs, cluster_name: str, folders: Collection[str]) -> Iterator[Resource]:

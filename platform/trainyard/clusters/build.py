@@ -11,7 +11,7 @@ from trainyard.operators import Resource
 from trainyard.operators.install import installed
 from trainyard.parts import objects
 from trainyard.parts.objects import Folder, Origin
-from trainyard.specs.run import Specs
+from trainyard.specs.sources import Specs
 
 if TYPE_CHECKING:  # constructs starts Node when it is imported, and `parts` must name it first
     from constructs import Construct

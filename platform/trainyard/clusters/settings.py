@@ -9,7 +9,7 @@ from trainyard.clusters.applications import CERTIFICATES, LOCAL
 from trainyard.documents import dump
 from trainyard.operators import Resource, operators
 from trainyard.specs import Cluster
-from trainyard.specs.run import Specs
+from trainyard.specs.sources import Specs
 from trainyard.workloads import workloads
 
 NAME = "argocd-cm"

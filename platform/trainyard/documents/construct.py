@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from trainyard.documents.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node
-from trainyard.documents.problem import Path, Problem, Unreadable
+from trainyard.documents.problem import Problem, Unreadable
 from trainyard.documents.scalars import INT64_MAX, Scalar, as_json, as_key, resolve
+from trainyard.findings import Path
 
 TAG = "tag:yaml.org,2002:"
 BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")

@@ -9,10 +9,10 @@ import yaml
 from trainyard.documents import events, jsontext, lines
 from trainyard.documents.construct import construct
 from trainyard.documents.nodes import compose
-from trainyard.documents.positions import Document, format_path
+from trainyard.documents.positions import Document
 from trainyard.documents.problem import Problem, Remarkable, Unreadable
 from trainyard.documents.stream import recoded, split, whole_file_problem
-from trainyard.findings import Finding, Location, Severity
+from trainyard.findings import Finding, Location, Severity, format_path
 
 EMPTY = "decode/empty-file"
 WARNINGS = {EMPTY, "decode/text-after-end"}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.documents.positions import format_path
-from trainyard.documents.problem import Path
+from trainyard.findings import Path, format_path
 
 LONGEST = 40
 """Characters of a value that are shown."""

@@ -1,4 +1,4 @@
-"""Documents that know the line of every field, and the notation for a field's path."""
+"""Documents that know the line of every field."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Any
 
 from trainyard.documents.construct import as_key_or_none, is_merge
 from trainyard.documents.nodes import ALIAS, MAPPING, SEQUENCE, Node, compose
-from trainyard.documents.problem import Path, Unreadable
-from trainyard.findings import Location
+from trainyard.documents.problem import Unreadable
+from trainyard.findings import Location, Path
 
 BOM = b"\xef\xbb\xbf"
-PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 SURROGATE_ESCAPE = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
 
 
@@ -105,16 +104,3 @@ def tree_of(text: bytes) -> Node | None:
 def _without_surrogate(escape: re.Match[str]) -> str:
     """JSON may write a character as two surrogates, YAML may not; the places stay the same."""
     return "\\u0041" if len(escape.group()) == 6 else escape.group()
-
-
-def format_path(path: Path) -> str:
-    """Write a path as a field: `spec.containers[0].resources.limits["nvidia.com/gpu"]`."""
-    out = ""
-    for part in path:
-        if isinstance(part, int):
-            out += f"[{part}]"
-        elif PLAIN_KEY.fullmatch(part):
-            out += f".{part}" if out else part
-        else:
-            out += '["' + part.replace("\\", "\\\\").replace('"', '\\"') + '"]'
-    return out

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-Path = tuple[str | int, ...]
-"""Where a field is: keys of maps and indices of lists, from the document's root."""
+from trainyard.findings import Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from trainyard.findings import Finding
 from trainyard.operators import pairing, values
 from trainyard.sizing import kubelet, networks
 from trainyard.specs import Cluster
-from trainyard.specs.run import Source
+from trainyard.specs.sources import Source
 
 
 def check(cluster: Cluster, source: Source, schemas: Path) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from trainyard.operators.kueue import configuration, frameworks, shares_fairly
 from trainyard.releases import Facts, nearest, order, release
 from trainyard.sizing.fabric import RDMA, SECONDARY
 from trainyard.specs import Cluster
-from trainyard.specs.run import Source
+from trainyard.specs.sources import Source
 
 
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from trainyard.operators.base import Site, merge
 from trainyard.operators.charts import Defaults, defaults
 from trainyard.operators.install import sites
 from trainyard.specs import Cluster
-from trainyard.specs.run import Source
+from trainyard.specs.sources import Source
 
 EITHER = frozenset(
     {"limits", "requests", "maxUnavailable", "minAvailable", "port", "targetPort", "cpu", "memory", "ephemeral-storage"}

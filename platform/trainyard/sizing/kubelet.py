@@ -9,7 +9,7 @@ from trainyard.documents import Path, format_path
 from trainyard.findings import Finding
 from trainyard.sizing.node import MI, binary, cores, numa_nodes, pins_cpus, reserved_cpus, size
 from trainyard.specs import Cluster, Kubelet, Pool
-from trainyard.specs.run import Source
+from trainyard.specs.sources import Source
 
 EVICTION = 100 * MI
 """Free memory below which the kubelet evicts by default (kubernetes v1.35 pkg/kubelet/eviction/defaults_linux.go)."""

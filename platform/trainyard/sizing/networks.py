@@ -9,8 +9,8 @@ from trainyard.documents import Path
 from trainyard.findings import Finding
 from trainyard.sizing.fabric import RDMA, SECONDARY, functions_per_node, on_fabric, rails
 from trainyard.specs import Cluster, Fabric, Pool
-from trainyard.specs.run import Source
 from trainyard.specs.shapes import Nic
+from trainyard.specs.sources import Source
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 

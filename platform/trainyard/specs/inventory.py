@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
 from trainyard.specs.models.cluster import Cluster, Fabric, Pool, Quota
-from trainyard.specs.run import Source, Specs
 from trainyard.specs.shapes import Shape, names
+from trainyard.specs.sources import Source, Specs
 
 POOL_LABEL = "trainyard.dev/pool"
 

@@ -17,7 +17,7 @@ from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
 from trainyard.specs.reading import contents, document, job_files, layout, python_jobs
 from trainyard.specs.reading.layout import problem
-from trainyard.specs.run import ExtraFile, JobFile, Source, Specs
+from trainyard.specs.sources import ExtraFile, JobFile, Source, Specs
 from trainyard.system import files
 
 S = TypeVar("S", bound=Spec)

@@ -14,7 +14,7 @@ from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
 from trainyard.specs.reading import layout
 from trainyard.specs.reading.layout import Place, problem
-from trainyard.specs.run import ExtraFile, JobFile, Specs
+from trainyard.specs.sources import ExtraFile, JobFile, Specs
 
 RDMA = frozenset({"roce", "infiniband"})
 """Fabrics with RDMA."""

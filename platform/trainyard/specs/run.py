@@ -11,75 +11,16 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from trainyard.documents import Document, Path, format_path
-from trainyard.findings import Finding, Location
 from trainyard.quantities import Quantity
 from trainyard.specs.models.cluster import Cluster, Pool
 from trainyard.specs.models.job import Job
-from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
+from trainyard.specs.sources import Source
 
 OUTSIDE_DIGEST = frozenset({"waive", "retired", "description", "owner"})
 """Fields whose change restarts nothing."""
 
 DIGEST_CHARACTERS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The file a spec was read from; `document` is None for a job made by Python, whose `line` yields it."""
-
-    file: str
-    document: Document | None = None
-    line: int = 1
-
-    def location(self, path: Path = (), *, key: bool = False) -> Location:
-        """Return where the field `path` stands, or the line that made the spec."""
-        if self.document is None:
-            return Location(self.file, self.line, 1)
-        return self.document.location(path, key=key)
-
-
-@dataclass(frozen=True, slots=True)
-class JobFile:
-    """A job as loaded: whose it is, what it says, and the small files beside it that it names."""
-
-    team: str
-    name: str
-    job: Job
-    source: Source
-    contents: Mapping[str, str] = field(default_factory=dict)
-    """Text of each `files[].source`."""
-
-    def problem(self, rule: str, path: Path, message: str, *, key: bool = False) -> Finding:
-        """Return a finding at a field of the job; where a program makes many jobs, it says which."""
-        if self.source.document is None:
-            message = f"in job {self.name!r}, {message}"
-        location = self.source.location(path, key=key)
-        return Finding(f"spec/{rule}", "spec", message, location, path=format_path(path) or None)
-
-
-@dataclass(frozen=True, slots=True)
-class ExtraFile:
-    """A plain object of one's own: `platform/extra/<cluster>/{platform,teams/<team>}/<name>.yaml`."""
-
-    cluster: str
-    folder: str
-    """`platform` or `teams/<team>`."""
-    source: Source
-
-
-@dataclass(frozen=True, slots=True)
-class Specs:
-    """Everything that people wrote in one repository, checked for shape and for references between files."""
-
-    repository: Repository
-    clusters: Mapping[str, Cluster]
-    teams: Mapping[str, Team]
-    jobs: tuple[JobFile, ...]
-    extra: tuple[ExtraFile, ...] = ()
-    sources: Mapping[str, Source] = field(default_factory=dict)
-    """By key `repository`, `cluster/<name>`, `team/<name>`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from trainyard.findings import Finding, did_you_mean
 from trainyard.specs import room
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.team import Team
-from trainyard.specs.run import JobFile
+from trainyard.specs.sources import JobFile
 
 
 def mounts(file: JobFile) -> Iterator[Finding]:

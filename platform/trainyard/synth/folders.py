@@ -7,7 +7,8 @@ from typing import Any
 
 from trainyard import clusters, kinds
 from trainyard.parts.objects import Folder, new_app
-from trainyard.specs.run import Run, Specs
+from trainyard.specs.run import Run
+from trainyard.specs.sources import Specs
 from trainyard.synth.render import Rendered, render_folder
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from trainyard.findings import Finding, Location
 from trainyard.specs.load import read_repository
 from trainyard.specs.reading import layout
-from trainyard.specs.run import JobFile, Run, Specs
+from trainyard.specs.run import Run
+from trainyard.specs.sources import JobFile, Specs
 from trainyard.synth import repository
 from trainyard.synth.disk import Disk
 from trainyard.synth.memory import ClusterFact, FileFact, Keys, Memory, RunFact

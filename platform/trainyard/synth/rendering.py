@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
-from trainyard.specs.run import Run, Specs
+from trainyard.specs.run import Run
+from trainyard.specs.sources import Specs
 from trainyard.synth.render import Rendered
 
 Show = Callable[[float], None]

@@ -10,7 +10,8 @@ from trainyard import launchers
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location
-from trainyard.specs.run import Run, Source, Specs
+from trainyard.specs.run import Run
+from trainyard.specs.sources import Source, Specs
 from trainyard.synth import index
 from trainyard.synth.target import Terms
 from trainyard.system import files

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trainyard.findings import Finding, Location
-from trainyard.specs.run import JobFile, digest
+from trainyard.specs.run import digest
+from trainyard.specs.sources import JobFile
 from trainyard.synth import index, ledger
 from trainyard.synth.ledgers import JobKey
 from trainyard.synth.snapshot import Snapshot

@@ -8,7 +8,8 @@ from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
 from trainyard.specs import Cluster, Job
 from trainyard.specs.inventory import known
-from trainyard.specs.run import JobFile, Run, Specs, digest
+from trainyard.specs.run import Run, digest
+from trainyard.specs.sources import JobFile, Specs
 from trainyard.workloads import Workload, launchers, workloads
 from trainyard.workloads.patches import check as check_patches
 

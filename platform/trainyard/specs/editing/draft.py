@@ -7,7 +7,7 @@ from trainyard.specs import references
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
 from trainyard.specs.reading import document, layout
-from trainyard.specs.run import JobFile, Specs
+from trainyard.specs.sources import JobFile, Specs
 
 HEADER = "# yaml-language-server: $schema=../../schemas/trainyard/job.json\n"
 """First line of a job file, for editors."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
 from trainyard.specs.reading import layout
-from trainyard.specs.run import JobFile
+from trainyard.specs.sources import JobFile
 
 MAX_TOTAL = 2**20
 """Bytes of all files of a job: a ConfigMap holds 1 MiB (kubernetes v1.35 pkg/apis/core/validation/validation.go)."""

@@ -11,7 +11,7 @@ from trainyard.findings import Finding, Severity
 from trainyard.specs.models.base import Spec
 from trainyard.specs.reading import problems
 from trainyard.specs.reading.layout import problem
-from trainyard.specs.run import Source
+from trainyard.specs.sources import Source
 
 S = TypeVar("S", bound=Spec)
 

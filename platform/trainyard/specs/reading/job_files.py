@@ -11,7 +11,7 @@ from trainyard.specs.models.job import Job
 from trainyard.specs.models.team import Team
 from trainyard.specs.reading import document, layout
 from trainyard.specs.reading.layout import Place, problem
-from trainyard.specs.run import JobFile, Source
+from trainyard.specs.sources import JobFile, Source
 
 JOB_WORDS = frozenset({"cluster", "launcher", "image", "queue", "pool"})
 """Fields that every job has; a file with none of them is something else."""

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
-from trainyard.specs.run import Source
+from trainyard.specs.sources import Source
 
 LONGEST = 40
 """Characters of a value that a message quotes."""

@@ -15,7 +15,7 @@ from trainyard.findings import Finding, Location
 from trainyard.specs.models.job import Job
 from trainyard.specs.reading import layout, problems
 from trainyard.specs.reading.layout import Place, problem
-from trainyard.specs.run import JobFile, Source
+from trainyard.specs.sources import JobFile, Source
 from trainyard.system import process
 
 PACKAGES = Path(__file__).resolve().parents[3]
@@ -68,7 +68,7 @@ def failures(place: Place, listed: Iterable[Mapping[str, Any]]) -> Iterator[Find
 
 def validated(place: Place, item: Mapping[str, Any]) -> tuple[JobFile | None, list[Finding]]:
     """Return one job of a program, or what is wrong with its name or its fields."""
-    name, source = str(item["name"]), Source(place.path, line=int(item["line"]))
+    name, source = str(item["name"]), Source(place.path, line=int(item["line"]), job=str(item["name"]))
     if wrong := misnamed(place, name):
         return None, [Finding("spec/job-name", "spec", wrong, source.location())]
     try:

@@ -1,0 +1,27 @@
+"""Where every kind carries pods: which templates, how many pods of each, what holds it suspended, its lists' keys.
+
+One row a kind, ours and strangers', in `table.py`. A company adds one of its own by entry points `trainyard.carriers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+
+from trainyard.carriers.base import ANY, Carrier, PodSet, Template, matches
+from trainyard.carriers.table import CARRIERS, LISTS
+
+__all__ = ["ANY", "LISTS", "Carrier", "PodSet", "Template", "carrier", "carriers", "matches"]
+
+
+@cache
+def carriers() -> Mapping[tuple[str, str], Carrier]:
+    """Return every kind that pods are made of, by group and kind: the table, then entry points."""
+    rows = [*CARRIERS, *(entry.load() for entry in entry_points(group="trainyard.carriers"))]
+    return {(row.group, row.kind): row for row in rows}
+
+
+def carrier(group: str, kind: str) -> Carrier | None:
+    """Return the row of a kind, None where no pods are made of it."""
+    return carriers().get((group, kind))

@@ -1,0 +1,47 @@
+"""Labels and annotations that several packages read or write, each once: ours, Kueue's, Argo CD's and others'."""
+
+from __future__ import annotations
+
+OURS = "trainyard.dev"
+"""Group of our own labels and annotations."""
+
+POOL = f"{OURS}/pool"
+"""Of every node, the name of its pool; and the only node selector of a queued run."""
+
+TEAM = f"{OURS}/team"
+"""Of a team's namespaces, where Kueue manages every job, and of what its runs are made of."""
+
+JOB = f"{OURS}/job"
+"""Of everything that a run is made of: its job, whatever the run's name."""
+
+RUN = f"{OURS}/run"
+"""Of everything that a run is made of: the run's name."""
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+PRIORITY = "kueue.x-k8s.io/priority-class"
+MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
+"""Labels of a queued object (kueue v0.19.2 pkg/controller/constants/constants.go)."""
+
+NETWORKS = "k8s.v1.cni.cncf.io/networks"
+"""Annotation of a pod: its secondary networks (multus-cni v4.3.0 docs/how-to-use.md)."""
+
+NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
+"""Annotation of a network: the device resource whose allocation it hands to the plugin."""
+
+SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
+SYNC_WAVE = "argocd.argoproj.io/sync-wave"
+COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
+MANIFEST_PATHS = "argocd.argoproj.io/manifest-generate-paths"
+"""Annotations that Argo CD reads (argo-cd v3.5.1 docs/user-guide/annotations-and-labels.md)."""
+
+PROTECTED = {SYNC_OPTIONS: "Prune=false,Delete=false"}
+"""Never removed by Argo CD, whatever vanishes from Git."""
+
+JOB_NAME = "batch.kubernetes.io/job-name"
+"""Of every pod of a Job."""
+
+JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+"""Of every pod of an Indexed Job."""
+
+POD_SECURITY = "pod-security.kubernetes.io"
+"""Group of the labels that give a namespace its Pod Security level."""

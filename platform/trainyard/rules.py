@@ -1,0 +1,71 @@
+"""A rule: what must hold, why it matters, what helps and where that is known from; declared beside its check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from trainyard.findings import Finding, Layer, Location, Path, Severity, format_path
+
+
+class Placed(Protocol):
+    """What knows the line of its fields, as a spec does."""
+
+    @property
+    def prefix(self) -> str:
+        """What a sentence about it begins with; mostly empty."""
+
+    def location(self, path: Path = (), *, key: bool = False) -> Location:
+        """Return where the field at a path is written, or with `key` where its key is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule; findings carry its id, `trainyard rule` and docs/rules.md show the rest."""
+
+    id: str
+    """`<group>/<name>`, or an id of the catalogue such as `kq-max-quota`; waivers name it."""
+    title: str
+    """One sentence that holds where the rule finds nothing."""
+    why: str
+    """What happens otherwise."""
+    fix: str
+    """What to do."""
+    source: str
+    """The upstream file and release, or the document of ours, that the rule follows from."""
+    layer: Layer = "spec"
+    severity: Severity = Severity.ERROR
+    may_waive: bool = False
+    """Whether an error may be waived too; a warning always may."""
+
+    @property
+    def waivable(self) -> bool:
+        """Whether `waive: {<id>: <reason>}` silences the rule."""
+        return self.may_waive or self.severity is Severity.WARNING
+
+    def at(
+        self,
+        place: Placed,
+        path: Path,
+        message: str,
+        *,
+        key: bool = False,
+        severity: Severity | None = None,
+        fix: str | None = None,
+        source: str | None = None,
+    ) -> Finding:
+        """Return a finding at a field; `fix` is the nearest change where it is more than the message says."""
+        return Finding(
+            rule=self.id,
+            layer=self.layer,
+            message=place.prefix + message,
+            location=place.location(path, key=key),
+            severity=severity or self.severity,
+            path=format_path(path) or None,
+            fix=fix,
+            source=source or self.source,
+        )
+
+    def of(self, place: Location, message: str, *, severity: Severity | None = None, fix: str | None = None) -> Finding:
+        """Return a finding about a place that is no field: a file, a folder, a line of a program."""
+        return Finding(self.id, self.layer, message, place, severity or self.severity, fix=fix, source=self.source)

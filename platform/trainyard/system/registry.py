@@ -1,0 +1,33 @@
+"""Registries are folders: a module that is there is known, and so is what an installed package adds by entry points."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from types import ModuleType
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def registered(package: ModuleType, attribute: str, kind: type[T], *, group: str) -> dict[str, T]:
+    """Return by name, sorted, what modules of a package call `attribute`, then the entry points of a group.
+
+    A module's own name is the object's attribute `name`; that of an entry point is the entry point's.
+    """
+    found: dict[str, T] = {}
+    for module in modules(package):
+        value = getattr(module, attribute, None)
+        if isinstance(value, kind):
+            found[str(getattr(value, "name", module.__name__))] = value
+    for entry in entry_points(group=group):
+        found[entry.name] = entry.load()
+    return dict(sorted(found.items()))
+
+
+def modules(package: ModuleType) -> Iterator[ModuleType]:
+    """Yield the modules of a package's folder, imported."""
+    for info in pkgutil.iter_modules(package.__path__):
+        yield importlib.import_module(f"{package.__name__}.{info.name}")

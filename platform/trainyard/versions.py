@@ -1,0 +1,37 @@
+"""Releases of software: their order, and which known one is nearest to one that is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Numbers = tuple[int, int, int, int]
+
+
+def order(release: str) -> Numbers:
+    """Return a release as numbers, so that 1.10 comes after 1.9 and 3.2 is 3.2.0; a suffix does not count.
+
+    >>> order("v0.19.2-rc.1")
+    (0, 19, 2, 0)
+    """
+    plain = release.strip().removeprefix("v").partition("-")[0].partition("+")[0]
+    first, second, third, fourth, *_ = (*(int(part) for part in plain.split(".") if part.isdigit()), 0, 0, 0, 0)
+    return first, second, third, fourth
+
+
+def nearest(release: str, known: Iterable[str]) -> str:
+    """Return the known release with the least distance, the first number weighing most; of two, the newer.
+
+    Beyond all known ones that is the last or the first of them. Raises ValueError where none is known.
+
+    >>> nearest("1.0.0", ["0.18.6", "0.19.2"])
+    '0.19.2'
+    """
+    numbers = {name: order(name) for name in known}
+    asked = max(min(numbers.values()), min(order(release), max(numbers.values())))
+
+    def distance(name: str) -> tuple[Numbers, Numbers]:
+        first, second, third, fourth = (abs(one - two) for one, two in zip(numbers[name], asked, strict=True))
+        newest_first = tuple(-number for number in numbers[name])
+        return (first, second, third, fourth), (newest_first[0], newest_first[1], newest_first[2], newest_first[3])
+
+    return min(numbers, key=distance)
