@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +18,29 @@ class GroupVersionKind(NamedTuple):
     group: str
     version: str
     kind: str
+
+
+class Identity(NamedTuple):
+    """What tells an object from every other; the core group and a missing namespace are empty."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+
+def group_of(api_version: str) -> str:
+    """Return the API group of an apiVersion, empty for the core."""
+    return api_version.rpartition("/")[0]
+
+
+def identity_of(value: Mapping[str, Any]) -> Identity:
+    """Return what tells an object from every other; what is missing or no text is empty."""
+    metadata = value.get("metadata")
+    named = metadata if isinstance(metadata, Mapping) else {}
+    texts = (value.get("apiVersion"), value.get("kind"), named.get("namespace"), named.get("name"))
+    api_version, kind, namespace, name = map(_text, texts)
+    return Identity(group_of(api_version), kind, namespace, name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +67,7 @@ class Manifest:
     @property
     def group(self) -> str:
         """The API group, empty for the core."""
-        return self.api_version.rpartition("/")[0]
+        return group_of(self.api_version)
 
     @property
     def version(self) -> str:
@@ -55,6 +78,11 @@ class Manifest:
     def gvk(self) -> GroupVersionKind:
         """Group, version and kind together."""
         return GroupVersionKind(self.group, self.version, self.kind)
+
+    @property
+    def identity(self) -> Identity:
+        """What tells the object from every other."""
+        return identity_of(self.value)
 
     @property
     def metadata(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from trainyard import preflight
 from trainyard.api import catalog, kubeconform
 from trainyard.api.catalog import Catalog
 from trainyard.api.judge import Judge, Judgement
@@ -21,13 +22,12 @@ from trainyard.checks.updates import Updates
 from trainyard.checks.world import World
 from trainyard.errors import SpecError
 from trainyard.findings import Location, did_you_mean
+from trainyard.kinds import Resolved
 from trainyard.manifests import Manifest
 from trainyard.specs import Cluster
-from trainyard.specs.load import load_repository
 from trainyard.specs.sources import Specs
 from trainyard.system import files
 from trainyard.system.data import policy_files, schemas_dir
-from trainyard.workloads.resolve import resolve
 
 NOT_OBJECTS = ("index/", "ledger/")
 """Folders of a cluster that hold our own records."""
@@ -51,6 +51,8 @@ class Checking:
     """By cluster, the generated files as they were, for the rules of updates."""
     rules_of: Path | None = None
     """The repository whose schemas and policies count; default: this one."""
+    runs: tuple[Resolved, ...] = ()
+    """The runs of the repository's jobs, for their waivers."""
 
     def cluster(self, name: str, rules: Sequence[Policy]) -> Result:
         """Judge one cluster's tree."""
@@ -154,8 +156,7 @@ class Checking:
 
     def waivers(self, name: str) -> Iterable[Waiver]:
         """Yield the waivers of a cluster's jobs."""
-        runs, _ = resolve(self.specs)
-        for run in runs:
+        for run in (each.run for each in self.runs):
             if run.cluster_name == name:
                 for policy in run.job.waive:
                     place = run.source.location(("waive", policy), key=True)
@@ -183,11 +184,12 @@ def validate_repository(
     `watch` is told the share that is done. Large trees are judged with a process for each core, a cluster at a time.
     """
     result = Result()
-    specs, findings = load_repository(root)
-    result.add(findings)
-    if specs is None:
+    checked = preflight.check_repository(root, schemas=schemas_dir(rules_of or root))
+    specs = checked.specs
+    result.add(checked.findings)
+    if checked.refused:
         return result
-    checking = Checking(root, specs, spec_line, frozenset(allow_unknown), before, rules_of)
+    checking = Checking(root, specs, spec_line, frozenset(allow_unknown), before, rules_of, checked.runs)
     rules = load_policies(policy_files(rules_of or root))
     names = list(clusters) or sorted(specs.clusters)
     for name in names:

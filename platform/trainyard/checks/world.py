@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from trainyard.carriers import Carrier, PodSet, carriers
 from trainyard.documents import Path
 from trainyard.findings import Location
+from trainyard.labels import QUEUE
 from trainyard.manifests import Manifest
 from trainyard.specs import Cluster
-from trainyard.workloads import PodSet, Workload, workloads
 
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+QUEUE_LABEL = QUEUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class TrainingJob:
     """An object of a kind that carries training."""
 
     manifest: Manifest
-    workload: Workload
+    carrier: Carrier
 
     @property
     def name(self) -> str:
@@ -100,7 +101,7 @@ class TrainingJob:
 
     def pod_sets(self) -> list[Pods]:
         """Return the pod sets, as Kueue counts them."""
-        sets: list[PodSet] = self.workload.pod_sets(self.manifest.value)
+        sets: list[PodSet] = self.carrier.pod_sets(self.manifest.value)
         return [Pods(self.manifest, each.name, each.count, each.template) for each in sets]
 
 
@@ -130,9 +131,10 @@ class World:
     @cached_property
     def _jobs(self) -> tuple[TrainingJob, ...]:
         return tuple(
-            TrainingJob(manifest, workload)
-            for workload in workloads().values()
-            for manifest in self.of(workload.kind, group=workload.group)
+            TrainingJob(manifest, row)
+            for row in carriers().values()
+            if row.trains
+            for manifest in self.of(row.kind, group=row.group)
         )
 
     def training_jobs(self) -> tuple[TrainingJob, ...]:

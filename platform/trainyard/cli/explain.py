@@ -15,29 +15,30 @@ def command(
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Say what a job's pods ask for, and from what each value follows."""
+    from trainyard import preflight
+    from trainyard.cli._findings import show
     from trainyard.errors import SpecError
     from trainyard.findings import did_you_mean
-    from trainyard.sizing import size
-    from trainyard.specs.load import load_repository
-    from trainyard.workloads.resolve import resolve
 
-    specs, _ = load_repository(root)
-    if specs is None:
-        raise SpecError("the repository has problems; `trainyard validate` lists them")
-    known = {f"{each.team_name}/{each.job_name}": each for each in resolve(specs)[0]}
-    run = known.get(job)
-    if run is None:
-        raise SpecError(f"job {job!r} does not exist or cannot run; {did_you_mean(job, known)}")
-    facts = [(name, shown(sized.value), sized.origin) for name, sized in size(run).facts()]
+    checked = preflight.check_repository(root)
+    show(checked.findings)
+    known = {f"{each.run.team_name}/{each.run.job_name}": each for each in checked.runs}
+    resolved = known.get(job)
+    if resolved is None:
+        if job in {f"{each.team}/{each.name}" for each in checked.specs.jobs}:
+            raise SpecError(f"job {job!r} cannot run; its findings say why")
+        raise SpecError(f"job {job!r} does not exist; {did_you_mean(job, known)}")
+    run = resolved.run
+    facts = [(name, shown(sized.value), sized.origin) for name, sized in resolved.facts()]
     if format_ == "json":
         rows = [{"name": name, "value": value, "origin": origin} for name, value, origin in facts]
         print(json.dumps({"run": run.name, "kind": run.kind, "cluster": run.cluster_name, "facts": rows}, indent=1))
-        return 0
+        return int(checked.refused)
     print(f"{run.kind} {run.namespace}/{run.name} on cluster {run.cluster_name}")
     widths = [max(len(row[column]) for row in facts) for column in (0, 1)]
     for name, value, origin in facts:
         print(f"  {name:<{widths[0]}}  {value:<{widths[1]}}  {origin}")
-    return 0
+    return int(checked.refused)
 
 
 def shown(value: Any) -> str:

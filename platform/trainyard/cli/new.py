@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from trainyard.findings import Finding
-    from trainyard.specs.sources import Specs
+    from trainyard.specs.load import Loaded
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -37,17 +37,16 @@ def job(
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Write jobs/<team>/<job>.yaml; asks for what no flag says when a terminal is there to answer."""
+    from trainyard.cli._findings import show
     from trainyard.documents import dump
     from trainyard.errors import SpecError
     from trainyard.findings import did_you_mean
-    from trainyard.report.text import paragraph
     from trainyard.specs.editing import draft
-    from trainyard.specs.load import load_repository
+    from trainyard.specs.load import read_repository
     from trainyard.system import files
 
-    specs, _ = load_repository(root)
-    if specs is None:
-        raise SpecError("the repository has problems of its own; `trainyard validate` lists them")
+    loaded = read_repository(root)
+    specs = loaded.specs
     team, _, short = name.partition("/")
     if not short or team not in specs.teams:
         raise SpecError(f"{name!r} should be <team>/<job>; {did_you_mean(team, specs.teams)}")
@@ -71,25 +70,28 @@ def job(
         "queue": queue or ask("queue", sorted(key for key, each in declared.queues.items() if team in each.teams)),
     }
     text = draft.HEADER + dump({key: value for key, value in fields.items() if value != 0})
-    problems = check(specs, team, short, text)
-    for problem in problems:
-        print("\n".join(paragraph(problem)), file=sys.stderr)
-    if any(problem.is_error for problem in problems):
+    findings = check(root, loaded, team, short, text)
+    show(findings)
+    if any(finding.is_error for finding in findings):
+        print("nothing was written", file=sys.stderr)
         return 1
     files.write(path, text)
     print(f"wrote {path}; next: make synth")
     return 0
 
 
-def check(specs: Specs, team: str, name: str, text: str) -> list[Finding]:
-    """Return what is wrong with a job file before it is written: its fields, its references, and its kind."""
+def check(root: Path, loaded: Loaded, team: str, name: str, text: str) -> list[Finding]:
+    """Return what is wrong with the repository once a job file is written."""
     from dataclasses import replace
 
+    from trainyard import preflight
     from trainyard.specs.editing import draft
-    from trainyard.workloads.resolve import resolve
+    from trainyard.system.data import schemas_dir
 
-    file, findings = draft.read(specs, team=team, name=name, text=text)
-    return findings if file is None else [*findings, *resolve(replace(specs, jobs=(file,)))[1]]
+    file, findings = draft.read(team=team, name=name, text=text)
+    jobs = (*loaded.specs.jobs, *([file] if file else ()))
+    whole = replace(loaded, specs=replace(loaded.specs, jobs=jobs), findings=[*loaded.findings, *findings])
+    return preflight.check(whole, schemas_dir(root)).findings
 
 
 def ask(what: str, choices: Iterable[str]) -> str:

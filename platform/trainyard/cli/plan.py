@@ -17,14 +17,13 @@ def command(
     from dataclasses import replace
     from importlib.metadata import version
 
+    from trainyard.cli._findings import show
     from trainyard.plan import read, refused, render
-    from trainyard.report.text import paragraph
 
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     plan = read(root, ref=base, automated=automated)
     found = dict.fromkeys((*plan.findings, *refused(root, version("trainyard"), ref=base, automated=automated)))
     plan = replace(plan, findings=tuple(sorted(found, key=lambda finding: finding.order)))
-    for finding in plan.findings:
-        print("\n".join(paragraph(finding)), file=sys.stderr)
+    show(plan.findings)
     sys.stdout.write(render(plan))
     return int(plan.refused)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
-    from trainyard.findings import Finding
     from trainyard.synth.work import Work
 
 
@@ -25,6 +23,7 @@ def command(
     """Render generated/; runs that exist at the base stay as they are, byte for byte."""
     from importlib.metadata import version
 
+    from trainyard.cli import _findings
     from trainyard.cli._progress import progress
     from trainyard.synth import session
 
@@ -32,8 +31,7 @@ def command(
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     with progress("rendering") as show:
         outcome = session.run(root, version("trainyard"), ref=base, checking=check, automated=automated, show=show)
-    if outcome.findings:
-        report(outcome.findings)
+    _findings.show(outcome.findings)
     work = outcome.work
     if check and work is not None:
         for line in work.diff():
@@ -45,14 +43,6 @@ def command(
         print("nothing was written", file=sys.stderr)
     outcome.save()
     return int(failed)
-
-
-def report(findings: Sequence[Finding]) -> None:
-    """Say what was found."""
-    from trainyard.report.text import paragraph
-
-    for finding in sorted(findings, key=lambda each: each.order):
-        print("\n".join(paragraph(finding)), file=sys.stderr)
 
 
 def write(work: Work) -> None:

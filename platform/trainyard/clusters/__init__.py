@@ -1,5 +1,87 @@
-"""Folders of one cluster: what a chart is filled with is made by pure functions, and added to folders here."""
+"""Everything of a cluster but its runs, as plain objects: which folders it has, and what is in each."""
 
-from trainyard.clusters.build import build
+from __future__ import annotations
 
-__all__ = ["build"]
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from trainyard.clusters import argocd, nodes, platform, settings, software, team
+from trainyard.clusters.applications import SETTINGS
+from trainyard.manifests import Identity, identity_of
+from trainyard.operators.install import installed
+from trainyard.parts.objects import Resource
+from trainyard.specs.sources import Specs
+
+__all__ = ["SETTINGS", "Own", "folders", "of_files", "own_kinds"]
+
+
+class Own(NamedTuple):
+    """An object of the repository's own below `platform/extra`, and the file that it comes from."""
+
+    value: Mapping[str, Any]
+    file: str
+
+    @property
+    def identity(self) -> Identity:
+        """What tells it from every other object."""
+        return identity_of(self.value)
+
+
+Owns = Mapping[str, Sequence[Own]]
+"""Objects of the repository's own, by folder: `platform` or `teams/<team>`."""
+
+
+def folders(
+    specs: Specs, cluster_name: str, policies: Sequence[Mapping[str, Any]] = (), own: Owns | None = None
+) -> dict[str, list[Resource]]:
+    """Return what is ours in every folder of the cluster that has anything, by path.
+
+    An object of the repository's own takes the place of ours of the same name. `policies` are the
+    ValidatingAdmissionPolicies that the repository ships; `own` are by default the plain objects of its files.
+    """
+    own = of_files(specs, cluster_name) if own is None else own
+    found: dict[str, list[Resource]] = {}
+    for path, resources in parts(specs, cluster_name, policies):
+        theirs = {each.identity for each in own.get(path, ())}
+        ours = [resource for resource in resources if resource.identity not in theirs]
+        if ours or theirs:
+            found[path] = ours
+    return {"argocd": list(argocd.resources(specs, cluster_name, found, own_kinds(own))), **found}
+
+
+def parts(
+    specs: Specs, cluster_name: str, policies: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, Iterable[Resource]]]:
+    """Yield path and contents of every folder that there may be, but that of Applications."""
+    cluster = specs.clusters[cluster_name]
+    if settings.carries(specs, cluster_name):
+        yield SETTINGS, [settings.resource(cluster)]
+    for site, known in installed(cluster):
+        yield f"operators/{site.name}", software.operator(site, known)
+    yield "hardware", software.hardware(cluster)
+    yield "platform", [*platform.resources(cluster), *platform.policies(specs.repository, policies)]
+    for name, pool in cluster.pools.items():
+        yield f"nodes/{name}", nodes.resources(cluster, name, pool)
+    for name in cluster.teams():
+        if name in specs.teams:
+            yield f"teams/{name}", team.resources(cluster_name, cluster, name, specs.teams[name])
+            yield f"runs/{name}", [team.permanent(name)]
+
+
+def of_files(specs: Specs, cluster_name: str) -> dict[str, list[Own]]:
+    """Return the plain objects of the repository's own on a cluster, by folder."""
+    found: dict[str, list[Own]] = defaultdict(list)
+    for file in specs.extra:
+        value: Any = file.source.document.value if file.source.document else None
+        if file.cluster == cluster_name and isinstance(value, Mapping):
+            found[file.folder].append(Own(value, file.source.file))
+    return dict(found)
+
+
+def own_kinds(own: Owns) -> dict[str, list[tuple[str, str | None]]]:
+    """Return `group/Kind` and namespace of the repository's own objects, by folder."""
+    return {
+        folder: [(f"{each.identity.group}/{each.identity.kind}", each.identity.namespace or None) for each in objects]
+        for folder, objects in own.items()
+    }

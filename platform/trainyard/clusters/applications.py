@@ -9,10 +9,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.clusters.rights import kinds
 from trainyard.documents import Path
-from trainyard.operators import Operator, Resource, Site
+from trainyard.kinds import available
+from trainyard.labels import COMPARE_OPTIONS, MANIFEST_PATHS
+from trainyard.operators import Operator, Site
 from trainyard.operators.install import installed, values
+from trainyard.parts.objects import Resource
 from trainyard.specs import Cluster, Repository
 
 API = "argoproj.io/v1alpha1"
@@ -22,10 +24,10 @@ SETTINGS = "argocd/settings"
 LOCAL = "https://kubernetes.default.svc"
 """The cluster that Argo CD itself runs in, where Applications and projects live."""
 
-OWN_FOLDER = {"argocd.argoproj.io/manifest-generate-paths": "."}
+OWN_FOLDER = {MANIFEST_PATHS: "."}
 """A commit elsewhere in the repository renders nothing anew."""
 
-SERVER_SIDE_DIFF = {"argocd.argoproj.io/compare-options": "ServerSideDiff=true"}
+SERVER_SIDE_DIFF = {COMPARE_OPTIONS: "ServerSideDiff=true"}
 """With server-side apply, defaults of definitions would else be differences for ever."""
 
 WAITING = {"limit": 10, "refresh": True, "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"}}
@@ -66,8 +68,8 @@ CERTIFICATES: tuple[dict[str, Any], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A cluster of a repository, as Applications name it."""
+class Follower:
+    """A cluster that follows a repository, as Applications name it."""
 
     name: str
     cluster: Cluster
@@ -114,27 +116,27 @@ class App:
     of: str = "cluster"
 
 
-def resources(place: Place, folders: Collection[str]) -> Iterator[Resource]:
+def resources(follower: Follower, folders: Collection[str]) -> Iterator[Resource]:
     """Yield every Application of the cluster; none cascades, so that removing one removes nothing but itself.
 
     `folders` are the paths that exist: an Application of a folder that does not is in error for ever.
     """
-    apps = [root(place)]
-    for site, known in installed(place.cluster):
-        apps += [chart_app(place, site, known)] if site.facts.chart is not None else []
-        apps += [operator_app(place, site)] if f"operators/{site.name}" in folders else []
+    apps = [root(follower)]
+    for site, known in installed(follower.cluster):
+        apps += [chart_app(follower, site, known)] if site.facts.chart is not None else []
+        apps += [operator_app(follower, site)] if f"operators/{site.name}" in folders else []
     single = {SETTINGS: settings_app, "hardware": hardware_app, "platform": platform_app}
-    apps += [make(place) for path, make in single.items() if path in folders]
-    for team in place.cluster.teams():
-        apps += [team_app(place, team)] if f"teams/{team}" in folders else []
-        apps += [runs_app(place, team)] if f"runs/{team}" in folders else []
-    yield from (written(place, app) for app in apps)
+    apps += [make(follower) for path, make in single.items() if path in folders]
+    for team in follower.cluster.teams():
+        apps += [team_app(follower, team)] if f"teams/{team}" in folders else []
+        apps += [runs_app(follower, team)] if f"runs/{team}" in folders else []
+    yield from (written(follower, app) for app in apps)
 
 
-def written(place: Place, app: App) -> Resource:
+def written(follower: Follower, app: App) -> Resource:
     """Return an Application as an object of Argo CD's namespace."""
     spec = {
-        "project": place.app(app.project),
+        "project": follower.app(app.project),
         "source": app.source,
         "destination": app.destination,
         "syncPolicy": {"automated": app.automated, "syncOptions": list(app.options), "retry": app.retry},
@@ -143,36 +145,38 @@ def written(place: Place, app: App) -> Resource:
     return Resource(
         API,
         "Application",
-        place.app(app.part),
+        follower.app(app.part),
         app.at,
-        place.cluster.argocd.namespace,
+        follower.cluster.argocd.namespace,
         annotations={**OWN_FOLDER, **app.annotations} if "path" in app.source else app.annotations,
         fields={"spec": spec},
         source=app.of,
     )
 
 
-def root(place: Place) -> App:
+def root(follower: Follower) -> App:
     """Return the Application that syncs all others; applying it and its project by hand once is all there is to do."""
     options = ["ApplyOutOfSyncOnly=true", "FailOnSharedResource=true"]
-    return App("argocd", "argocd", ("argocd",), place.folder("argocd"), place.argocd(), options, FOLLOW)
+    return App("argocd", "argocd", ("argocd",), follower.folder("argocd"), follower.argocd(), options, FOLLOW)
 
 
-def settings_app(place: Place) -> App:
+def settings_app(follower: Follower) -> App:
     """Return the Application of `argocd-cm`, of which only our keys are ours.
 
     Nothing is pruned, and fields that were applied by kubectl stay: moving their ownership, as Argo CD does by
     default, would remove every key that is not ours (argo-cd v3.2.6 docs/user-guide/sync-options.md).
     """
     options = ["ServerSideApply=true", "ClientSideApplyMigration=false"]
-    source = place.folder(SETTINGS)
-    return App("settings", "argocd", ("argocd",), source, place.argocd(), options, KEEP, annotations=SERVER_SIDE_DIFF)
+    source = follower.folder(SETTINGS)
+    return App(
+        "settings", "argocd", ("argocd",), source, follower.argocd(), options, KEEP, annotations=SERVER_SIDE_DIFF
+    )
 
 
 OF_OPERATORS = ("ServerSideApply=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true")
 
 
-def chart_app(place: Place, site: Site, known: Operator) -> App:
+def chart_app(follower: Follower, site: Site, known: Operator) -> App:
     """Return the Application of an operator's chart, pinned, with its values inline."""
     chart = site.facts.chart
     source = {
@@ -186,7 +190,7 @@ def chart_app(place: Place, site: Site, known: Operator) -> App:
         "operators",
         site.at,
         source,
-        place.destination(site.facts.namespace),
+        follower.destination(site.facts.namespace),
         [*OF_OPERATORS, "RespectIgnoreDifferences=true"],
         KEEP,
         annotations=SERVER_SIDE_DIFF,
@@ -194,44 +198,44 @@ def chart_app(place: Place, site: Site, known: Operator) -> App:
     )
 
 
-def operator_app(place: Place, site: Site) -> App:
+def operator_app(follower: Follower, site: Site) -> App:
     """Return the Application of an operator's own folder: its namespace and its configuration."""
-    part, where = f"operators-{site.name}", place.destination(site.facts.namespace)
-    source = place.folder(f"operators/{site.name}")
+    part, where = f"operators-{site.name}", follower.destination(site.facts.namespace)
+    source = follower.folder(f"operators/{site.name}")
     return App(part, "operators", site.at, source, where, OF_OPERATORS, FOLLOW, annotations=SERVER_SIDE_DIFF)
 
 
-def hardware_app(place: Place) -> App:
+def hardware_app(follower: Follower) -> App:
     """Return the Application of what drains or reboots nodes: synced by hand, outside the deny windows."""
-    where, at = place.destination("default"), ("argocd", "hardwareDeny")
-    source = place.folder("hardware")
+    where, at = follower.destination("default"), ("argocd", "hardwareDeny")
+    source = follower.folder("hardware")
     return App("hardware", "hardware", at, source, where, OF_OPERATORS, None, annotations=SERVER_SIDE_DIFF)
 
 
 OF_PLATFORM = ("ApplyOutOfSyncOnly=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true")
 
 
-def platform_app(place: Place) -> App:
+def platform_app(follower: Follower) -> App:
     """Return the Application of what all teams share."""
-    where = place.destination("default")
-    return App("platform", "platform", ("queues",), place.folder("platform"), where, OF_PLATFORM, FOLLOW)
+    where = follower.destination("default")
+    return App("platform", "platform", ("queues",), follower.folder("platform"), where, OF_PLATFORM, FOLLOW)
 
 
-def team_app(place: Place, team: str) -> App:
+def team_app(follower: Follower, team: str) -> App:
     """Return the Application of a team's namespace; claims and the namespace say themselves that they stay."""
-    source, where = place.folder(f"teams/{team}"), place.destination(team)
+    source, where = follower.folder(f"teams/{team}"), follower.destination(team)
     return App(f"teams-{team}", "teams", (), source, where, OF_PLATFORM, FOLLOW, of=f"team/{team}")
 
 
-def runs_app(place: Place, team: str) -> App:
+def runs_app(follower: Follower, team: str) -> App:
     """Return the Application of a team's runs.
 
     One wave, no hooks, no self-heal, client-side diff. Objects in sync are left alone, which is a condition, not an
     optimisation: a second apply of a JobSet is refused and one of a Ray cluster takes its node selector away.
     """
     options = ["ApplyOutOfSyncOnly=true", "RespectIgnoreDifferences=true", "FailOnSharedResource=true"]
-    ignore = [rule for workload in kinds(place.cluster) for rule in workload.ignore]
-    source = place.folder(f"runs/{team}", recurse=True)
-    where = place.destination(team)
+    ignore = [rule for kind in available(follower.cluster) for rule in kind.ignore]
+    source = follower.folder(f"runs/{team}", recurse=True)
+    where = follower.destination(team)
     part = f"runs-{team}"
     return App(part, part, (), source, where, options, ONCE, RUNNING, ignore=ignore, of=f"team/{team}")

@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.operators import Resource
+from trainyard.labels import NETWORK_RESOURCE
+from trainyard.parts.objects import Resource
 from trainyard.sizing.fabric import network, resource
 from trainyard.sizing.networks import link, pools, subnets, teams
 from trainyard.specs import Cluster, Fabric, Team
@@ -16,7 +17,6 @@ LINK_LOCAL = "169.254.0.0/16"
 """Where clouds keep a node's credentials, and node-local DNS listens."""
 
 DNS = [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}]
-RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 
 
 def policies(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
@@ -72,7 +72,7 @@ def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:
             network(rail),
             ("fabric", "addresses"),
             name,
-            annotations={RESOURCE: resource(cluster, rail)},
+            annotations={NETWORK_RESOURCE: resource(cluster, rail)},
             fields={"spec": {"config": json.dumps(config, separators=(",", ":"))}},
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.operators import Resource
+from trainyard.parts.objects import Resource
 from trainyard.sizing.fabric import on_fabric
 from trainyard.sizing.kubelet import configuration
 from trainyard.specs import Cluster, Pool

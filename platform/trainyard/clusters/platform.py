@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.documents import Path
-from trainyard.operators import POOL_LABEL, TEAM_LABEL, Resource
+from trainyard.labels import OURS, POOL, SYNC_WAVE, TEAM
+from trainyard.parts.objects import Resource
 from trainyard.sizing.quota import amounts, covered
 from trainyard.specs import Cluster, Pool, Queue, Quota, Repository
 from trainyard.specs.models.cluster import Cohort
@@ -16,7 +17,7 @@ KUEUE = "kueue.x-k8s.io/v1beta2"
 TOPOLOGY = "default"
 """Name of the one Topology: all pools have the same levels."""
 
-WAVE = "argocd.argoproj.io/sync-wave"
+WAVES = {"topology": "-2", "flavors": "-1"}
 """Topology before flavors before queues: a queue whose flavor is missing admits nothing until the flavor is there."""
 
 POLICY = "admissionregistration.k8s.io/v1"
@@ -27,10 +28,15 @@ ACTIONS = {"error": ["Deny"], "warning": ["Warn", "Audit"]}
 def resources(cluster: Cluster) -> Iterator[Resource]:
     """Yield everything of `platform/` but the policies."""
     yield from queueing(cluster)
+    yield from priorities(cluster)
+    yield from storage(cluster)
+
+
+def priorities(cluster: Cluster) -> Iterator[Resource]:
+    """Yield the cluster's priorities, which order jobs in its queues."""
     for name, value in cluster.priorities.items():
         fields = {"value": value, "description": f"Order in the queues of this cluster: {name}"}
         yield Resource(KUEUE, "WorkloadPriorityClass", name, ("priorities", name), fields=fields)
-    yield from storage(cluster)
 
 
 def queueing(cluster: Cluster) -> Iterator[Resource]:
@@ -40,10 +46,19 @@ def queueing(cluster: Cluster) -> Iterator[Resource]:
     if cluster.topology:
         levels = [{"nodeLabel": label} for label in cluster.levels.values()]
         fields: dict[str, Any] = {"spec": {"levels": levels}}
-        yield Resource(KUEUE, "Topology", TOPOLOGY, ("topology",), annotations={WAVE: "-2"}, fields=fields)
+        yield Resource(
+            KUEUE, "Topology", TOPOLOGY, ("topology",), annotations={SYNC_WAVE: WAVES["topology"]}, fields=fields
+        )
     for name, pool in cluster.pools.items():
         spec = flavor(cluster, name, pool)
-        yield Resource(KUEUE, "ResourceFlavor", name, ("pools", name), annotations={WAVE: "-1"}, fields={"spec": spec})
+        yield Resource(
+            KUEUE,
+            "ResourceFlavor",
+            name,
+            ("pools", name),
+            annotations={SYNC_WAVE: WAVES["flavors"]},
+            fields={"spec": spec},
+        )
     for cohort in cohorts(cluster):
         own = cluster.cohorts.get(cohort, Cohort())
         at: Path = ("cohorts", cohort) if cohort in cluster.cohorts else ("queues",)
@@ -55,7 +70,7 @@ def queueing(cluster: Cluster) -> Iterator[Resource]:
 def flavor(cluster: Cluster, name: str, pool: Pool) -> dict[str, Any]:
     """Return a flavor: the label of the pool's nodes, which every run of the pool selects too, and past its taints."""
     return {
-        "nodeLabels": {POOL_LABEL: name},
+        "nodeLabels": {POOL: name},
         "tolerations": [toleration(taint.key, taint.value, taint.effect) for taint in pool.taints] or None,
         "topologyName": TOPOLOGY if cluster.topology else None,
     }
@@ -154,11 +169,11 @@ def policies(repository: Repository, documents: Sequence[Mapping[str, Any]]) -> 
         if name in repository.policies:
             continue
         notes = dict(metadata.get("annotations") or {})
-        severity = str(notes.get("trainyard.dev/severity", "error"))
+        severity = str(notes.get(f"{OURS}/severity", "error"))
         spec = {
             "policyName": name,
             "validationActions": ACTIONS.get(severity, ["Deny"]),
-            "matchResources": {"namespaceSelector": {"matchExpressions": [{"key": TEAM_LABEL, "operator": "Exists"}]}},
+            "matchResources": {"namespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]}},
         }
         fields = {"spec": document.get("spec")}
         yield Resource(

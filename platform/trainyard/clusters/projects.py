@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from trainyard.clusters.applications import API, Place
-from trainyard.clusters.rights import kinds
+from trainyard.clusters.applications import API, Follower
 from trainyard.clusters.software import hardware, operator
 from trainyard.documents import Path
-from trainyard.operators import Operator, Resource, Site
+from trainyard.kinds import available
+from trainyard.operators import Operator, Site
 from trainyard.operators.install import installed
+from trainyard.parts.objects import Resource
 from trainyard.specs.models.cluster import Window
 
 WORKDAYS = Window(schedule="0 6 * * 1-5", duration="14h")
@@ -47,57 +48,54 @@ OF_TEAMS = (
     "rbac.authorization.k8s.io/RoleBinding",
 )
 
-OF_RUNS = ("/ConfigMap", "/Service")
-"""Kinds of a run beside the training kinds."""
-
 NOTHING = [{"group": "*", "kind": "*"}]
 
 Extra = Mapping[str, Iterable[tuple[str, str | None]]]
 """Kinds of the repository's own extra objects, as `group/Kind` with their namespace, by class of Application."""
 
 
-def resources(place: Place, groups: Mapping[str, str], extra: Extra) -> Iterator[Resource]:
+def resources(follower: Follower, groups: Mapping[str, str], extra: Extra) -> Iterator[Resource]:
     """Yield the projects of the cluster; `groups` are the teams' people, by team.
 
     One for each class, and one for the runs of each team, so that a manifest in one team's folder cannot land in
     another's namespace.
     """
-    cluster, at = place.cluster, ("argocd",)
-    yield project(place, "argocd", at, f"Applications of cluster {place.name}", own(place))
-    spec = operators_spec(place, list(installed(cluster)))
-    yield project(place, "operators", ("operators",), "Operators: pinned charts and their own resources", spec)
+    cluster, at = follower.cluster, ("argocd",)
+    yield project(follower, "argocd", at, f"Applications of cluster {follower.name}", own(follower))
+    spec = operators_spec(follower, list(installed(cluster)))
+    yield project(follower, "operators", ("operators",), "Operators: pinned charts and their own resources", spec)
     changes = list(hardware(cluster))
     if changes:
         windows = cluster.argocd.hardware_deny or (WORKDAYS,)
-        spec = hardware_spec(place, changes) | {"syncWindows": [denied(window) for window in windows]}
-        yield project(place, "hardware", ("argocd", "hardwareDeny"), "What drains or reboots nodes", spec)
+        spec = hardware_spec(follower, changes) | {"syncWindows": [denied(window) for window in windows]}
+        yield project(follower, "hardware", ("argocd", "hardwareDeny"), "What drains or reboots nodes", spec)
     more = list(extra.get("platform", ()))
-    yield project(place, "platform", ("queues",), "What all teams share", platform_spec(place, more))
+    yield project(follower, "platform", ("queues",), "What all teams share", platform_spec(follower, more))
     more = [pair for team in cluster.teams() for pair in extra.get(f"teams/{team}", ())]
-    yield project(place, "teams", ("queues",), "Namespaces of teams", teams_spec(place, more))
+    yield project(follower, "teams", ("queues",), "Namespaces of teams", teams_spec(follower, more))
     for team in cluster.teams():
-        spec = runs_spec(place, team, groups.get(team))
-        yield project(place, f"runs-{team}", (), f"Training runs of team {team}", spec, of=f"team/{team}")
+        spec = runs_spec(follower, team, groups.get(team))
+        yield project(follower, f"runs-{team}", (), f"Training runs of team {team}", spec, of=f"team/{team}")
 
 
 def project(
-    place: Place, part: str, at: Path, description: str, spec: Mapping[str, Any], *, of: str = "cluster"
+    follower: Follower, part: str, at: Path, description: str, spec: Mapping[str, Any], *, of: str = "cluster"
 ) -> Resource:
     """Return a project as an object of Argo CD's namespace; sources are exact unless the spec says more."""
-    base = {"description": description, "sourceRepos": [place.repository.repo_url]}
-    namespace = place.cluster.argocd.namespace
-    return Resource(API, "AppProject", place.app(part), at, namespace, fields={"spec": {**base, **spec}}, source=of)
+    base = {"description": description, "sourceRepos": [follower.repository.repo_url]}
+    namespace = follower.cluster.argocd.namespace
+    return Resource(API, "AppProject", follower.app(part), at, namespace, fields={"spec": {**base, **spec}}, source=of)
 
 
-def own(place: Place) -> dict[str, Any]:
+def own(follower: Follower) -> dict[str, Any]:
     """Return the project of the root: Applications, projects and settings, in Argo CD's namespace alone."""
     return {
-        "destinations": [place.argocd()],
+        "destinations": [follower.argocd()],
         "namespaceResourceWhitelist": allowed(["argoproj.io/Application", "argoproj.io/AppProject", "/ConfigMap"]),
     }
 
 
-def operators_spec(place: Place, found: list[tuple[Site, Operator]]) -> dict[str, Any]:
+def operators_spec(follower: Follower, found: list[tuple[Site, Operator]]) -> dict[str, Any]:
     """Return the project of operators: the charts' registries, their namespaces, and kube-system.
 
     Charts bring namespaced kinds of any sort; what is cluster-scoped is listed.
@@ -107,18 +105,18 @@ def operators_spec(place: Place, found: list[tuple[Site, Operator]]) -> dict[str
     wanted = {kind for site, _ in found for kind in site.facts.cluster_kinds}
     wanted |= {kind_of(each) for site, known in found for each in operator(site, known) if each.namespace is None}
     return {
-        "sourceRepos": [place.repository.repo_url, *sorted(sources)],
-        "destinations": [place.destination(namespace) for namespace in sorted(namespaces)],
+        "sourceRepos": [follower.repository.repo_url, *sorted(sources)],
+        "destinations": [follower.destination(namespace) for namespace in sorted(namespaces)],
         "clusterResourceWhitelist": allowed({*OF_OPERATORS, *wanted}),
     }
 
 
-def hardware_spec(place: Place, changes: list[Resource]) -> dict[str, Any]:
+def hardware_spec(follower: Follower, changes: list[Resource]) -> dict[str, Any]:
     """Return the project of hardware: exactly what there is."""
     namespaces = {"default", *(each.namespace for each in changes if each.namespace)}
     inside = {kind_of(each) for each in changes if each.namespace}
     return {
-        "destinations": [place.destination(namespace) for namespace in sorted(namespaces)],
+        "destinations": [follower.destination(namespace) for namespace in sorted(namespaces)],
         "clusterResourceWhitelist": allowed({kind_of(each) for each in changes if not each.namespace}),
         **namespaced(inside),
     }
@@ -135,33 +133,33 @@ def denied(window: Window) -> dict[str, Any]:
     }
 
 
-def platform_spec(place: Place, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
+def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
     """Return the project of the platform: cluster-scoped kinds, and what the repository adds of its own."""
     namespaces = {"default", *(namespace for _, namespace in extra if namespace)}
     return {
-        "destinations": [place.destination(namespace) for namespace in sorted(namespaces)],
+        "destinations": [follower.destination(namespace) for namespace in sorted(namespaces)],
         "clusterResourceWhitelist": allowed({*OF_PLATFORM, *(kind for kind, namespace in extra if not namespace)}),
         **namespaced({kind for kind, namespace in extra if namespace}),
     }
 
 
-def teams_spec(place: Place, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
+def teams_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
     """Return the project of teams: their namespaces and what belongs there."""
     return {
-        "destinations": [place.destination(team) for team in place.cluster.teams()],
+        "destinations": [follower.destination(team) for team in follower.cluster.teams()],
         "clusterResourceWhitelist": allowed(["/Namespace"]),
         **namespaced({*OF_TEAMS, *(kind for kind, _ in extra)}),
     }
 
 
-def runs_spec(place: Place, team: str, group: str | None) -> dict[str, Any]:
+def runs_spec(follower: Follower, team: str, group: str | None) -> dict[str, Any]:
     """Return the project of a team's runs: training kinds in one namespace; its people look, and change nothing."""
-    wanted = {*OF_RUNS, *(f"{each.group}/{each.kind}" for each in kinds(place.cluster))}
-    name = place.app(f"runs-{team}")
+    wanted = {each for kind in available(follower.cluster) for each in kind.objects}
+    name = follower.app(f"runs-{team}")
     rights = [f"p, proj:{name}:team, {what}, get, {name}/*, allow" for what in ("applications", "logs")]
     roles = [{"name": "team", "description": "Sees its runs", "groups": [group], "policies": rights}]
     return {
-        "destinations": [place.destination(team)],
+        "destinations": [follower.destination(team)],
         **namespaced(wanted),
         "roles": roles if group else None,
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.operators import Resource
+from trainyard.kinds import Kind, available
+from trainyard.parts.objects import Resource
 from trainyard.specs import Cluster, Team
-from trainyard.workloads import Workload, workloads
 
 NAME = "team"
 READ = ["get", "list", "watch"]
@@ -46,8 +46,8 @@ def rules(cluster: Cluster, team: Team) -> list[dict[str, Any]]:
     to names.
     """
     seen = {group: list(names) for group, names in SEEN.items()}
-    for workload in kinds(cluster):
-        seen.setdefault(workload.group, []).append(plural(workload))
+    for kind in available(cluster):
+        seen.setdefault(kind.group, []).append(plural(kind))
     found = [{"apiGroups": [group], "resources": sorted(seen[group]), "verbs": READ} for group in sorted(seen)]
     found.append({"apiGroups": [""], "resources": ["pods/exec", "pods/portforward"], "verbs": ["create", "get"]})
     if team.secrets:
@@ -58,12 +58,6 @@ def rules(cluster: Cluster, team: Team) -> list[dict[str, Any]]:
     return found
 
 
-def kinds(cluster: Cluster) -> list[Workload]:
-    """Return the training kinds that the cluster can run, by kind."""
-    found = workloads().values()
-    return [each for each in found if each.operator is None or each.operator in cluster.operators]
-
-
-def plural(workload: Workload) -> str:
+def plural(kind: Kind) -> str:
     """Return the resource of a kind, as rights name it; those of all training kinds end in s."""
-    return f"{workload.kind.lower()}s"
+    return f"{kind.name.lower()}s"

@@ -7,14 +7,14 @@ from typing import Any
 
 from trainyard.clusters.applications import CERTIFICATES, LOCAL
 from trainyard.documents import dump
-from trainyard.operators import Resource, operators
+from trainyard.kinds import kinds
+from trainyard.labels import PROTECTED
+from trainyard.operators import operators
+from trainyard.parts.objects import Resource
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
-from trainyard.workloads import workloads
 
 NAME = "argocd-cm"
-
-KEPT = {"argocd.argoproj.io/sync-options": "Prune=false,Delete=false"}
 
 
 def carries(specs: Specs, cluster_name: str) -> bool:
@@ -38,13 +38,13 @@ def resource(cluster: Cluster) -> Resource:
     labels = {"app.kubernetes.io/part-of": "argocd"}
     namespace = cluster.argocd.namespace
     return Resource(
-        "v1", "ConfigMap", NAME, ("argocd",), namespace, labels=labels, annotations=KEPT, fields={"data": data()}
+        "v1", "ConfigMap", NAME, ("argocd",), namespace, labels=labels, annotations=PROTECTED, fields={"data": data()}
     )
 
 
 def data() -> dict[str, str]:
     """Return the keys and values of `argocd-cm`: health scripts, and fields to ignore in every Application."""
-    health = {f"{each.group}_{each.kind}": each.health for each in workloads().values() if each.health}
+    health = {f"{kind.group}_{kind.name}": kind.health for kind in kinds().values() if kind.health}
     for operator in operators().values():
         health |= {key.replace("/", "_"): script for key, script in operator.health.items()}
     found = {f"resource.customizations.health.{key}": script for key, script in health.items()}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.clusters.team import PROTECTED, pod_security
-from trainyard.operators import Operator, Resource, Site
+from trainyard.clusters.team import pod_security
+from trainyard.labels import PROTECTED
+from trainyard.operators import Operator, Site
 from trainyard.operators.install import installed
+from trainyard.parts.objects import Resource
 from trainyard.specs import Cluster
 
 

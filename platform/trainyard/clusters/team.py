@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.clusters import nets, rights
-from trainyard.operators import TEAM_LABEL, Resource
+from trainyard.labels import POD_SECURITY, PROTECTED, TEAM
+from trainyard.parts.objects import Resource
 from trainyard.specs import Cluster, Team
-
-PROTECTED = {"argocd.argoproj.io/sync-options": "Prune=false,Delete=false"}
-"""Never removed by Argo CD, whatever vanishes from Git: what holds a team's data, and all that a namespace holds."""
 
 PERMANENT = "trainyard-runs"
 ABOUT = "Keeps this folder and its Application alive when no run is left, so that the last run can be retired.\n"
@@ -17,6 +15,13 @@ ABOUT = "Keeps this folder and its Application alive when no run is left, so tha
 
 def resources(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
     """Yield everything of `teams/<team>/` on the cluster."""
+    yield from space(cluster, name, team)
+    yield from nets.attachments(cluster, name)
+    yield from volumes(cluster_name, cluster, name, team)
+
+
+def space(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+    """Yield the team's namespace, its queues, the rights of its people, and who talks to its pods."""
     yield namespace(cluster, name, team)
     for queue, choice in cluster.queues.items():
         if name in choice.teams:
@@ -25,22 +30,19 @@ def resources(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Ite
             yield Resource("kueue.x-k8s.io/v1beta2", "LocalQueue", queue, at, name, fields=fields)
     yield from rights.resources(cluster, name, team)
     yield from nets.policies(cluster, name, team)
-    yield from nets.attachments(cluster, name)
-    yield from volumes(cluster_name, cluster, name, team)
 
 
 def namespace(cluster: Cluster, name: str, team: Team) -> Resource:
     """Return the team's namespace: its Pod Security level, pinned to the cluster's version, and under Kueue."""
-    labels = pod_security(team.pod_security, cluster) | {TEAM_LABEL: name}
+    labels = pod_security(team.pod_security, cluster) | {TEAM: name}
     return Resource("v1", "Namespace", name, (), labels=labels, annotations=PROTECTED, source=f"team/{name}")
 
 
 def pod_security(level: str, cluster: Cluster) -> dict[str, str]:
     """Return the labels of a Pod Security level; warnings also reach those who apply a Job, which is never refused."""
     modes = ("enforce", "warn", "audit")
-    prefix = "pod-security.kubernetes.io"
-    levels = {f"{prefix}/{mode}": level for mode in modes}
-    return levels | {f"{prefix}/{mode}-version": f"v{cluster.minor}" for mode in modes}
+    levels = {f"{POD_SECURITY}/{mode}": level for mode in modes}
+    return levels | {f"{POD_SECURITY}/{mode}-version": f"v{cluster.minor}" for mode in modes}
 
 
 def volumes(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:

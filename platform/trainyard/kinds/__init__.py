@@ -2,41 +2,56 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import sys
+from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import entry_points
 
-from trainyard.errors import TrainyardError
-from trainyard.kinds.base import Kind
+from trainyard.kinds.base import Kind, Resolved
 from trainyard.launchers import launchers
-from trainyard.parts.objects import Folder, Scope
+from trainyard.parts.objects import Resource
 from trainyard.sizing import size
+from trainyard.specs import Cluster
 from trainyard.specs.run import Run
+from trainyard.system.registry import registered
 
-__all__ = ["Kind", "build", "kinds"]
+__all__ = ["Kind", "Resolved", "available", "build", "default_kind", "kinds", "resolve"]
 
 
 @cache
-def kinds() -> dict[str, type[Kind]]:
-    """Every kind by name: subclasses of `Kind` in the modules here, then entry points, which are such classes."""
-    found: dict[str, type[Kind]] = {}
-    for info in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{info.name}")
-        classes = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Kind)]
-        found |= {each.name: each for each in classes if each.__module__ == module.__name__ and each is not Kind}
-    for entry in entry_points(group="trainyard.kinds"):
-        found[entry.name] = entry.load()
-    return dict(sorted(found.items()))
+def kinds() -> dict[str, Kind]:
+    """Every kind by name: each module's `KIND` here, then entry points, which are `Kind` objects."""
+    return registered(sys.modules[__name__], "KIND", Kind, group="trainyard.kinds")
 
 
-def build(run: Run, app: Scope) -> Folder:
-    """Return the folder of a run with all its objects; for runs that `resolve` and `launchers.check` let pass."""
-    kind, launcher = kinds().get(run.kind), launchers().get(run.job.launcher)
-    if kind is None or launcher is None:
-        raise TrainyardError(
-            f"run {run.name!r} has kind {run.kind!r} and launcher {run.job.launcher!r}; one is not installed"
-        )
-    folder, sizing = kind(app, run), size(run)
-    folder.build(sizing, launcher.roles(run, sizing, folder.wiring()))
-    return folder
+def available(cluster: Cluster) -> list[Kind]:
+    """Return the kinds that a cluster can run, by name."""
+    operators = {None, *cluster.operators}
+    return [kind for kind in kinds().values() if kind.carrier.operator in operators]
+
+
+PREFERRED = ("JobSet", "Job")
+"""Kinds that are taken first where a job names none: a JobSet restarts its gang as one, a Job can change its size."""
+
+
+def default_kind(run: Run) -> str:
+    """Return the kind of a job that names none: the first of the cluster's that gives what its launcher needs."""
+    here = sorted(available(run.cluster), key=lambda kind: (kind.name not in PREFERRED, kind.name == "Job", kind.name))
+    launcher = launchers().get(run.job.launcher)
+    if launcher is not None:
+        roles = launcher.roles(run)
+        here = [kind for kind in here if kind.can(launcher.wants(run, roles), roles)] or here
+    return here[0].name
+
+
+def resolve(run: Run) -> Resolved:
+    """Return everything that follows from a run whose kind and launcher exist; raises KeyError for others."""
+    kind, launcher = kinds()[run.kind], launchers()[run.job.launcher]
+    roles = launcher.roles(run)
+    sizing = size(run, roles)
+    wiring = kind.wiring(run)
+    return Resolved(run, kind, launcher, roles, sizing, wiring, launcher.launch(run, sizing, wiring))
+
+
+def build(run: Resolved) -> Iterator[Resource]:
+    """Yield the objects of a run that the checks let pass."""
+    yield from run.kind.build(run)

@@ -1,24 +1,23 @@
-"""A kind turns the roles of a run into API objects: a folder that knows its run, its names and the job's patches."""
+"""A kind: which API object carries a run, what it gives to launchers, and what is true of it on a cluster."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from trainyard.carriers import Carrier, carrier
 from trainyard.documents import Path
+from trainyard.findings import Finding
 from trainyard.kinds.patches import merge
-from trainyard.launchers import Role, Wiring
-from trainyard.parts import objects, pods, storage
+from trainyard.labels import MAX_TIME, PRIORITY, QUEUE
+from trainyard.launchers import Launch, Launcher, Role, Wiring
+from trainyard.parts import pods, storage
 from trainyard.parts.containers import Process
-from trainyard.sizing import Sizing
+from trainyard.parts.objects import Resource
+from trainyard.sizing import WORKER, RoleSpec, Sized, Sizing
 from trainyard.specs.run import Run
-from trainyard.workloads import Workload, workloads
-
-QUEUE = "kueue.x-k8s.io/queue-name"
-PRIORITY = "kueue.x-k8s.io/priority-class"
-MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
-"""Labels of a queued object (kueue v0.19.2 pkg/controller/constants/constants.go)."""
 
 AFTER_DEADLINE = 600
 """Seconds after the Job's own deadline at which Kueue ends the whole run, restarts and preemptions included.
@@ -30,88 +29,176 @@ NOT_WORTH_A_RETRY = (2, 126, 127)
 """Exit codes that the next attempt repeats: wrong arguments (Python, torchrun), not executable, not found (shells)."""
 
 
-class Kind(objects.Folder):
-    """The folder of one run, filled by one kind of workload."""
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A run with everything that follows from it: made once, and read by checks, explain and rendering alike."""
 
-    name: ClassVar[str]
-    container: ClassVar[str] = "trainer"
-    """Name of the container that trains; some operators insist on one."""
-
-    def __init__(self, scope: objects.Scope, run: Run) -> None:
-        super().__init__(scope, f"runs/{run.team_name}/{run.name}")
-        self.run = run
+    run: Run
+    kind: Kind
+    launcher: Launcher
+    specs: tuple[RoleSpec, ...]
+    """The roles as the job and its launcher ask for them."""
+    sizing: Sizing
+    wiring: Wiring
+    launch: Launch
 
     @property
-    def workload(self) -> Workload:
-        """The facts about the kind."""
-        return workloads()[self.name]
+    def roles(self) -> tuple[Role, ...]:
+        """What each role's pods ask for and run; the first is the worker."""
+        return self.launch.roles
+
+    def facts(self) -> Iterator[tuple[str, Sized[Any]]]:
+        """Yield every value that follows from the job and the cluster, by its name, with its origin."""
+        given = self.run.job.kind
+        why = "kind of the job" if given else "the cluster's first kind that gives what the launcher needs"
+        yield "kind", Sized(self.kind.name, why)
+        yield from self.sizing.facts()
+        training = [role for role in self.roles if role.size.trains]
+        parts = " + ".join(f"{role.pods} {role.name} pods × {role.processes} processes" for role in training)
+        yield "world_size", Sized(sum(role.pods * role.processes for role in training), parts)
+        if sum(role.pods for role in self.roles) > 1:
+            yield "master", Sized(self.wiring.master, f"the first worker, as {self.kind.name} names its pods")
+            yield "port", Sized(self.wiring.port, "where the first worker listens")
+            yield "rendezvous_id", Sized(self.run.name, "name of the run")
+        for role in self.roles:
+            yield from ((f"{role.name}.env.{name}", sized) for name, sized in role.env.items())
+
+
+class Kind(ABC):
+    """An API kind that carries training; one module each, found in this folder. Every fact has its source there."""
+
+    name: ClassVar[str]
+    """The kind, as objects and jobs write it."""
+    group: ClassVar[str]
+    version: ClassVar[str]
+    gives: ClassVar[frozenset[str]]
+    """What it gives to launchers, in the words of `launchers.NEEDS`."""
+    replicas: ClassVar[Mapping[str, str] | None] = {WORKER: ""}
+    """The roles that it carries, each with what the kind calls it; None: any, under their own names."""
+    required: ClassVar[frozenset[str]] = frozenset()
+    """Roles without which the operator refuses an object."""
+    container: ClassVar[str] = "trainer"
+    """Name of the container that trains; some operators insist on one."""
+    suffix: ClassVar[int] = 0
+    """Characters that the operator appends to a host name to name the pod, and counts in its length limit."""
+    objects: ClassVar[frozenset[str]]
+    """Every kind of object that a run may consist of, as `group/Kind`."""
+    inner: ClassVar[frozenset[str]] = frozenset({"Pod"})
+    """What a patch can reach inside the workload, role by role."""
+    annotations: ClassVar[Mapping[str, str]] = {}
+    """Annotations that every object of the kind needs under Argo CD."""
+    ignore: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    """Argo CD `ignoreDifferences` entries."""
+    health: ClassVar[str | None] = None
+    """Argo CD health script in Lua, or None where Argo CD's own is right."""
+
+    @property
+    def api_version(self) -> str:
+        """As objects write it."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def carrier(self) -> Carrier:
+        """Where it carries pods, who reconciles it, and what Kueue calls it."""
+        found = carrier(self.group, self.name)
+        if found is None:
+            raise LookupError(f"kind {self.name} of group {self.group!r} has no row among the carriers")
+        return found
+
+    def carries(self, role: str) -> bool:
+        """Whether it has pods of a role."""
+        return self.replicas is None or role in self.replicas
+
+    def can(self, wanted: frozenset[str], roles: Iterable[RoleSpec]) -> bool:
+        """Whether it gives what a launcher wants, and carries the roles."""
+        there = {role.name for role in roles}
+        return wanted <= self.gives and self.required <= there and all(map(self.carries, there))
+
+    def injected(self, _role: str) -> frozenset[str]:
+        """Return the environment variables that the operator sets in a role's pods, so that a manifest must not."""
+        return frozenset()
 
     @abstractmethod
-    def wiring(self) -> Wiring:
+    def host(self, run: str, role: str, index: int) -> str:
+        """Return the host name of one pod: of the object's name, the role and the index."""
+
+    @abstractmethod
+    def wiring(self, run: Run) -> Wiring:
         """Return how the pods find each other; a launcher asks before it writes arguments."""
 
     @abstractmethod
-    def build(self, sizing: Sizing, roles: Sequence[Role]) -> None:
-        """Add the run's objects; the roles are what the launcher made of the wiring."""
+    def build(self, run: Resolved) -> Iterator[Resource]:
+        """Yield the run's objects."""
 
-    def add(
-        self,
-        api_version: str,
-        kind: str,
-        *,
-        at: Path = (),
-        labels: Mapping[str, str] | None = None,
-        annotations: Mapping[str, str] | None = None,
-        **fields: Any,
-    ) -> None:
-        """Add an object called as the run, patched; `at` is the job's field that it comes from."""
-        metadata = {
-            "labels": {**pods.labels(self.run), **(labels or {})},
-            "annotations": {**self.run.job.annotations, **(annotations or {})},
-        }
-        body = self.patched(kind, None, {"metadata": metadata, **fields})
-        metadata = body.pop("metadata")
-        objects.add(
-            self,
-            api_version,
-            kind,
-            self.run.name,
-            namespace=self.run.namespace,
-            labels=metadata.get("labels"),
-            annotations=metadata.get("annotations"),
-            origin=objects.Origin(self.run.source.file, at),
-            **body,
-        )
+    def check(self, _run: Resolved) -> Iterator[Finding]:
+        """Yield what this kind cannot do for a run that launcher and roles let pass."""
+        yield from ()
 
-    def add_workload(
-        self, spec: Mapping[str, Any], *, sizing: Sizing, annotations: Mapping[str, str] | None = None
-    ) -> None:
-        """Add the object that Kueue queues."""
-        facts, job = self.workload, self.run.job
-        labels = {QUEUE: job.queue}
-        if job.priority is not None:
-            labels[PRIORITY] = job.priority
-        if sizing.deadline is not None:
-            labels[MAX_TIME] = str(sizing.deadline.value + AFTER_DEADLINE)
-        notes = {**facts.annotations, **(annotations or {})}
-        self.add(facts.api_version, facts.kind, labels=labels, annotations=notes, spec=spec)
 
-    def add_files(self) -> None:
-        """Add the ConfigMap of the job's small files, if it has any."""
-        data = storage.config_map(self.run)
-        if data:
-            self.add("v1", "ConfigMap", at=("files",), immutable=True, data=data)
+def made(
+    run: Resolved,
+    api_version: str,
+    kind: str,
+    *,
+    at: Path = (),
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    **fields: Any,
+) -> Resource:
+    """Return an object called as the run, patched; `at` is the job's field that it comes from."""
+    job = run.run.job
+    metadata = {
+        "labels": {**pods.labels(run.run), **(labels or {})},
+        "annotations": {**job.annotations, **(annotations or {})},
+    }
+    body = patched(run, kind, None, {"metadata": metadata, **fields})
+    metadata = body.pop("metadata")
+    return Resource(
+        api_version,
+        kind,
+        run.run.name,
+        at,
+        run.run.namespace,
+        labels=metadata.get("labels") or {},
+        annotations=metadata.get("annotations") or {},
+        fields=body,
+        source="job",
+    )
 
-    def pod(self, sizing: Sizing, role: Role, *, subdomain: str | None = None) -> dict[str, Any]:
-        """Return a role's pod template, patched."""
-        env = {name: sized.value for name, sized in role.env.items()}
-        process = Process(role.command, role.args, env, role.fields, self.workload.injected)
-        template = pods.template(self.run, sizing, role.size, process, container=self.container, subdomain=subdomain)
-        return self.patched("Pod", role.name, template)
 
-    def patched(self, kind: str, role: str | None, body: dict[str, Any]) -> dict[str, Any]:
-        """Return an object, or a part of one, with the job's patches for it."""
-        for patch in self.run.job.patches:
-            if patch.object == kind and patch.role in {None, role}:
-                body = merge(body, patch.merge)
-        return body
+def queued(run: Resolved, spec: Mapping[str, Any], *, annotations: Mapping[str, str] | None = None) -> Resource:
+    """Return the object that Kueue queues."""
+    kind, job, deadline = run.kind, run.run.job, run.sizing.deadline
+    labels = {QUEUE: job.queue}
+    if job.priority is not None:
+        labels[PRIORITY] = job.priority
+    if deadline is not None:
+        labels[MAX_TIME] = str(deadline.value + AFTER_DEADLINE)
+    notes = {**kind.annotations, **(annotations or {})}
+    return made(run, kind.api_version, kind.name, labels=labels, annotations=notes, spec=spec)
+
+
+def files(run: Resolved) -> Iterator[Resource]:
+    """Yield the ConfigMap of the job's small files and the launcher's, if there are any."""
+    data = storage.config_map(run.run, run.launch.files)
+    if data:
+        yield made(run, "v1", "ConfigMap", at=("files",), immutable=True, data=data)
+
+
+def pod(run: Resolved, role: Role, *, subdomain: str | None = None, restart: str = "Never") -> dict[str, Any]:
+    """Return a role's pod template, patched."""
+    env = {name: sized.value for name, sized in role.env.items()}
+    injected = run.kind.injected(role.name)
+    process = Process(role.command, role.args, env, role.fields, injected, tuple(run.launch.files))
+    template = pods.template(
+        run.run, run.sizing, role.size, process, container=run.kind.container, subdomain=subdomain, restart=restart
+    )
+    return patched(run, "Pod", role.name, template)
+
+
+def patched(run: Resolved, kind: str, role: str | None, body: dict[str, Any]) -> dict[str, Any]:
+    """Return an object, or a part of one, with the job's patches for it."""
+    for patch in run.run.job.patches:
+        if patch.object == kind and patch.role in {None, role}:
+            body = merge(body, patch.merge, lists=run.kind.carrier.lists)
+    return body

@@ -1,19 +1,55 @@
-"""Job: indexed pods of one role, found by name through a headless Service."""
+"""Job: indexed pods of one role, found by name through a headless Service; no operator.
+
+Facts: kubernetes v1.35 pkg/controller/job, staging/src/k8s.io/api/batch/v1/types.go; kueue v0.19.2
+pkg/controller/jobs/job; Argo CD 3.2 on a real cluster.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from trainyard.kinds.base import NOT_WORTH_A_RETRY, Kind
+from trainyard.kinds.base import NOT_WORTH_A_RETRY, Kind, Resolved, files, made, pod, queued
+from trainyard.labels import JOB_INDEX, JOB_NAME
 from trainyard.launchers import Role, Wiring
 from trainyard.parts import network
-from trainyard.sizing import Sizing
-from trainyard.workloads.job import INDEX_LABEL, INDEX_VARIABLE, NAME_LABEL
+from trainyard.parts.objects import Resource
+from trainyard.specs.run import Run
+
+INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
+"""What the Job controller adds to every container of an Indexed Job."""
+
+INDEX_FIELD = f"metadata.labels['{JOB_INDEX}']"
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 """Annotations of partial admission (kueue v0.19.2 pkg/controller/jobs/job/job_controller.go)."""
+
+HEALTH = """\
+local hs = {status = "Progressing", message = "Waiting for the controller"}
+local status = obj.status or {}
+local pods = (status.ready or 0) .. " of " .. (obj.spec.parallelism or 1) .. " pods ready"
+if obj.spec.suspend then
+  hs.status = "Suspended"
+  hs.message = "Queued or stopped"
+elseif obj.status ~= nil then
+  hs.message = pods
+end
+for _, condition in ipairs(status.conditions or {}) do
+  if condition.status == "True" then
+    if condition.type == "Failed" then
+      return {status = "Degraded", message = condition.message or condition.reason or "Failed"}
+    elseif condition.type == "Complete" then
+      return {status = "Healthy", message = condition.message or "Complete"}
+    elseif condition.type == "Suspended" then
+      hs.status = "Suspended"
+      hs.message = condition.message or "Queued or stopped"
+    end
+  end
+end
+return hs
+"""
+"""Argo CD calls a Job Healthy as soon as it carries a condition Suspended, of whatever status: while it runs."""
 
 
 class Job(Kind):
@@ -25,54 +61,75 @@ class Job(Kind):
     """
 
     name = "Job"
+    group = "batch"
+    version = "v1"
+    gives = frozenset({"rank", "master", "hosts", "elastic"})
+    objects = frozenset({"batch/Job", "/Service", "/ConfigMap"})
+    health = HEALTH
+    ignore = (
+        {
+            "group": "batch",
+            "kind": "Job",
+            "jsonPointers": ["/spec/suspend", "/spec/parallelism", "/spec/completions"],
+            "jqPathExpressions": [
+                ".spec.template.spec.tolerations",
+                ".spec.template.spec.nodeSelector",
+                ".spec.template.spec.schedulingGates",
+                ".spec.template.metadata.labels",
+                ".spec.template.metadata.annotations",
+            ],
+        },
+    )
 
-    def wiring(self) -> Wiring:
+    def injected(self, _role: str) -> frozenset[str]:
+        """Return the index."""
+        return frozenset({INDEX_VARIABLE})
+
+    def host(self, run: str, _role: str, index: int) -> str:
+        """Return `<job>-<index>`."""
+        return f"{run}-{index}"
+
+    def wiring(self, run: Run) -> Wiring:
         """Return names below the Service, which is called as the Job."""
-        run = self.run.name
         return Wiring(
-            host=lambda role, index: f"{self.workload.host(run, role, index)}.{run}",
+            host=lambda role, index: f"{self.host(run.name, role, index)}.{run.name}",
             rank=INDEX_VARIABLE,
-            rank_field=f"metadata.labels['{INDEX_LABEL}']",
-            injected=self.workload.injected,
+            rank_field=INDEX_FIELD,
         )
 
-    def build(self, sizing: Sizing, roles: Sequence[Role]) -> None:
-        """Add the Job, the Service where there are several pods, and the files."""
-        (role,) = roles
-        several = role.pods > 1
-        subdomain = self.run.name if several else None
-        backoff = self.run.job.restarts * role.pods
-        spec = indexed(self, sizing, role, backoff=backoff, disrupted="Ignore", subdomain=subdomain)
-        self.add_workload(spec, sizing=sizing, annotations=self.partial_admission())
+    def build(self, run: Resolved) -> Iterator[Resource]:
+        """Yield the Job, the Service where there are several pods, and the files."""
+        (role,) = run.roles
+        name, several = run.run.name, role.pods > 1
+        backoff = run.run.job.restarts * role.pods
+        spec = indexed(run, role, backoff=backoff, disrupted="Ignore", subdomain=name if several else None)
+        yield queued(run, spec, annotations=partial_admission(run))
         if several:
-            selector = {NAME_LABEL: self.run.name}
-            self.add("v1", "Service", at=("nodes",), spec=network.headless(selector, self.wiring().port))
-        self.add_files()
-
-    def partial_admission(self) -> dict[str, str]:
-        """Return what lets Kueue start an elastic job with fewer pods than it asks for."""
-        least = self.run.job.min_nodes
-        return (
-            {}
-            if least is None or least >= self.run.job.nodes
-            else {MIN_PARALLELISM: str(least), EQUAL_COMPLETIONS: "true"}
-        )
+            port = self.wiring(run.run).port
+            yield made(run, "v1", "Service", at=("nodes",), spec=network.headless({JOB_NAME: name}, port))
+        yield from files(run)
 
 
-def indexed(
-    kind: Kind, sizing: Sizing, role: Role, *, backoff: int, disrupted: str, subdomain: str | None = None
-) -> dict[str, Any]:
+def partial_admission(run: Resolved) -> dict[str, str]:
+    """Return what lets Kueue start an elastic job with fewer pods than it asks for."""
+    least = run.run.job.min_nodes
+    if least is None or least >= run.run.job.nodes:
+        return {}
+    return {MIN_PARALLELISM: str(least), EQUAL_COMPLETIONS: "true"}
+
+
+def indexed(run: Resolved, role: Role, *, backoff: int, disrupted: str, subdomain: str | None = None) -> dict[str, Any]:
     """Return the spec of a Job whose pods have ranks; `disrupted` is what a drained or preempted pod means for it.
 
     That rule comes first: such a pod ends by SIGTERM, which a rule on exit codes would take for a failure. A pod is
     replaced when it is gone and not before, so that no name and no volume is there twice.
     """
-    codes = {"containerName": kind.container, "operator": "In", "values": list(NOT_WORTH_A_RETRY)}
+    codes = {"containerName": run.kind.container, "operator": "In", "values": list(NOT_WORTH_A_RETRY)}
     rules = [
         {"action": disrupted, "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
         {"action": "FailJob", "onExitCodes": codes},
     ]
-    deadline = {"activeDeadlineSeconds": sizing.deadline.value} if sizing.deadline else {}
+    deadline = run.sizing.deadline
     return {
         "parallelism": role.pods,
         "completions": role.pods,
@@ -80,6 +137,9 @@ def indexed(
         "backoffLimit": backoff,
         "podReplacementPolicy": "Failed",
         "podFailurePolicy": {"rules": rules},
-        **deadline,
-        "template": kind.pod(sizing, role, subdomain=subdomain),
+        **({"activeDeadlineSeconds": deadline.value} if deadline else {}),
+        "template": pod(run, role, subdomain=subdomain),
     }
+
+
+KIND = Job()

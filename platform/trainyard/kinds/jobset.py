@@ -1,15 +1,20 @@
-"""JobSet: one replicated Job a role, which start, fail and restart together."""
+"""JobSet: one replicated Job a role, which start, fail and restart together.
+
+Facts: jobset v0.12.0 api/jobset/v1alpha2/jobset_types.go, pkg/webhooks/jobset_webhook.go, pkg/controllers; kueue
+v0.19.2 pkg/controller/jobs/jobset; Argo CD 3.2 on a real cluster.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
-from trainyard.kinds.base import Kind
-from trainyard.kinds.job import indexed
+from trainyard.kinds.base import Kind, Resolved, files, patched, queued
+from trainyard.kinds.job import INDEX_FIELD, INDEX_VARIABLE, indexed
+from trainyard.labels import SYNC_OPTIONS
 from trainyard.launchers import Role, Wiring
-from trainyard.sizing import Sizing
-from trainyard.workloads.job import INDEX_LABEL, INDEX_VARIABLE
+from trainyard.parts.objects import Resource
+from trainyard.specs.run import Run
 
 BY_POLICY = "PodFailurePolicy"
 TOO_LATE = "DeadlineExceeded"
@@ -30,6 +35,41 @@ RULES = (
 )
 """The first match counts; what matches none restarts the gang (jobset v0.12.0 pkg/controllers/failure_policy.go)."""
 
+HEALTH = """\
+local hs = {status = "Progressing", message = "Waiting for the controller"}
+local status = obj.status or {}
+local wanted, ready = 0, 0
+for _, job in ipairs(obj.spec.replicatedJobs or {}) do
+  wanted = wanted + (job.replicas or 1)
+end
+for _, job in ipairs(status.replicatedJobsStatus or {}) do
+  ready = ready + (job.ready or 0) + (job.succeeded or 0)
+end
+if obj.spec.suspend then
+  hs.status = "Suspended"
+  hs.message = "Queued or stopped"
+elseif obj.status ~= nil then
+  hs.message = ready .. " of " .. wanted .. " jobs ready"
+  if (status.restarts or 0) > 0 then
+    hs.message = hs.message .. ", restart " .. status.restarts
+  end
+end
+for _, condition in ipairs(status.conditions or {}) do
+  if condition.status == "True" then
+    if condition.type == "Failed" then
+      return {status = "Degraded", message = condition.message or condition.reason or "Failed"}
+    elseif condition.type == "Completed" then
+      return {status = "Healthy", message = condition.message or "Completed"}
+    elseif condition.type == "Suspended" then
+      hs.status = "Suspended"
+      hs.message = condition.message or "Queued or stopped"
+    end
+  end
+end
+return hs
+"""
+"""Argo CD has no health for a JobSet: an Application is Healthy whatever it does."""
+
 
 class JobSet(Kind):
     """A JobSet: the operator makes the headless Service and restarts all Jobs when one fails.
@@ -38,29 +78,50 @@ class JobSet(Kind):
     """
 
     name = "JobSet"
+    group = "jobset.x-k8s.io"
+    version = "v1alpha2"
+    gives = frozenset({"rank", "master", "hosts"})
+    replicas = None
+    suffix = 6
+    """A dash and five characters after a pod's host name, counted by the webhook in the 63 of a DNS label."""
+    objects = frozenset({"jobset.x-k8s.io/JobSet", "/ConfigMap"})
+    inner = frozenset({"Pod", "Job"})
+    annotations: ClassVar[Mapping[str, str]] = {SYNC_OPTIONS: "ServerSideApply=true"}
+    ignore = ({"group": "jobset.x-k8s.io", "kind": "JobSet", "jsonPointers": ["/spec/suspend"]},)
+    health = HEALTH
 
-    def wiring(self) -> Wiring:
+    def injected(self, _role: str) -> frozenset[str]:
+        """Return the index."""
+        return frozenset({INDEX_VARIABLE})
+
+    def host(self, run: str, role: str, index: int) -> str:
+        """Return a pod's host name; a role is one Job, with index 0."""
+        return f"{run}-{role}-0-{index}"
+
+    def wiring(self, run: Run) -> Wiring:
         """Return names below the operator's Service, which is called as the JobSet."""
-        run = self.run.name
         return Wiring(
-            host=lambda role, index: f"{self.workload.host(run, role, index)}.{run}",
+            host=lambda role, index: f"{self.host(run.name, role, index)}.{run.name}",
             rank=INDEX_VARIABLE,
-            rank_field=f"metadata.labels['{INDEX_LABEL}']",
-            injected=self.workload.injected,
+            rank_field=INDEX_FIELD,
         )
 
-    def build(self, sizing: Sizing, roles: Sequence[Role]) -> None:
-        """Add the JobSet and the files."""
-        policy = {"maxRestarts": self.run.job.restarts, "restartStrategy": "BlockingRecreate", "rules": list(RULES)}
+    def build(self, run: Resolved) -> Iterator[Resource]:
+        """Yield the JobSet and the files."""
+        restarts = run.run.job.restarts
         spec = {
             "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
-            "failurePolicy": policy,
-            "replicatedJobs": [self.replicated(sizing, role) for role in roles],
+            "failurePolicy": {"maxRestarts": restarts, "restartStrategy": "BlockingRecreate", "rules": list(RULES)},
+            "replicatedJobs": [replicated(run, role) for role in run.roles],
         }
-        self.add_workload(spec, sizing=sizing)
-        self.add_files()
+        yield queued(run, spec)
+        yield from files(run)
 
-    def replicated(self, sizing: Sizing, role: Role) -> dict[str, Any]:
-        """Return one role as a replicated job: any failure of a pod fails it, and so restarts the gang."""
-        spec = indexed(self, sizing, role, backoff=0, disrupted="FailJob")
-        return {"name": role.name, "replicas": 1, "template": self.patched("Job", role.name, {"spec": spec})}
+
+def replicated(run: Resolved, role: Role) -> dict[str, Any]:
+    """Return one role as a replicated job: any failure of a pod fails it, and so restarts the gang."""
+    spec = indexed(run, role, backoff=0, disrupted="FailJob")
+    return {"name": role.name, "replicas": 1, "template": patched(run, "Job", role.name, {"spec": spec})}
+
+
+KIND = JobSet()

@@ -5,42 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-KEYS: Mapping[str, tuple[str, ...]] = {
-    "containers": ("name",),
-    "initContainers": ("name",),
-    "ephemeralContainers": ("name",),
-    "env": ("name",),
-    "volumes": ("name",),
-    "volumeMounts": ("mountPath",),
-    "volumeDevices": ("devicePath",),
-    "imagePullSecrets": ("name",),
-    "resourceClaims": ("name",),
-    "hostAliases": ("ip",),
-    "topologySpreadConstraints": ("topologyKey",),
-    "ports": ("containerPort", "port"),
-    "replicatedJobs": ("name",),
-}
-"""Merge keys of lists (kubernetes v1.35 `patchMergeKey`; jobset v0.12.0 list-map-keys); other lists are replaced."""
+from trainyard.carriers import LISTS
 
 DIRECTIVE = "$patch"
 """In an item of a list, `$patch: delete` removes the item of that key."""
 
 
-def merge(body: Any, patch: Any, *, field: str = "") -> Any:
-    """Return the body with the patch merged in; neither is changed."""
+Lists = Mapping[str, tuple[str, ...]]
+
+
+def merge(body: Any, patch: Any, *, lists: Lists, field: str = "") -> Any:
+    """Return the body with the patch merged in; neither is changed.
+
+    `lists` are those of the kind whose items are told apart by fields, beside those of pods; others are replaced.
+    """
     if isinstance(patch, Mapping):
         old = body if isinstance(body, Mapping) else {}
         merged = {key: item for key, item in old.items() if key not in patch}
-        new = {key: merge(old.get(key), item, field=key) for key, item in patch.items() if item is not None}
+        new = {
+            key: merge(old.get(key), item, lists=lists, field=key) for key, item in patch.items() if item is not None
+        }
         order = [*old, *(key for key in new if key not in old)]
         return {key: new.get(key, merged.get(key)) for key in order if key in new or key in merged}
-    if isinstance(patch, (list, tuple)) and field in KEYS:
-        return merge_list(body if isinstance(body, (list, tuple)) else [], patch, KEYS[field])
+    keys = lists.get(field) or LISTS.get(field)
+    if isinstance(patch, (list, tuple)) and keys:
+        return merge_list(body if isinstance(body, (list, tuple)) else [], patch, keys, lists)
     return list(patch) if isinstance(patch, tuple) else patch
 
 
 def merge_list(
-    items: list[Any] | tuple[Any, ...], patch: list[Any] | tuple[Any, ...], keys: tuple[str, ...]
+    items: list[Any] | tuple[Any, ...], patch: list[Any] | tuple[Any, ...], keys: tuple[str, ...], lists: Lists
 ) -> list[Any]:
     """Return the list with the patch's items merged into those of the same key, new ones at the end."""
     merged = list(items)
@@ -52,9 +46,9 @@ def merge_list(
         if isinstance(item, Mapping) and item.get(DIRECTIVE) == "delete":
             merged = [old for index, old in enumerate(merged) if index != at]
         elif at is None:
-            merged.append(merge(None, item))
+            merged.append(merge(None, item, lists=lists))
         else:
-            merged[at] = merge(merged[at], item)
+            merged[at] = merge(merged[at], item, lists=lists)
     return merged
 
 

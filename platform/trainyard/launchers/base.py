@@ -1,19 +1,55 @@
-"""What a launcher answers, and what it must know of the kind that carries its processes."""
+"""What a launcher says: what it needs of a kind, which roles it implies, and what each role's pods run."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from trainyard.documents import Path, format_path
-from trainyard.findings import Finding, Severity
-from trainyard.sizing import RoleSize, Sized, Sizing
+from trainyard.findings import Finding
+from trainyard.rules import Rule
+from trainyard.sizing import WORKER, Implied, RoleSize, RoleSpec, Sized, Sizing
+from trainyard.sizing import roles as of_run
 from trainyard.specs.run import Run
 
 PORT = 29500
 """Where rank 0 listens; torch.distributed's own default (pytorch v2.9 torch/distributed/run.py)."""
+
+NEEDS: Mapping[str, str] = {
+    "rank": "every pod knows its index in its role",
+    "master": "the first worker has an address that every pod can resolve",
+    "hosts": "every pod of every role has such an address",
+    "ssh": "one pod has keys for all others, and a list of them",
+    "ray": "a Ray cluster that takes the program",
+    "elastic": "the job may begin with fewer pods, and lost ones are made anew one by one",
+}
+"""What launchers can need of a kind and kinds can give; a launcher or kind of one's own may add words."""
+
+ROLES = Rule(
+    id="run/roles",
+    title="Roles are those that the launcher starts and the kind carries.",
+    why="pods of a role that nothing starts would run nothing, or not come to be",
+    fix="name a role that both know, or remove it",
+    source="docs/jobs.md",
+    layer="run",
+)
+ELASTIC = Rule(
+    id="run/elastic",
+    title="Jobs that may shrink have a launcher and a kind that can.",
+    why="ranks that cannot go on with fewer nodes fail when one is lost, and a kind of fixed size never shrinks",
+    fix="remove minNodes, or choose a launcher and a kind that can",
+    source="docs/jobs.md",
+    layer="run",
+)
+VARIABLES = Rule(
+    id="run/env",
+    title="A job sets no variable that its launcher, its kind or Trainyard sets.",
+    why="of two variables of one name the last one counts, and the other is ignored without a word",
+    fix="remove the variable",
+    source="kubernetes v1.35 pkg/apis/core/types.go EnvVar; docs/jobs.md",
+    layer="run",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +66,13 @@ class Wiring:
     None where the operator sets RANK itself.
     """
     port: int = PORT
-    injected: frozenset[str] = frozenset()
-    """Variables that the operator sets; where a launcher sets them too, the kind leaves the launcher's out."""
+    replicas: Mapping[str, str] = field(default_factory=dict)
+    """What the kind calls the roles that it gives a type of their own, such as `ps` for `PS`."""
 
     @property
     def master(self) -> str:
         """Address of the first worker."""
-        return self.host("worker", 0)
+        return self.host(WORKER, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +88,7 @@ class Role:
 
     @property
     def name(self) -> str:
-        """`worker`, or a name of the job's `roles`."""
+        """`worker`, or another role's name."""
         return self.size.name
 
     @property
@@ -60,19 +96,56 @@ class Role:
         """How many there are."""
         return self.size.nodes.value
 
+    @property
+    def processes(self) -> int:
+        """How many processes the launcher starts in each."""
+        return self.size.processes.value
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a run starts: what each role's pods run, and what is for all of them."""
+
+    roles: tuple[Role, ...]
+    """The first is the worker."""
+    entrypoint: tuple[str, ...] = ()
+    """Command line of the program where the kind submits it by itself, as to a Ray cluster."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Small files of the launcher's own, by name, which every pod finds in `parts.storage.LAUNCH_FOLDER`."""
+
 
 class Launcher(ABC):
     """A way to start the processes of a job; one module each, found by its name in this folder."""
 
     name: ClassVar[str]
+    needs: ClassVar[frozenset[str]] = frozenset()
+    """What it needs of a kind where a run has several pods."""
+    alone: ClassVar[frozenset[str]] = frozenset()
+    """What it needs of a kind for a single pod too."""
     role_names: ClassVar[frozenset[str]] = frozenset()
     """Roles beside the workers that it knows."""
     elastic: ClassVar[bool] = False
     """Whether its processes go on with fewer nodes."""
 
     @abstractmethod
-    def roles(self, run: Run, sizing: Sizing, wiring: Wiring) -> tuple[Role, ...]:
-        """Return what each role's pods run; the first is the worker."""
+    def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
+        """Return what each role's pods run; the roles are those of the sizing."""
+
+    def implied(self, _run: Run) -> Mapping[str, Implied]:
+        """Return the roles that are there though nobody writes them, by name."""
+        return {}
+
+    def processes(self, run: Run, role: str, gpus: int) -> Sized[int]:
+        """Return how many processes it starts in each pod of a role."""
+        if run.job.processes_per_node is not None and role == WORKER:
+            return Sized(run.job.processes_per_node, "processesPerNode of the job")
+        return Sized(gpus, "one a GPU") if gpus else Sized(1, "one: no GPUs")
+
+    def wants(self, run: Run, roles: Sequence[RoleSpec]) -> frozenset[str]:
+        """Return what it needs of the kind for this run."""
+        several = sum(role.nodes for role in roles) > 1
+        shrinks = {"elastic"} if run.job.min_nodes is not None else set()
+        return frozenset({*self.alone, *(self.needs if several else ()), *shrinks})
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Yield fields of the job that mean nothing to this launcher."""
@@ -80,21 +153,32 @@ class Launcher(ABC):
         if unknown:
             known = f"it knows: {', '.join(sorted(self.role_names))}" if self.role_names else "remove it"
             message = f"launcher {self.name!r} has no role {unknown[0]!r}; {known}"
-            yield problem(run, "run/roles", message, ("roles", unknown[0]))
+            yield ROLES.at(run.source, ("roles", unknown[0]), message)
         if run.job.min_nodes is not None and not self.elastic:
             message = (
                 f"minNodes is {run.job.min_nodes}, but launcher {self.name!r} cannot go on with fewer nodes; remove it"
             )
-            yield problem(run, "run/elastic", message, ("minNodes",))
+            yield ELASTIC.at(run.source, ("minNodes",), message)
         for name in sorted(self.variables & (set(run.job.env) | set(run.job.secrets))):
             field_ = "env" if name in run.job.env else "secrets"
             message = f"{field_} has {name}, which launcher {self.name!r} sets itself; remove it"
-            yield problem(run, "run/env", message, (field_, name))
+            yield VARIABLES.at(run.source, (field_, name), message)
 
     @property
     def variables(self) -> frozenset[str]:
         """Variables that the launcher sets, so that a job must not."""
         return frozenset()
+
+    def roles(self, run: Run) -> tuple[RoleSpec, ...]:
+        """Return the roles of a run: the workers, those that the job writes, and those that nobody has to write."""
+        job, implied = run.job, self.implied(run)
+        gpus = job.gpus_per_node or int(job.gpu is not None)
+        found = [of_run.worker(run, self.processes(run, WORKER, gpus))]
+        for name, role in job.roles.items():
+            processes = self.processes(run, name, role.gpus_per_node)
+            found.append(of_run.written(run, name, role, processes, implied.get(name)))
+        found += (of_run.unwritten(run, name, role) for name, role in implied.items() if name not in job.roles)
+        return tuple(found)
 
 
 def program(run: Run) -> tuple[str, ...]:
@@ -107,8 +191,3 @@ def threads(cpus: int, processes: int) -> Sized[str]:
     """Return OMP_NUM_THREADS: the CPUs divided among processes; torchrun says 1 where nobody says anything."""
     count = max(1, cpus // processes)
     return Sized(str(count), f"{count} = floor({cpus} CPUs / {processes} processes)")
-
-
-def problem(run: Run, rule: str, message: str, path: Path, *, severity: Severity = Severity.ERROR) -> Finding:
-    """Return a finding at a field of the job's file."""
-    return Finding(rule, "run", message, run.source.location(path), severity=severity, path=format_path(path))

@@ -5,22 +5,46 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.findings import Finding, Severity
-from trainyard.launchers.base import Launcher, Role, Wiring, problem, program, threads
+from trainyard.launchers.base import Launch, Launcher, Role, Wiring, program, threads
+from trainyard.rules import Rule
 from trainyard.sizing import Sized, Sizing
 from trainyard.specs.run import Run
+
+PROCESSES = Rule(
+    id="run/processes",
+    title="A launcher of one process a pod is not asked for more.",
+    why="the others would not be started, and whoever waits for their ranks hangs",
+    fix="choose a launcher that starts many, such as torchrun, or remove processesPerNode",
+    source="docs/jobs.md",
+    layer="run",
+)
+NO_LAUNCHER = Rule(
+    id="tor-no-launcher",
+    title="A pod with several GPUs starts a process for each, or one that uses all.",
+    why="a single process that uses one GPU leaves the others idle, and all are paid for",
+    fix="start the program with torchrun; or say processesPerNode: 1 where it uses all GPUs",
+    source="kubeflow/trainer v1.9.4 pkg/controller.v1/pytorch/envvar.go; pytorch v2.9 torch/distributed/run.py",
+    layer="run",
+    severity=Severity.WARNING,
+)
 
 
 class Python(Launcher):
     """Start the program with python, once a node."""
 
     name = "python"
+    needs = frozenset({"rank", "master"})
 
     @property
     def variables(self) -> frozenset[str]:
         """Variables of `init_method=env://` (pytorch v2.9 torch/distributed/rendezvous.py)."""
         return frozenset({"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK"})
 
-    def roles(self, run: Run, sizing: Sizing, wiring: Wiring) -> tuple[Role, ...]:
+    def processes(self, _run: Run, _role: str, _gpus: int) -> Sized[int]:
+        """Return 1, whatever the GPUs."""
+        return Sized(1, "launcher python starts one")
+
+    def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
         """Return the one role `worker`; a single node gets no variables, since many a program takes them for a gang."""
         size = sizing.worker
         nodes = size.nodes.value
@@ -35,7 +59,7 @@ class Python(Launcher):
             }
             if wiring.rank_field is not None:
                 fields["RANK"] = wiring.rank_field
-        return (Role(size, ("python",), program(run), env, fields),)
+        return Launch((Role(size, ("python",), program(run), env, fields),))
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Yield numbers of processes that it does not start, and GPUs that one process may leave idle."""
@@ -43,13 +67,13 @@ class Python(Launcher):
         processes, gpus = run.job.processes_per_node, run.job.gpus_per_node
         if processes is not None and processes > 1:
             message = f"processesPerNode is {processes}, but launcher 'python' starts one; write launcher: torchrun"
-            yield problem(run, "run/processes", message, ("processesPerNode",))
+            yield PROCESSES.at(run.source, ("processesPerNode",), message)
         elif processes is None and gpus > 1:
             message = (
                 f"launcher 'python' starts one process for {gpus} GPUs"
                 "; write launcher: torchrun, or processesPerNode: 1 if the program uses all"
             )
-            yield problem(run, "tor-no-launcher", message, ("launcher",), severity=Severity.WARNING)
+            yield NO_LAUNCHER.at(run.source, ("launcher",), message)
 
 
 LAUNCHER = Python()

@@ -7,7 +7,7 @@ Facts: pytorch v2.9 torch/distributed/run.py, torch/distributed/elastic/rendezvo
 
 from __future__ import annotations
 
-from trainyard.launchers.base import Launcher, Role, Wiring, program, threads
+from trainyard.launchers.base import Launch, Launcher, Role, Wiring, program, threads
 from trainyard.sizing import Sized, Sizing
 from trainyard.specs.run import Run
 
@@ -24,6 +24,7 @@ class Torchrun(Launcher):
     """Start the program with torchrun."""
 
     name = "torchrun"
+    needs = frozenset({"rank", "master"})
     elastic = True
 
     @property
@@ -41,7 +42,7 @@ class Torchrun(Launcher):
         )
         return frozenset({*ranks, "MASTER_ADDR", "MASTER_PORT", *(f"PET_{name}" for name in options)})
 
-    def roles(self, run: Run, sizing: Sizing, wiring: Wiring) -> tuple[Role, ...]:
+    def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
         """Return the one role `worker`."""
         size = sizing.worker
         env = {
@@ -51,7 +52,7 @@ class Torchrun(Launcher):
         start = elastic if run.job.min_nodes is not None else fixed
         command, options = start(run, size.nodes.value, wiring)
         options = (*options, f"--nproc-per-node={size.processes.value}")
-        return (Role(size, command, (*options, *program(run)), env),)
+        return Launch((Role(size, command, (*options, *program(run)), env),))
 
 
 def shutdown(grace: int) -> Sized[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainyard import preflight
 from trainyard.api import podsecurity
 from trainyard.api.catalog import Missing
 from trainyard.api.judge import Judge
@@ -16,7 +17,6 @@ from trainyard.errors import SpecError
 from trainyard.findings import ObjectRef, Severity, did_you_mean
 from trainyard.live.server import Answer, Server
 from trainyard.manifests import Manifest
-from trainyard.specs.load import load_repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +71,12 @@ def verify(root: Path, cluster: str, server: Server) -> Comparison:
 
 def open_repository(root: Path, cluster: str) -> Checking:
     """Return what is needed to judge a cluster's tree."""
-    specs, _ = load_repository(root)
-    if specs is None:
+    checked = preflight.check_repository(root)
+    if checked.refused:
         raise SpecError("the repository has problems of its own; `trainyard validate` lists them")
-    if cluster not in specs.clusters:
-        raise SpecError(f"cluster {cluster!r} does not exist; {did_you_mean(cluster, specs.clusters)}")
-    return Checking(root, specs, lambda _: None)
+    if cluster not in checked.specs.clusters:
+        raise SpecError(f"cluster {cluster!r} does not exist; {did_you_mean(cluster, checked.specs.clusters)}")
+    return Checking(root, checked.specs, lambda _: None)
 
 
 def compare(cluster: str, manifests: Iterable[Manifest], judge: Judge, server: Server) -> Comparison:

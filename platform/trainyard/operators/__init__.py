@@ -1,25 +1,17 @@
-"""Cluster software: one module an operator, read from this folder and from entry points; pure, without cdk8s."""
+"""Cluster software: one module an operator, read from this folder and from entry points; plain values."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import sys
 from functools import cache
-from importlib.metadata import entry_points
 
-from trainyard.operators.base import POOL_LABEL, TEAM_LABEL, Operator, Resource, Site
+from trainyard.operators.base import Operator, Site
+from trainyard.system.registry import registered
 
-__all__ = ["POOL_LABEL", "TEAM_LABEL", "Operator", "Resource", "Site", "operators"]
+__all__ = ["Operator", "Site", "operators"]
 
 
 @cache
 def operators() -> dict[str, Operator]:
     """Every operator that can be installed: each module's `OPERATOR`, then entry points `trainyard.operators`."""
-    found: dict[str, Operator] = {}
-    for module in pkgutil.iter_modules(__path__):
-        operator = getattr(importlib.import_module(f"{__name__}.{module.name}"), "OPERATOR", None)
-        if isinstance(operator, Operator):
-            found[operator.name] = operator
-    for entry in entry_points(group="trainyard.operators"):
-        found[entry.name] = entry.load()
-    return dict(sorted(found.items()))
+    return registered(sys.modules[__name__], "OPERATOR", Operator, group="trainyard.operators")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.operators.base import POOL_LABEL, Operator, Resource, Site, lookup, merge
+from trainyard.labels import POOL
+from trainyard.operators.base import Operator, Site, lookup, merge
+from trainyard.parts.objects import Resource
 from trainyard.specs import Cluster, Pool
 
 
@@ -44,7 +46,7 @@ def device_config(name: str, pool: Pool) -> dict[str, Any]:
     """Return the spec: the node's own driver, the device plugin, labels and metrics, past the pool's taints."""
     tolerations = [{"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in pool.taints] or None
     return {
-        "selector": {POOL_LABEL: name},
+        "selector": {POOL: name},
         "driver": {"enable": False},
         "devicePlugin": {
             "enableDevicePlugin": True,

@@ -3,36 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from trainyard.documents import Path
-from trainyard.releases import Facts, Release, nearest
+from trainyard.parts.objects import Resource
+from trainyard.releases import Facts, Release
 from trainyard.specs import Cluster, OperatorChoice
-
-POOL_LABEL = "trainyard.dev/pool"
-"""Label of every node with the name of its pool, and the only node selector of a queued run."""
-
-TEAM_LABEL = "trainyard.dev/team"
-"""Label of a team's namespaces; where it is, Kueue manages every job."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """An object to be: what it says, and the field of a spec that it comes from."""
-
-    api_version: str
-    kind: str
-    name: str
-    at: Path
-    """Field of the spec file."""
-    namespace: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    """Top-level fields beside metadata: `spec`, `data`, …"""
-    source: str = "cluster"
-    """Which spec `at` is a field of: `cluster`, `repository` or `team/<name>`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +30,12 @@ class Site:
     @property
     def release(self) -> Release:
         """What is known of the release, or of the nearest one."""
-        return self.facts.releases[nearest(self.facts, self.version)]
+        return self.facts.near(self.version)
+
+    @property
+    def known(self) -> str:
+        """The known release that is nearest to the chosen one."""
+        return self.facts.nearest(self.version)
 
     @property
     def at(self) -> Path:

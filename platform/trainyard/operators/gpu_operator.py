@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from trainyard.operators.base import Operator, Resource, Site, merge
+from trainyard.operators.base import Operator, Site, merge
+from trainyard.parts.objects import Resource
 from trainyard.sizing.fabric import on_fabric
 from trainyard.specs import Cluster, Pool
 

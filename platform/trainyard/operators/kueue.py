@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from trainyard.carriers import carriers
 from trainyard.documents import dump, load
-from trainyard.operators.base import TEAM_LABEL, Operator, Site, lookup
+from trainyard.labels import TEAM
+from trainyard.operators.base import Operator, Site, lookup
 from trainyard.specs import Cluster
-from trainyard.workloads import workloads
 
 CONFIGURATION = "managerConfig.controllerManagerConfigYaml"
 """The chart's value that holds the whole configuration, as one text (kueue v0.19.2 charts/kueue/values.yaml)."""
@@ -113,7 +114,7 @@ def derived(cluster: Cluster) -> dict[str, Any]:
         },
         "clientConnection": {"qps": 300, "burst": 500},
         "manageJobsWithoutQueueName": True,
-        "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM_LABEL, "operator": "Exists"}]},
+        "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
         "waitForPodsReady": {
             "timeout": READY_TIMEOUT,
             "recoveryTimeout": READY_TIMEOUT,
@@ -133,16 +134,13 @@ def derived(cluster: Cluster) -> dict[str, Any]:
 
 
 def frameworks(cluster: Cluster) -> list[str]:
-    """Return the integrations of the kinds that the cluster can run, sorted.
+    """Return the integrations of the kinds that carry training on the cluster, sorted.
 
     Single pods, Deployments and StatefulSets are left out: their integrations would queue what is no training.
     """
-    found = {
-        workload.framework
-        for workload in workloads().values()
-        if workload.framework and (workload.operator is None or workload.operator in cluster.operators)
-    }
-    return sorted(found)
+    there = {None, *cluster.operators}
+    found = (row for row in carriers().values() if row.trains and row.operator in there)
+    return sorted(row.framework for row in found if row.framework)
 
 
 def shares_fairly(cluster: Cluster) -> bool:

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.operators.base import Operator, Resource, Site
+from trainyard.labels import SYNC_OPTIONS
+from trainyard.operators.base import Operator, Site
 from trainyard.operators.install import sites
+from trainyard.parts.objects import Resource
 
 NAME = "multus"
 DEFINITION = "network-attachment-definitions.k8s.cni.cncf.io"
@@ -55,7 +57,7 @@ class Multus(Operator):
                 "CustomResourceDefinition",
                 DEFINITION,
                 site.at,
-                annotations={"argocd.argoproj.io/sync-options": "Prune=false"},
+                annotations={SYNC_OPTIONS: "Prune=false"},
                 fields={"spec": definition()},
             )
         yield from access(site)

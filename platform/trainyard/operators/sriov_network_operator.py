@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from trainyard.operators.base import POOL_LABEL, Operator, Resource, Site
+from trainyard.labels import POOL
+from trainyard.operators.base import Operator, Site
+from trainyard.parts.objects import Resource
 from trainyard.sizing.fabric import pool_resource, rails
 from trainyard.sizing.networks import link, nics, pools
 from trainyard.specs import Fabric
@@ -48,7 +50,7 @@ class SriovNetworkOperator(Operator):
         node-role.kubernetes.io/worker (sriov-network-operator v1.6.0 pkg/consts/constants.go).
         """
         names = list(pools(site.cluster))
-        selector = {POOL_LABEL: names[0]} if len(names) == 1 else {"kubernetes.io/os": "linux"}
+        selector = {POOL: names[0]} if len(names) == 1 else {"kubernetes.io/os": "linux"}
         spec = {
             "configDaemonNodeSelector": selector,
             "configurationMode": "daemon",
@@ -79,7 +81,7 @@ def pool_config(site: Site, pool: str) -> Resource:
     """
     spec = {
         "maxUnavailable": 1,
-        "nodeSelector": {"matchLabels": {POOL_LABEL: pool}},
+        "nodeSelector": {"matchLabels": {POOL: pool}},
         "rdmaMode": "exclusive",
     }
     return Resource(API, "SriovNetworkPoolConfig", pool, ("pools", pool), site.facts.namespace, fields={"spec": spec})
@@ -98,7 +100,7 @@ def node_policy(site: Site, pool: str, fabric: Fabric, rail: int, found: tuple[N
         "linkType": LINKS[kind],
         "mtu": fabric.mtu if kind == "ethernet" else None,
         "nicSelector": selector(found),
-        "nodeSelector": {POOL_LABEL: pool},
+        "nodeSelector": {POOL: pool},
         "numVfs": min(nic.virtual_functions for nic in found) or 1,
         "resourceName": pool_resource(rail),
     }

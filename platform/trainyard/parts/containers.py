@@ -22,6 +22,8 @@ class Process:
     """Variables from the pod's own fields: name to fieldPath."""
     injected: frozenset[str] = frozenset()
     """Variables that the operator sets, and that the template leaves to it."""
+    files: tuple[str, ...] = ()
+    """Names of the launcher's own files, which every pod gets."""
 
 
 def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[str, Any]:
@@ -36,21 +38,24 @@ def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[st
         "workingDir": run.job.working_dir,
         "env": environment(run, size, process),
         "resources": {"requests": amounts, "limits": dict(amounts)},
-        "volumeMounts": storage.mounts(run),
+        "volumeMounts": storage.mounts(run, size, process.files),
         "securityContext": security.container(locks_memory=network.locks_memory(run, size)),
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 
 
 def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, Any]]:
-    """Return the variables: derived ones, the launcher's, and the job's, which may override what a launcher lets it."""
+    """Return the variables: derived ones, the launcher's, and the job's, which may override what a launcher lets it.
+
+    Those from fields of the pod come first, since a value may refer to variables before it and to no others.
+    """
     derived = {
         "HOME": security.HOME,
         "USER": security.USER_NAME,
         "PYTHONUNBUFFERED": "1",
         **hidden_gpus(run, size.pool, size.gpus.value),
         **{name: sized.value for name, sized in size.env.items()},
-        **storage.environment(run),
+        **(storage.environment(run) if size.trains else {}),
     }
     values = {**derived, **process.env, **run.job.env}
     elsewhere = {*process.fields, *run.job.secrets, *process.injected}
@@ -62,7 +67,7 @@ def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, An
         for name, path in process.fields.items()
         if name not in process.injected
     ]
-    return [*plain, *own, *(secret(name, reference) for name, reference in run.job.secrets.items())]
+    return [*own, *plain, *(secret(name, reference) for name, reference in run.job.secrets.items())]
 
 
 def secret(name: str, reference: str) -> dict[str, Any]:

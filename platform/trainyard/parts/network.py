@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from trainyard.labels import NETWORKS
 from trainyard.sizing import RoleSize
-from trainyard.sizing.fabric import NETWORKS
 from trainyard.specs.run import Run
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from trainyard.labels import JOB, POOL, RUN, TEAM
 from trainyard.parts import network, security, storage
 from trainyard.parts.containers import Process, beside, trainer
 from trainyard.sizing import WORKER, RoleSize, Sizing
 from trainyard.specs.run import Run
-
-PREFIX = "trainyard.dev"
-POOL = f"{PREFIX}/pool"
-"""Node label, and the only node selector of a queued run."""
 
 STAY = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
 """What keeps autoscalers from moving a rank (cluster-autoscaler and Karpenter documentation)."""
@@ -20,35 +17,40 @@ STAY = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh
 
 def labels(run: Run) -> dict[str, str]:
     """Return the labels of every object and pod of a run; the job's own come first."""
-    ours = {"job": run.job_name, "run": run.name, "team": run.team_name}
-    return {**run.job.labels, **{f"{PREFIX}/{name}": value for name, value in ours.items()}}
+    ours = {JOB: run.job_name, RUN: run.name, TEAM: run.team_name}
+    return {**run.job.labels, **ours}
 
 
 def template(
-    run: Run, sizing: Sizing, size: RoleSize, process: Process, *, container: str, subdomain: str | None = None
+    run: Run,
+    sizing: Sizing,
+    size: RoleSize,
+    process: Process,
+    *,
+    container: str,
+    subdomain: str | None = None,
+    restart: str = "Never",
 ) -> dict[str, Any]:
     """Return the PodTemplateSpec of a role.
 
-    `subdomain` names the Service under which the pods find each other, where the kind does not say so itself.
+    `subdomain` names the Service under which the pods find each other, where the kind does not say so itself; `restart`
+    is the pod's restart policy. Only pods that train are placed near each other.
     """
     annotations = {**run.job.annotations, **STAY, **network.attachments(size)}
-    if sizing.topology is not None:
+    if sizing.topology is not None and size.trains:
         annotations[sizing.topology.value.annotation] = sizing.topology.value.label
+    body = {"restartPolicy": restart, "subdomain": subdomain, **spec(run, sizing, size, process, container)}
     return {
         "metadata": {"labels": sort(labels(run)), "annotations": sort(annotations)},
-        "spec": drop_empty(spec(run, sizing, size, process, container=container, subdomain=subdomain)),
+        "spec": drop_empty(body),
     }
 
 
-def spec(
-    run: Run, sizing: Sizing, size: RoleSize, process: Process, *, container: str, subdomain: str | None
-) -> dict[str, Any]:
-    """Return the PodSpec of a role."""
+def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: str) -> dict[str, Any]:
+    """Return the PodSpec of a role, whichever kind carries it."""
     job, worker = run.job, size.name == WORKER
     identity = {"serviceAccountName": job.service_account} if job.service_account else {}
     return {
-        "restartPolicy": "Never",
-        "subdomain": subdomain,
         **identity,
         "automountServiceAccountToken": job.service_account is not None,
         "enableServiceLinks": False,
@@ -61,7 +63,7 @@ def spec(
             trainer(run, size, process, name=container),
             *(beside(run, each) for each in job.containers if worker),
         ],
-        "volumes": [*storage.volumes(run, size), *(job.volumes if worker else ())],
+        "volumes": [*storage.volumes(run, size, process.files), *(job.volumes if worker else ())],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trainyard.sizing import RoleSize
@@ -14,15 +15,26 @@ SCRATCH = "scratch"
 FILES = "files"
 SCRATCH_PATH = "/scratch"
 
+LAUNCH = "launch"
+LAUNCH_FOLDER = "/etc/trainyard"
+"""Where the launcher's own files are in every pod: its volume, and the prefix of their keys in the ConfigMap."""
 
-def volumes(run: Run, size: RoleSize) -> list[dict[str, Any]]:
-    """Return the pod's volumes; a claim that several mounts use stands there once."""
-    job = run.job
+
+def volumes(run: Run, size: RoleSize, launch: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Return a role's volumes: those of the job where the role runs its program, and the launcher's files."""
     found: list[dict[str, Any]] = [
         {"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": size.shared_memory.value}}
     ]
-    if job.scratch:
-        found.append({"name": SCRATCH, "emptyDir": {"sizeLimit": job.scratch}})
+    if size.trains:
+        found += of_job(run)
+    items = [{"key": launch_key(name), "path": name} for name in launch]
+    return [*found, {"name": LAUNCH, "configMap": {"name": run.name, "items": items}}] if items else found
+
+
+def of_job(run: Run) -> list[dict[str, Any]]:
+    """Return the volumes that the job asks for; a claim that several mounts use stands there once."""
+    job = run.job
+    found: list[dict[str, Any]] = [{"name": SCRATCH, "emptyDir": {"sizeLimit": job.scratch}}] if job.scratch else []
     claims = [job.checkpoint.volume] if job.checkpoint else []
     claims += [dataset.volume for dataset in job.data]
     found += [
@@ -34,12 +46,20 @@ def volumes(run: Run, size: RoleSize) -> list[dict[str, Any]]:
     return found
 
 
-def mounts(run: Run) -> list[dict[str, Any]]:
-    """Return the training container's mounts; checkpoints lie below the job's name, which stays over its runs."""
-    job = run.job
+def mounts(run: Run, size: RoleSize, launch: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Return the mounts of a role's container."""
     found: list[dict[str, Any]] = [{"name": SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108 - the shared memory itself
-    if job.scratch:
-        found.append({"name": SCRATCH, "mountPath": SCRATCH_PATH})
+    if size.trains:
+        found += mounts_of_job(run)
+    if any(True for _ in launch):
+        found.append({"name": LAUNCH, "mountPath": LAUNCH_FOLDER, "readOnly": True})
+    return found
+
+
+def mounts_of_job(run: Run) -> list[dict[str, Any]]:
+    """Return what the job mounts; checkpoints lie below the job's name, which stays over its runs."""
+    job = run.job
+    found: list[dict[str, Any]] = [{"name": SCRATCH, "mountPath": SCRATCH_PATH}] if job.scratch else []
     if job.checkpoint:
         place = {"mountPath": job.checkpoint.mount_path, "subPath": run.job_name}
         found.append({"name": claim_name(job.checkpoint.volume), **place})
@@ -76,6 +96,12 @@ def key(file: File) -> str:
     return file.source.replace("/", ".")
 
 
-def config_map(run: Run) -> dict[str, str]:
-    """Return the data of the run's ConfigMap."""
-    return {key(file): run.contents[file.source] for file in run.job.files if file.source in run.contents}
+def launch_key(name: str) -> str:
+    """Return the key of one of the launcher's files in the ConfigMap."""
+    return f"{LAUNCH}.{name}"
+
+
+def config_map(run: Run, launch: Mapping[str, str]) -> dict[str, str]:
+    """Return the data of the run's ConfigMap: the job's small files, and the launcher's."""
+    own = {key(file): run.contents[file.source] for file in run.job.files if file.source in run.contents}
+    return own | {launch_key(name): text for name, text in launch.items()}

@@ -66,8 +66,8 @@ def behind(root: Path, git: Git, commit: str | None, disk: Disk, now: Snapshot) 
     same = {path for path, each in there.items() if before.get(path) == each}
     if len(same) == len(there) or not (root / layout.CLUSTERS).is_dir():
         return
-    specs, _ = read_repository(root, skip=frozenset(f"{layout.JOBS}/{path}" for path in same))
-    for each in map(wanted, specs.jobs):
+    loaded = read_repository(root, skip=frozenset(f"{layout.JOBS}/{path}" for path in same))
+    for each in map(wanted, loaded.specs.jobs):
         entry = now.active.get(each.key)
         if (entry.name if entry else None) != (None if each.retired else each.run):
             message = f"generated/ does not have what this file says of job {each.job!r}; run `trainyard synth` first"

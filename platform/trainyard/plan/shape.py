@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.synth.references import LABELS, POOL_LABEL
-from trainyard.workloads import PodSet, Workload, workloads
+from trainyard.carriers import Carrier, PodSet, carrier
+from trainyard.labels import POOL
+from trainyard.manifests import identity_of
+from trainyard.synth.references import LABELS
 
 ORDINARY = frozenset({"cpu", "memory", "ephemeral-storage"})
 VENDORS = ("nvidia.com/", "amd.com/")
@@ -31,24 +33,24 @@ class Shape:
 
 def shape(objects: Iterable[Any]) -> Shape:
     """Return the shape of a run; of objects without a workload nothing is known."""
-    known = {(each.group, each.kind): each for each in workloads().values()}
     for value in objects:
-        if isinstance(value, Mapping) and isinstance(value.get("apiVersion"), str):
-            workload = known.get((value["apiVersion"].rpartition("/")[0], str(value.get("kind"))))
-            if workload is not None:
-                return _shape(value, workload)
+        if isinstance(value, Mapping):
+            identity = identity_of(value)
+            row = carrier(identity.group, identity.kind)
+            if row is not None and row.trains:
+                return _shape(value, row)
     return Shape()
 
 
-def _shape(value: Mapping[str, Any], workload: Workload) -> Shape:
-    sets = workload.pod_sets(value)
+def _shape(value: Mapping[str, Any], row: Carrier) -> Shape:
+    sets = row.pod_sets(value)
     specs = [_at(value, (*each.template, "spec")) for each in sets]
     pods = sum(each.count for each in sets)
-    words = f"{workload.kind} of {pods} {'pod' if pods == 1 else 'pods'}"
+    words = f"{row.kind} of {pods} {'pod' if pods == 1 else 'pods'}"
     devices = _devices(sets, specs)
     if devices:
         words += f" with {' and '.join(_named(devices))}"
-    pools = sorted({pool for spec in specs if isinstance(pool := _at(spec, ("nodeSelector", POOL_LABEL)), str)})
+    pools = sorted({pool for spec in specs if isinstance(pool := _at(spec, ("nodeSelector", POOL)), str)})
     words += f", pool {' and '.join(pools)}" if pools else ""
     labels = _at(value, ("metadata", "labels"))
     named = {what: labels.get(label) for label, what in LABELS.items()} if isinstance(labels, Mapping) else {}

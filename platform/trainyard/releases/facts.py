@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, StrictBool
 
 from trainyard.specs.models.base import Name, Spec, SubdomainName, Text, Version
+from trainyard.versions import nearest
 
 
 class Chart(Spec):
@@ -95,9 +96,10 @@ class Facts(Spec):
     sources: dict[str, Text] = Field(default={})
     """Where each fact comes from: field -> document."""
 
+    def nearest(self, version: str) -> str:
+        """Return the known release that is nearest to one."""
+        return nearest(version, self.releases)
 
-def order(version: str) -> tuple[int, int, int, int]:
-    """Return a release as numbers, so that 1.10 comes after 1.9 and 3.2 is 3.2.0; a suffix does not count."""
-    plain = version.removeprefix("v").partition("-")[0].partition("+")[0]
-    first, second, third, fourth, *_ = (*(int(part) for part in plain.split(".") if part.isdigit()), 0, 0, 0, 0)
-    return first, second, third, fourth
+    def near(self, version: str) -> Release:
+        """Return what is known of a release, or of the nearest one."""
+        return self.releases[self.nearest(version)]

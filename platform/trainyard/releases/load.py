@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 
 from trainyard.documents import load
 from trainyard.errors import SpecError
-from trainyard.releases.facts import Facts, order
+from trainyard.releases.facts import Facts
 
 
 @cache
@@ -37,18 +37,3 @@ def release(name: str) -> Facts | None:
 def names() -> tuple[str, ...]:
     """Return the names of all known operators, sorted."""
     return tuple(releases())
-
-
-def nearest(facts: Facts, version: str) -> str:
-    """Return the known release with the least distance, the first number weighing most; of two, the newer.
-
-    Beyond all known ones that is the last or the first of them.
-    """
-    numbers = [order(each) for each in facts.releases]
-    asked = max(min(numbers), min(order(version), max(numbers)))
-
-    def distance(known: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        own = order(known)
-        return tuple(abs(one - two) for one, two in zip(own, asked, strict=True)), tuple(-number for number in own)
-
-    return min(facts.releases, key=distance)

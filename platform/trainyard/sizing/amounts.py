@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from trainyard.sizing.base import Sized
+from trainyard.sizing.companions import companions, taken
 from trainyard.sizing.node import GI, MI, Available, available, binary, cpus_near, memory_near, pins_cpus, size
-from trainyard.sizing.wish import WORKER, Wish, companions, number, share, taken
+from trainyard.sizing.roles import WORKER, RoleSpec, number, share
 from trainyard.specs import Job
 
 SHARED_PER_PROCESS = 8 * GI
@@ -25,57 +25,62 @@ WHOLE_GI = 16 * GI
 """From this size on, bytes are rounded down to whole Gi, below to whole Mi."""
 
 
-def processes_of(job: Job, wish: Wish) -> Sized[int]:
-    """Return the processes that a launcher of many starts in one pod."""
-    if job.processes_per_node is not None and wish.name == WORKER:
-        return Sized(job.processes_per_node, "processesPerNode of the job")
-    if wish.gpus:
-        return Sized(wish.gpus, "one a GPU")
-    return Sized(1, "one: no GPUs")
-
-
-def cpus_of(job: Job, wish: Wish) -> Sized[int]:
-    """Return whole CPUs: the share of the node's, less the job's own containers, within the GPUs' NUMA nodes."""
-    if wish.cpus is not None:
-        return Sized(wish.cpus, f"{wish.field}cpusPerNode of the job")
-    node = available(wish.pool)
-    part, why = share(job, wish, node)
+def cpus_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Sized[int]:
+    """Return whole CPUs: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
+    if role.cpus is not None:
+        return Sized(role.cpus, said(role, "cpusPerNode"))
+    node = available(role.pool)
+    part, why = share(job, role, node)
     total, text = node.cpus * part, f"{number(node.cpus)} for pods" + (f" × {why}" if part < 1 else "")
-    near = cpus_near(wish.pool, wish.gpus) if part < 1 or not wish.gpus else None
+    near = cpus_near(role.pool, role.gpus) if part < 1 or not role.gpus else None
     if near is not None and near < total:
-        total, text = near, f"{number(near)} on {numa_words(wish, node)}"
-    others = taken(beside(job, wish), "cpu")
-    text = f"floor({text})" + (f" - {number(others)} of the job's own containers" if others else "")
-    count, threads = max(1, math.floor(total - others)), wish.pool.node.threads_per_core
-    if pins_cpus(wish.pool) and count > threads and count % threads:
+        total, text = near, f"{number(near)} on {numa_words(role, node)}"
+    text = f"floor({text})"
+    for others, whose in left(job, role, neighbours, "cpu"):
+        total, text = total - others, f"{text} - {number(others)} of {whose}"
+    count, threads = max(1, math.floor(total)), role.pool.node.threads_per_core
+    if pins_cpus(role.pool) and count > threads and count % threads:
         count, text = count - count % threads, f"{text}, in whole cores of {threads}"
     return Sized(count, f"{count} = {text}")
 
 
-def memory_of(job: Job, wish: Wish) -> Sized[str]:
-    """Return bytes: the share of the node's, less the job's own containers, within the GPUs' NUMA nodes."""
-    if wish.memory is not None:
-        return Sized(wish.memory, f"{wish.field}memoryPerNode of the job")
-    node = available(wish.pool)
-    part, why = share(job, wish, node)
+def memory_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Sized[str]:
+    """Return bytes: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
+    if role.memory is not None:
+        return Sized(role.memory, said(role, "memoryPerNode"))
+    node = available(role.pool)
+    part, why = share(job, role, node)
     total, text = node.memory * part, f"{binary(node.memory)} for pods" + (f" × {why}" if part < 1 else "")
-    near = memory_near(wish.pool, wish.gpus) if part < 1 or not wish.gpus else None
+    near = memory_near(role.pool, role.gpus) if part < 1 or not role.gpus else None
     if near is not None and near < total:
-        total, text = near, f"{binary(near)} on {numa_words(wish, node)}"
-    others = taken(beside(job, wish), "memory")
-    text += f" - {binary(others)} of the job's own containers" if others else ""
-    amount = rounded(total - others)
+        total, text = near, f"{binary(near)} on {numa_words(role, node)}"
+    for others, whose in left(job, role, neighbours, "memory"):
+        total, text = total - others, f"{text} - {binary(others)} of {whose}"
+    amount = rounded(total)
     return Sized(amount, f"{amount} = {text}, rounded down")
 
 
-def beside(job: Job, wish: Wish) -> list[Mapping[str, Any]]:
-    """Return the containers that run beside the role's: the job's own stand in the workers' pods."""
-    return companions(job) if wish.name == WORKER else []
+def said(role: RoleSpec, field: str) -> str:
+    """Return from what a stated amount follows: the job's field, or the launcher that implies the role."""
+    return role.implied or f"{role.field}{field} of the job"
 
 
-def numa_words(wish: Wish, node: Available) -> str:
+def left(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec], resource: str) -> list[tuple[Fraction, str]]:
+    """Return what a derived size leaves of a node, and to whom: the job's containers, and roles that nobody wrote.
+
+    The workers may fill every node of their pool, and a role that the launcher implies must find room there.
+    """
+    own = taken(companions(job), resource) if role.name == WORKER else Fraction(0)
+    amounts = [(own, "the job's own containers")]
+    for other in neighbours:
+        asked = Fraction(other.cpus or 0) if resource == "cpu" else Fraction(size(other.memory or "0"))
+        amounts.append((asked, f"role {other.name!r}"))
+    return [(amount, whose) for amount, whose in amounts if amount]
+
+
+def numa_words(role: RoleSpec, node: Available) -> str:
     """Return in words which NUMA nodes a pod has to do with."""
-    return f"the NUMA nodes of {wish.gpus}/{node.gpus} GPUs" if wish.gpus else "one NUMA node"
+    return f"the NUMA nodes of {role.gpus}/{node.gpus} GPUs" if role.gpus else "one NUMA node"
 
 
 def rounded(amount: Fraction) -> str:
@@ -83,21 +88,21 @@ def rounded(amount: Fraction) -> str:
     return binary(amount, step=GI if amount >= WHOLE_GI else MI)
 
 
-def shared_memory_of(job: Job, memory: Sized[str], processes: int) -> Sized[str]:
+def shared_memory_of(job: Job, role: RoleSpec, memory: Sized[str]) -> Sized[str]:
     """Return the size limit of `/dev/shm`, a part of the memory: tmpfs pages are charged to the container."""
-    if job.shared_memory is not None:
+    if job.shared_memory is not None and role.name == WORKER:
         return Sized(job.shared_memory, "sharedMemory of the job")
-    wanted = SHARED_PER_PROCESS * processes
+    wanted = SHARED_PER_PROCESS * role.processes.value
     amount = binary(min(wanted, size(memory.value) // 4))
     return Sized(amount, f"{amount} = min({binary(wanted)}, 8Gi a process; a quarter of {memory.value})")
 
 
-def storage_of(job: Job, wish: Wish) -> Sized[str]:
+def storage_of(job: Job, role: RoleSpec) -> Sized[str]:
     """Return bytes of local disk: the share of the node's, at least `scratch` and 10Gi."""
-    node = available(wish.pool)
-    part, why = share(job, wish, node)
+    node = available(role.pool)
+    part, why = share(job, role, node)
     amount = rounded(node.storage * part)
-    least = LAYER + size(job.scratch) if job.scratch else 0
+    least = LAYER + size(job.scratch) if job.scratch and role.trains else 0
     if least > size(amount):
         return Sized(binary(least), f"{binary(least)} = scratch and 10Gi for logs and the image's writable layer")
     return Sized(

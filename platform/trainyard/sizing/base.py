@@ -40,6 +40,8 @@ class RoleSize:
     """Secondary networks in the order of their interfaces net1, net2, …"""
     env: Mapping[str, Sized[str]] = field(default_factory=dict)
     """What the fabric and the devices want in the environment."""
+    trains: bool = True
+    """Whether its pods run the program, and so mount the job's volumes."""
 
     def requests(self) -> dict[str, str]:
         """Return the container's resources; requests and limits are these same."""

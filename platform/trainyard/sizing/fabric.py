@@ -27,9 +27,6 @@ SHARED_PODS = 64
 UNKNOWN = "nvidia.com"
 """Prefix where no operator of ours advertises NICs: what NVIDIA's own device plugins use."""
 
-NETWORKS = "k8s.v1.cni.cncf.io/networks"
-"""The pod annotation that names secondary networks (Multus v4.3.0)."""
-
 PREFIXES = {
     "sriov-network-operator": ("operator", "resourcePrefix"),
     "network-operator": ("sriov-network-operator", "operator", "resourcePrefix"),

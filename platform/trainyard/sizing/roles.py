@@ -1,49 +1,152 @@
-"""What the pods of one role ask for, put together from the job's wish, the node's shape and the fabric."""
+"""The roles of a run before anything is derived: what the job says of each, and what its launcher implies."""
 
 from __future__ import annotations
 
-from trainyard.sizing import amounts, fabric, nccl
-from trainyard.sizing.base import RoleSize, Sized
-from trainyard.sizing.wish import WORKER, Wish, gpu_resource, wants_rdma
-from trainyard.specs import Job
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from trainyard.sizing.base import Sized
+from trainyard.sizing.node import Available
+from trainyard.specs import Job, Pool, Role
 from trainyard.specs.run import Run
 
+WORKER = "worker"
+"""The role that the job's own fields describe."""
 
-def size_role(run: Run, wish: Wish, *, pods: int) -> RoleSize:
-    """Return what each pod of the role asks for; `pods` are all pods of the run."""
-    job, cluster = run.job, run.cluster
-    processes, memory = amounts.processes_of(job, wish), amounts.memory_of(job, wish)
-    rails = fabric.rails_of(cluster, wish.pool_name, wish.gpus) if wants_rdma(job, wish) else ()
-    attach = cluster.fabric.attach if cluster.fabric else "none"
-    return RoleSize(
-        name=wish.name,
-        pool=wish.pool_name,
-        nodes=Sized(wish.nodes, f"{wish.field}nodes of the job"),
-        processes=processes,
-        gpus=gpus(job, wish),
-        cpus=amounts.cpus_of(job, wish),
-        memory=memory,
-        shared_memory=amounts.shared_memory_of(job, memory, processes.value),
-        storage=amounts.storage_of(job, wish),
-        devices=devices(job, wish) | {fabric.resource(cluster, rail): one_nic(rail) for rail in rails},
-        networks=tuple(fabric.network(rail) for rail in rails) if attach in fabric.SECONDARY else (),
-        env=nccl.environment(cluster, wish.pool_name, rdma=bool(rails), pods=pods, gpus=wish.gpus),
+
+@dataclass(frozen=True, slots=True)
+class RoleSpec:
+    """One role before anything is derived: what the job says of it, or the launcher where nobody wrote it."""
+
+    name: str
+    pool_name: str
+    pool: Pool
+    nodes: int
+    gpus: int
+    cpus: int | None
+    memory: str | None
+    processes: Sized[int]
+    """Processes that the launcher starts in one pod."""
+    field: str = ""
+    """Where the job says it: empty for the worker, else `roles.<name>.`."""
+    implied: str = ""
+    """Why it is there where the job says nothing of it."""
+    trains: bool = True
+    """Whether its pods run the program, and so mount the job's volumes and have its containers' environment."""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Path of the role in the job's file."""
+        return ("roles", self.name) if self.field else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Implied:
+    """A role that a launcher needs and that nobody has to write; a job may still say how large it is, and where."""
+
+    why: str
+    cpus: int
+    """Whole CPUs of its one pod."""
+    memory: str
+    """Bytes, as a quantity."""
+    trains: bool = False
+    """Whether it runs the program too."""
+
+
+def worker(run: Run, processes: Sized[int]) -> RoleSpec:
+    """Return the role that the job's own fields describe."""
+    job = run.job
+    gpus = job.gpus_per_node or int(job.gpu is not None)
+    return RoleSpec(WORKER, job.pool, run.pool, job.nodes, gpus, job.cpus_per_node, job.memory_per_node, processes)
+
+
+def written(run: Run, name: str, role: Role, processes: Sized[int], implied: Implied | None = None) -> RoleSpec:
+    """Return one of the job's roles, on the worker's pool unless it names one; a launcher may know its size."""
+    pool = role.pool or run.job.pool
+    return RoleSpec(
+        name,
+        pool,
+        run.cluster.pools[pool],
+        role.nodes,
+        role.gpus_per_node,
+        implied.cpus if implied and role.cpus_per_node is None and not role.gpus_per_node else role.cpus_per_node,
+        implied.memory if implied and role.memory_per_node is None and not role.gpus_per_node else role.memory_per_node,
+        processes,
+        field=f"roles.{name}.",
+        trains=implied.trains if implied else True,
     )
 
 
-def gpus(job: Job, wish: Wish) -> Sized[int]:
-    """Return the number of GPUs, or of parts of them, and where it comes from."""
-    part = job.gpu is not None and wish.name == WORKER
-    return Sized(wish.gpus, "gpu of the job: one part of a GPU" if part else f"{wish.field}gpusPerNode of the job")
+def unwritten(run: Run, name: str, implied: Implied) -> RoleSpec:
+    """Return a role that the launcher implies: one pod without GPUs beside the workers, in whole cores."""
+    threads = run.pool.node.threads_per_core
+    return RoleSpec(
+        name,
+        run.job.pool,
+        run.pool,
+        1,
+        0,
+        implied.cpus + -implied.cpus % threads,
+        implied.memory,
+        Sized(1, "one: it runs no rank"),
+        implied=implied.why,
+        trains=implied.trains,
+    )
 
 
-def devices(job: Job, wish: Wish) -> dict[str, Sized[int]]:
-    """Return the role's GPUs as an extended resource, or nothing."""
-    if not wish.gpus or wish.pool.node.gpus is None:
-        return {}
-    return {gpu_resource(job, wish.pool): gpus(job, wish)}
+def beside(role: RoleSpec, roles: Iterable[RoleSpec]) -> list[RoleSpec]:
+    """Return the implied roles that must find room on the workers' nodes, whose size leaves it."""
+    here = (other for other in roles if other.implied and other.pool_name == role.pool_name)
+    return list(here) if role.name == WORKER else []
 
 
-def one_nic(rail: int) -> Sized[int]:
-    """Return one virtual function or NIC of a rail, and why."""
-    return Sized(1, f"fabric: rdma; one NIC of rail {rail}")
+def wants_rdma(job: Job, role: RoleSpec) -> bool:
+    """Whether the role's pods get NICs of the fabric: those with GPUs, and the workers of a job without any."""
+    return job.fabric == "rdma" and (role.gpus > 0 or role.name == WORKER)
+
+
+def share(job: Job, role: RoleSpec, node: Available) -> tuple[Fraction, str]:
+    """Return which part of a node one pod is meant to have, and in words why: by GPUs, or else by CPUs."""
+    if not role.gpus and role.cpus is not None and node.cpus > 0:
+        return min(Fraction(1), role.cpus / node.cpus), f"{role.cpus}/{number(node.cpus)} CPUs"
+    if not node.gpus:
+        return Fraction(1), "whole node"
+    if not role.gpus:
+        return Fraction(1, node.gpus), f"1/{node.gpus}, one GPU's share"
+    piece = piece_of(job, role.pool)
+    part = min(Fraction(1), role.gpus * piece / node.gpus)
+    if piece < 1 and job.gpu is not None:
+        return part, f"{piece.numerator}/{piece.denominator} GPU as {job.gpu.profile}"
+    return part, f"{role.gpus}/{node.gpus} GPUs"
+
+
+def piece_of(job: Job, pool: Pool) -> Fraction:
+    """Return the part of a GPU that one device is: `1g.10gb` is a seventh where the node counts whole GPUs."""
+    gpus = pool.node.gpus
+    match = re.match(r"([1-7])g\.", (job.gpu.profile if job.gpu else None) or "")
+    counted = gpus is not None and gpus.resource == gpu_resource(job, pool)
+    return Fraction(int(match[1]), 7) if match and not counted else Fraction(1)
+
+
+def gpu_resource(job: Job, pool: Pool) -> str:
+    """Return the resource that a job's GPUs, or parts of GPUs, are requested as.
+
+    NVIDIA k8s-device-plugin v0.20.0: `nvidia.com/mig-1g.10gb` under strategy mixed, `nvidia.com/gpu.shared` with
+    renameByDefault; AMD's device plugin names a partition `amd.com/cpx_nps4`.
+    """
+    gpus = pool.node.gpus
+    if gpus is None:
+        return "nvidia.com/gpu"
+    vendor = gpus.resource.partition("/")[0]
+    if job.gpu and job.gpu.profile and not gpus.resource.endswith(job.gpu.profile):
+        return f"{vendor}/{'mig-' if gpus.vendor == 'nvidia' else ''}{job.gpu.profile}"
+    if job.gpu and job.gpu.shared and not gpus.resource.endswith(".shared"):
+        return f"{gpus.resource}.shared"
+    return gpus.resource
+
+
+def number(amount: Fraction) -> str:
+    """Write an amount for a sentence: whole numbers as such, others with four digits."""
+    return str(amount.numerator) if amount.denominator == 1 else f"{float(amount):.4g}"

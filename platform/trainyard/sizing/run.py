@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from trainyard.sizing.base import Closeness, Sized, Sizing
-from trainyard.sizing.roles import size_role
+from trainyard.sizing import amounts, fabric, nccl
+from trainyard.sizing.base import Closeness, RoleSize, Sized, Sizing
+from trainyard.sizing.roles import WORKER, RoleSpec, beside, gpu_resource, wants_rdma
 from trainyard.sizing.saving import STEP, save
-from trainyard.sizing.wish import wishes
+from trainyard.specs import Job
 from trainyard.specs.run import Run
 
 GRACE = 30
@@ -17,26 +19,71 @@ SPOT_NOTICE = 30
 """Seconds between the notice and the end of a spot node (Google and Azure 30, AWS 120)."""
 
 
-def size_run(run: Run) -> Sizing:
-    """Return what the run's pods ask for, each value with its origin; pure, and defined for every loadable job."""
-    wanted = wishes(run)
-    pods = sum(wish.nodes for wish in wanted)
+def size_run(run: Run, roles: Sequence[RoleSpec]) -> Sizing:
+    """Return what the pods of all roles ask for, each value with its origin; the first role is the worker."""
+    pods = sum(role.nodes for role in roles)
+    writers = sum(role.nodes for role in roles if role.trains)
     return Sizing(
-        roles=tuple(size_role(run, wish, pods=pods) for wish in wanted),
-        grace=grace(run),
+        roles=tuple(size_role(run, role, beside(role, roles), pods=pods) for role in roles),
+        grace=grace(run, pods=writers),
         deadline=deadline(run),
         topology=closeness(run, pods=pods),
     )
 
 
-def grace(run: Run) -> Sized[int]:
-    """Return the seconds that a run gets to save and end: a step, and a checkpoint at twice its expected time."""
+def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods: int) -> RoleSize:
+    """Return what each pod of the role asks for; `pods` are all pods of the run."""
+    job, cluster = run.job, run.cluster
+    memory = amounts.memory_of(job, role, neighbours)
+    rails = fabric.rails_of(cluster, role.pool_name, role.gpus) if wants_rdma(job, role) else ()
+    attach = cluster.fabric.attach if cluster.fabric else "none"
+    return RoleSize(
+        name=role.name,
+        pool=role.pool_name,
+        nodes=Sized(role.nodes, role.implied or f"{role.field}nodes of the job"),
+        processes=role.processes,
+        gpus=gpus(job, role),
+        cpus=amounts.cpus_of(job, role, neighbours),
+        memory=memory,
+        shared_memory=amounts.shared_memory_of(job, role, memory),
+        storage=amounts.storage_of(job, role),
+        devices=devices(job, role) | {fabric.resource(cluster, rail): one_nic(rail) for rail in rails},
+        networks=tuple(fabric.network(rail) for rail in rails) if attach in fabric.SECONDARY else (),
+        env=nccl.environment(cluster, role.pool_name, rdma=bool(rails), pods=pods, gpus=role.gpus),
+        trains=role.trains,
+    )
+
+
+def gpus(job: Job, role: RoleSpec) -> Sized[int]:
+    """Return the number of GPUs, or of parts of them, and where it comes from."""
+    part = job.gpu is not None and role.name == WORKER
+    said = role.implied or f"{role.field}gpusPerNode of the job"
+    return Sized(role.gpus, "gpu of the job: one part of a GPU" if part else said)
+
+
+def devices(job: Job, role: RoleSpec) -> dict[str, Sized[int]]:
+    """Return the role's GPUs as an extended resource, or nothing."""
+    if not role.gpus or role.pool.node.gpus is None:
+        return {}
+    return {gpu_resource(job, role.pool): gpus(job, role)}
+
+
+def one_nic(rail: int) -> Sized[int]:
+    """Return one virtual function or NIC of a rail, and why."""
+    return Sized(1, f"fabric: rdma; one NIC of rail {rail}")
+
+
+def grace(run: Run, *, pods: int) -> Sized[int]:
+    """Return the seconds that a run gets to save and end: a step, and a checkpoint at twice its expected time.
+
+    `pods` are those that save.
+    """
     job = run.job
     if job.grace_seconds is not None:
         return Sized(job.grace_seconds, "graceSeconds of the job")
     if job.checkpoint is None:
         return Sized(GRACE, "30, the default: no checkpoint to save")
-    expected = save(run, job.checkpoint)
+    expected = save(run, job.checkpoint, pods=pods)
     seconds = STEP + math.ceil(2 * expected.seconds)
     if run.pool.spot and seconds > SPOT_NOTICE:
         return Sized(SPOT_NOTICE, f"{SPOT_NOTICE}, the notice of a spot node; a checkpoint takes up to {seconds}")

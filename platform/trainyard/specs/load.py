@@ -10,26 +10,30 @@ from typing import TypeVar
 from trainyard.documents import load
 from trainyard.errors import SpecError
 from trainyard.findings import Finding
-from trainyard.specs import inventory, references
 from trainyard.specs.models.base import Spec
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
 from trainyard.specs.reading import contents, document, job_files, layout, python_jobs
-from trainyard.specs.reading.layout import problem
-from trainyard.specs.sources import ExtraFile, JobFile, Source, Specs
+from trainyard.specs.reading.layout import Place, problem
+from trainyard.specs.sources import ExtraFile, JobFile, ProgramFile, Source, Specs
 from trainyard.system import files
 
 S = TypeVar("S", bound=Spec)
 
 
-def load_repository(root: Path) -> tuple[Specs | None, list[Finding]]:
-    """Read all specs below a repository's root; None stands for specs where any finding is an error.
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Everything that could be read, and what is wrong with the files one by one."""
 
-    Raises SpecError where the folder is no repository or cannot be read.
-    """
-    specs, findings = read_repository(root)
-    return (None if any(finding.is_error for finding in findings) else specs), findings
+    specs: Specs
+    findings: list[Finding] = field(default_factory=list)
+    broken: frozenset[str] = frozenset()
+    """Keys of specs that are there but unusable, so that nothing else complains that they are missing."""
+    rest: tuple[JobFile, ...] = ()
+    """What is left of broken jobs without their wrong fields."""
+    places: tuple[Place, ...] = ()
+    """Every file that may be a job, by its path alone."""
 
 
 def read_repository(
@@ -38,8 +42,10 @@ def read_repository(
     skip: frozenset[str] = frozenset(),
     small: frozenset[str] = frozenset(),
     listed: Sequence[files.Found] | None = None,
-) -> tuple[Specs, list[Finding]]:
+) -> Loaded:
     """Read what can be read below a repository's root: specs with errors are left out, and reported.
+
+    What is wrong between files is not looked at here, see `trainyard.preflight`.
 
     The job files in `skip` are not opened, for a caller who knows what they say; `small` are the files that they name,
     `listed` everything below `jobs/`, where that was walked already.
@@ -53,7 +59,8 @@ def read_repository(
         specs = loading.specs()
     except OSError as error:
         raise SpecError(f"{error.filename or root} cannot be read: {error.strerror}") from error
-    return specs, sorted(set(loading.findings), key=lambda finding: finding.order)
+    findings = sorted(set(loading.findings), key=lambda finding: finding.order)
+    return Loaded(specs, findings, frozenset(loading.broken), tuple(loading.rest), tuple(loading.places))
 
 
 @dataclass(slots=True)
@@ -73,24 +80,22 @@ class Loading:
     """Keys of specs that are there but unusable, so that nothing else complains that they are missing."""
     rest: list[JobFile] = field(default_factory=list)
     """What is left of broken jobs without their wrong fields."""
+    places: list[Place] = field(default_factory=list)
+    """Every file that may be a job."""
 
     def specs(self) -> Specs:
-        """Read everything and check it against each other."""
+        """Read everything."""
         clusters = self.folder(layout.CLUSTERS, "cluster", Cluster)
         teams = self.folder(layout.TEAMS, "team", Team)
         repository = self.spec(layout.REPOSITORY, "repository", Repository)
-        specs = Specs(
+        return Specs(
             repository or Repository(live=True, repo_url="unknown"),
             clusters,
             teams,
             self.jobs(teams),
-            self.extra(),
+            *self.extra(),
             self.sources,
         )
-        self.findings += inventory.check(specs, broken=frozenset(self.broken))
-        self.findings += references.check(specs, broken=frozenset(self.broken))
-        self.findings += references.check_names(specs, self.rest, broken=frozenset(self.broken))
-        return specs
 
     def folder(self, folder: str, key: str, model: type[S]) -> dict[str, S]:
         """Read all specs of one folder, by name."""
@@ -120,7 +125,7 @@ class Loading:
         """Read the jobs of all teams."""
         listed = files.walk(self.root / layout.JOBS) if self.listed is None else self.listed
         places, findings = layout.jobs(listed)
-        homeless = references.unknown_teams(places, teams, broken=frozenset(self.broken))
+        self.places = places
         places = [place for place in places if place.path not in self.skip]
         yaml = [job_files.candidate(place, self.bytes(place.path)) for place in places if not place.is_python]
         small = self.small | job_files.named_as_files(yaml)
@@ -132,19 +137,21 @@ class Loading:
         filled, missing = contents.fill(jobs, sizes, self.bytes)
         deep = (place for place in layout.nested(listed) if place.path not in small)
         lost = job_files.strays(job_files.candidate(place, self.bytes(place.path)) for place in deep)
-        self.findings += [*findings, *wrong, *off, *failed, *twice, *missing, *homeless, *lost]
+        self.findings += [*findings, *wrong, *off, *failed, *twice, *missing, *lost]
         return tuple(sorted(filled, key=lambda job: (job.team, job.name)))
 
-    def extra(self) -> tuple[ExtraFile, ...]:
-        """Read plain objects of one's own, one a document."""
+    def extra(self) -> tuple[tuple[ExtraFile, ...], tuple[ProgramFile, ...]]:
+        """Read plain objects of one's own, one a document, and list the programs that add some."""
         places, findings = layout.own_objects(files.walk(self.root / layout.EXTRA))
         self.findings += findings
         found: list[ExtraFile] = []
+        programs = [ProgramFile(name, place.folder, place.path) for name, place in places if place.is_python]
         for cluster, place in places:
-            documents, errors = load(self.bytes(place.path), file=place.path)
-            self.findings += errors
-            found += (ExtraFile(cluster, place.folder, Source(place.path, document)) for document in documents)
-        return tuple(found)
+            if not place.is_python:
+                documents, errors = load(self.bytes(place.path), file=place.path)
+                self.findings += errors
+                found += (ExtraFile(cluster, place.folder, Source(place.path, each)) for each in documents)
+        return tuple(found), tuple(programs)
 
     def bytes(self, path: str) -> bytes:
         """Return a file's bytes; none where it went away since it was listed."""

@@ -63,6 +63,16 @@ class ExtraFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramFile:
+    """A cdk8s program of one's own: `platform/extra/<cluster>/{platform,teams/<team>}/<name>.py`."""
+
+    cluster: str
+    folder: str
+    """`platform` or `teams/<team>`."""
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
 class Specs:
     """Everything that people wrote in one repository, checked for shape and for references between files."""
 
@@ -71,5 +81,6 @@ class Specs:
     teams: Mapping[str, Team]
     jobs: tuple[JobFile, ...]
     extra: tuple[ExtraFile, ...] = ()
+    programs: tuple[ProgramFile, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
     """By key `repository`, `cluster/<name>`, `team/<name>`."""

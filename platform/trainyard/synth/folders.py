@@ -1,30 +1,122 @@
-"""Folders through cdk8s: what the kinds make of runs and the charts of clusters, as text."""
+"""Folders through cdk8s: each is a chart with constructs in it, and comes out as text with its objects' origins."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from trainyard import clusters, kinds
-from trainyard.parts.objects import Folder, new_app
-from trainyard.specs.run import Run
+from trainyard import clusters, constructs
+from trainyard.clusters import SETTINGS, Own
+from trainyard.constructs import Objects
+from trainyard.constructs import programs as of_programs
+from trainyard.constructs.folder import Folder, new_app
+from trainyard.findings import Finding
+from trainyard.kinds import Resolved
+from trainyard.manifests import Identity, identity_of
 from trainyard.specs.sources import Specs
-from trainyard.synth.render import Rendered, render_folder
+from trainyard.synth.render import Origin, Rendered, render_folder
 
 
-def run_folders(runs: Iterable[Run]) -> Iterator[Rendered]:
+def run_folders(runs: Iterable[Resolved]) -> Iterator[Rendered]:
     """Yield the folder of each run."""
     app = new_app()
     for run in runs:
-        yield text(run.cluster_name, kinds.build(run, app))
+        folder = Folder(app, f"runs/{run.run.team_name}/{run.run.name}")
+        inside = constructs.TrainingRun(folder, "run", run=run)
+        yield text(run.run.cluster_name, folder, inside, {"job": run.run.source.file})
 
 
-def cluster_folders(specs: Specs, cluster: str, policies: Sequence[Mapping[str, Any]]) -> Iterator[Rendered]:
-    """Yield every folder of a cluster but those of runs; `policies` are shipped to it."""
-    for folder in clusters.build(specs, cluster, new_app(), policies=policies):
-        yield text(cluster, folder)
+def cluster_folders(
+    specs: Specs, cluster: str, policies: Sequence[Mapping[str, Any]], root: Path
+) -> Iterator[Rendered]:
+    """Yield every folder of a cluster but those of runs; `policies` are shipped to it.
+
+    Programs of one's own are below `root`; what is wrong with one is a finding of the folder that it adds to.
+    """
+    app = new_app()
+    own, wrong = owns(specs, cluster, root)
+    files = {key: source.file for key, source in specs.sources.items()}
+    files["cluster"] = files[f"cluster/{cluster}"]
+    found = clusters.folders(specs, cluster, policies, own)
+    for path in found:
+        folder, theirs = Folder(app, path), own.get(path, ())
+        if theirs:
+            constructs.Foreign(folder, "own", values=[each.value for each in theirs])
+        without = frozenset(each.identity for each in theirs)
+        inside = fill(folder, specs, cluster, policies, found, own, without)
+        origins = {each.identity: Origin(each.file) for each in theirs}
+        yield text(cluster, folder, inside, files, origins, findings=tuple(wrong.get(path, ())))
+    for path in wrong.keys() - found.keys():
+        yield Rendered(cluster, path, {}, {}, tuple(wrong[path]))
 
 
-def text(cluster: str, folder: Folder) -> Rendered:
-    """Return the files of a folder."""
-    return render_folder(cluster, folder.path, folder.objects())
+def owns(specs: Specs, cluster: str, root: Path) -> tuple[dict[str, list[Own]], dict[str, list[Finding]]]:
+    """Return the repository's own objects on a cluster by folder, programs' too, and what is wrong with programs."""
+    own = clusters.of_files(specs, cluster)
+    wrong: dict[str, list[Finding]] = {}
+    for program in specs.programs:
+        if program.cluster == cluster:
+            team = program.folder.removeprefix("teams/") if program.folder != "platform" else None
+            here = of_programs.Here(cluster, specs.clusters[cluster], team, specs.teams.get(team or ""))
+            values, findings = of_programs.run(root, program, here)
+            own.setdefault(program.folder, []).extend(Own(value, program.file) for value in values)
+            if findings:
+                wrong.setdefault(program.folder, []).extend(findings)
+    return own, wrong
+
+
+def fill(
+    folder: Folder,
+    specs: Specs,
+    name: str,
+    policies: Sequence[Mapping[str, Any]],
+    found: Mapping[str, Any],
+    own: Mapping[str, Sequence[Own]],
+    without: frozenset[Identity],
+) -> Objects:
+    """Put what is ours into a folder, by its path."""
+    cluster, (top, _, rest) = specs.clusters[name], folder.path.partition("/")
+    if folder.path == SETTINGS:
+        return constructs.ArgoCdSettings(folder, "settings", cluster=cluster)
+    match top:
+        case "argocd":
+            folders = [path for path in found if path != "argocd"]
+            kinds = clusters.own_kinds(own)
+            return constructs.ArgoCd(folder, "argocd", specs=specs, cluster_name=name, folders=folders, own=kinds)
+        case "operators":
+            return constructs.OperatorInstall(folder, rest, operator=rest, cluster=cluster)
+        case "hardware":
+            return constructs.Hardware(folder, "hardware", cluster=cluster)
+        case "platform":
+            return constructs.Platform(
+                folder, "platform", cluster=cluster, repository=specs.repository, policies=policies, without=without
+            )
+        case "nodes":
+            return constructs.KubeletSettings(folder, rest, pool=rest, cluster=cluster)
+        case "teams":
+            return constructs.TeamSpace(
+                folder,
+                rest,
+                team_name=rest,
+                team=specs.teams[rest],
+                cluster_name=name,
+                cluster=cluster,
+                without=without,
+            )
+        case _:
+            return constructs.TeamRuns(folder, rest, team_name=rest)
+
+
+def text(
+    cluster: str,
+    folder: Folder,
+    inside: Objects,
+    files: Mapping[str, str],
+    origins: Mapping[Identity, Origin] | None = None,
+    findings: tuple[Finding, ...] = (),
+) -> Rendered:
+    """Return the files of a folder; `files` are the spec files by the name that resources give their source."""
+    known = {each.identity: Origin(files[each.source], each.at) for each in inside.resources} | dict(origins or {})
+    objects = [(value, known[identity_of(value)]) for value in folder.objects()]
+    return render_folder(cluster, folder.path, objects, findings)

@@ -44,7 +44,7 @@ def render(
     )
     asked = [each for each in decision.fresh if each.key not in ready]
     stale = [name for name in sorted(reading.specs.clusters) if name not in clusters]
-    rendering = Rendering(reading.specs, repository.shipped(reading.root) if stale else ())
+    rendering = Rendering(reading.specs, reading.root, repository.shipped(reading.root) if stale else ())
     rendered = rendering.render(stale, reading.load(asked), show)
     tree = target.assemble(decision, rendered, base, terms, folder=disk.root / GENERATED, known=known)
     remember(memory, reading, facts, clusters, rendered, decision, tree)
@@ -83,9 +83,11 @@ def remember(
             runs[key] = ids, ledger.digest(each.files)
     frozen = frozenset(each.key for each in decision.frozen)
     memory.jobs = {file: with_files(file, fact, runs, frozen) for file, fact in facts.items()}
+    programs = {program.cluster for program in reading.specs.programs}
     memory.clusters = dict(clusters) | {
         name: ClusterFact(reading.keys.of_cluster(name), ids, reading.on_clusters.get(name, ()))
         for name, ids in found.items()
+        if name not in programs  # what a program makes may follow from more than is known here
     }
 
 

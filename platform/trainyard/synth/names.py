@@ -6,20 +6,12 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from trainyard.manifests import Identity
 
 UNSAFE = re.compile(r"[^a-z0-9.-]")
 LONGEST = 200
 """Longest stem in characters; file systems allow 255 bytes for a name."""
-
-
-class Identity(NamedTuple):
-    """What tells one object of a folder from another; the core group and a missing namespace are empty."""
-
-    group: str
-    kind: str
-    namespace: str
-    name: str
 
 
 def file_names(identities: Sequence[Identity]) -> dict[Identity, str]:

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from trainyard import preflight
 from trainyard.findings import Finding, Location
+from trainyard.kinds import Resolved
 from trainyard.specs.load import read_repository
 from trainyard.specs.reading import layout
-from trainyard.specs.run import Run
 from trainyard.specs.sources import JobFile, Specs
-from trainyard.synth import repository
 from trainyard.synth.disk import Disk
 from trainyard.synth.memory import ClusterFact, FileFact, Keys, Memory, RunFact
 from trainyard.synth.rendering import CLUSTER
 from trainyard.synth.runs import Wanted, wanted
-from trainyard.workloads.resolve import resolve
+from trainyard.system.data import schemas_dir
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Reading:
     clusters: dict[str, ClusterFact]
     """Clusters that were not looked at again."""
     specs: Specs
-    runs: dict[tuple[str, str], Run] = field(default_factory=dict)
+    runs: dict[tuple[str, str], Resolved] = field(default_factory=dict)
     """By team and job."""
     findings: list[Finding] = field(default_factory=list)
     on_clusters: dict[str, list[Finding]] = field(default_factory=dict)
@@ -50,13 +50,13 @@ class Reading:
             found += (Wanted(run.cluster, team, run.job, run.spec, run.retired, run.number, place) for run in fact.runs)
         return found
 
-    def load(self, asked: Sequence[Wanted]) -> list[Run]:
+    def load(self, asked: Sequence[Wanted]) -> list[Resolved]:
         """Return the runs of jobs, opening the files that were not opened before."""
         closed = {each.location.file for each in asked if (each.team, each.job) not in self.runs}
         if closed:
             skip = frozenset(self.known.keys() - closed)
-            specs, _ = read_repository(self.root, skip=skip, small=small_files(self.known))
-            self.runs |= by_name(resolve(specs)[0])
+            loaded = read_repository(self.root, skip=skip, small=small_files(self.known))
+            self.runs |= by_name(preflight.check_jobs(loaded)[0])
         return [self.runs[each.team, each.job] for each in asked]
 
     def facts(self) -> dict[str, FileFact]:
@@ -85,19 +85,22 @@ def read(disk: Disk, keys: Keys, memory: Memory) -> Reading:
         for file, fact in memory.jobs.items()
         if file in keys.specs and fact.key == keys.of_file(file, fact.small, fact.clusters)
     }
-    specs, findings = read_repository(root, skip=frozenset(known), small=small_files(known), listed=listed)
+    loaded = read_repository(root, skip=frozenset(known), small=small_files(known), listed=listed)
     names = {(file.split("/")[1], run.job) for file, fact in known.items() for run in fact.runs}
-    if any((job.team, job.name) in names for job in specs.jobs):
+    if any((job.team, job.name) in names for job in loaded.specs.jobs):
         known = {}
-        specs, findings = read_repository(root)
+        loaded = read_repository(root)
+    specs = loaded.specs
     clusters = {
         name: fact
         for name, fact in memory.clusters.items()
         if name in specs.clusters and fact.key == keys.of_cluster(name)
     }
-    runs, problems = repository.check_jobs(specs)
-    looked = {name: repository.check_cluster(specs, name, root) for name in specs.clusters if name not in clusters}
-    findings += [*problems, *(finding for found in looked.values() for finding in found)]
+    runs, findings = preflight.check_jobs(loaded)
+    schemas = schemas_dir(root)
+    looked = {name: preflight.check_cluster(loaded, name, schemas) for name in specs.clusters if name not in clusters}
+    findings += [*loaded.findings, *preflight.check_between(loaded)]
+    findings += (finding for found in looked.values() for finding in found)
     findings += (finding for fact in known.values() for finding in fact.findings)
     findings += (finding for fact in clusters.values() for finding in fact.findings)
     return Reading(root, keys, known, clusters, specs, by_name(runs), findings, looked)
@@ -108,9 +111,9 @@ def small_files(facts: Mapping[str, FileFact]) -> frozenset[str]:
     return frozenset(path for fact in facts.values() for path in fact.small)
 
 
-def by_name(runs: Iterable[Run]) -> dict[tuple[str, str], Run]:
+def by_name(runs: Iterable[Resolved]) -> dict[tuple[str, str], Resolved]:
     """Return runs by team and job."""
-    return {(run.team_name, run.job_name): run for run in runs}
+    return {(run.run.team_name, run.run.job_name): run for run in runs}
 
 
 def fact_of(job: JobFile) -> RunFact:

@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from trainyard.labels import NETWORKS as NETWORKS_OF_POD
+from trainyard.labels import POOL, PRIORITY, QUEUE
+
 NETWORKS = frozenset(
     {
         "NetworkAttachmentDefinition",
@@ -32,9 +35,7 @@ KINDS = {
 }
 """What people call the kinds that runs refer to."""
 
-LABELS = {"kueue.x-k8s.io/queue-name": "queue", "kueue.x-k8s.io/priority-class": "priority"}
-NETWORK_ANNOTATION = "k8s.v1.cni.cncf.io/networks"
-POOL_LABEL = "trainyard.dev/pool"
+LABELS = {QUEUE: "queue", PRIORITY: "priority"}
 
 
 CLUSTER_WIDE = NETWORKS - {"NetworkAttachmentDefinition"}
@@ -66,8 +67,8 @@ def field_references(key: str, item: Any) -> Iterator[Reference]:
         if key == "labels":
             named = ((what, item.get(label)) for label, what in LABELS.items())
             yield from (Reference(what, name) for what, name in named if isinstance(name, str))
-        elif key == "nodeSelector" and isinstance(item.get(POOL_LABEL), str):
-            yield Reference("pool", item[POOL_LABEL])
+        elif key == "nodeSelector" and isinstance(item.get(POOL), str):
+            yield Reference("pool", item[POOL])
         elif key == "runtimeRef" and isinstance(item.get("name"), str):
             yield Reference("runtime", item["name"])
     elif isinstance(item, str):
@@ -75,7 +76,7 @@ def field_references(key: str, item: Any) -> Iterator[Reference]:
             yield Reference("volume", item)
         elif key == "serviceAccountName" and item != "default":
             yield Reference("service account", item)
-        elif key == NETWORK_ANNOTATION:
+        elif key == NETWORKS_OF_POD:
             yield from (Reference("network", name) for name in networks(item))
 
 

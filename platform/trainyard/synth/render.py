@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from trainyard.documents import Path, dump
+from trainyard.findings import Finding
+from trainyard.manifests import identity_of
 from trainyard.synth.index import Entry
-from trainyard.synth.names import Identity, file_names
+from trainyard.synth.names import file_names
 
 FIRST = {"apiVersion": 0, "kind": 1, "metadata": 2, "spec": 3}
 """Fields that open an object; the others follow in alphabetical order, as everything does below."""
 
 
-class Origin(Protocol):
-    """The spec file and field that an object comes from, as `parts.objects.Origin` has them."""
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The spec file and the field that an object comes from; no line, so that moving lines changes no index."""
 
-    @property
-    def file(self) -> str:
-        """The spec file."""
-
-    @property
-    def path(self) -> Path:
-        """The field."""
+    file: str
+    path: Path = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +32,18 @@ class Rendered:
     folder: str
     files: Mapping[str, str]
     index: Mapping[str, Entry]
+    findings: tuple[Finding, ...] = ()
+    """What is wrong with programs of one's own that add to it."""
 
 
-def render_folder(cluster: str, folder: str, objects: Iterable[tuple[Mapping[str, Any], Origin]]) -> Rendered:
+def render_folder(
+    cluster: str,
+    folder: str,
+    objects: Iterable[tuple[Mapping[str, Any], Origin]],
+    findings: tuple[Finding, ...] = (),
+) -> Rendered:
     """Return a folder's files; raises ValueError where one object is there twice."""
-    found = [(identity(value), value, origin) for value, origin in objects]
+    found = [(identity_of(value), value, origin) for value, origin in objects]
     names = file_names([each for each, _, _ in found])
     found.sort(key=lambda each: names[each[0]])
     return Rendered(
@@ -46,19 +51,13 @@ def render_folder(cluster: str, folder: str, objects: Iterable[tuple[Mapping[str
         folder,
         {names[each]: dump(ordered_fields(value)) for each, value, _ in found},
         {names[each]: entry(value, origin) for each, value, origin in found},
+        findings,
     )
-
-
-def identity(value: Mapping[str, Any]) -> Identity:
-    """Return what tells the object apart inside its folder."""
-    metadata = value.get("metadata") or {}
-    group = str(value["apiVersion"]).rpartition("/")[0]
-    return Identity(group, str(value["kind"]), metadata.get("namespace") or "", metadata.get("name") or "")
 
 
 def entry(value: Mapping[str, Any], origin: Origin) -> Entry:
     """Return the object's line in the index."""
-    _, kind, namespace, name = identity(value)
+    _, kind, namespace, name = identity_of(value)
     return Entry(str(value["apiVersion"]), kind, namespace or None, name, origin.file, tuple(origin.path))
 
 

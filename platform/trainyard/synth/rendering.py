@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
+from pathlib import Path
 from typing import Any
 
-from trainyard.specs.run import Run
+from trainyard.kinds import Resolved
 from trainyard.specs.sources import Specs
 from trainyard.synth.render import Rendered
 
@@ -36,7 +37,7 @@ class Part:
     """What one process renders."""
 
     clusters: tuple[str, ...] = ()
-    runs: tuple[Run, ...] = ()
+    runs: tuple[Resolved, ...] = ()
 
     @property
     def weight(self) -> int:
@@ -49,12 +50,14 @@ class Rendering:
     """What there is to render from; a cluster is rendered from its own file, the teams and the repository alone."""
 
     specs: Specs
+    root: Path
+    """Where programs of one's own are."""
     policies: Sequence[Mapping[str, Any]] = ()
 
-    def render(self, clusters: Sequence[str], runs: Sequence[Run], show: Show = lambda _: None) -> list[Rendered]:
+    def render(self, clusters: Sequence[str], runs: Sequence[Resolved], show: Show = lambda _: None) -> list[Rendered]:
         """Return every folder of the clusters, runs' own apart, and of the runs; `show` is told the share done."""
         found: list[Rendered] = []
-        asked = {f"runs/{run.team_name}/{run.name}" for run in runs}
+        asked = {f"runs/{run.run.team_name}/{run.run.name}" for run in runs}
         begun: set[str] = set()
         ready = 0
         for each in self.folders(clusters, runs):
@@ -66,7 +69,7 @@ class Rendering:
             show((CLUSTER * len(begun) + ready) / (CLUSTER * len(clusters) + len(runs)))
         return found
 
-    def folders(self, clusters: Sequence[str], runs: Sequence[Run]) -> Iterator[Rendered]:
+    def folders(self, clusters: Sequence[str], runs: Sequence[Resolved]) -> Iterator[Rendered]:
         """Yield the same one by one."""
         whole = Part(tuple(clusters), tuple(runs))
         if not whole.weight:
@@ -91,7 +94,7 @@ class Rendering:
         folders = _load()
         for name in part.clusters:
             alone = replace(self.specs, clusters={name: self.specs.clusters[name]}, jobs=())
-            yield from folders.cluster_folders(alone, name, self.policies)
+            yield from folders.cluster_folders(alone, name, self.policies, self.root)
         yield from folders.run_folders(part.runs)
 
 
@@ -99,7 +102,7 @@ def split(whole: Part, weight: int) -> list[Part]:
     """Return parts of about that weight."""
     parts: list[Part] = []
     clusters: list[str] = []
-    runs: list[Run] = []
+    runs: list[Resolved] = []
     for name in whole.clusters:
         clusters.append(name)
         if CLUSTER * len(clusters) >= weight:

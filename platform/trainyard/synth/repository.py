@@ -1,4 +1,4 @@
-"""A repository's specs in the terms of runs and folders, and what stands in the way of rendering them."""
+"""A repository's specs in the terms of runs and folders."""
 
 from __future__ import annotations
 
@@ -6,34 +6,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from trainyard import launchers
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
-from trainyard.findings import Finding, Location
-from trainyard.specs.run import Run
+from trainyard.findings import Location
 from trainyard.specs.sources import Source, Specs
 from trainyard.synth import index
 from trainyard.synth.target import Terms
 from trainyard.system import files
-from trainyard.system.data import policy_files, schemas_dir
-from trainyard.workloads.resolve import resolve
-
-
-def check_jobs(specs: Specs) -> tuple[list[Run], list[Finding]]:
-    """Return the runs of all jobs, and what their kinds and launchers refuse."""
-    runs, findings = resolve(specs)
-    for run in runs:
-        if not run.job.retired:
-            findings += launchers.check(run)
-    return runs, findings
-
-
-def check_cluster(specs: Specs, name: str, root: Path) -> list[Finding]:
-    """Return what does not go together on a cluster: operators, their values, fabric and kubelet settings."""
-    from trainyard.operators import fit  # brings jsonschema, which takes long to import
-
-    cluster, source = specs.clusters[name], specs.sources[f"cluster/{name}"]
-    return list(fit.check(cluster, source, schemas_dir(root)))
+from trainyard.system.data import policy_files
 
 
 def terms(specs: Specs, version: str) -> Terms:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trainyard import preflight
 from trainyard.errors import ToolError
 from trainyard.findings import Finding
-from trainyard.specs.load import read_repository
 from trainyard.specs.reading import layout
 from trainyard.synth import repository, target, work
 from trainyard.synth.base import ASK, base_commit
@@ -109,9 +109,7 @@ def refused(findings: Sequence[Finding]) -> bool:
 
 def check(root: Path) -> list[Finding]:
     """Return everything that is found in the specs of a repository."""
-    specs, findings = read_repository(root)
-    found = [finding for name in specs.clusters for finding in repository.check_cluster(specs, name, root)]
-    return [*findings, *repository.check_jobs(specs)[1], *found]
+    return preflight.check_repository(root).findings
 
 
 def spec_ids(disk: Disk) -> dict[str, str]:

@@ -64,6 +64,7 @@ def assemble(
     entries = dict(known.entries)
     for each in rendered:
         texts.update(files_of(each))
+        decision.findings += each.findings
         wanted = fresh.get((each.cluster, each.folder))
         if wanted is not None:
             entries[wanted.key] = ledger.Entry(wanted.run, wanted.spec, ledger.digest(each.files), terms.version)

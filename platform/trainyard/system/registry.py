@@ -7,17 +7,15 @@ import pkgutil
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from types import ModuleType
-from typing import TypeVar
-
-T = TypeVar("T")
+from typing import Any
 
 
-def registered(package: ModuleType, attribute: str, kind: type[T], *, group: str) -> dict[str, T]:
+def registered(package: ModuleType, attribute: str, kind: type[Any], *, group: str) -> dict[str, Any]:
     """Return by name, sorted, what modules of a package call `attribute`, then the entry points of a group.
 
     A module's own name is the object's attribute `name`; that of an entry point is the entry point's.
     """
-    found: dict[str, T] = {}
+    found: dict[str, Any] = {}
     for module in modules(package):
         value = getattr(module, attribute, None)
         if isinstance(value, kind):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from trainyard.findings import Finding
-from trainyard.specs import references
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
 from trainyard.specs.reading import document, layout
-from trainyard.specs.sources import JobFile, Specs
+from trainyard.specs.sources import JobFile
 
 HEADER = "# yaml-language-server: $schema=../../schemas/trainyard/job.json\n"
 """First line of a job file, for editors."""
@@ -19,8 +18,8 @@ def gpus_of(cluster: Cluster, pool: str) -> int:
     return found.node.gpus.count if found and found.node.gpus else 0
 
 
-def read(specs: Specs, *, team: str, name: str, text: str) -> tuple[JobFile | None, list[Finding]]:
-    """Return the job of that team, name and text, and what would be wrong with its file."""
+def read(*, team: str, name: str, text: str) -> tuple[JobFile | None, list[Finding]]:
+    """Return the job of that team, name and text, and what is wrong with its fields."""
     path = f"{layout.JOBS}/{team}/{name}.yaml"
     if wrong := layout.job_name(path, name):
         return None, [wrong]
@@ -28,7 +27,4 @@ def read(specs: Specs, *, team: str, name: str, text: str) -> tuple[JobFile | No
     if source is None or findings:
         return None, findings
     job, errors = document.validate(Job, source)
-    if job is None:
-        return None, errors
-    file = JobFile(team, name, job, source)
-    return file, list(references.check_job(specs, file))
+    return (JobFile(team, name, job, source) if job else None), errors

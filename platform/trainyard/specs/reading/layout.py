@@ -164,7 +164,7 @@ def nested(found: Iterable[Found]) -> Iterator[Place]:
 
 
 def own_objects(found: Iterable[Found]) -> tuple[list[tuple[str, Place]], list[Finding]]:
-    """Return plain objects of one's own with their cluster; the place's folder is `platform` or `teams/<team>`."""
+    """Return objects and programs of one's own with their cluster; the folder is `platform` or `teams/<team>`."""
     places, findings = [], []
     for file in visible(found):
         path = text(f"{EXTRA}/{file.path}")
@@ -173,7 +173,7 @@ def own_objects(found: Iterable[Found]) -> tuple[list[tuple[str, Place]], list[F
         folder = "/".join(parts)
         if wrong := misspelt(path):
             findings.append(wrong)
-        elif not path.endswith(".yaml"):
+        elif not path.endswith((".yaml", ".py")):
             continue
         elif folder != "platform" and not (len(parts) == 2 and parts[0] == "teams"):
             message = f"file should be in {EXTRA}/<cluster>/platform/ or {EXTRA}/<cluster>/teams/<team>/"
@@ -181,5 +181,5 @@ def own_objects(found: Iterable[Found]) -> tuple[list[tuple[str, Place]], list[F
         elif wrong := refused(file, path) or too_large(path, file.stat.st_size):
             findings.append(wrong)
         else:
-            places.append((cluster, Place(path, folder, name.removesuffix(".yaml"), file.stat.st_size)))
+            places.append((cluster, Place(path, folder, name.rpartition(".")[0], file.stat.st_size)))
     return places, findings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from typing import Annotated, Literal
 
@@ -10,7 +10,6 @@ from pydantic import StrictInt, StrictStr
 
 from trainyard.documents import load
 from trainyard.errors import SpecError
-from trainyard.quantities import Quantity
 from trainyard.specs.models.base import Amount, Count, Form, Labels, Size, Spec, Text
 
 
@@ -85,24 +84,17 @@ class Shape(Spec):
     sources: dict[str, Text] = {}
     """Where each fact of a preset comes from: field -> document."""
 
-    @cached_property
-    def free_cpus(self) -> int:
-        """Whole CPUs that pods can have: capacity less what the system and daemons keep."""
-        kept = Quantity.parse(self.reserved.cpus).amount + Quantity.parse(self.daemons.cpus).amount
-        return int(self.cpus - kept)
-
-    @cached_property
-    def free_memory(self) -> int:
-        """Bytes that pods can have."""
-        kept = Quantity.parse(self.reserved.memory).amount + Quantity.parse(self.daemons.memory).amount
-        return int(Quantity.parse(self.memory).amount - kept)
-
 
 @cache
 def names() -> tuple[str, ...]:
     """Names of the presets, sorted."""
     files = resources.files(__name__).iterdir()
     return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
+
+
+def known(shape: Shape | str) -> bool:
+    """Whether a pool's shape is spelled out, or a preset that exists."""
+    return isinstance(shape, Shape) or shape in names()
 
 
 @cache

@@ -5,16 +5,125 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from trainyard.documents import Path, format_path
+from trainyard.documents import Path
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.operators import operators
 from trainyard.operators.base import Site
 from trainyard.operators.install import bundlers, sites
 from trainyard.operators.kueue import configuration, frameworks, shares_fairly
-from trainyard.releases import Facts, nearest, order, release
+from trainyard.releases import Facts, release
+from trainyard.rules import Rule
 from trainyard.sizing.fabric import RDMA, SECONDARY
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source
+from trainyard.versions import order
+
+DOCS = "docs/clusters.md"
+
+UNKNOWN = Rule(
+    id="pairing/unknown-operator",
+    title="The operators of a cluster are known here.",
+    why="nothing could be written or checked for it",
+    fix="correct the name, or remove it",
+    source=DOCS,
+    layer="pairing",
+)
+NOT_INSTALLABLE = Rule(
+    id="pairing/not-installable",
+    title="An operator that Trainyard cannot install is said to be installed by somebody else.",
+    why="nothing would install it",
+    fix="install it, and say managed: false",
+    source=DOCS,
+    layer="pairing",
+)
+NEAR = Rule(
+    id="pairing/near-release",
+    title="The release of an operator is one that is known.",
+    why="facts and API types of another release may differ from what is installed",
+    fix="take a known release; `trainyard synth` names the nearest",
+    source=DOCS,
+    layer="pairing",
+)
+TOO_OLD = Rule(
+    id="pairing/too-old",
+    title="An operator is no older than what is written for it.",
+    why="what is rendered would not be understood",
+    fix="take a newer release",
+    source=DOCS,
+    layer="pairing",
+)
+KUBERNETES = Rule(
+    id="pairing/kubernetes",
+    title="An operator is said to work on the cluster's Kubernetes.",
+    why="upstream has not tested the two together, or knows that they fail",
+    fix="take a release that names this Kubernetes",
+    source=DOCS,
+    layer="pairing",
+)
+NEEDS = Rule(
+    id="pairing/needs",
+    title="What an operator or a queue needs is there.",
+    why="it would not start, or do nothing",
+    fix="add the operator",
+    source=DOCS,
+    layer="pairing",
+)
+EXCLUDES = Rule(
+    id="pairing/excludes",
+    title="Operators that exclude each other are not both there.",
+    why="both would do the same to the same nodes",
+    fix="remove one",
+    source=DOCS,
+    layer="pairing",
+)
+AT_LEAST = Rule(
+    id="pairing/at-least",
+    title="Operators that work together are new enough for each other.",
+    why="one speaks a version of the other's API that is not served",
+    fix="take a newer release",
+    source=DOCS,
+    layer="pairing",
+)
+TWO_OWNERS = Rule(
+    id="pairing/two-owners",
+    title="Every definition of a kind is one operator's.",
+    why="the last one installed would win, and the other's objects lose fields",
+    fix="remove one of the operators",
+    source=DOCS,
+    layer="pairing",
+)
+TWICE = Rule(
+    id="pairing/bundled-twice",
+    title="A project that several charts bring along is brought once.",
+    why="two copies would fight over the same nodes and objects",
+    fix="switch it off in one of them",
+    source=DOCS,
+    layer="pairing",
+)
+FABRIC = Rule(
+    id="pairing/fabric",
+    title="What adds and numbers second interfaces is there.",
+    why="pods that name a network stay in ContainerCreating",
+    fix="add the operator",
+    source=DOCS,
+    layer="pairing",
+)
+LEFT_OUT = Rule(
+    id="kq-kind-enabled",
+    title="Kueue queues every kind of job that the cluster can run.",
+    why="jobs of a kind that is left out start at once, outside of every quota",
+    fix="add the kind to integrations.frameworks",
+    source="kubernetes-sigs/kueue v0.19.2 apis/config/v1beta2/defaults.go",
+    layer="pairing",
+)
+PREEMPTION = Rule(
+    id="kq-preempt-invalid",
+    title="Queues under fair sharing do not borrow by preemption within the cohort.",
+    why="fair sharing ignores borrowWithinCohort, so that who is preempted is not what the queue says",
+    fix="remove borrowWithinCohort, or the weights",
+    source="kubernetes-sigs/kueue v0.19.2 pkg/scheduler/preemption/preemption.go",
+    layer="pairing",
+)
 
 
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -37,10 +146,10 @@ def check_names(cluster: Cluster, source: Source) -> Iterator[Finding]:
         path: Path = ("operators", name)
         if release(name) is None:
             message = f"operator {name!r} does not exist here; {did_you_mean(name, known)}"
-            yield finding("unknown-operator", message, source, path, key=True)
+            yield UNKNOWN.at(source, path, message, key=True)
         elif name not in known and choice.managed:
             message = f"operator {name!r} is not one that Trainyard installs; install it and say managed: false"
-            yield finding("not-installable", message, source, path, key=True)
+            yield NOT_INSTALLABLE.at(source, path, message, key=True)
 
 
 def check_argocd(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -53,10 +162,10 @@ def check_argocd(cluster: Cluster, source: Source) -> Iterator[Finding]:
 def check_release(site: Site, source: Source) -> Iterator[Finding]:
     """Yield a release that is unknown, too old, or not said to work on the cluster's Kubernetes."""
     path: Path = (*site.at, "version")
-    found = nearest(site.facts, site.version)
+    found = site.known
     if order(found) != order(site.version):
         message = f"{site.name} {site.version} is not known here; the nearest known release {found} is used instead"
-        yield finding("near-release", message, source, path, severity=Severity.WARNING)
+        yield NEAR.at(source, path, message, severity=Severity.WARNING)
     yield from check_version(site.name, site.version, site.facts, site.cluster, source, path)
 
 
@@ -66,15 +175,15 @@ def check_version(
     """Yield a version that is older than the oldest that serves, or whose range leaves the cluster's Kubernetes out."""
     if facts.oldest is not None and order(version) < order(facts.oldest.version):
         message = f"{name} {version} is too old: {facts.oldest.why}; take {facts.oldest.version} or newer"
-        yield finding("too-old", message, source, path, fact=facts.sources.get("oldest"))
-    known = facts.releases[nearest(facts, version)]
+        yield TOO_OLD.at(source, path, message, source=facts.sources.get("oldest"))
+    known = facts.near(version)
     oldest, newest = known.kubernetes.oldest, known.kubernetes.newest
     if oldest is not None and order(cluster.minor) < order(oldest):
         message = f"{name} {version} needs Kubernetes {oldest} or newer, but the cluster runs {cluster.minor}"
-        yield finding("kubernetes", message, source, path, fact=known.source)
+        yield KUBERNETES.at(source, path, message, source=known.source)
     elif newest is not None and order(cluster.minor) > order(newest):
         message = f"{name} {version} is documented up to Kubernetes {newest}, but the cluster runs {cluster.minor}"
-        yield finding("kubernetes", message, source, path, severity=Severity.WARNING, fact=known.source)
+        yield KUBERNETES.at(source, path, message, severity=Severity.WARNING, source=known.source)
 
 
 def check_company(site: Site, source: Source) -> Iterator[Finding]:
@@ -83,15 +192,15 @@ def check_company(site: Site, source: Source) -> Iterator[Finding]:
     for need in site.facts.needs:
         if need.operator not in chosen:
             message = f"{site.name} needs {need.operator}: {need.why}; add it to operators"
-            yield finding("needs", message, source, site.at, key=True, fact=need.source)
+            yield NEEDS.at(source, site.at, message, key=True, source=need.source)
     for need in site.facts.excludes:
         if need.operator in chosen:
             message = f"{site.name} excludes {need.operator}: {need.why}; remove one"
-            yield finding("excludes", message, source, site.at, key=True, fact=need.source)
+            yield EXCLUDES.at(source, site.at, message, key=True, source=need.source)
     for name, oldest in site.release.at_least.items():
         if name in chosen and order(chosen[name].version) < order(oldest):
             message = f"{site.name} works with {name} from {oldest} on, but {chosen[name].version} is chosen"
-            yield finding("at-least", message, source, ("operators", name, "version"), fact=site.release.source)
+            yield AT_LEAST.at(source, ("operators", name, "version"), message, source=site.release.source)
 
 
 def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -101,7 +210,7 @@ def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if shared:
             message = f"{second.name} and {first.name} both own {shared[0]}, each with its own versions; remove one"
             fact = second.facts.sources.get("crds")
-            yield finding("two-owners", message, source, second.at, key=True, fact=fact)
+            yield TWO_OWNERS.at(source, second.at, message, key=True, source=fact)
 
 
 def check_bundles(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -113,7 +222,7 @@ def check_bundles(cluster: Cluster, source: Source) -> Iterator[Finding]:
         for site, bundle in told if project in cluster.operators else told[1:]:
             message = f"{project} would be installed twice, by {others[0]} and {site.name}; set {bundle.switch}: false"
             path: Path = (*site.at, "values", *bundle.switch.split("."))
-            yield finding("bundled-twice", message, source, path, fact=bundle.source)
+            yield TWICE.at(source, path, message, source=bundle.source)
 
 
 def said(site: Site, switch: str) -> bool:
@@ -135,37 +244,21 @@ def check_fabric(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for name in ("multus", "whereabouts"):
         if name not in cluster.operators:
             message = f"attach {fabric.attach!r} gives pods second interfaces, which needs {name}; add it to operators"
-            yield finding("fabric", message, source, ("fabric", "attach"))
+            yield FABRIC.at(source, ("fabric", "attach"), message)
 
 
 def check_queues(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield queues without Kueue, kinds that its configuration leaves out, and preemption that it refuses."""
     if cluster.queues and "kueue" not in cluster.operators:
-        yield finding("needs", "queues need the operator kueue; add it to operators", source, ("queues",), key=True)
+        yield NEEDS.at(source, ("queues",), "queues need the operator kueue; add it to operators", key=True)
         return
     integrations = configuration(cluster).get("integrations")
     enabled = integrations.get("frameworks") if isinstance(integrations, dict) else None
     if cluster.queues and isinstance(enabled, list):
         for name in sorted(set(frameworks(cluster)) - set(map(str, enabled))):
             message = f"kueue's own configuration leaves out {name}: such jobs would start past every quota; add it"
-            yield finding("kq-kind-enabled", message, source, ("operators", "kueue", "values"))
+            yield LEFT_OUT.at(source, ("operators", "kueue", "values"), message)
     for name, queue in cluster.queues.items():
         if queue.preemption.borrow_within_cohort and shares_fairly(cluster):
             message = f"queue {name!r} has borrowWithinCohort, which fair sharing does not know; remove one of them"
-            yield finding("kq-preempt-invalid", message, source, ("queues", name, "preemption"))
-
-
-def finding(
-    rule: str,
-    message: str,
-    source: Source,
-    path: Path,
-    *,
-    key: bool = False,
-    severity: Severity = Severity.ERROR,
-    fact: str | None = None,
-) -> Finding:
-    """Return a finding at a field of the cluster's file; ids of the catalogue stand alone."""
-    name = rule if rule.startswith("kq-") else f"pairing/{rule}"
-    where = source.location(path, key=key)
-    return Finding(name, "pairing", message, where, severity, path=format_path(path), source=fact)
+            yield PREEMPTION.at(source, ("queues", name, "preemption"), message)

@@ -11,8 +11,9 @@ from jsonschema import Draft7Validator
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
 from trainyard.operators.base import Site, merge
-from trainyard.operators.charts import Defaults, defaults
+from trainyard.operators.helm import Defaults, defaults
 from trainyard.operators.install import sites
+from trainyard.rules import Rule
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source
 
@@ -25,6 +26,49 @@ SWITCH, NUMBER, TEXT, MAP, LIST = "true or false", "a number", "text", "a map", 
 
 JSON_TYPES = {"boolean": SWITCH, "number": NUMBER, "integer": NUMBER, "string": TEXT, "object": MAP, "array": LIST}
 """Types of JSON Schema in words."""
+
+HELM = "docs/clusters.md; the chart's values.yaml, in schemas/charts"
+
+UNUSED = Rule(
+    id="values/unused",
+    title="Values are given to operators that are installed from here.",
+    why="nobody reads them",
+    fix="remove the values, or managed: false",
+    source=HELM,
+    layer="values",
+)
+NO_CHART = Rule(
+    id="values/no-chart",
+    title="Values are given to operators that have a chart.",
+    why="nobody reads them",
+    fix="remove the values",
+    source=HELM,
+    layer="values",
+)
+UNKNOWN = Rule(
+    id="values/unknown",
+    title="Every value is one that the chart reads.",
+    why="a mistyped value is ignored without a word, and the chart's default holds",
+    fix="correct the name",
+    source=HELM,
+    layer="values",
+)
+TYPE = Rule(
+    id="values/type",
+    title="Every value has the type that the chart expects.",
+    why="the chart renders something else, or not at all",
+    fix="write the value in the type of the chart's default",
+    source=HELM,
+    layer="values",
+)
+SCHEMA = Rule(
+    id="values/schema",
+    title="The values pass the chart's own schema.",
+    why="Helm refuses to render the chart",
+    fix="correct the value",
+    source=HELM,
+    layer="values",
+)
 
 
 def check(cluster: Cluster, source: Source, schemas: FilePath) -> Iterator[Finding]:
@@ -39,13 +83,9 @@ def check(cluster: Cluster, source: Source, schemas: FilePath) -> Iterator[Findi
         path: Path = (*site.at, "values")
         shipped = defaults(site, schemas)
         if not site.choice.managed:
-            yield finding(
-                "unused", f"{site.name} is not installed from here, so that its values do nothing", source, path
-            )
+            yield UNUSED.at(source, path, f"{site.name} is not installed from here, so that its values do nothing")
         elif site.facts.chart is None:
-            yield finding(
-                "no-chart", f"{site.name} has no chart, so that its values do nothing; remove them", source, path
-            )
+            yield NO_CHART.at(source, path, f"{site.name} has no chart, so that its values do nothing; remove them")
         elif shipped is not None:
             judge = (
                 validate(site, shipped, source) if shipped.schema else compare(site, values, shipped.values, (), source)
@@ -68,7 +108,7 @@ def compare(
         wrong = mismatch(key, value, expected)
         if wrong is not None:
             message = f"value {'.'.join(here)!r} of {site.name} should be {wrong}, not {kind(value)}"
-            yield finding("type", message, source, path)
+            yield TYPE.at(source, path, message)
         elif isinstance(value, Mapping) and isinstance(expected, Mapping) and expected:
             yield from compare(site, value, expected, here, source)
 
@@ -80,7 +120,7 @@ def unknown(site: Site, here: tuple[str, ...], choices: Iterable[str], source: S
         return
     near = did_you_mean(here[-1], choices, limit=6)
     message = f"value {dotted!r} is none that the chart of {site.name} reads; {near}"
-    yield finding("unknown", message, source, (*site.at, "values", *here), key=True)
+    yield UNKNOWN.at(source, (*site.at, "values", *here), message, key=True)
 
 
 def mismatch(key: str, value: Any, expected: Any) -> str | None:
@@ -120,7 +160,7 @@ def validate(site: Site, shipped: Defaults, source: Source) -> Iterator[Finding]
             f"should be {wanted}, not {kind(error.instance)}" if wanted else f"is refused by rule {error.validator!r}"
         )
         message = f"value {format_path(inside)!r} of {site.name} {found}"
-        yield finding("type" if wanted else "schema", message, source, (*site.at, "values", *inside))
+        yield (TYPE if wanted else SCHEMA).at(source, (*site.at, "values", *inside), message)
 
 
 def given(values: Any, path: Path) -> bool:
@@ -130,8 +170,3 @@ def given(values: Any, path: Path) -> bool:
             return False
         values = values[key]
     return True
-
-
-def finding(rule: str, message: str, source: Source, path: Path, *, key: bool = False) -> Finding:
-    """Return a finding at a value in the cluster's file."""
-    return Finding(f"values/{rule}", "values", message, source.location(path, key=key), path=format_path(path))

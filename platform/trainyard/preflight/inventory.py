@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainyard.documents import Path, format_path
+from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
+from trainyard.labels import POOL
+from trainyard.preflight.names import POOL as UNKNOWN_POOL
+from trainyard.preflight.names import UNKNOWN_TEAM
+from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster, Fabric, Pool, Quota
-from trainyard.specs.shapes import Shape, names
+from trainyard.specs.shapes import Shape, known, names
 from trainyard.specs.sources import Source, Specs
-
-POOL_LABEL = "trainyard.dev/pool"
 
 HOSTNAME = "kubernetes.io/hostname"
 
@@ -23,15 +25,122 @@ ATTACHED_BY = {
 }
 """Operators of which one must be there for a way of attaching pods to the fabric."""
 
+DOCS = "docs/clusters.md"
+KUEUE = "kubernetes-sigs/kueue v0.19.2"
 
-def check(specs: Specs, *, broken: frozenset[str] = frozenset()) -> Iterator[Finding]:
-    """Yield what is wrong inside each cluster and between it and teams; `broken` are specs that could not be read."""
-    for name, cluster in specs.clusters.items():
-        declared = Declared(cluster, specs.sources[f"cluster/{name}"])
-        for part in (declared.pools, declared.levels, declared.queues, declared.cohorts, declared.fabric):
-            yield from part()
-        yield from declared.teams({*specs.teams, *(key.removeprefix("team/") for key in broken)})
-    yield from destinations(specs)
+DESTINATION = Rule(
+    id="spec/destination",
+    title="Every cluster has an address of its own in Argo CD.",
+    why="two clusters at one address would overwrite each other's objects for ever",
+    fix="write the cluster's own name or server",
+    source="argoproj/argo-cd v3.5.1 docs/operator-manual/declarative-setup.md",
+)
+POOL_LABEL = Rule(
+    id="spec/pool-label",
+    title="A pool sets no label that Trainyard sets, or that differs from node to node.",
+    why="flavors and topologies select nodes by these labels, and would find others or none",
+    fix="remove the label",
+    source=DOCS,
+)
+SHAPE = Rule(
+    id="spec/unknown-shape",
+    title="The shape of a pool is a preset that exists, or spelled out.",
+    why="everything that pods ask for follows from the shape of a node",
+    fix="name a preset, or spell the shape out",
+    source=DOCS,
+)
+PCI = Rule(
+    id="spec/pci",
+    title="A pool lists a PCI address for each NIC of its shape, or none.",
+    why="addresses are matched to NICs by their order, so a missing one moves all that follow",
+    fix="list one address for each NIC, in the shape's order",
+    source=DOCS,
+)
+NUMA = Rule(
+    id="spec/numa-devices",
+    title="Every GPU and NIC of a shape hangs on one NUMA node.",
+    why="the kubelet's alignment is worked out from this, and a device on two nodes or none makes it wrong",
+    fix="list each index from 0 once",
+    source=DOCS,
+)
+TOPOLOGY = Rule(
+    id="spec/topology",
+    title="Every topology level has a name and a node label of its own; hostname is added.",
+    why="Kueue refuses a Topology in which a level stands twice",
+    fix="remove the level, or correct its label",
+    source=f"{KUEUE} apis/kueue/v1beta2/topology_types.go",
+)
+RACKS = Rule(
+    id="spec/racks",
+    title="The nodes of a pool split evenly over its racks.",
+    why="how many pods fit one rack is worked out from this",
+    fix="change nodes or racks",
+    source=DOCS,
+)
+BLOCKS = Rule(
+    id="spec/blocks",
+    title="The racks of a pool split evenly over its blocks.",
+    why="how many pods fit one block is worked out from this",
+    fix="change racks or blocks",
+    source=DOCS,
+)
+NO_LEVEL = Rule(
+    id="spec/topology-level",
+    title="A pool of several racks or blocks has a topology level for them.",
+    why="without the level Kueue cannot keep ranks together, and nobody says so",
+    fix="add the level with its node label to topology",
+    source=DOCS,
+)
+NO_COHORT = Rule(
+    id="spec/no-cohort",
+    title="A queue with limits of borrowing or lending is in a cohort.",
+    why="the API server refuses a ClusterQueue with such limits and no cohort",
+    fix="add cohort, or remove the limit",
+    source=f"{KUEUE} pkg/webhooks/clusterqueue_webhook.go",
+)
+NO_QUOTA = Rule(
+    id="spec/no-quota",
+    title="A queue limits only pools that it has quota of.",
+    why="a limit stands beside a nominal quota, and without one it is lost",
+    fix="add the pool to nominalQuota, with zero if need be",
+    source=f"{KUEUE} apis/kueue/v1beta2/clusterqueue_types.go",
+)
+QUOTA = Rule(
+    id="spec/quota",
+    title="A quota in GPUs is of a pool that has GPUs.",
+    why="of nodes without GPUs such a quota is nothing",
+    fix="write nodes, or cpus with memory",
+    source=DOCS,
+)
+CIRCLE = Rule(
+    id="spec/cohort-circle",
+    title="No cohort is its own ancestor.",
+    why="such a circle stops the queues in it, and has overflown Kueue's stack",
+    fix="give one of the circle another parent",
+    source=f"{KUEUE} pkg/cache/hierarchy",
+)
+FABRIC_NICS = Rule(
+    id="spec/fabric-nics",
+    title="Pools on the fabric have NICs.",
+    why="there would be nothing to attach pods by",
+    fix="remove the pool, or spell its shape out with nics",
+    source=DOCS,
+)
+FABRIC_ATTACH = Rule(
+    id="spec/fabric-attach",
+    title="An operator of the cluster attaches pods to the fabric in the way that it says.",
+    why="nobody would advertise the NICs, so pods that ask for them stay pending",
+    fix="add an operator that can, or correct attach",
+    source=DOCS,
+)
+
+
+def check(cluster: Cluster, source: Source, teams: set[str]) -> Iterator[Finding]:
+    """Yield what is wrong inside a cluster, and admitted teams that are not among the known ones."""
+    declared = Declared(cluster, source)
+    for part in (declared.pools, declared.levels, declared.queues, declared.cohorts, declared.fabric):
+        yield from part()
+    yield from declared.teams(teams)
 
 
 def destinations(specs: Specs) -> Iterator[Finding]:
@@ -43,8 +152,7 @@ def destinations(specs: Specs) -> Iterator[Finding]:
         local = where.server == "https://kubernetes.default.svc"
         if first != name and not local:
             message = f"cluster {name!r} has the destination of cluster {first!r}; write its own name or server"
-            declared = Declared(cluster, specs.sources[f"cluster/{name}"])
-            yield declared.problem("destination", ("argocd", "destination"), message)
+            yield DESTINATION.at(specs.sources[f"cluster/{name}"], ("argocd", "destination"), message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +162,17 @@ class Declared:
     cluster: Cluster
     source: Source
 
-    def problem(self, rule: str, path: Path, message: str, *, key: bool = False) -> Finding:
-        """Return a finding at a field of the cluster."""
-        return Finding(f"spec/{rule}", "spec", message, self.source.location(path, key=key), path=format_path(path))
-
     def pools(self) -> Iterator[Finding]:
         """Yield pools whose shape does not exist or contradicts itself, and labels that are not theirs to set."""
         for name, pool in self.cluster.pools.items():
             path: Path = ("pools", name)
             for label in pool.labels:
-                if label in {POOL_LABEL, *self.cluster.levels.values()}:
+                if label in {POOL, *self.cluster.levels.values()}:
                     message = f"label {label!r} is set by Trainyard or differs from node to node; remove it"
-                    yield self.problem("pool-label", (*path, "labels", label), message, key=True)
-            if not known(pool):
+                    yield POOL_LABEL.at(self.source, (*path, "labels", label), message, key=True)
+            if not known(pool.shape):
                 message = f"shape {pool.shape!r} does not exist; {did_you_mean(str(pool.shape), names(), limit=6)}"
-                yield self.problem("unknown-shape", (*path, "shape"), message)
+                yield SHAPE.at(self.source, (*path, "shape"), message)
                 continue
             if isinstance(pool.shape, Shape):
                 yield from self.shape((*path, "shape"), pool.shape)
@@ -76,7 +180,7 @@ class Declared:
                 message = (
                     f"pci has {len(pool.pci)} addresses, but a node has {len(pool.node.nics)} NICs; list one for each"
                 )
-                yield self.problem("pci", (*path, "pci"), message)
+                yield PCI.at(self.source, (*path, "pci"), message)
 
     def shape(self, path: Path, shape: Shape) -> Iterator[Finding]:
         """Yield devices of a spelled-out shape that hang on no NUMA node, on two, or do not exist."""
@@ -86,7 +190,7 @@ class Declared:
             listed = sorted(index for numa in shape.numa for index in getattr(numa, field))
             if listed != list(range(count)):
                 message = f"numa lists {field} {listed}, but the node has {count}; list each index from 0 once"
-                yield self.problem("numa-devices", (*path, "numa"), message)
+                yield NUMA.at(self.source, (*path, "numa"), message)
 
     def levels(self) -> Iterator[Finding]:
         """Yield topology levels that repeat one another, and pools whose nodes do not split evenly over them."""
@@ -94,13 +198,13 @@ class Declared:
         for index, entry in enumerate(self.cluster.topology):
             for level, label in entry.items():
                 if level == "hostname":
-                    yield self.problem(
-                        "topology", ("topology", index), "level 'hostname' is added by itself; remove it"
+                    yield TOPOLOGY.at(
+                        self.source, ("topology", index), "level 'hostname' is added by itself; remove it"
                     )
                 elif level in seen or label in seen.values():
                     what = f"level {level!r}" if level in seen else f"label {label!r}"
                     message = f"{what} stands in the topology twice; remove one"
-                    yield self.problem("topology", ("topology", index, level), message, key=level in seen)
+                    yield TOPOLOGY.at(self.source, ("topology", index, level), message, key=level in seen)
                 seen[level] = label
         for name, pool in self.cluster.pools.items():
             yield from self.split(("pools", name), pool, seen)
@@ -109,14 +213,14 @@ class Declared:
         """Yield racks that do not divide the nodes, blocks that do not divide the racks, and both without a level."""
         if pool.nodes % pool.racks:
             message = f"nodes is {pool.nodes}, which {pool.racks} racks do not share evenly; change nodes or racks"
-            yield self.problem("racks", (*path, "racks"), message)
+            yield RACKS.at(self.source, (*path, "racks"), message)
         if pool.racks % pool.blocks:
             message = f"racks is {pool.racks}, which {pool.blocks} blocks do not share evenly; change racks or blocks"
-            yield self.problem("blocks", (*path, "blocks"), message)
+            yield BLOCKS.at(self.source, (*path, "blocks"), message)
         for field, count in (("rack", pool.racks), ("block", pool.blocks)):
             if count > 1 and field not in levels:
                 message = f"{field}s is {count}, but topology has no level {field!r}; add it with its node label"
-                yield self.problem("topology-level", (*path, f"{field}s"), message)
+                yield NO_LEVEL.at(self.source, (*path, f"{field}s"), message)
 
     def queues(self) -> Iterator[Finding]:
         """Yield quotas of pools that do not exist or cannot have them, and limits that no cohort gives a meaning."""
@@ -129,15 +233,15 @@ class Declared:
                 if field == "nominalQuota":
                     continue
                 if limits and queue.cohort is None:
-                    yield self.problem(
-                        "no-cohort", (*path, field), f"{field} needs a cohort to borrow in; add cohort or remove it"
+                    yield NO_COHORT.at(
+                        self.source, (*path, field), f"{field} needs a cohort to borrow in; add cohort or remove it"
                     )
                 for pool in limits:
                     if pool not in queue.nominal_quota:
                         message = (
                             f"{field} names pool {pool!r}, which nominalQuota lacks; add it there, zero if need be"
                         )
-                        yield self.problem("no-quota", (*path, field, pool), message, key=True)
+                        yield NO_QUOTA.at(self.source, (*path, field, pool), message, key=True)
 
     def quotas(self, path: Path, quotas: dict[str, Quota]) -> Iterator[Finding]:
         """Yield quotas of unknown pools, and GPUs of pools that have none."""
@@ -145,10 +249,10 @@ class Declared:
             pool = self.cluster.pools.get(name)
             if pool is None:
                 message = f"pool {name!r} does not exist; {did_you_mean(name, self.cluster.pools)}"
-                yield self.problem("unknown-pool", (*path, name), message, key=True)
-            elif quota.gpus is not None and known(pool) and pool.node.gpus is None:
+                yield UNKNOWN_POOL.at(self.source, (*path, name), message, key=True)
+            elif quota.gpus is not None and known(pool.shape) and pool.node.gpus is None:
                 message = f"gpus is {quota.gpus}, but pool {name!r} has none; write nodes, or cpus with memory"
-                yield self.problem("quota", (*path, name, "gpus"), message)
+                yield QUOTA.at(self.source, (*path, name, "gpus"), message)
 
     def cohorts(self) -> Iterator[Finding]:
         """Yield cohorts whose parents run in a circle, which overflows Kueue's stack (v0.19.2 pkg/cache/hierarchy)."""
@@ -160,7 +264,7 @@ class Declared:
                 above = self.cluster.cohorts[above].parent if above in self.cluster.cohorts else None
             if above == name:
                 message = f"cohort {name!r} is its own ancestor; give one of the circle another parent"
-                yield self.problem("cohort-circle", ("cohorts", name, "parent"), message)
+                yield CIRCLE.at(self.source, ("cohorts", name, "parent"), message)
 
     def fabric(self) -> Iterator[Finding]:
         """Yield pools that are not on the fabric, and a way of attaching that no operator of the cluster provides."""
@@ -171,10 +275,10 @@ class Declared:
             pool = self.cluster.pools.get(name)
             if pool is None:
                 message = f"pool {name!r} does not exist; {did_you_mean(name, self.cluster.pools)}"
-                yield self.problem("unknown-pool", ("fabric", "pools", index), message)
-            elif known(pool) and not pool.node.nics and fabric.attach != "none":
+                yield UNKNOWN_POOL.at(self.source, ("fabric", "pools", index), message)
+            elif known(pool.shape) and not pool.node.nics and fabric.attach != "none":
                 message = f"pool {name!r} has no NICs in its shape; remove it, or spell its shape out with nics"
-                yield self.problem("fabric-nics", ("fabric", "pools", index), message)
+                yield FABRIC_NICS.at(self.source, ("fabric", "pools", index), message)
         yield from self.attachment(fabric)
 
     def attachment(self, fabric: Fabric) -> Iterator[Finding]:
@@ -182,7 +286,7 @@ class Declared:
         wanted = ATTACHED_BY.get(fabric.attach, ())
         if wanted and not any(name in self.cluster.operators for name in wanted):
             message = f"attach is {fabric.attach!r}, which needs an operator; add {' or '.join(wanted)}"
-            yield self.problem("fabric-attach", ("fabric", "attach"), message)
+            yield FABRIC_ATTACH.at(self.source, ("fabric", "attach"), message)
 
     def teams(self, known_teams: set[str]) -> Iterator[Finding]:
         """Yield admitted teams that do not exist."""
@@ -190,9 +294,4 @@ class Declared:
             for index, team in enumerate(queue.teams):
                 if team not in known_teams:
                     message = f"team {team!r} has no file in platform/teams; {did_you_mean(team, known_teams)}"
-                    yield self.problem("unknown-team", ("queues", name, "teams", index), message)
-
-
-def known(pool: Pool) -> bool:
-    """Whether the pool's shape exists."""
-    return isinstance(pool.shape, Shape) or pool.shape in names()
+                    yield UNKNOWN_TEAM.at(self.source, ("queues", name, "teams", index), message)

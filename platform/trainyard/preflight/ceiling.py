@@ -6,34 +6,41 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
-from trainyard.documents import Path
+from trainyard.findings import Finding
+from trainyard.kinds import Resolved
 from trainyard.quantities import Quantity
+from trainyard.rules import Rule
+from trainyard.sizing import WORKER
 from trainyard.sizing.node import binary
 from trainyard.sizing.quota import amounts
-from trainyard.sizing.run import size_run
 from trainyard.specs import Quota
 from trainyard.specs.run import Run
 
-Wrong = tuple[str, Path, str]
-"""Rule, field and sentence."""
+MAX_QUOTA = Rule(
+    id="kq-max-quota",
+    title="A job needs no more of a pool than its queue can ever have.",
+    why="Kueue keeps a workload that is larger than nominal quota and borrowing together pending for ever",
+    fix="ask for less, or raise the queue's quota or borrowing limit",
+    source="kubernetes-sigs/kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigner.go",
+    layer="run",
+)
 
 
-def check(run: Run) -> Iterator[Wrong]:
+def check(run: Resolved) -> Iterator[Finding]:
     """Yield the first resource of each pool, GPUs before others, that the job needs more of than its queue can have.
 
-    Kueue keeps such a workload pending for ever (kueue v0.19.2 pkg/scheduler/flavorassigner). An elastic job may be
-    admitted with its fewest nodes.
+    An elastic job may be admitted with its fewest nodes.
     """
     for pool, needs in needed(run).items():
-        most = ceiling(run, pool)
+        most = ceiling(run.run, pool)
         for name in sorted(needs, key=lambda name: "/" not in name):
             if name in most and needs[name] > most[name]:
                 need, has = (shown(name, found[name]) for found in (needs, most))
                 message = (
-                    f"job needs {need} {name}, but queue {run.job.queue!r} can never have more than {has}"
+                    f"job needs {need} {name}, but queue {run.run.job.queue!r} can never have more than {has}"
                     f" of pool {pool!r}; ask for less"
                 )
-                yield "kq-max-quota", ("queue",), message
+                yield MAX_QUOTA.at(run.run.source, ("queue",), message)
                 break
 
 
@@ -42,15 +49,16 @@ def shown(name: str, amount: Decimal) -> str:
     return binary(amount) if name == "memory" and amount else f"{amount:f}"
 
 
-def needed(run: Run) -> dict[str, dict[str, Decimal]]:
+def needed(run: Resolved) -> dict[str, dict[str, Decimal]]:
     """Return what the training containers of all pods request together, by pool."""
     found: dict[str, dict[str, Decimal]] = {}
-    for role in size_run(run).roles:
-        least = run.job.min_nodes if role.name == "worker" and run.job.min_nodes is not None else role.nodes.value
+    least = run.run.job.min_nodes
+    for role in run.sizing.roles:
+        count = least if role.name == WORKER and least is not None else role.nodes.value
         total = found.setdefault(role.pool, defaultdict(Decimal))
         for name, text in role.requests().items():
             if name != "ephemeral-storage":  # what nodes have of it is said at `scratch`
-                total[name] += Quantity.parse(text).amount * least
+                total[name] += Quantity.parse(text).amount * count
     return found
 
 

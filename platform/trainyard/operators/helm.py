@@ -10,7 +10,6 @@ from typing import Any
 
 from trainyard.documents import load
 from trainyard.operators.base import Site, merge
-from trainyard.releases import nearest
 from trainyard.system import files
 
 INSIDE = ".subchart."
@@ -33,7 +32,7 @@ def defaults(site: Site, schemas: Path) -> Defaults | None:
     """
     if site.facts.chart is None:
         return None
-    name, version = site.facts.chart.name, nearest(site.facts, site.version)
+    name, version = site.facts.chart.name, site.known
     values = read(schemas / "charts" / name / f"{version}.yaml")
     if values is None:
         return None

@@ -3,35 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
+from trainyard.kinds import Kind, Resolved
+from trainyard.labels import QUEUE
+from trainyard.rules import Rule
 from trainyard.specs import Patch
-from trainyard.specs.run import Run
-from trainyard.workloads.base import Workload
 
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+PATCH = Rule(
+    id="run/patch",
+    title="A patch changes an object that the run has, and not whose or which it is.",
+    why="what a patch misses stays as it was without a word; an object of another name or queue is another object",
+    fix="name an object and a role of the run, and leave name, namespace and queue alone",
+    source="docs/jobs.md",
+    layer="run",
+)
 
 IDENTITY = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"), ("metadata", "generateName"))
 """Fields that say which object it is: a patch of them would make another one."""
 
-TEMPLATES = frozenset({"Pod", "Job"})
-"""What a patch can reach inside the workload, role by role."""
 
+def check(run: Resolved, *, buildable: bool) -> Iterator[Finding]:
+    """Yield patches of objects or roles that the run does not have, and of fields that stay derived.
 
-def check(run: Run, workload: Workload) -> Iterator[Finding]:
-    """Yield patches of objects or roles that the run does not have, and of fields that stay derived."""
-    objects = workload.patchable(run.job)
-    roles = ("worker", *run.job.roles)
-    for index, patch in enumerate(run.job.patches):
+    Of a run that cannot be built, all objects that its kind may make count.
+    """
+    if not run.run.job.patches:
+        return
+    objects = (
+        patchable(run)
+        if buildable
+        else frozenset(each.rpartition("/")[2] for each in run.kind.objects) | run.kind.inner
+    )
+    roles = tuple(role.name for role in run.roles)
+    for index, patch in enumerate(run.run.job.patches):
         if patch.object not in objects:
             message = f"patch of {patch.object!r}, which this run does not have; {did_you_mean(patch.object, objects)}"
             yield finding(run, message, (index, "object"))
         if patch.role is not None and patch.role not in roles:
             message = f"patch of role {patch.role!r}, which the job does not have; {did_you_mean(patch.role, roles)}"
             yield finding(run, message, (index, "role"))
-        if patch.role is not None and patch.object in objects and not has_roles(patch, workload):
+        if patch.role is not None and patch.object in objects and not has_roles(patch, run.kind):
             message = f"patch of {patch.object!r} names role {patch.role!r}, but it belongs to all roles; remove role"
             yield finding(run, message, (index, "role"))
         for path in refused(patch.merge):
@@ -39,9 +54,17 @@ def check(run: Run, workload: Workload) -> Iterator[Finding]:
             yield finding(run, message, (index, "merge", *path))
 
 
-def has_roles(patch: Patch, workload: Workload) -> bool:
+def patchable(run: Resolved) -> frozenset[str]:
+    """Return the kinds of object that a run is made of, and what a patch can reach inside the workload."""
+    plain = replace(run, run=replace(run.run, job=run.run.job.model_copy(update={"patches": ()})))
+    return frozenset(resource.kind for resource in run.kind.build(plain)) | run.kind.inner
+
+
+def has_roles(patch: Patch, kind: Kind) -> bool:
     """Whether the object that a patch names exists once a role."""
-    return patch.object in TEMPLATES or (patch.object == workload.kind and not workload.several_roles)
+    return patch.object in kind.inner or (
+        patch.object == kind.name and kind.replicas is not None and len(kind.replicas) == 1
+    )
 
 
 def refused(merge: Mapping[str, Any]) -> Iterator[Path]:
@@ -53,8 +76,8 @@ def refused(merge: Mapping[str, Any]) -> Iterator[Path]:
         if present(merge, path) and not isinstance(value(merge, path), Mapping):
             yield path
             return
-    if present(merge, ("metadata", "labels", QUEUE_LABEL)):
-        yield ("metadata", "labels", QUEUE_LABEL)
+    if present(merge, ("metadata", "labels", QUEUE)):
+        yield ("metadata", "labels", QUEUE)
 
 
 def present(merge: Mapping[str, Any], path: tuple[str, ...]) -> bool:
@@ -71,7 +94,6 @@ def value(merge: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     return found
 
 
-def finding(run: Run, message: str, path: Path) -> Finding:
+def finding(run: Resolved, message: str, path: Path) -> Finding:
     """Return an error at a patch of the job."""
-    full = ("patches", *path)
-    return Finding("run/patch", "run", message, run.source.location(full), path=format_path(full))
+    return PATCH.at(run.run.source, ("patches", *path), message)

@@ -1,0 +1,47 @@
+"""Everything that Trainyard renders as documented cdk8s constructs, for programs of one's own and for `synth`.
+
+Importing any of it starts Node, and nothing else of Trainyard does. docs/cdk8s.md shows both ways to use it.
+"""
+
+from trainyard.errors import ToolError
+from trainyard.system.node import point_jsii_at_node
+
+point_jsii_at_node()
+
+try:
+    import cdk8s as _cdk8s  # noqa: F401 - started here, where what is wrong can be said
+except Exception as error:  # jsii's own class, or RuntimeError, where it cannot unpack itself or start Node
+    raise ToolError(f"cdk8s did not start: {error}") from error
+
+from trainyard.constructs.base import Foreign, Objects  # noqa: E402 - after Node is named
+from trainyard.constructs.cluster import (  # noqa: E402 - after Node is named
+    ArgoCd,
+    ArgoCdSettings,
+    CheckpointClaims,
+    FabricNetworks,
+    Hardware,
+    KubeletSettings,
+    OperatorInstall,
+    Platform,
+    QueueSet,
+    TeamRuns,
+    TeamSpace,
+)
+from trainyard.constructs.run import TrainingRun  # noqa: E402 - after Node is named
+
+__all__ = [
+    "ArgoCd",
+    "ArgoCdSettings",
+    "CheckpointClaims",
+    "FabricNetworks",
+    "Foreign",
+    "Hardware",
+    "KubeletSettings",
+    "Objects",
+    "OperatorInstall",
+    "Platform",
+    "QueueSet",
+    "TeamRuns",
+    "TeamSpace",
+    "TrainingRun",
+]

@@ -1,0 +1,179 @@
+"""What a cluster has beside its runs: the platform, operators, hardware, kubelets, teams, and Argo CD."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from constructs import Construct
+
+from trainyard.clusters import argocd, nets, nodes, platform, settings, software
+from trainyard.clusters import team as _team
+from trainyard.constructs.base import Objects
+from trainyard.errors import SpecError
+from trainyard.findings import did_you_mean
+from trainyard.manifests import Identity
+from trainyard.operators.install import installed
+from trainyard.specs import Cluster, Repository, Team
+from trainyard.specs.sources import Specs
+
+NOTHING: frozenset[Identity] = frozenset()
+Document = Mapping[str, Any]
+
+
+class QueueSet(Objects):
+    """Flavors, their topology, cohorts and queues of a cluster; nothing where it has no queues."""
+
+    def __init__(self, scope: Construct, id_: str, *, cluster: Cluster, without: frozenset[Identity] = NOTHING) -> None:
+        super().__init__(scope, id_, without=without)
+        self.put(platform.queueing(cluster))
+
+
+class Platform(Objects):
+    """What one cluster has for all teams: its queues, priorities, storage classes, and the policies that it enforces.
+
+    `policies` are ValidatingAdmissionPolicies as documents; those that `repository` switches off are left out.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        cluster: Cluster,
+        repository: Repository | None = None,
+        policies: Sequence[Document] = (),
+        without: frozenset[Identity] = NOTHING,
+    ) -> None:
+        super().__init__(scope, id_, without=without)
+        self.part(QueueSet(self, "queues", cluster=cluster, without=without))
+        self.put(platform.priorities(cluster))
+        self.put(platform.storage(cluster))
+        if repository is not None:
+            self.put(platform.policies(repository, policies))
+
+
+class OperatorInstall(Objects):
+    """An operator's namespace and its own resources; the chart itself is installed by its Application, see `ArgoCd`.
+
+    Raises SpecError for an operator that the cluster does not install.
+    """
+
+    def __init__(
+        self, scope: Construct, id_: str, *, operator: str, cluster: Cluster, without: frozenset[Identity] = NOTHING
+    ) -> None:
+        super().__init__(scope, id_, without=without)
+        found = {site.name: (site, known) for site, known in installed(cluster)}
+        if operator not in found:
+            raise SpecError(f"operator {operator!r} is not installed on this cluster; {did_you_mean(operator, found)}")
+        self.put(software.operator(*found[operator]))
+
+
+class Hardware(Objects):
+    """What drains, reboots or reconfigures nodes: a change of it is synced by hand."""
+
+    def __init__(self, scope: Construct, id_: str, *, cluster: Cluster, without: frozenset[Identity] = NOTHING) -> None:
+        super().__init__(scope, id_, without=without)
+        self.put(software.hardware(cluster))
+
+
+class KubeletSettings(Objects):
+    """Files for the nodes of a pool, for their image or machine configuration; no API server takes them."""
+
+    def __init__(self, scope: Construct, id_: str, *, pool: str, cluster: Cluster) -> None:
+        super().__init__(scope, id_)
+        self.put(nodes.resources(cluster, pool, cluster.pools[pool]))
+
+
+class CheckpointClaims(Objects):
+    """A team's claims on the storage that the cluster has, kept whatever vanishes from Git."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        team_name: str,
+        team: Team,
+        cluster_name: str,
+        cluster: Cluster,
+        without: frozenset[Identity] = NOTHING,
+    ) -> None:
+        super().__init__(scope, id_, without=without)
+        self.put(_team.volumes(cluster_name, cluster, team_name, team))
+
+
+class FabricNetworks(Objects):
+    """A network for each rail of the fabric in a team's namespace; nothing where the team has no use for one."""
+
+    def __init__(
+        self, scope: Construct, id_: str, *, team_name: str, cluster: Cluster, without: frozenset[Identity] = NOTHING
+    ) -> None:
+        super().__init__(scope, id_, without=without)
+        self.put(nets.attachments(cluster, team_name))
+
+
+class TeamSpace(Objects):
+    """What a team has on a cluster: namespace, queues, rights, network policies, claims and networks of the fabric."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        team_name: str,
+        team: Team,
+        cluster_name: str,
+        cluster: Cluster,
+        without: frozenset[Identity] = NOTHING,
+    ) -> None:
+        super().__init__(scope, id_, without=without)
+        self.put(_team.space(cluster, team_name, team))
+        claims = CheckpointClaims(
+            self,
+            "claims",
+            team_name=team_name,
+            team=team,
+            cluster_name=cluster_name,
+            cluster=cluster,
+            without=without,
+        )
+        self.part(claims)
+        self.part(FabricNetworks(self, "networks", team_name=team_name, cluster=cluster, without=without))
+
+
+class TeamRuns(Objects):
+    """The one object beside a team's runs, which keeps their folder and its Application alive."""
+
+    def __init__(self, scope: Construct, id_: str, *, team_name: str) -> None:
+        super().__init__(scope, id_)
+        self.put([_team.permanent(team_name)])
+
+
+class ArgoCd(Objects):
+    """Projects, and an Application for each of a cluster's folders; `folders` are those that there are.
+
+    `own` has the kinds of objects that the repository adds to a folder, as `group/Kind` with their namespace.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        specs: Specs,
+        cluster_name: str,
+        folders: Collection[str],
+        own: Mapping[str, Sequence[tuple[str, str | None]]] | None = None,
+        without: frozenset[Identity] = NOTHING,
+    ) -> None:
+        super().__init__(scope, id_, without=without)
+        self.put(argocd.resources(specs, cluster_name, folders, own or {}))
+
+
+class ArgoCdSettings(Objects):
+    """What Argo CD must be told once: health of kinds that it does not know, and fields that controllers write."""
+
+    def __init__(self, scope: Construct, id_: str, *, cluster: Cluster) -> None:
+        super().__init__(scope, id_)
+        self.put([settings.resource(cluster)])

@@ -1,0 +1,88 @@
+"""What is wrong with the specs, before anything is rendered: one call, which every command that reads them makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trainyard.findings import Finding
+from trainyard.kinds import Resolved
+from trainyard.preflight import jobs, names
+from trainyard.specs.load import Loaded, read_repository
+from trainyard.specs.sources import ExtraFile, JobFile, ProgramFile, Specs
+from trainyard.system.data import schemas_dir
+
+__all__ = ["Checked", "check", "check_cluster", "check_jobs", "check_repository"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The specs of a repository, the runs of those jobs that can be rendered, and everything that was found."""
+
+    specs: Specs
+    runs: tuple[Resolved, ...] = ()
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def refused(self) -> bool:
+        """Whether an error stands, so that nothing may be written."""
+        return any(finding.is_error for finding in self.findings)
+
+
+def check_repository(root: Path, *, schemas: Path | None = None) -> Checked:
+    """Read the specs below a repository's root, and say everything that is wrong with them.
+
+    `schemas` is the folder with API types and charts' values, the repository's by default. Raises SpecError where the
+    folder is no repository or cannot be read.
+    """
+    return check(read_repository(root), schemas or schemas_dir(root))
+
+
+def check(loaded: Loaded, schemas: Path) -> Checked:
+    """Say everything that is wrong with specs that were read."""
+    runs, findings = check_jobs(loaded)
+    findings = [*loaded.findings, *findings, *check_between(loaded)]
+    for name in loaded.specs.clusters:
+        findings += check_cluster(loaded, name, schemas)
+    ordered = sorted(dict.fromkeys(findings), key=lambda finding: finding.order)
+    return Checked(loaded.specs, tuple(runs), ordered)
+
+
+def check_jobs(loaded: Loaded, only: Iterable[JobFile] | None = None) -> tuple[list[Resolved], list[Finding]]:
+    """Return the runs of jobs, retired ones included, and what is wrong with these jobs; by default with all."""
+    runs: list[Resolved] = []
+    findings: list[Finding] = []
+    for file in loaded.specs.jobs if only is None else only:
+        run, found = jobs.check(loaded.specs, file, broken=loaded.broken)
+        runs += [run] if run else []
+        findings += found
+    if only is None:
+        findings += jobs.check_names(loaded.specs, loaded.rest, broken=loaded.broken)
+    return runs, findings
+
+
+def check_between(loaded: Loaded) -> Iterator[Finding]:
+    """Yield what is wrong between files that are neither a job's nor a single cluster's."""
+    from trainyard.preflight import inventory
+
+    yield from names.check_folders(loaded.places, loaded.specs.teams, broken=loaded.broken)
+    yield from inventory.destinations(loaded.specs)
+    own: list[ExtraFile | ProgramFile] = [*loaded.specs.extra, *loaded.specs.programs]
+    for file in own:
+        yield from names.check_extra(loaded.specs, file, broken=loaded.broken)
+
+
+def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
+    """Return what does not go together on a cluster: its inventory, operators and their values, fabric and kubelets."""
+    from trainyard.preflight import inventory, kubelet, networks, pairing, values  # jsonschema takes long to import
+
+    cluster, source = loaded.specs.clusters[name], loaded.specs.sources[f"cluster/{name}"]
+    teams = names.present("team", loaded.specs.teams, loaded.broken)
+    return [
+        *inventory.check(cluster, source, teams),
+        *pairing.check(cluster, source),
+        *values.check(cluster, source, schemas),
+        *networks.check(cluster, source),
+        *kubelet.check(cluster, source),
+    ]

@@ -1,0 +1,48 @@
+"""Whether a run has the time to save a checkpoint, and its volume the room for as many as it keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from trainyard.findings import Finding
+from trainyard.kinds import Resolved
+from trainyard.rules import Rule
+from trainyard.sizing.node import size
+from trainyard.sizing.saving import STEP, save
+
+GRACE = Rule(
+    id="ckp-grace",
+    title="A run that is ended has the time to save.",
+    why="after the grace the kubelet kills the processes, and half a checkpoint is none",
+    fix="remove graceSeconds, which then follows from the checkpoint's size, or raise it",
+    source="kubernetes v1.35 pkg/kubelet/kuberuntime/kuberuntime_container.go; docs/jobs.md",
+    layer="run",
+)
+SIZE = Rule(
+    id="sto-size",
+    title="A volume holds one checkpoint more than the run keeps.",
+    why="the new one is written before the oldest goes; a full volume ends the save, and with it the run",
+    fix="keep fewer, or make the volume larger",
+    source="docs/jobs.md",
+    layer="run",
+)
+
+
+def check(run: Resolved) -> Iterator[Finding]:
+    """Yield a grace that ends before a save, and a volume that is full before old checkpoints go."""
+    job, source = run.run.job, run.run.source
+    checkpoint, grace = job.checkpoint, job.grace_seconds
+    if checkpoint is None:
+        return
+    expected = save(run.run, checkpoint, pods=sum(role.nodes for role in run.specs if role.trains))
+    needed = STEP + math.ceil(expected.seconds)
+    if grace is not None and grace < needed and expected.stated and not run.run.pool.spot:
+        message = f"graceSeconds is {grace}, but a step and saving {checkpoint.size} take {needed}; remove or raise it"
+        yield GRACE.at(source, ("graceSeconds",), message)
+    volume = run.run.team.volumes.get(checkpoint.volume)
+    most = size(volume.size) // max(1, size(checkpoint.size)) if volume else checkpoint.keep + 1
+    if volume and most < checkpoint.keep + 1:
+        count = f"keep + 1 = {checkpoint.keep + 1} checkpoints of {checkpoint.size}"
+        message = f"volume {checkpoint.volume!r} of {volume.size} is too small for {count}; lower keep"
+        yield SIZE.at(source, ("checkpoint", "size"), message)

@@ -1,0 +1,101 @@
+"""What is wrong with one job, and its run with everything that follows from it where the job can be rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from trainyard.findings import Finding
+from trainyard.kinds import Resolved, default_kind, kinds, resolve
+from trainyard.launchers import launchers
+from trainyard.preflight import ceiling, checkpoints, kind, limits, names, patches, size, volumes
+from trainyard.specs import Team
+from trainyard.specs.run import Run, digest
+from trainyard.specs.shapes import known
+from trainyard.specs.sources import JobFile, Specs
+
+NOBODY = Team(group="unknown")
+"""Stands for a team whose file is missing or broken, so that sizes are looked at all the same."""
+
+
+def check(
+    specs: Specs, file: JobFile, *, broken: frozenset[str] = frozenset()
+) -> tuple[Resolved | None, list[Finding]]:
+    """Return the run of a job, None where it cannot be rendered, and everything that is wrong with the job.
+
+    `broken` are the keys of specs that are there but could not be read: nothing is said of what they lack. A retired
+    job is left in peace, since nothing of it is rendered.
+    """
+    run = run_of(specs, file)
+    if file.job.retired:
+        return (resolve(run) if run and is_known(run) else None), []
+    findings = [*names.check_job(specs, file, broken=broken), *volumes.check_mounts(file)]
+    team, cluster = specs.teams.get(file.team), specs.clusters.get(file.job.cluster)
+    if team is not None and cluster is not None:
+        findings += volumes.check(file, team, cluster)
+    if run is None:
+        return None, findings
+    found = list(kind.check_names(run))
+    resolved, more = (None, []) if found else check_run(run)
+    findings += [*found, *more]
+    errors = any(finding.is_error for finding in findings)
+    return (None if errors or team is None else resolved), findings
+
+
+def check_names(specs: Specs, jobs: Iterable[JobFile], *, broken: frozenset[str]) -> Iterator[Finding]:
+    """Yield what broken jobs name that does not exist; what they ask for is unknown until they are mended."""
+    for job in jobs:
+        if not job.job.retired:
+            for finding in names.check_job(specs, job, broken=broken):
+                if finding.rule.startswith("spec/unknown-") or finding.rule == names.REGISTRY.id:
+                    yield finding
+
+
+def run_of(specs: Specs, file: JobFile) -> Run | None:
+    """Return the run of a job, or None where it names a cluster, pool or shape that does not exist."""
+    job, cluster = file.job, specs.clusters.get(file.job.cluster)
+    pools = {job.pool, *(role.pool for role in job.roles.values() if role.pool)}
+    if cluster is None or not pools <= {name for name, pool in cluster.pools.items() if known(pool.shape)}:
+        return None
+    run = Run(
+        job_name=file.name,
+        job=job,
+        team_name=file.team,
+        team=specs.teams.get(file.team, NOBODY),
+        cluster_name=job.cluster,
+        cluster=cluster,
+        kind=job.kind or "",
+        digest=digest(job, file.contents),
+        source=file.source,
+        contents=file.contents,
+    )
+    return run if job.kind else replace(run, kind=default_kind(run))
+
+
+def is_known(run: Run) -> bool:
+    """Whether the kind and the launcher of a run exist."""
+    return run.kind in kinds() and run.job.launcher in launchers()
+
+
+def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
+    """Return a run resolved, and what is wrong with it; kind and launcher exist."""
+    carrier, launcher = kinds()[run.kind], launchers()[run.job.launcher]
+    roles = launcher.roles(run)
+    findings = [
+        *kind.check_pair(run, carrier, launcher, roles),
+        *kind.check_lengths(run, carrier, roles),
+        *kind.check_variables(run, carrier, roles),
+        *launcher.check(run),
+    ]
+    part = run.job.gpu is not None
+    findings += (finding for role in roles for finding in size.check_role(role, run.source, part=part))
+    resolved = resolve(run)
+    findings += kind.check_topology(resolved)
+    findings += patches.check(resolved, buildable=not any(finding.is_error for finding in findings))
+    findings += limits.check(resolved)
+    findings += checkpoints.check(resolved)
+    findings += ceiling.check(resolved)
+    findings += size.check_room(resolved)
+    findings += (finding for role in roles for finding in limits.check_numa(resolved, role))
+    findings += carrier.check(resolved)
+    return resolved, findings

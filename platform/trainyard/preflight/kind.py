@@ -1,0 +1,136 @@
+"""Whether kind and launcher go together on the cluster, and can do what the job asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from trainyard.findings import Finding, Severity, did_you_mean
+from trainyard.kinds import Kind, Resolved, available, kinds
+from trainyard.launchers import NEEDS, Launcher, launchers
+from trainyard.launchers.base import ELASTIC, ROLES, VARIABLES
+from trainyard.rules import Rule
+from trainyard.sizing import RoleSpec
+from trainyard.specs.run import Run
+
+LABEL = 63
+"""Characters of a DNS label."""
+
+LAUNCHER = Rule(
+    id="run/launcher",
+    title="The launcher that a job names exists.",
+    why="nothing else says how the processes start",
+    fix="name a launcher that is installed",
+    source="docs/jobs.md",
+    layer="run",
+)
+KIND = Rule(
+    id="run/kind",
+    title="The kind that carries a job exists, and its cluster runs it.",
+    why="an object whose operator is not there is stored and never looked at",
+    fix="name a kind of the cluster, or add its operator",
+    source="docs/jobs.md",
+    layer="run",
+)
+PAIR = Rule(
+    id="run/pair",
+    title="The kind gives what the launcher needs.",
+    why="the processes would not find each other, or not be started at all",
+    fix="name a kind that gives it",
+    source="docs/jobs.md",
+    layer="run",
+)
+NAME_LENGTH = Rule(
+    id="rdv-name-len",
+    title="The name of the last pod of every role resolves.",
+    why="a host name beyond 63 characters is refused or cut, and the ranks do not find each other",
+    fix="shorten the job's or the role's name",
+    source="kubernetes v1.35 staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go",
+    layer="run",
+)
+TOPOLOGY_OF_ROLES = Rule(
+    id="tas-roles",
+    title="A required topology is asked for one role that trains.",
+    why="Kueue places every role by itself: each is in one rack, but not all of them in the same one",
+    fix="use preferred, or one role",
+    source="kubernetes-sigs/kueue v0.19.2 pkg/cache/scheduler/tas_flavor_snapshot.go",
+    layer="run",
+    severity=Severity.WARNING,
+)
+
+
+def check_names(run: Run) -> Iterator[Finding]:
+    """Yield a launcher or a kind that does not exist, and a kind that the cluster does not run."""
+    known, names = kinds(), launchers()
+    if run.job.launcher not in names:
+        message = f"launcher {run.job.launcher!r} does not exist; {did_you_mean(run.job.launcher, names)}"
+        yield LAUNCHER.at(run.source, ("launcher",), message)
+    kind = known.get(run.kind)
+    if kind is None:
+        yield KIND.at(run.source, ("kind",), f"kind {run.kind!r} does not exist; {did_you_mean(run.kind, known)}")
+    elif kind not in available(run.cluster):
+        message = (
+            f"kind {run.kind!r} needs operator {kind.carrier.operator!r}, which cluster {run.cluster_name!r} does not"
+            f" have; kinds there: {listed(run, lambda _: True)}"
+        )
+        yield KIND.at(run.source, ("kind",), message)
+
+
+def check_pair(run: Run, kind: Kind, launcher: Launcher, roles: Sequence[RoleSpec]) -> Iterator[Finding]:
+    """Yield what the launcher needs and the kind does not give, and roles that it cannot carry or that it misses."""
+    wanted = launcher.wants(run, roles)
+    if "elastic" in wanted and "elastic" not in kind.gives:
+        able = listed(run, lambda other: "elastic" in other.gives)
+        message = (
+            f"minNodes is {run.job.min_nodes}, but kind {kind.name!r} cannot change its size; kinds that can: {able}"
+        )
+        yield ELASTIC.at(run.source, ("minNodes",), message)
+    foreign = [role.name for role in roles if not kind.carries(role.name)]
+    missing = [name for name in sorted(kind.required) if name not in {role.name for role in roles}]
+    lacking = sorted(wanted - kind.gives - {"elastic"})
+    if lacking or missing or (foreign and not run.job.roles):
+        able = listed(run, lambda other: other.can(wanted, roles))
+        why = "; it needs that " + NEEDS.get(lacking[0], lacking[0]) if lacking else ""
+        message = f"launcher {launcher.name!r} cannot run in kind {kind.name!r}{why}; kinds that can: {able}"
+        yield PAIR.at(run.source, ("kind",) if run.job.kind else ("launcher",), message)
+    elif foreign:
+        able = listed(run, lambda other: other.can(wanted, roles))
+        has = ", ".join(kind.replicas or ())
+        message = f"kind {kind.name!r} has no role {foreign[0]!r}; it has: {has}; kinds that can: {able}"
+        yield ROLES.at(run.source, ("roles", foreign[0]), message)
+
+
+def listed(run: Run, able: Callable[[Kind], bool]) -> str:
+    """Name the kinds of the run's cluster that can do something."""
+    return ", ".join(kind.name for kind in available(run.cluster) if able(kind)) or "none on this cluster"
+
+
+def check_lengths(run: Run, kind: Kind, roles: Sequence[RoleSpec]) -> Iterator[Finding]:
+    """Yield a role whose last pod has a name that is too long to resolve."""
+    for role in roles:
+        length = len(kind.host(run.name, role.name, role.nodes - 1)) + kind.suffix
+        if length > LABEL:
+            message = (
+                f"the name of the last pod of role {role.name!r} has {length} characters"
+                f"; {LABEL} fit, shorten the job's or role's name"
+            )
+            yield NAME_LENGTH.at(run.source, role.path or ("nodes",), message)
+
+
+def check_variables(run: Run, kind: Kind, roles: Sequence[RoleSpec]) -> Iterator[Finding]:
+    """Yield variables of the job that its operator sets: of two, one is silently ignored."""
+    injected = {name for role in roles if role.trains for name in kind.injected(role.name)}
+    for field, names in (("env", run.job.env), ("secrets", run.job.secrets)):
+        for name in sorted(injected & set(names)):
+            message = f"{field} has {name}, which kind {run.kind!r} sets itself; remove it"
+            yield VARIABLES.at(run.source, (field, name), message)
+
+
+def check_topology(run: Resolved) -> Iterator[Finding]:
+    """Yield a required topology over several roles, which holds for each of them alone."""
+    topology, training = run.run.job.topology, [role.name for role in run.specs if role.trains]
+    if topology is not None and topology.required and len(training) > 1:
+        message = (
+            f"topology required: {topology.required} holds for each of the roles {', '.join(training)} by itself, not"
+            " for all together; use preferred, or one role"
+        )
+        yield TOPOLOGY_OF_ROLES.at(run.run.source, ("topology", "required"), message)

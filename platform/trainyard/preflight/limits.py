@@ -1,0 +1,240 @@
+"""What a job asks for that its pods cannot have, once everything is derived; ids are the catalogue's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.findings import Finding, Severity
+from trainyard.kinds import Resolved
+from trainyard.launchers.base import VARIABLES
+from trainyard.rules import Rule
+from trainyard.sizing import RoleSpec
+from trainyard.sizing.companions import companions, taken
+from trainyard.sizing.node import available, binary, numa_nodes, one_numa_node, pins_cpus, size
+from trainyard.sizing.roles import gpu_resource, number, share, wants_rdma
+
+RESERVED_VOLUMES = frozenset({"shared-memory", "scratch", "files", "launch"})
+"""Volumes of ours in a pod, beside those of claims."""
+
+CHECKPOINT_DIR = "CHECKPOINT_DIR"
+"""Variable that tells a program where its checkpoints are."""
+
+KUBELET = "kubernetes v1.35 pkg/kubelet/cm"
+
+DEVICE = Rule(
+    id="gpu-known-resource",
+    title="A part of a GPU is asked for by the name under which the pool's nodes offer it.",
+    why="a device that no node offers leaves the pod pending for ever",
+    fix="ask for a device that the pool has",
+    source="NVIDIA/k8s-device-plugin v0.20.0 README.md",
+    layer="run",
+)
+MIG = Rule(
+    id="gpu-mig-ddp",
+    title="Parts of GPUs by MIG train alone.",
+    why="NCCL cannot reach other MIG devices over NVLink or shared memory, so a gang fails or crawls",
+    fix="train on whole GPUs, or set nodes: 1",
+    source="NVIDIA MIG user guide r580, application considerations",
+    layer="run",
+)
+SHARED = Rule(
+    id="gpu-timeslice-multi",
+    title="Shared GPUs train alone.",
+    why="two ranks of a gang may get one GPU, which NCCL refuses",
+    fix="train on whole GPUs, or set nodes: 1",
+    source="NVIDIA/k8s-device-plugin v0.20.0 README.md, shared access",
+    layer="run",
+)
+SHARED_MEMORY = Rule(
+    id="gpu-shm-mem",
+    title="Shared memory leaves the programs memory of their own.",
+    why="pages of /dev/shm count in the container's memory; a full one ends the container (OOMKilled)",
+    fix="lower sharedMemory, or raise memoryPerNode",
+    source="kubernetes v1.35 pkg/volume/emptydir/empty_dir.go",
+    layer="run",
+)
+SCRATCH = Rule(
+    id="sto-ephemeral",
+    title="A node of the pool has as much local disk as the job asks for.",
+    why="a pod that asks for more than a node has stays pending, and one that uses more is evicted",
+    fix="lower scratch",
+    source="kubernetes v1.35 pkg/kubelet/eviction/eviction_manager.go",
+    layer="run",
+)
+OWN_CONTAINERS = Rule(
+    id="gpu-count-node",
+    title="A job's own containers leave the training container something of the pod.",
+    why="what they ask for is taken from the share of the node that follows from the GPUs",
+    fix="lower the requests of the containers, or spell out cpusPerNode and memoryPerNode",
+    source="docs/jobs.md",
+    layer="run",
+)
+PROCESSES = Rule(
+    id="tor-nproc",
+    title="There are no more processes than GPUs in a pod.",
+    why="NCCL refuses two ranks on one device",
+    fix="remove processesPerNode",
+    source="NCCL 2.30 user guide, ncclInvalidUsage: duplicate GPU",
+    layer="run",
+)
+NAMES = Rule(
+    id="run/duplicate-name",
+    title="A job's own containers and volumes have names of their own.",
+    why="the API server refuses two of one name in a pod",
+    fix="choose another name",
+    source="kubernetes v1.35 pkg/apis/core/validation/validation.go",
+    layer="run",
+)
+RAILS = Rule(
+    id="numa-gpu-vf-ratio",
+    title="A pod with RDMA has whole nodes.",
+    why="pods that share a node each get its first rails, which are far from the second one's GPUs",
+    fix="use all GPUs of a node",
+    source="docs/clusters.md; NVIDIA network-operator documentation, GPUDirect and NUMA",
+    layer="run",
+    severity=Severity.WARNING,
+)
+POLICY = Rule(
+    id="numa-policy-fit",
+    title="A pod fits one NUMA node where the kubelet keeps pods on one.",
+    why="the kubelet refuses the pod on every node (TopologyAffinityError)",
+    fix="ask for fewer GPUs a node, or a pool with another policy",
+    source=f"{KUBELET}/topologymanager/policy_single_numa_node.go",
+    layer="run",
+)
+WHOLE_CORES = Rule(
+    id="numa-full-pcpus",
+    title="CPUs are kept and asked for in whole cores where the kubelet gives only those.",
+    why="the kubelet does not start, or refuses the pod on every node (SMTAlignmentError)",
+    fix="keep, or ask for, a multiple of the threads of a core",
+    source=f"{KUBELET}/cpumanager/policy_static.go",
+    layer="run",
+)
+
+
+def check(run: Resolved) -> Iterator[Finding]:
+    """Yield findings about what the run's pods ask for."""
+    yield from check_parts(run)
+    yield from check_memory(run)
+    yield from check_scratch(run)
+    yield from check_containers(run)
+    yield from check_rails(run)
+    yield from check_processes(run)
+    yield from check_names(run)
+
+
+def check_parts(run: Resolved) -> Iterator[Finding]:
+    """Yield parts of GPUs where there are none, and gangs of them: parts cannot talk to each other fast, or at all."""
+    job, worker = run.run.job, run.specs[0]
+    gpu, gpus, source = job.gpu, worker.pool.node.gpus, run.run.source
+    if gpu is None:
+        return
+    if gpus is None:
+        message = f"gpu asks for a part of a GPU, but pool {worker.pool_name!r} has no GPUs; choose another pool"
+        yield DEVICE.at(source, ("gpu",), message)
+    elif sum(role.nodes for role in run.specs if role.trains) > 1:
+        rule = MIG if gpu.profile else SHARED
+        message = f"gpu asks for a part of a GPU, but nodes is {job.nodes}; train on whole GPUs, or set nodes: 1"
+        yield rule.at(source, ("gpu",), message)
+    elif (wanted := gpu_resource(job, worker.pool)) != gpus.resource:
+        message = (
+            f"gpu asks for {wanted!r}, but nodes of pool {worker.pool_name!r} offer {gpus.resource!r}; ask for that"
+        )
+        yield DEVICE.at(source, ("gpu",), message)
+
+
+def check_memory(run: Resolved) -> Iterator[Finding]:
+    """Yield shared memory that leaves the programs none: its pages count in the container's memory."""
+    worker = run.sizing.worker
+    if run.run.job.shared_memory is not None and size(worker.shared_memory.value) >= size(worker.memory.value):
+        message = (
+            f"sharedMemory is {worker.shared_memory.value}, but counts in the pod's memory of {worker.memory.value}"
+            "; lower it, or raise memoryPerNode"
+        )
+        yield SHARED_MEMORY.at(run.run.source, ("sharedMemory",), message)
+
+
+def check_scratch(run: Resolved) -> Iterator[Finding]:
+    """Yield scratch that no node of the pool has."""
+    scratch, worker = run.run.job.scratch, run.specs[0]
+    has = available(worker.pool).storage
+    if scratch and size(scratch) > has:
+        message = f"scratch is {scratch}, but pool {worker.pool_name!r} has {binary(has)} a node for pods; lower it"
+        yield SCRATCH.at(run.run.source, ("scratch",), message)
+
+
+def check_containers(run: Resolved) -> Iterator[Finding]:
+    """Yield containers of the job's own that leave the training container nothing of what a pod has."""
+    worker = run.specs[0]
+    node = available(worker.pool)
+    part, _ = share(run.run.job, worker, node)
+    own = companions(run.run.job)
+    cpus, memory = taken(own, "cpu"), taken(own, "memory")
+    if worker.cpus is None and cpus and node.cpus * part - cpus < 1:
+        message = f"containers ask for {number(cpus)} CPUs of the pod's {number(node.cpus * part)}; lower them"
+        yield OWN_CONTAINERS.at(run.run.source, ("containers",), message)
+    if worker.memory is None and memory and memory >= node.memory * part:
+        message = f"containers ask for {binary(memory)} of the pod's {binary(node.memory * part)} memory; lower them"
+        yield OWN_CONTAINERS.at(run.run.source, ("containers",), message)
+
+
+def check_processes(run: Resolved) -> Iterator[Finding]:
+    """Yield more processes than GPUs: NCCL refuses two ranks on one device."""
+    processes, gpus = run.run.job.processes_per_node, run.specs[0].gpus
+    if processes is not None and 0 < gpus < processes:
+        message = f"processesPerNode is {processes}, but a pod has {gpus} GPUs; remove it, or set {gpus}"
+        yield PROCESSES.at(run.run.source, ("processesPerNode",), message)
+
+
+def check_names(run: Resolved) -> Iterator[Finding]:
+    """Yield names that the pod has already: containers, volumes and variables of ours beside the job's own."""
+    job, source = run.run.job, run.run.source
+    own = [("initContainers", index, each) for index, each in enumerate(job.init_containers)]
+    own += [("containers", index, each) for index, each in enumerate(job.containers)]
+    volumes = [("volumes", index, each) for index, each in enumerate(job.volumes)]
+    for reserved, listed in ((frozenset({run.kind.container}), own), (RESERVED_VOLUMES, volumes)):
+        taken_names = set(reserved)
+        for field, index, each in listed:
+            name = each.get("name")
+            if not isinstance(name, str):
+                continue
+            if name in taken_names or (field == "volumes" and name.startswith("claim-")):
+                message = f"{field}[{index}].name is {name!r}, which the pod has already; choose another"
+                yield NAMES.at(source, (field, index, "name"), message)
+            taken_names.add(name)
+    if job.checkpoint is not None and CHECKPOINT_DIR in {*job.env, *job.secrets}:
+        field = "env" if CHECKPOINT_DIR in job.env else "secrets"
+        message = f"{field} has {CHECKPOINT_DIR}, which is checkpoint.mountPath; remove it"
+        yield VARIABLES.at(source, (field, CHECKPOINT_DIR), message)
+
+
+def check_rails(run: Resolved) -> Iterator[Finding]:
+    """Yield RDMA for a part of a node: every such pod has the first rails, and the second one's GPUs are far off."""
+    worker = run.specs[0]
+    gpus = available(worker.pool).gpus
+    if wants_rdma(run.run.job, worker) and 0 < worker.gpus < gpus:
+        message = (
+            f"fabric is 'rdma' with {worker.gpus} of {gpus} GPUs"
+            "; a second pod gets the other socket's NICs, use whole nodes"
+        )
+        yield RAILS.at(run.run.source, ("gpusPerNode",), message)
+
+
+def check_numa(run: Resolved, role: RoleSpec) -> Iterator[Finding]:
+    """Yield pods that the kubelet would refuse on every node: too wide for one NUMA node, or with half a core."""
+    pool = role.pool
+    gpus = max((len(numa.gpus) for numa in numa_nodes(pool.node)), default=0)
+    if one_numa_node(pool) and role.gpus > gpus:
+        message = (
+            f"gpusPerNode is {role.gpus}, but pool {role.pool_name!r} keeps a pod on one NUMA node, which has {gpus}"
+            f"; ask for {gpus}"
+        )
+        yield POLICY.at(run.run.source, (*role.path, "gpusPerNode"), message)
+    whole = pool.kubelet is not None and pool.kubelet.cpu_manager_policy_options.get("full-pcpus-only") == "true"
+    threads = pool.node.threads_per_core
+    if whole and pins_cpus(pool) and role.cpus is not None and role.cpus % threads:
+        message = (
+            f"cpusPerNode is {role.cpus}, but pool {role.pool_name!r} gives whole cores of {threads} CPUs"
+            f"; ask for {role.cpus + threads - role.cpus % threads}"
+        )
+        yield WHOLE_CORES.at(run.run.source, (*role.path, "cpusPerNode"), message)

@@ -1,0 +1,93 @@
+"""What is wrong with the rails and addresses of a cluster's training fabric."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+from trainyard.findings import Finding
+from trainyard.rules import Rule
+from trainyard.sizing.fabric import RDMA, SECONDARY, functions_per_node, rails
+from trainyard.sizing.networks import Network, link, nics, pools, subnets
+from trainyard.specs import Cluster, Fabric
+from trainyard.specs.sources import Source
+
+KEPT = 3
+"""Addresses of a subnet that no pod gets: network, broadcast, and the first one, which switches like to have."""
+
+CAPACITY = Rule(
+    id="rdma-ipam-capacity",
+    title="Every rail has an address for each interface that its nodes can carry.",
+    why="a pod that gets no address stays in ContainerCreating",
+    fix="write a wider range of addresses",
+    source="k8snetworkplumbingwg/whereabouts v0.9.4 doc/extended-configuration.md",
+)
+RAILS = Rule(
+    id="rdma-sriov-policy-isrdma",
+    title="Every pool on the fabric has a NIC on each of its rails.",
+    why="pods that ask for the rail's device stay pending on nodes without it",
+    fix="correct rails, the link type, or the shape's NICs",
+    source="k8snetworkplumbingwg/sriov-network-operator v1.6.0 api/v1/sriovnetworknodepolicy_types.go",
+)
+OVERLAP = Rule(
+    id="rdma-ipam-overlap",
+    title="The fabric's addresses are no other network's of the cluster.",
+    why="traffic to pods, services or nodes with such an address would take the wrong interface",
+    fix="choose a range of their own",
+    source="docs/clusters.md",
+)
+
+
+def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield what is wrong with the fabric's rails and addresses; ids are the catalogue's."""
+    fabric = cluster.fabric
+    if fabric is None or fabric.type not in RDMA or fabric.attach == "none":
+        return
+    yield from check_rails(cluster, fabric, source)
+    if fabric.attach not in SECONDARY:
+        return
+    if fabric.addresses is None:
+        message = f"attach {fabric.attach!r} gives pods interfaces, but there are no addresses for them; add addresses"
+        yield CAPACITY.at(source, ("fabric", "attach"), message)
+        return
+    try:
+        ranges = subnets(fabric)
+    except ValueError:
+        message = f"addresses {fabric.addresses!r} cannot be shared by {fabric.rails} rails; write a larger network"
+        yield CAPACITY.at(source, ("fabric", "addresses"), message)
+        return
+    yield from check_capacity(cluster, ranges, source)
+    yield from check_overlap(cluster, ipaddress.ip_network(fabric.addresses), source)
+
+
+def check_rails(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Finding]:
+    """Yield pools on the fabric that lack a NIC on one of its rails."""
+    if not pools(cluster):
+        message = f"no pool has a NIC that speaks {link(fabric)}; name the pools, or correct the type"
+        yield RAILS.at(source, ("fabric", "type"), message)
+    for name, pool in pools(cluster).items():
+        missing = [rail for rail in rails(cluster, name) if not nics(pool, fabric, rail)]
+        if missing:
+            message = f"rails is {fabric.rails}, but pool {name!r} has no {link(fabric)} NIC on rail {missing[0]}"
+            yield RAILS.at(source, ("fabric", "rails"), message)
+
+
+def check_capacity(cluster: Cluster, ranges: tuple[Network, ...], source: Source) -> Iterator[Finding]:
+    """Yield the first rail whose subnet has fewer addresses than the nodes can carry interfaces at once."""
+    for rail, subnet in enumerate(ranges):
+        carried = sum(pool.nodes * functions_per_node(cluster, pool, rail) for pool in pools(cluster).values())
+        room = subnet.num_addresses - KEPT
+        if room < carried:
+            message = f"rail {rail} has {room} addresses in {subnet}, but nodes carry {carried} interfaces; widen it"
+            yield CAPACITY.at(source, ("fabric", "addresses"), message)
+            return
+
+
+def check_overlap(cluster: Cluster, own: Network, source: Source) -> Iterator[Finding]:
+    """Yield ranges of the cluster that share addresses with the fabric."""
+    for name in ("pods", "services", "nodes") if cluster.cidrs else ():
+        text = getattr(cluster.cidrs, name)
+        other: Network | None = ipaddress.ip_network(text) if text else None
+        if other is not None and own.version == other.version and own.overlaps(other):
+            message = f"addresses {own} overlap {name} {other} of the cluster; choose a range of their own"
+            yield OVERLAP.at(source, ("fabric", "addresses"), message)

@@ -1,0 +1,105 @@
+"""What a job mounts: volumes that its team has on the cluster, fit for as many pods, each at a path of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.documents import Path
+from trainyard.findings import Finding, did_you_mean
+from trainyard.rules import Rule
+from trainyard.specs.models.cluster import Cluster
+from trainyard.specs.models.job import Job
+from trainyard.specs.models.team import Team
+from trainyard.specs.sources import JobFile
+
+MOUNT_PATH = Rule(
+    id="spec/mount-path",
+    title="Everything that a job mounts has a path of its own.",
+    why="the API server refuses two mounts at one path, and a mount at / hides the image",
+    fix="choose another mountPath",
+    source="kubernetes v1.35 pkg/apis/core/validation/validation.go ValidateVolumeMounts",
+)
+UNKNOWN = Rule(
+    id="spec/unknown-volume",
+    title="The volumes that a job names are its team's.",
+    why="pods whose claim is missing stay pending for ever",
+    fix="name a volume of platform/teams/<team>.yaml, or add it there",
+    source="docs/jobs.md",
+)
+ELSEWHERE = Rule(
+    id="spec/volume-cluster",
+    title="The volumes that a job names are on its cluster.",
+    why="the claim is made only where the cluster has the storage, and pods whose claim is missing stay pending",
+    fix="name a volume that is there, or give the cluster the storage",
+    source="docs/clusters.md",
+)
+ACCESS = Rule(
+    id="spec/volume-access",
+    title="A volume can be mounted by as many pods as the job has, in the way the job uses it.",
+    why="a ReadWriteOnce volume attaches to one node, so the other pods stay in ContainerCreating",
+    fix="use a ReadWriteMany volume",
+    source="kubernetes v1.35 staging/src/k8s.io/api/core/v1/types.go PersistentVolumeAccessMode",
+)
+
+
+def check_mounts(file: JobFile) -> Iterator[Finding]:
+    """Yield two mounts at one path, and files that would have one name in the container."""
+    taken = {"/dev/shm": "shared memory"}  # noqa: S108 - a path in the pod
+    if file.job.scratch:
+        taken["/scratch"] = "scratch"
+    for path, place in targets(file.job):
+        target = path.rstrip("/")
+        if not target:
+            yield MOUNT_PATH.at(file.source, place, "mountPath is '/', which would hide the image; choose a folder")
+        elif target in taken:
+            message = f"path {target!r} is mounted already, by {taken[target]}; choose another"
+            yield MOUNT_PATH.at(file.source, place, message)
+        taken.setdefault(target, str(place[0]))
+
+
+def targets(job: Job) -> Iterator[tuple[str, Path]]:
+    """Yield every path that the job mounts something at, with its field."""
+    if job.checkpoint:
+        yield job.checkpoint.mount_path, ("checkpoint", "mountPath")
+    for index, data in enumerate(job.data):
+        yield data.mount_path, ("data", index, "mountPath")
+    for index, each in enumerate(job.files):
+        yield f"{each.mount_path.rstrip('/')}/{each.source.rpartition('/')[2]}", ("files", index, "source")
+
+
+def check(file: JobFile, team: Team, cluster: Cluster) -> Iterator[Finding]:
+    """Yield volumes that do not exist on the cluster, and access modes that do not fit the number of pods."""
+    job = file.job
+    if job.checkpoint is not None:
+        yield from check_volume(file, team, cluster, job.checkpoint.volume, ("checkpoint", "volume"), writes=True)
+    for index, data in enumerate(job.data):
+        yield from check_volume(file, team, cluster, data.volume, ("data", index, "volume"), writes=not data.read_only)
+
+
+def pods(job: Job) -> int:
+    """Return how many pods a job asks for, those that its launcher implies not counted: they mount nothing."""
+    return job.nodes + sum(role.nodes for role in job.roles.values())
+
+
+def check_volume(
+    file: JobFile, team: Team, cluster: Cluster, name: str, place: Path, *, writes: bool
+) -> Iterator[Finding]:
+    """Yield what is wrong with one volume."""
+    claim, where = team.volumes.get(name), file.job.cluster
+    if claim is None:
+        hint = did_you_mean(name, team.volumes)
+        message = f"volume {name!r} does not exist in team {file.team!r}; {hint}"
+        yield UNKNOWN.at(file.source, place, message)
+        return
+    storage = cluster.storage.get(claim.storage)
+    if storage is None or (claim.clusters and where not in claim.clusters):
+        known = (key for key, each in team.volumes.items() if each.storage in cluster.storage)
+        here = sorted(key for key in known if where in (team.volumes[key].clusters or (where,)))
+        message = f"volume {name!r} is not on cluster {where!r}; volumes there: {', '.join(here) or 'none'}"
+        yield ELSEWHERE.at(file.source, place, message)
+    elif storage.access == "ReadWriteOnce" and pods(file.job) > 1:
+        message = f"volume {name!r} is ReadWriteOnce, but the job has {pods(file.job)} pods; use a ReadWriteMany volume"
+        yield ACCESS.at(file.source, place, message)
+    elif storage.access == "ReadOnlyMany" and writes:
+        message = f"volume {name!r} is ReadOnlyMany, but the job writes to it; use another volume"
+        yield ACCESS.at(file.source, place, message)
