@@ -186,10 +186,11 @@ def files(run: Resolved) -> Iterator[Resource]:
 
 
 def pod(run: Resolved, role: Role, *, subdomain: str | None = None, restart: str = "Never") -> dict[str, Any]:
-    """Return a role's pod template, patched."""
+    """Return a role's pod template, patched; an operator that says itself when pods restart wants no `restart`."""
     env = {name: sized.value for name, sized in role.env.items()}
     injected = run.kind.injected(role.name)
-    process = Process(role.command, role.args, env, role.fields, injected, tuple(run.launch.files))
+    fields = {**run.wiring.fields, **role.fields}
+    process = Process(role.command, role.args, env, fields, injected, tuple(run.launch.files))
     template = pods.template(
         run.run, run.sizing, role.size, process, container=run.kind.container, subdomain=subdomain, restart=restart
     )

@@ -13,6 +13,7 @@ from trainyard.kinds.base import NOT_WORTH_A_RETRY, Kind, Resolved, files, made,
 from trainyard.labels import JOB_INDEX, JOB_NAME
 from trainyard.launchers import Role, Wiring
 from trainyard.parts import network
+from trainyard.parts.health import by_conditions
 from trainyard.parts.objects import Resource
 from trainyard.specs.run import Run
 
@@ -25,30 +26,11 @@ MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 """Annotations of partial admission (kueue v0.19.2 pkg/controller/jobs/job/job_controller.go)."""
 
-HEALTH = """\
-local hs = {status = "Progressing", message = "Waiting for the controller"}
-local status = obj.status or {}
-local pods = (status.ready or 0) .. " of " .. (obj.spec.parallelism or 1) .. " pods ready"
-if obj.spec.suspend then
-  hs.status = "Suspended"
-  hs.message = "Queued or stopped"
-elseif obj.status ~= nil then
-  hs.message = pods
-end
-for _, condition in ipairs(status.conditions or {}) do
-  if condition.status == "True" then
-    if condition.type == "Failed" then
-      return {status = "Degraded", message = condition.message or condition.reason or "Failed"}
-    elseif condition.type == "Complete" then
-      return {status = "Healthy", message = condition.message or "Complete"}
-    elseif condition.type == "Suspended" then
-      hs.status = "Suspended"
-      hs.message = condition.message or "Queued or stopped"
-    end
-  end
-end
-return hs
-"""
+HEALTH = by_conditions(
+    'local pods = (status.ready or 0) .. " of " .. (obj.spec.parallelism or 1) .. " pods ready"\n',
+    "  hs.message = pods\n",
+    done="Complete",
+)
 """Argo CD calls a Job Healthy as soon as it carries a condition Suspended, of whatever status: while it runs."""
 
 

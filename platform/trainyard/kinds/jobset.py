@@ -13,6 +13,7 @@ from trainyard.kinds.base import Kind, Resolved, files, patched, queued
 from trainyard.kinds.job import INDEX_FIELD, INDEX_VARIABLE, indexed
 from trainyard.labels import SYNC_OPTIONS
 from trainyard.launchers import Role, Wiring
+from trainyard.parts.health import by_conditions
 from trainyard.parts.objects import Resource
 from trainyard.specs.run import Run
 
@@ -35,9 +36,8 @@ RULES = (
 )
 """The first match counts; what matches none restarts the gang (jobset v0.12.0 pkg/controllers/failure_policy.go)."""
 
-HEALTH = """\
-local hs = {status = "Progressing", message = "Waiting for the controller"}
-local status = obj.status or {}
+HEALTH = by_conditions(
+    """\
 local wanted, ready = 0, 0
 for _, job in ipairs(obj.spec.replicatedJobs or {}) do
   wanted = wanted + (job.replicas or 1)
@@ -45,29 +45,15 @@ end
 for _, job in ipairs(status.replicatedJobsStatus or {}) do
   ready = ready + (job.ready or 0) + (job.succeeded or 0)
 end
-if obj.spec.suspend then
-  hs.status = "Suspended"
-  hs.message = "Queued or stopped"
-elseif obj.status ~= nil then
+""",
+    """\
   hs.message = ready .. " of " .. wanted .. " jobs ready"
   if (status.restarts or 0) > 0 then
     hs.message = hs.message .. ", restart " .. status.restarts
   end
-end
-for _, condition in ipairs(status.conditions or {}) do
-  if condition.status == "True" then
-    if condition.type == "Failed" then
-      return {status = "Degraded", message = condition.message or condition.reason or "Failed"}
-    elseif condition.type == "Completed" then
-      return {status = "Healthy", message = condition.message or "Completed"}
-    elseif condition.type == "Suspended" then
-      hs.status = "Suspended"
-      hs.message = condition.message or "Queued or stopped"
-    end
-  end
-end
-return hs
-"""
+""",
+    done="Completed",
+)
 """Argo CD has no health for a JobSet: an Application is Healthy whatever it does."""
 
 
@@ -109,9 +95,11 @@ class JobSet(Kind):
     def build(self, run: Resolved) -> Iterator[Resource]:
         """Yield the JobSet and the files."""
         restarts = run.run.job.restarts
+        ends = {"operator": "All", "targetReplicatedJobs": list(run.launch.ends)} if run.launch.ends else None
         spec = {
             "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
             "failurePolicy": {"maxRestarts": restarts, "restartStrategy": "BlockingRecreate", "rules": list(RULES)},
+            "successPolicy": ends,
             "replicatedJobs": [replicated(run, role) for role in run.roles],
         }
         yield queued(run, spec)

@@ -42,6 +42,14 @@ ELASTIC = Rule(
     source="docs/jobs.md",
     layer="run",
 )
+PROCESSES = Rule(
+    id="run/processes",
+    title="A launcher of one process a pod is not asked for more.",
+    why="the others would not be started, and whoever waits for their ranks hangs",
+    fix="choose a launcher that starts many, such as torchrun, or remove processesPerNode",
+    source="docs/jobs.md",
+    layer="run",
+)
 VARIABLES = Rule(
     id="run/env",
     title="A job sets no variable that its launcher, its kind or Trainyard sets.",
@@ -66,8 +74,14 @@ class Wiring:
     None where the operator sets RANK itself.
     """
     port: int = PORT
-    replicas: Mapping[str, str] = field(default_factory=dict)
-    """What the kind calls the roles that it gives a type of their own, such as `ps` for `PS`."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Variables from fields of the pod that the kind needs itself, such as one for `rank`: name to fieldPath."""
+    sets: frozenset[str] = frozenset()
+    """Variables that the operator works out for a launcher, which then need not."""
+    keys: str = ""
+    """Folder with `id_rsa` and `authorized_keys` for pods to reach each other by ssh; empty where there is none."""
+    hostfile: str = ""
+    """File with the workers' addresses and slots, as MPI reads it; empty where there is none."""
 
     @property
     def master(self) -> str:
@@ -108,6 +122,8 @@ class Launch:
 
     roles: tuple[Role, ...]
     """The first is the worker."""
+    ends: tuple[str, ...] = ()
+    """Roles whose end is the run's; empty: all. The others serve, and are ended with it."""
     entrypoint: tuple[str, ...] = ()
     """Command line of the program where the kind submits it by itself, as to a Ray cluster."""
     files: Mapping[str, str] = field(default_factory=dict)

@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.findings import Finding, Severity
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, program, threads
+from trainyard.launchers.base import PROCESSES, Launch, Launcher, Role, Wiring, program, threads
 from trainyard.rules import Rule
 from trainyard.sizing import Sized, Sizing
 from trainyard.specs.run import Run
 
-PROCESSES = Rule(
-    id="run/processes",
-    title="A launcher of one process a pod is not asked for more.",
-    why="the others would not be started, and whoever waits for their ranks hangs",
-    fix="choose a launcher that starts many, such as torchrun, or remove processesPerNode",
-    source="docs/jobs.md",
-    layer="run",
-)
 NO_LAUNCHER = Rule(
     id="tor-no-launcher",
     title="A pod with several GPUs starts a process for each, or one that uses all.",

@@ -1,0 +1,64 @@
+"""What Kubeflow's kinds share: a map of replicas, a run policy, and conditions that say how it goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainyard.kinds.base import Resolved, pod
+from trainyard.launchers import Role
+from trainyard.parts.health import by_conditions
+
+GROUP = "kubeflow.org"
+
+INDEX_LABEL = "training.kubeflow.org/replica-index"
+"""Of every pod of a replica type (training-operator v1.9.4, mpi-operator v0.8.2: their labels)."""
+
+
+def health(field: str) -> str:
+    """Return the health script of a kind whose replicas are in a field: pods that run, of those that are asked for."""
+    return by_conditions(
+        f"""\
+local wanted, active = 0, 0
+for _, replica in pairs(obj.spec.{field} or {{}}) do
+  wanted = wanted + (replica.replicas or 1)
+end
+for _, replica in pairs(status.replicaStatuses or {{}}) do
+  active = active + (replica.active or 0) + (replica.succeeded or 0)
+end
+""",
+        '  hs.message = active .. " of " .. wanted .. " pods running"\n',
+        done="Succeeded",
+        holder="(obj.spec.runPolicy or {})",
+    )
+
+
+def ignored(kind: str, field: str) -> dict[str, Any]:
+    """Return what Argo CD must not compare: what Kueue writes into a job that it admits (argo-cd v3.2.6, measured)."""
+    template = f".spec.{field}[].template.spec"
+    return {
+        "group": GROUP,
+        "kind": kind,
+        "jsonPointers": ["/spec/runPolicy/suspend"],
+        "jqPathExpressions": [f"{template}.tolerations", f"{template}.nodeSelector"],
+    }
+
+
+def replica(run: Resolved, role: Role, *, restart: str) -> dict[str, Any]:
+    """Return one replica type: the operator writes its restart policy into the pods, and warns of one that is there."""
+    return {"replicas": role.pods, "restartPolicy": restart, "template": pod(run, role, restart="")}
+
+
+def replicas(run: Resolved, restart: dict[str, str]) -> dict[str, Any]:
+    """Return all replica types of a run; `restart` has the policy of each role."""
+    names = run.kind.replicas or {}
+    return {names[role.name]: replica(run, role, restart=restart[role.name]) for role in run.roles}
+
+
+def run_policy(run: Resolved, *, backoff: int) -> dict[str, Any]:
+    """Return what holds for the job as a whole; when it ends, pods that still run are taken away."""
+    deadline = run.sizing.deadline
+    return {
+        "cleanPodPolicy": "Running",
+        "backoffLimit": backoff,
+        **({"activeDeadlineSeconds": deadline.value} if deadline else {}),
+    }
