@@ -6,9 +6,10 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.api import core, metadata
-from trainyard.api.core import defaults
-from trainyard.api.problems import Problem
+from trainyard.apiserver import core
+from trainyard.apiserver.core import defaults
+from trainyard.apiserver.meta import metadata
+from trainyard.apiserver.problems import Problem
 
 GONE = object()
 """Stands for a field that is taken away."""

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from trainyard.api import catalog, policies
-from trainyard.api.cel import CompileError
-from trainyard.api.policies import Request, Surroundings, typecheck
-from trainyard.api.served import from_crd
+from trainyard.apiserver import catalog
+from trainyard.apiserver.admission import policies
+from trainyard.apiserver.admission.policies import Request, Surroundings, typecheck
+from trainyard.apiserver.catalog.served import from_crd
+from trainyard.apiserver.cel import CompileError
 
 ROOT = Path(__file__).resolve().parent.parent
 RULE = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["CREATE", "UPDATE"]}

@@ -11,7 +11,7 @@ import pytest
 from agreement import cases, record
 from agreement.mutate import mutate
 from agreement.verdicts import Case, Ours, Table, Theirs, ours, theirs
-from trainyard.api import catalog
+from trainyard.apiserver import catalog
 
 ROOT = Path(__file__).resolve().parent.parent
 KUBERNETES = "1.35"

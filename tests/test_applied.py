@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import core_objects as objects
-from trainyard.api import applied, catalog
-from trainyard.api.judge import Judge
+from trainyard.apiserver import catalog
+from trainyard.apiserver.judge import Judge
+from trainyard.apiserver.schema import apply
 from trainyard.checks.inputs import decode
 from trainyard.documents import dump
 from trainyard.manifests import Manifest
@@ -74,7 +75,7 @@ MERGES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str
 def test_merge(case: str) -> None:
     """The result is what the last applied and the new object make of the live one."""
     live, before, now, expected = MERGES[case]
-    assert applied.merge(live, before, now, NODE) == expected
+    assert apply.merge(live, before, now, NODE) == expected
 
 
 DEPLOYMENT = objects.named(

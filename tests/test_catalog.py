@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from make import make_crd
-from trainyard.api import catalog
-from trainyard.api.catalog import Kind, Missing
-from trainyard.api.shelf import nearest
+from trainyard.apiserver import catalog
+from trainyard.apiserver.catalog import Kind, Missing
+from trainyard.apiserver.catalog.releases import nearest
 from trainyard.checks.versions import parse_projects
 from trainyard.findings import Location, Severity
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from trainyard.api.cel import DYN, CelError, CompileError, Environment, Unknown, values
-from trainyard.api.cel.declare import Declarations
-from trainyard.api.cel.errors import TooDeepError
-from trainyard.api.cel.library import times
-from trainyard.api.cel.library.quantity import Amount
-from trainyard.api.cel.library.semver import Version
-from trainyard.api.cel.names import escape
-from trainyard.api.cel.types import BOOL, STRING
+from trainyard.apiserver.cel import DYN, CelError, CompileError, Environment, Unknown, values
+from trainyard.apiserver.cel.declare import Declarations
+from trainyard.apiserver.cel.errors import TooDeepError
+from trainyard.apiserver.cel.library import times
+from trainyard.apiserver.cel.library.quantity import Amount
+from trainyard.apiserver.cel.library.semver import Version
+from trainyard.apiserver.cel.names import escape
+from trainyard.apiserver.cel.types import BOOL, STRING
 
 RECORDED = sorted((Path(__file__).parent / "cel").glob("*.txt"))
 

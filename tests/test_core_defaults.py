@@ -7,7 +7,7 @@ from typing import Any
 
 import core_objects as objects
 from core_objects import altered
-from trainyard.api.core import defaults
+from trainyard.apiserver.core import defaults
 
 
 def filled(value: dict[str, Any], kubernetes: str = "1.35") -> dict[str, Any]:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from trainyard.api import catalog, rules
-from trainyard.api.rulebook import Rulebook
-from trainyard.api.ruletree import Node, restored, tree
-from trainyard.api.served import Kind, from_crd
+from trainyard.apiserver import catalog
+from trainyard.apiserver.catalog.served import Kind, from_crd
+from trainyard.apiserver.validations import walk
+from trainyard.apiserver.validations.kept import Rulebook
+from trainyard.apiserver.validations.tree import Node, restored, tree
 from trainyard.documents import format_path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -340,11 +341,11 @@ def make_object(spec: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def found(kind: Kind, value: dict[str, Any], old: dict[str, Any] | None = None) -> list[str]:
     """What the rules find, as text, and that they find the same once they were kept as plain data."""
-    problems = list(rules.check(value, kind, kubernetes="1.35", old=old))
+    problems = list(walk.check(value, kind, kubernetes="1.35", old=old))
     if compiled_tree := tree(kind):
         kept = restored(json.loads(json.dumps(compiled_tree.kept(35))), kind.schema, 35)
         warm = Rulebook(trees={(kind, 35): kept})
-        assert list(rules.check(value, kind, kubernetes="1.35", old=old, rulebook=warm)) == problems
+        assert list(walk.check(value, kind, kubernetes="1.35", old=old, rulebook=warm)) == problems
         assert not kept.shared.changed
     return [f"{format_path(each.path)}: {each.message}" for each in problems]
 

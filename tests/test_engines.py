@@ -15,7 +15,7 @@ from agreement.cases import generated
 from agreement.peers import kubeconform_verdicts
 from agreement.verdicts import Case, Ours, ours, theirs
 from conftest import ROOT
-from trainyard.api import catalog
+from trainyard.apiserver import catalog
 from trainyard.checks.inputs import decode
 from trainyard.errors import ToolError
 from trainyard.system import kubeconform

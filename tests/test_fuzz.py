@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from agreement import cases
 from agreement.mutate import mutate
-from trainyard.api import catalog
-from trainyard.api.catalog import Catalog
+from trainyard.apiserver import catalog
+from trainyard.apiserver.catalog import Catalog
 from trainyard.checks.validate import strangers
 from trainyard.report import render
 

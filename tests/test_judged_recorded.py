@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from test_core_recorded import changed
-from trainyard.api import catalog
-from trainyard.api.judge import Judge
+from trainyard.apiserver import catalog
+from trainyard.apiserver.judge import Judge
 from trainyard.checks.inputs import decode
 from trainyard.system.data import schemas_dir
 

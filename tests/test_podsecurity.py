@@ -16,10 +16,10 @@ import pytest
 from conftest import ROOT
 from core_objects import named
 from make import write_repository
-from trainyard.api import podsecurity
-from trainyard.api.podsecurity.levels import Level, enforced
-from trainyard.api.podsecurity.plugin import Admission
-from trainyard.api.webhooks import around
+from trainyard.apiserver.admission import podsecurity
+from trainyard.apiserver.admission.podsecurity.levels import Level, enforced
+from trainyard.apiserver.admission.podsecurity.plugin import Admission
+from trainyard.apiserver.webhooks import around
 from trainyard.checks import parallel
 from trainyard.checks.repository import validate_repository
 from trainyard.checks.result import Result

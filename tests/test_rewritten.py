@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from trainyard.api import catalog
-from trainyard.api.judge import Judge
-from trainyard.api.webhooks import rewritten
+from trainyard.apiserver import catalog
+from trainyard.apiserver.judge import Judge
+from trainyard.apiserver.webhooks import rewritten
 from trainyard.checks.inputs import decode
 from trainyard.findings import Severity
 from trainyard.system.data import schemas_dir

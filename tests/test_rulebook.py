@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.api import catalog
-from trainyard.api.rulebook import LIMIT_BYTES, Rulebook, code, open_for
-from trainyard.api.served import Kind
+from trainyard.apiserver import catalog
+from trainyard.apiserver.catalog.served import Kind
+from trainyard.apiserver.validations.kept import LIMIT_BYTES, Rulebook, code, open_for
 from trainyard.checks.validate import strangers
 from trainyard.system import cache, files
 from trainyard.system.cache import Cache
@@ -33,10 +33,10 @@ INPUTS = [("a.yaml", FLAVOR)]
 
 UNNEEDED = (
     "cel_expr_python",
-    "trainyard.api.cel.parse",
-    "trainyard.api.cel.check",
-    "trainyard.api.cel.syntax",
-    "trainyard.api.rulecompile",
+    "trainyard.apiserver.cel.parse",
+    "trainyard.apiserver.cel.check",
+    "trainyard.apiserver.cel.syntax",
+    "trainyard.apiserver.validations.compile",
 )
 
 
@@ -82,7 +82,7 @@ def test_a_warm_run_reads_no_rule_again(kept):
     env = {"PYTHONPATH": str(ROOT / "platform"), "XDG_CACHE_HOME": str(place), "HOME": str(place)}
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=place, env=env)
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert "trainyard.api.rules" in loaded
+    assert "trainyard.apiserver.validations.walk" in loaded
     assert not loaded & set(UNNEEDED)
     assert entry(kept).read_bytes() == before
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from make import make_crd
-from trainyard.api import catalog, defaults, formats, structural
-from trainyard.api.problems import Problem
-from trainyard.api.served import Kind, from_crd
+from trainyard.apiserver import catalog
+from trainyard.apiserver.catalog.served import Kind, from_crd
+from trainyard.apiserver.problems import Problem
+from trainyard.apiserver.schema import defaults, formats, structural
 
 TESTS = Path(__file__).resolve().parent
 INT_OR_STRING = {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}

@@ -18,7 +18,7 @@ from agreement.verdicts import Case, theirs
 from command import call
 from conftest import ROOT
 from core_objects import GONE, altered, named
-from trainyard.api import catalog
+from trainyard.apiserver import catalog
 from trainyard.checks import guards
 from trainyard.checks.result import Result
 from trainyard.checks.validate import strangers

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.api import catalog
-from trainyard.api.judge import Judge
+from trainyard.apiserver import catalog
+from trainyard.apiserver.judge import Judge
 from trainyard.checks.inputs import decode
 from trainyard.cli import main
 from trainyard.errors import SpecError

@@ -14,8 +14,8 @@ from functools import cache
 import pytest
 
 from agreement import hooks
-from trainyard.api import catalog, webhooks
-from trainyard.api.judge import Judge
+from trainyard.apiserver import catalog, webhooks
+from trainyard.apiserver.judge import Judge
 from trainyard.checks.inputs import decode
 from trainyard.findings import Severity
 

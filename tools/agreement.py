@@ -24,8 +24,8 @@ sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 from agreement import cases, record  # noqa: E402 - tests/ is no package that is installed
 from agreement.peers import kubeconform_verdicts, kubectl_validate_verdicts  # noqa: E402
 from agreement.verdicts import Case, Ours, Table, Theirs, ours, tabulate, theirs  # noqa: E402
-from trainyard.api import catalog  # noqa: E402
-from trainyard.api.catalog import Catalog  # noqa: E402
+from trainyard.apiserver import catalog  # noqa: E402
+from trainyard.apiserver.catalog import Catalog  # noqa: E402
 from trainyard.checks.versions import parse_projects  # noqa: E402
 from trainyard.live.server import Server  # noqa: E402
 

@@ -14,8 +14,8 @@ from agreement.mutate import mutate
 from agreement.updates import change
 from agreement.verdicts import Case
 from agreement.yamls import respell
-from trainyard.api.catalog import Catalog, Missing
-from trainyard.api.served import Kind
+from trainyard.apiserver.catalog import Catalog, Missing
+from trainyard.apiserver.catalog.served import Kind
 from trainyard.checks.inputs import RECORDS, decode
 from trainyard.manifests import Manifest
 

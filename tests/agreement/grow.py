@@ -10,8 +10,8 @@ from typing import Any
 
 from agreement.samples import make_object, make_value
 from agreement.words import ODD_TEXTS, WORDS
-from trainyard.api.schemas import Schema
-from trainyard.api.served import Kind
+from trainyard.apiserver.catalog.schemas import Schema
+from trainyard.apiserver.catalog.served import Kind
 from trainyard.documents import Path
 from trainyard.live.server import Server
 

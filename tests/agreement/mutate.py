@@ -10,7 +10,7 @@ from typing import Any
 
 from agreement.samples import make_value
 from agreement.words import ODD_ANYTHING, ODD_NUMBERS, ODD_QUANTITIES, ODD_TEXTS
-from trainyard.api.schemas import TYPE, Schema
+from trainyard.apiserver.catalog.schemas import TYPE, Schema
 from trainyard.documents import Path, format_path
 
 ODD_KEYS = (

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agreement.verdicts import Case, Ours
-from trainyard.api import kubeconform
-from trainyard.api.catalog import Catalog
+from trainyard.apiserver.catalog import Catalog
+from trainyard.checks import kubeconform
 from trainyard.live.server import Server
 from trainyard.system import kubeconform as program
 from trainyard.system import process

@@ -12,8 +12,8 @@ from typing import Any
 from agreement.cases import OBJECTS
 from agreement.grow import grow
 from agreement.verdicts import Case, Ours, Theirs
-from trainyard.api.catalog import Catalog
-from trainyard.api.served import Kind
+from trainyard.apiserver.catalog import Catalog
+from trainyard.apiserver.catalog.served import Kind
 from trainyard.live.server import Server
 
 CASES = Path(__file__).resolve().parent / "cases.jsonl"

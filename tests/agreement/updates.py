@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from agreement.mutate import mutate, slots
-from trainyard.api.schemas import Schema
+from trainyard.apiserver.catalog.schemas import Schema
 from trainyard.documents import format_path
 
 OTHERS: dict[type, tuple[Any, ...]] = {

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.api.catalog import Catalog, Missing
-from trainyard.api.judge import Judge
+from trainyard.apiserver.catalog import Catalog, Missing
+from trainyard.apiserver.judge import Judge
 from trainyard.checks.inputs import decode
 from trainyard.errors import ToolError
 from trainyard.findings import Severity

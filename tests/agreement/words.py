@@ -8,7 +8,7 @@ from typing import Any
 
 import re2
 
-from trainyard.api.schemas import TYPE, Schema
+from trainyard.apiserver.catalog.schemas import TYPE, Schema
 
 TIME = "2026-01-02T03:04:05Z"
 

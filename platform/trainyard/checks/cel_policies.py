@@ -9,12 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trainyard.api import policies as engine
-from trainyard.api.catalog import Catalog
-from trainyard.api.catalog import load as load_catalog
-from trainyard.api.judge import Judgement
-from trainyard.api.metadata import minor
-from trainyard.api.policies import Binding, Decision, Request, Resource, Surroundings, typecheck
+from trainyard.apiserver.admission import policies as engine
+from trainyard.apiserver.admission.policies import Binding, Decision, Request, Resource, Surroundings, typecheck
+from trainyard.apiserver.catalog import Catalog
+from trainyard.apiserver.catalog import load as load_catalog
+from trainyard.apiserver.judge import Judgement
+from trainyard.apiserver.meta.metadata import minor
 from trainyard.checks import repeated
 from trainyard.checks.policies import RUN_LABEL, Waivers
 from trainyard.checks.repeated import BINDING, POLICY

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from trainyard.api import podsecurity, webhooks
-from trainyard.api.judge import Judge
+from trainyard.apiserver import webhooks
+from trainyard.apiserver.admission import podsecurity
+from trainyard.apiserver.judge import Judge
 from trainyard.checks import repeated
 from trainyard.checks.inputs import decode
 from trainyard.checks.repeated import DEFINITION, POLICY

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from trainyard.api import crd, podsecurity, webhooks
-from trainyard.api.catalog import Catalog
-from trainyard.api.judge import Judge
+from trainyard.apiserver import webhooks
+from trainyard.apiserver.admission import podsecurity
+from trainyard.apiserver.catalog import Catalog, crd
+from trainyard.apiserver.judge import Judge
 
 POLICY, BINDING, DEFINITION = (
     "ValidatingAdmissionPolicy",

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from trainyard.api import catalog, kubeconform
-from trainyard.api.catalog import Catalog
-from trainyard.api.judge import Judge, Judgement
-from trainyard.api.rulebook import open_for
-from trainyard.api.shelf import Shelf
-from trainyard.checks import cel_policies, parallel, policies, repeated, validate
+from trainyard.apiserver import catalog
+from trainyard.apiserver.catalog import Catalog
+from trainyard.apiserver.catalog.releases import Shelf
+from trainyard.apiserver.judge import Judge, Judgement
+from trainyard.apiserver.validations.kept import open_for
+from trainyard.checks import cel_policies, kubeconform, parallel, policies, repeated, validate
 from trainyard.checks.places import GENERATED, SPECIAL
 from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trainyard.api import catalog
-from trainyard.api.catalog import Catalog
-from trainyard.api.judge import Judge, Judgement
-from trainyard.api.rulebook import Rulebook
+from trainyard.apiserver import catalog
+from trainyard.apiserver.catalog import Catalog
+from trainyard.apiserver.judge import Judge, Judgement
+from trainyard.apiserver.validations.kept import Rulebook
 from trainyard.checks import parallel, repeated
 from trainyard.checks.inputs import decode, decode_from
 from trainyard.checks.policies import Waivers

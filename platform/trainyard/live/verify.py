@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainyard.api import podsecurity
-from trainyard.api.catalog import Missing
-from trainyard.api.judge import Judge
+from trainyard.apiserver.admission import podsecurity
+from trainyard.apiserver.catalog import Missing
+from trainyard.apiserver.judge import Judge
 from trainyard.checks.repository import Checking
 from trainyard.checks.result import Result
 from trainyard.checks.validate import decode_all
