@@ -1,6 +1,8 @@
-"""Semantic rules of Kubernetes' own kinds, restated from the API server's validation; one module per kind or family.
+"""Rules and defaults of Kubernetes' own kinds, restated from the API server's code.
 
-Modules are imported when an object of their kind is judged, so that judging one kind does not cost the others.
+A module is named after its kind, or after its API group where the group's kinds are small or many: `job`, `scheduling`,
+`apiextensions.definition`. It is imported when an object of the kind is judged, so that one kind does not cost the
+others. What several kinds embed stands beside: `pods/`, `selectors`, `addresses`, `amounts`, `schedules` and others.
 """
 
 from __future__ import annotations
@@ -27,23 +29,23 @@ _ADMISSION = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
 _STORAGE = "storage.k8s.io"
 CHECKS: dict[tuple[str, str], str] = {
-    ("", "ConfigMap"): "configmap:check_config_map",
-    ("", "Endpoints"): "endpoints:check_endpoints",
+    ("", "ConfigMap"): "configmap:check",
+    ("", "Endpoints"): "endpoints:check",
     ("", "Event"): "event:check",
-    ("", "LimitRange"): "limitrange:check_limit_range",
+    ("", "LimitRange"): "limitrange:check",
     ("", "Namespace"): "namespace:check",
-    ("", "Node"): "endpoints:check_node",
+    ("", "Node"): "node:check_node",
     ("", "PersistentVolume"): "persistentvolume:check",
     ("", "PersistentVolumeClaim"): "persistentvolumeclaim:check",
     ("", "Pod"): "pod:check",
-    ("", "PodTemplate"): "pod:check_pod_template",
-    ("", "ReplicationController"): "apps:check_replication_controller",
-    ("", "ResourceQuota"): "limitrange:check_quota",
-    ("", "Secret"): "configmap:check_secret",
+    ("", "PodTemplate"): "podtemplate:check",
+    ("", "ReplicationController"): "replicationcontroller:check",
+    ("", "ResourceQuota"): "resourcequota:check",
+    ("", "Secret"): "secret:check",
     ("", "Service"): "service:check",
     ("apiextensions.k8s.io", "CustomResourceDefinition"): "apiextensions.definition:check",
-    ("apiregistration.k8s.io", "APIService"): "flowcontrol:check_service",
-    ("apps", "ControllerRevision"): "endpoints:check_revision",
+    ("apiregistration.k8s.io", "APIService"): "apiregistration:check",
+    ("apps", "ControllerRevision"): "controllerrevision:check",
     ("apps", "DaemonSet"): "apps:check_daemon_set",
     ("apps", "Deployment"): "apps:check_deployment",
     ("apps", "ReplicaSet"): "apps:check_replica_set",
@@ -52,23 +54,23 @@ CHECKS: dict[tuple[str, str], str] = {
     ("batch", "CronJob"): "cronjob:check",
     ("batch", "Job"): "job:check",
     ("certificates.k8s.io", "CertificateSigningRequest"): "certificates:check",
-    ("coordination.k8s.io", "Lease"): "poddisruptionbudget:check_lease",
-    ("discovery.k8s.io", "EndpointSlice"): "endpoints:check_slice",
+    ("coordination.k8s.io", "Lease"): "coordination:check",
+    ("discovery.k8s.io", "EndpointSlice"): "discovery:check",
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"): "flowcontrol:check_schema",
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): "flowcontrol:check_level",
     ("events.k8s.io", "Event"): "event:check",
     ("networking.k8s.io", "IPAddress"): "networking:check_holder",
     ("networking.k8s.io", "Ingress"): "ingress:check",
-    ("networking.k8s.io", "IngressClass"): "ingress:check_class",
+    ("networking.k8s.io", "IngressClass"): "ingressclass:check",
     ("networking.k8s.io", "NetworkPolicy"): "networkpolicy:check",
     ("networking.k8s.io", "ServiceCIDR"): "networking:check_range",
-    ("node.k8s.io", "RuntimeClass"): "poddisruptionbudget:check_runtime_class",
-    ("policy", "PodDisruptionBudget"): "poddisruptionbudget:check_budget",
+    ("node.k8s.io", "RuntimeClass"): "node:check_runtime_class",
+    ("policy", "PodDisruptionBudget"): "poddisruptionbudget:check",
     ("resource.k8s.io", "DeviceClass"): "resource.claims:check_class",
     ("resource.k8s.io", "ResourceClaim"): "resource.claims:check_claim",
     ("resource.k8s.io", "ResourceClaimTemplate"): "resource.claims:check_template",
     ("resource.k8s.io", "ResourceSlice"): "resource.slices:check",
-    ("scheduling.k8s.io", "PriorityClass"): "poddisruptionbudget:check_priority_class",
+    ("scheduling.k8s.io", "PriorityClass"): "scheduling:check",
     (_ADMISSION, "MutatingAdmissionPolicy"): "admissionregistration.policies:check_mutating_policy",
     (_ADMISSION, "MutatingAdmissionPolicyBinding"): "admissionregistration.policies:check_binding",
     (_ADMISSION, "MutatingWebhookConfiguration"): "admissionregistration.webhookconfigurations:check",
@@ -80,10 +82,10 @@ CHECKS: dict[tuple[str, str], str] = {
     (_RBAC, "Role"): "rbac:check_role",
     (_RBAC, "RoleBinding"): "rbac:check_binding",
     (_STORAGE, "CSIDriver"): "storage:check_csi_driver",
-    (_STORAGE, "CSINode"): "volumeattachment:check_node",
+    (_STORAGE, "CSINode"): "csinode:check",
     (_STORAGE, "CSIStorageCapacity"): "storage:check_csi_capacity",
     (_STORAGE, "StorageClass"): "storage:check_storage_class",
-    (_STORAGE, "VolumeAttachment"): "volumeattachment:check_attachment",
+    (_STORAGE, "VolumeAttachment"): "volumeattachment:check",
     (_STORAGE, "VolumeAttributesClass"): "storage:check_attributes_class",
 }
 """By group and kind: the module below this package, and its function. ServiceAccounts have no rules of their own."""

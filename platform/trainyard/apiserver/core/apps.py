@@ -1,6 +1,6 @@
-"""Controllers that keep pods running: Deployment, ReplicaSet, DaemonSet and ReplicationController.
+"""Deployments, ReplicaSets and DaemonSets, and what all controllers that keep pods running have in common.
 
-Source: k8s.io/kubernetes v1.35.4 pkg/apis/apps/validation/validation.go and pkg/apis/core/validation/validation.go.
+Source: k8s.io/kubernetes v1.35.4 pkg/apis/apps/validation/validation.go and pkg/apis/apps/v1/defaults.go.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Iterator
 
 from trainyard.apiserver.core.equality import check_immutable
 from trainyard.apiserver.core.fractions import amount, check_fraction
+from trainyard.apiserver.core.pods.defaults import default_template
 from trainyard.apiserver.core.pods.options import Options, kept, options_of
 from trainyard.apiserver.core.pods.template import check_template
 from trainyard.apiserver.core.selectors import check_label_selector, is_empty, matches
-from trainyard.apiserver.core.shapes import EMPTY, Object, child, inner, integer, number
+from trainyard.apiserver.core.shapes import EMPTY, Object, child, fill, fill_absent, inner, integer, number
 from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
 
@@ -27,6 +28,45 @@ IMMUTABLE = Rule("update/selector", f"{SOURCE} ValidateDeploymentUpdate")
 ANNOTATIONS = Rule("core/controller", "k8s.io/kubernetes v1.35.4 pkg/apis/apps/v1/conversion.go")
 _ROLLBACK, _GENERATION = "deprecated.deployment.rollback.to", "deprecated.daemonset.template.generation"
 _WHOLE = re.compile("[+-]?[0-9]+")
+
+
+def default_deployment(value: Object, minor: int) -> None:
+    """Default a Deployment."""
+    if (spec := child(value, "spec")) is None:
+        return
+    fill_absent(spec, "replicas", 1)
+    fill_absent(spec, "revisionHistoryLimit", 10)
+    fill_absent(spec, "progressDeadlineSeconds", 600)
+    _rolling(spec, "strategy", {"maxUnavailable": "25%", "maxSurge": "25%"})
+    default_template(spec, minor)
+
+
+def default_daemon_set(value: Object, minor: int) -> None:
+    """Default a DaemonSet."""
+    if (spec := child(value, "spec")) is None:
+        return
+    fill_absent(spec, "revisionHistoryLimit", 10)
+    _rolling(spec, "updateStrategy", {"maxUnavailable": 1, "maxSurge": 0})
+    default_template(spec, minor)
+
+
+def _rolling(spec: Object, field: str, defaults: Object) -> None:
+    fill_absent(spec, field, {})
+    if (strategy := child(spec, field)) is None:
+        return
+    fill(strategy, "type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        fill_absent(strategy, "rollingUpdate", {})
+        if (rolling := child(strategy, "rollingUpdate")) is not None:
+            for key, default in defaults.items():
+                fill_absent(rolling, key, default)
+
+
+def default_replica_set(value: Object, minor: int) -> None:
+    """Default a ReplicaSet."""
+    if (spec := child(value, "spec")) is not None:
+        fill_absent(spec, "replicas", 1)
+        default_template(spec, minor)
 
 
 def check_deployment(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
@@ -64,22 +104,6 @@ def _check_annotation(value: Object, name: str, *, least: int) -> Iterator[Probl
         return
     if not _WHOLE.fullmatch(given) or not least <= integer(given) < 2**63:
         yield ANNOTATIONS.invalid(("metadata", "annotations", name), given, f"should be an integer of at least {least}")
-
-
-def check_replication_controller(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
-    """Yield what is wrong with a ReplicationController, whose selector may change."""
-    spec = inner(value, "spec")
-    yield from check_counts(spec, ("spec",), ("replicas", "minReadySeconds"))
-    selector = child(spec, "selector") or EMPTY
-    if not selector and not spec.get("selector"):
-        yield CONTROLLER.required(("spec", "selector"))
-    if child(spec, "template") is None:
-        yield CONTROLLER.required(("spec", "template"))
-        return
-    labels = inner(spec, "template", "metadata", "labels")
-    if any(labels.get(key) != label for key, label in selector.items()):
-        yield SELECTOR.invalid(("spec", "template", "metadata", "labels"), labels, "the selector does not match them")
-    yield from check_running_template(spec, options_for(old, kubernetes))
 
 
 def options_for(old: Object | None, kubernetes: str) -> Options:

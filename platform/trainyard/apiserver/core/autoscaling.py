@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from trainyard.apiserver.core.amounts import check_quantity, nanos
 from trainyard.apiserver.core.resourcenames import container_resource_name
-from trainyard.apiserver.core.shapes import Object, child, count, each, inner, number, text
+from trainyard.apiserver.core.shapes import Object, child, count, each, fill_absent, inner, number, text
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 
@@ -31,6 +31,38 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 _SELECTS = ("Disabled", "Max", "Min")
 _LONGEST_WINDOW = 3600
 _LONGEST_PERIOD = 1800
+_SCALE_POLICIES = {
+    "scaleUp": [
+        {"type": "Pods", "value": 4, "periodSeconds": 15},
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ],
+    "scaleDown": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
+}
+
+
+def default(value: Object, minor: int) -> None:
+    """Default a HorizontalPodAutoscaler; tolerances count from Kubernetes 1.35 on, and v1 has no list of metrics."""
+    if (spec := child(value, "spec")) is None:
+        return
+    fill_absent(spec, "minReplicas", 1)
+    if value.get("apiVersion") == "autoscaling/v1":
+        return
+    if not spec.get("metrics"):
+        target = {"type": "Utilization", "averageUtilization": 80}
+        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    if (behavior := child(spec, "behavior")) is None:
+        return
+    for direction, policies in _SCALE_POLICIES.items():
+        fill_absent(behavior, direction, {})
+        if (rules := child(behavior, direction)) is None:
+            continue
+        fill_absent(rules, "selectPolicy", "Max")
+        if rules.get("policies") is None:
+            rules["policies"] = [dict(policy) for policy in policies]
+        if direction == "scaleUp":
+            fill_absent(rules, "stabilizationWindowSeconds", 0)
+        if minor < 35:
+            rules.pop("tolerance", None)
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds

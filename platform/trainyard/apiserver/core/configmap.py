@@ -1,38 +1,27 @@
-"""ConfigMaps and Secrets: keys, sizes, what a type needs, and what is frozen once it is immutable.
+"""ConfigMaps, and what Secrets have in common with them: keys, sizes, and what is frozen once it is immutable.
 
-Source: k8s.io/kubernetes v1.35.4 pkg/apis/core/validation/validation.go ValidateConfigMap and ValidateSecret.
+Source: k8s.io/kubernetes v1.35.4 pkg/apis/core/validation/validation.go ValidateConfigMap.
 """
 
 from __future__ import annotations
 
 import binascii
-import json
 from base64 import b64decode
 from collections.abc import Iterator
 
 from trainyard.apiserver.core.pods.rules import CORE
-from trainyard.apiserver.core.shapes import EMPTY, Object, child, flag, inner, text
+from trainyard.apiserver.core.shapes import EMPTY, Object, child, flag
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 
 CONFIG = Rule("core/config-map", f"{CORE} ValidateConfigMap")
-SECRET = Rule("core/secret", f"{CORE} ValidateSecret")
 BASE64 = Rule("core/base64", "encoding/json: a []byte is standard base64")
 FROZEN = Rule("update/immutable-data", f"{CORE} ValidateConfigMapUpdate")
-TYPE = Rule("update/secret-type", f"{CORE} ValidateSecretUpdate")
 
 MOST_BYTES = 1024 * 1024
 """Bytes of all values together."""
 
-_FROZEN = "field is immutable when immutable is set"
-_NEEDED = {
-    "kubernetes.io/dockercfg": (".dockercfg",),
-    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
-    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
-    "kubernetes.io/tls": ("tls.crt", "tls.key"),
-}
-_JSON_TYPES = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
-_ACCOUNT = "kubernetes.io/service-account.name"
+IMMUTABLE = "field is immutable when immutable is set"
 
 
 def decoded(value: object) -> bytes | None:
@@ -45,15 +34,15 @@ def decoded(value: object) -> bytes | None:
         return None
 
 
-def check_config_map(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
+def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
     """Yield what is wrong with a ConfigMap, and changes of one that is immutable."""
     plain, binary = child(value, "data") or EMPTY, child(value, "binaryData") or EMPTY
-    yield from _check_keys(plain, ("data",), CONFIG)
-    yield from _check_keys(binary, ("binaryData",), CONFIG)
+    yield from check_keys(plain, ("data",), CONFIG)
+    yield from check_keys(binary, ("binaryData",), CONFIG)
     for key in plain:
         if key in binary:
             yield CONFIG.invalid(("data", key), key, "duplicate of key present in binaryData")
-    yield from _check_base64(binary, ("binaryData",))
+    yield from check_base64(binary, ("binaryData",))
     total = sum(names.size(entry) for entry in plain.values() if isinstance(entry, str))
     total += sum(len(decoded(entry) or b"") for entry in binary.values())
     if total > MOST_BYTES:
@@ -62,80 +51,26 @@ def check_config_map(value: Object, *, kubernetes: str, old: Object | None = Non
         yield from _check_frozen(value, old, ("data", "binaryData"))
 
 
-def check_secret(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
-    """Yield what is wrong with a Secret, a change of its type, and changes of one that is immutable."""
-    encoded = child(value, "data") or EMPTY
-    yield from _check_base64(encoded, ("data",))
-    data = secret_data(value)
-    yield from _check_keys(data, ("data",), SECRET)
-    if sum(map(len, data.values())) > MOST_BYTES:
-        yield SECRET.too_long(("data",), MOST_BYTES)
-    yield from _check_type(value, data)
-    if old is None:
-        return
-    now, before = value.get("type") or "Opaque", old.get("type") or "Opaque"
-    if now != before:
-        yield TYPE.invalid(("type",), now, f"field is immutable; it is {before}")
-    if flag(old, "immutable"):
-        if not flag(value, "immutable"):
-            yield FROZEN.forbidden(("immutable",), _FROZEN)
-        if data != secret_data(old) or (not data and value.get("data") == {}):
-            yield FROZEN.forbidden(("data",), _FROZEN)
-
-
-def secret_data(value: Object) -> dict[str, bytes]:
-    """A Secret's data as bytes, with `stringData` written over it, as the server stores it."""
-    data = {key: decoded(entry) or b"" for key, entry in (child(value, "data") or EMPTY).items()}
-    for key, entry in (child(value, "stringData") or EMPTY).items():
-        if entry is None or isinstance(entry, str):
-            data[key] = (entry or "").encode(errors="surrogatepass")
-    return data
-
-
-def _check_keys(data: Object | dict[str, bytes], path: Path, rule: Rule) -> Iterator[Problem]:
+def check_keys(data: Object | dict[str, bytes], path: Path, rule: Rule) -> Iterator[Problem]:
+    """Yield keys that could not be names of files."""
     for key in data:
         if detail := names.config_key(key):
             yield rule.invalid((*path, key), key, detail)
 
 
-def _check_base64(data: Object, path: Path) -> Iterator[Problem]:
+def check_base64(data: Object, path: Path) -> Iterator[Problem]:
+    """Yield values that are not base64; what they hold is not shown."""
     for key, entry in data.items():
         if isinstance(entry, str) and decoded(entry) is None:
             yield BASE64.invalid((*path, key), f"{len(entry)} characters", "must be base64; use stringData for text")
-
-
-def _check_type(value: Object, data: dict[str, bytes]) -> Iterator[Problem]:
-    kind = value.get("type")
-    account = text(inner(value, "metadata", "annotations"), _ACCOUNT)
-    if kind == "kubernetes.io/service-account-token" and not account:
-        yield SECRET.required(("metadata", "annotations", _ACCOUNT))
-    if kind == "kubernetes.io/basic-auth" and not {"username", "password"} & set(data):
-        yield SECRET.required(("data", "username"), "or password")
-    for key in _NEEDED.get(text(value, "type"), ()):
-        if key not in data or (kind == "kubernetes.io/ssh-auth" and not data[key]):
-            yield SECRET.required(("data", key), f"a Secret of type {kind} needs it")
-        elif kind in _JSON_TYPES and not _is_json_object(data[key]):
-            yield SECRET.invalid(("data", key), "<redacted>", "must be a JSON object")
-
-
-def _is_json_object(data: bytes) -> bool:
-    try:
-        found = json.loads(data, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return False
-    return found is None or isinstance(found, dict)
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(name)
 
 
 def _check_frozen(value: Object, old: Object, fields: tuple[str, ...]) -> Iterator[Problem]:
     if not flag(old, "immutable"):
         return
     if not flag(value, "immutable"):
-        yield FROZEN.forbidden(("immutable",), _FROZEN)
+        yield FROZEN.forbidden(("immutable",), IMMUTABLE)
     for field in fields:
         # What is stored is never empty, and an empty map is not the same as none.
         if child(value, field) != (child(old, field) or None):
-            yield FROZEN.forbidden((field,), _FROZEN)
+            yield FROZEN.forbidden((field,), IMMUTABLE)

@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterator
 
 from trainyard.apiserver.core.job import SOURCE, check_job_spec
+from trainyard.apiserver.core.jobpolicies import default_failure_policy
+from trainyard.apiserver.core.pods.defaults import default_template
 from trainyard.apiserver.core.pods.options import kept, options_of
 from trainyard.apiserver.core.schedules import parse_schedule
-from trainyard.apiserver.core.shapes import Object, flag, inner, number, text
+from trainyard.apiserver.core.shapes import Object, child, fill, fill_absent, flag, inner, number, text
 from trainyard.apiserver.core.timezones import is_zone
 from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Problem, Rule
@@ -25,6 +27,19 @@ TEMPLATE = Rule("core/cron-job-template", f"{SOURCE} ValidateJobTemplateSpec")
 POLICIES = ("Allow", "Forbid", "Replace")
 _LONGEST_NAME = 52
 _zone_part = re.compile(r"[A-Za-z.\-_0-9+]{1,14}").fullmatch
+
+
+def default(value: Object, minor: int) -> None:
+    """Default a CronJob."""
+    if (spec := child(value, "spec")) is None:
+        return
+    fill(spec, "concurrencyPolicy", "Allow")
+    fill_absent(spec, "suspend", False)
+    fill_absent(spec, "successfulJobsHistoryLimit", 3)
+    fill_absent(spec, "failedJobsHistoryLimit", 1)
+    if (embedded := child(inner(spec, "jobTemplate"), "spec")) is not None:
+        default_failure_policy(embedded)
+        default_template(embedded, minor)
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:

@@ -1,10 +1,16 @@
-"""Defaults of a core object, by its kind: what the server adds to it, and what it leaves out, before it judges it."""
+"""Defaults of core objects, by kind: the fields that the server adds, and those it drops, before it judges an object.
+
+Each function stands beside the rules of its kind, and is imported when an object of the kind is judged.
+Source: k8s.io/kubernetes v1.35.4 pkg/apis/*/*/defaults.go; of CustomResourceDefinitions, k8s.io/apiextensions-apiserver
+v0.35.4 pkg/apis/apiextensions/v1/defaults.go.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 
-from trainyard.apiserver.core.defaulting import crd, others, workloads
 from trainyard.apiserver.core.shapes import Object
 from trainyard.apiserver.meta.metadata import minor
 
@@ -13,44 +19,55 @@ Setter = Callable[[Object, int], None]
 _ADMISSION = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
 _STORAGE = "storage.k8s.io"
-SETTERS: dict[tuple[str, str], Setter] = {
-    ("", "Endpoints"): others.endpoints,
-    ("", "LimitRange"): others.limit_range,
-    ("", "Namespace"): others.namespace,
-    ("", "PersistentVolume"): others.volume,
-    ("", "PersistentVolumeClaim"): others.claim,
-    ("", "Pod"): workloads.pod,
-    ("", "PodTemplate"): workloads.pod_template,
-    ("", "ReplicationController"): workloads.replication_controller,
-    ("", "Secret"): others.secret,
-    ("", "Service"): others.service,
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): crd.definition,
-    ("apps", "DaemonSet"): workloads.daemon_set,
-    ("apps", "Deployment"): workloads.deployment,
-    ("apps", "ReplicaSet"): workloads.replica_set,
-    ("apps", "StatefulSet"): workloads.stateful_set,
-    ("autoscaling", "HorizontalPodAutoscaler"): others.autoscaler,
-    ("batch", "CronJob"): workloads.cron_job,
-    ("batch", "Job"): workloads.job,
-    ("discovery.k8s.io", "EndpointSlice"): others.endpoint_slice,
-    ("networking.k8s.io", "IngressClass"): others.ingress_class,
-    ("networking.k8s.io", "NetworkPolicy"): others.network_policy,
-    ("resource.k8s.io", "DeviceClass"): others.device_class,
-    ("resource.k8s.io", "ResourceClaim"): others.resource_claim,
-    ("resource.k8s.io", "ResourceClaimTemplate"): others.claim_template,
-    ("resource.k8s.io", "ResourceSlice"): others.resource_slice,
-    ("scheduling.k8s.io", "PriorityClass"): others.priority_class,
-    (_ADMISSION, "MutatingAdmissionPolicy"): others.policy,
-    (_ADMISSION, "MutatingAdmissionPolicyBinding"): others.policy_binding,
-    (_ADMISSION, "MutatingWebhookConfiguration"): others.webhooks,
-    (_ADMISSION, "ValidatingAdmissionPolicy"): others.policy,
-    (_ADMISSION, "ValidatingAdmissionPolicyBinding"): others.policy_binding,
-    (_ADMISSION, "ValidatingWebhookConfiguration"): others.webhooks,
-    (_RBAC, "ClusterRoleBinding"): others.binding,
-    (_RBAC, "RoleBinding"): others.binding,
-    (_STORAGE, "CSIDriver"): others.csi_driver,
-    (_STORAGE, "StorageClass"): others.storage_class,
+DEFAULTS: dict[tuple[str, str], str] = {
+    ("", "Endpoints"): "endpoints:default",
+    ("", "LimitRange"): "limitrange:default",
+    ("", "Namespace"): "namespace:default",
+    ("", "PersistentVolume"): "persistentvolume:default",
+    ("", "PersistentVolumeClaim"): "persistentvolumeclaim:default",
+    ("", "Pod"): "pod:default",
+    ("", "PodTemplate"): "podtemplate:default",
+    ("", "ReplicationController"): "replicationcontroller:default",
+    ("", "Secret"): "secret:default",
+    ("", "Service"): "service:default",
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): "apiextensions.definition:default",
+    ("apps", "DaemonSet"): "apps:default_daemon_set",
+    ("apps", "Deployment"): "apps:default_deployment",
+    ("apps", "ReplicaSet"): "apps:default_replica_set",
+    ("apps", "StatefulSet"): "statefulset:default",
+    ("autoscaling", "HorizontalPodAutoscaler"): "autoscaling:default",
+    ("batch", "CronJob"): "cronjob:default",
+    ("batch", "Job"): "job:default",
+    ("discovery.k8s.io", "EndpointSlice"): "discovery:default",
+    ("networking.k8s.io", "IngressClass"): "ingressclass:default",
+    ("networking.k8s.io", "NetworkPolicy"): "networkpolicy:default",
+    ("resource.k8s.io", "DeviceClass"): "resource.claims:default_class",
+    ("resource.k8s.io", "ResourceClaim"): "resource.claims:default_claim",
+    ("resource.k8s.io", "ResourceClaimTemplate"): "resource.claims:default_template",
+    ("resource.k8s.io", "ResourceSlice"): "resource.slices:default",
+    ("scheduling.k8s.io", "PriorityClass"): "scheduling:default",
+    (_ADMISSION, "MutatingAdmissionPolicy"): "admissionregistration.policies:default_policy",
+    (_ADMISSION, "MutatingAdmissionPolicyBinding"): "admissionregistration.policies:default_binding",
+    (_ADMISSION, "MutatingWebhookConfiguration"): "admissionregistration.webhookconfigurations:default",
+    (_ADMISSION, "ValidatingAdmissionPolicy"): "admissionregistration.policies:default_policy",
+    (_ADMISSION, "ValidatingAdmissionPolicyBinding"): "admissionregistration.policies:default_binding",
+    (_ADMISSION, "ValidatingWebhookConfiguration"): "admissionregistration.webhookconfigurations:default",
+    (_RBAC, "ClusterRoleBinding"): "rbac:default_binding",
+    (_RBAC, "RoleBinding"): "rbac:default_binding",
+    (_STORAGE, "CSIDriver"): "storage:default_csi_driver",
+    (_STORAGE, "StorageClass"): "storage:default_storage_class",
 }
+"""By group and kind: the module below this package that has the rules of the kind as well, and its function."""
+
+
+@cache
+def _setter_of(group: str, kind: str) -> Setter | None:
+    entry = DEFAULTS.get((group, kind))
+    if entry is None:
+        return None
+    module, _, name = entry.partition(":")
+    found: Setter = getattr(import_module(f"{__package__}.{module}"), name)
+    return found
 
 
 def apply(value: Object, kubernetes: str) -> Object:
@@ -60,7 +77,7 @@ def apply(value: Object, kubernetes: str) -> Object:
     """
     version, kind = value.get("apiVersion"), value.get("kind")
     if isinstance(version, str) and isinstance(kind, str):
-        setter = SETTERS.get((version.rpartition("/")[0], kind))
+        setter = _setter_of(version.rpartition("/")[0], kind)
         if setter is not None:
             setter(value, minor(kubernetes))
     return value

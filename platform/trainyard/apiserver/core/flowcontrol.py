@@ -1,7 +1,6 @@
-"""API priority and fairness, and aggregated APIs: FlowSchema, PriorityLevelConfiguration, APIService.
+"""API priority and fairness: FlowSchemas and PriorityLevelConfigurations.
 
-Source: k8s.io/kubernetes v1.35.4 pkg/apis/flowcontrol/validation/validation.go and
-k8s.io/kube-aggregator v0.35.4 pkg/apis/apiregistration/validation/validation.go.
+Source: k8s.io/kubernetes v1.35.4 pkg/apis/flowcontrol/validation/validation.go.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from trainyard.apiserver.problems import Path, Problem, Rule
 _FLOW = "k8s.io/kubernetes v1.35.4 pkg/apis/flowcontrol/validation/validation.go"
 SCHEMA = Rule("core/flow-schema", f"{_FLOW} ValidateFlowSchemaSpec")
 LEVEL = Rule("core/priority-level", f"{_FLOW} ValidatePriorityLevelConfigurationSpec")
-SERVICE = Rule("core/api-service", "k8s.io/kube-aggregator v0.35.4 pkg/apis/apiregistration/validation/validation.go")
 
 VERBS = frozenset({"get", "list", "create", "update", "delete", "deletecollection", "patch", "watch", "proxy"})
 SUBJECTS = {"Group": "group", "ServiceAccount": "serviceAccount", "User": "user"}
@@ -192,38 +190,3 @@ def _check_queuing(queuing: Object, path: Path) -> Iterator[Problem]:
         yield LEVEL.invalid((*path, "handSize"), hand, "must be positive and at most queues")
     elif math.ceil(sum(math.log2(queues - dealt) for dealt in range(min(hand, _HASH_BITS + 1)))) > _HASH_BITS:
         yield LEVEL.invalid((*path, "handSize"), hand, f"needs more than {_HASH_BITS} bits with so many queues")
-
-
-def check_service(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
-    """Yield what is wrong with an APIService."""
-    spec, name = inner(value, "spec"), text(inner(value, "metadata"), "name")
-    group, version = text(spec, "group"), text(spec, "version")
-    if name and name != f"{version}.{group}":
-        yield SERVICE.invalid(("metadata", "name"), name, f"must be '{version}.{group}', version and group")
-    if not group and version != "v1":
-        yield SERVICE.required(("spec", "group"))
-    elif group and (detail := names.dns_subdomain(group)):
-        yield SERVICE.invalid(("spec", "group"), group, detail)
-    if detail := names.dns_label_1035(version):
-        yield SERVICE.invalid(("spec", "version"), version, detail)
-    for field, highest in (("groupPriorityMinimum", 20000), ("versionPriority", 1000)):
-        priority = number(spec, field) or 0
-        if not 0 < priority <= highest:
-            yield SERVICE.invalid(("spec", field), priority, f"must be 1 to {highest}")
-    yield from _check_backend(spec)
-
-
-def _check_backend(spec: Object) -> Iterator[Problem]:
-    service, bundle, skip = child(spec, "service"), spec.get("caBundle"), flag(spec, "insecureSkipTLSVerify")
-    if service is None:
-        if bundle or skip:
-            yield SERVICE.invalid(("spec", "service"), "", "local APIs may not have caBundle or insecureSkipTLSVerify")
-        return
-    for field in ("namespace", "name"):
-        if not service.get(field):
-            yield SERVICE.required(("spec", "service", field))
-    port = number(service, "port")
-    if port is not None and (detail := names.port_number(port)):
-        yield SERVICE.invalid(("spec", "service", "port"), port, detail)
-    if skip and bundle:
-        yield SERVICE.invalid(("spec", "insecureSkipTLSVerify"), True, "may not be true if caBundle is present")

@@ -1,4 +1,4 @@
-"""Ingresses and IngressClasses.
+"""Ingresses: rules, paths, and what is behind them.
 
 Source: k8s.io/kubernetes v1.35.4 pkg/apis/networking/validation/validation.go ValidateIngressCreate.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.apiserver.core import addresses
-from trainyard.apiserver.core.equality import check_immutable
 from trainyard.apiserver.core.networkpolicy import SOURCE
 from trainyard.apiserver.core.shapes import Object, child, count, each, inner, number, text, texts
 from trainyard.apiserver.meta import names
@@ -18,13 +17,10 @@ from trainyard.apiserver.problems import Path, Problem, Rule
 INGRESS = Rule("core/ingress", f"{SOURCE} ValidateIngressSpec")
 PATH = Rule("core/ingress-path", f"{SOURCE} validateHTTPIngressPath")
 BACKEND = Rule("core/ingress-backend", f"{SOURCE} validateIngressBackend")
-CLASS = Rule("core/ingress-class", f"{SOURCE} validateIngressClassSpec")
-IMMUTABLE = Rule("update/ingress-class", f"{SOURCE} ValidateIngressClassUpdate")
 
 PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _CLASS = "kubernetes.io/ingress.class"
 _BAD_PARTS = ("//", "/./", "/../", "%2f", "%2F")
-_LONGEST_CONTROLLER = 250
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
@@ -97,7 +93,7 @@ def _check_backend(backend: Object, path: Path, rule: names.Format) -> Iterator[
     if (resource is None) == (service is None):
         yield BACKEND.invalid(path, "", "exactly one of resource and service is required")
     elif resource is not None:
-        yield from _check_reference(resource, (*path, "resource"), BACKEND)
+        yield from check_reference(resource, (*path, "resource"), BACKEND)
     elif service is not None:
         name, port = service.get("name"), inner(service, "port")
         if not name:
@@ -117,7 +113,8 @@ def _check_port(port: Object, path: Path) -> Iterator[Problem]:
         yield BACKEND.invalid((*path, "number"), value, detail)
 
 
-def _check_reference(reference: Object, path: Path, rule: Rule) -> Iterator[Problem]:
+def check_reference(reference: Object, path: Path, rule: Rule) -> Iterator[Problem]:
+    """Yield what is wrong with a reference to an object of any kind."""
     group = reference.get("apiGroup")
     if group is not None and (detail := names.dns_subdomain(group)):
         yield rule.invalid((*path, "apiGroup"), group, detail)
@@ -127,34 +124,3 @@ def _check_reference(reference: Object, path: Path, rule: Rule) -> Iterator[Prob
             yield rule.required((*path, field))
         elif detail := names.path_segment(value):
             yield rule.invalid((*path, field), value, detail)
-
-
-def check_class(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
-    """Yield what is wrong with an IngressClass, and a change of its controller."""
-    spec = inner(value, "spec")
-    controller = spec.get("controller") or ""
-    if isinstance(controller, str) and names.size(controller) > _LONGEST_CONTROLLER:
-        yield CLASS.too_long(("spec", "controller"), _LONGEST_CONTROLLER)
-    if detail := names.domain_prefixed_path(controller):
-        yield CLASS.invalid(("spec", "controller"), controller, detail)
-    if (parameters := child(spec, "parameters")) is not None:
-        yield from _check_reference(parameters, ("spec", "parameters"), CLASS)
-        yield from _check_scope(parameters, ("spec", "parameters"))
-    if old is not None:
-        before = inner(old, "spec").get("controller")
-        yield from check_immutable(controller, before, ("spec", "controller"), IMMUTABLE)
-
-
-def _check_scope(parameters: Object, path: Path) -> Iterator[Problem]:
-    scope, namespace = parameters.get("scope"), parameters.get("namespace")
-    if scope is None:
-        scope = "Cluster"
-    if scope not in ("Cluster", "Namespace"):
-        yield CLASS.unsupported((*path, "scope"), scope, ("Cluster", "Namespace"))
-    elif scope == "Cluster":
-        if namespace is not None:
-            yield CLASS.forbidden((*path, "namespace"), "may not be set with scope Cluster")
-    elif namespace is None:
-        yield CLASS.required((*path, "namespace"), "needed with scope Namespace")
-    elif detail := names.dns_label(namespace):
-        yield CLASS.invalid((*path, "namespace"), namespace, detail)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.apiserver.core.equality import check_immutable, differs
-from trainyard.apiserver.core.jobpolicies import check_failure_policy, check_success_policy
+from trainyard.apiserver.core.jobpolicies import check_failure_policy, check_success_policy, default_failure_policy
+from trainyard.apiserver.core.pods.defaults import default_template
 from trainyard.apiserver.core.pods.options import Options, kept, options_of
 from trainyard.apiserver.core.pods.template import check_template
 from trainyard.apiserver.core.selectors import check_label_selector, matches
-from trainyard.apiserver.core.shapes import EMPTY, Object, child, flag, inner, number, text
+from trainyard.apiserver.core.shapes import EMPTY, Object, child, fill, fill_absent, flag, inner, number, text
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
@@ -41,6 +42,33 @@ _LONGEST_MANAGER = 63
 _RESOURCES_MINOR = 36
 """From here on resources of suspended Jobs may change."""
 _FIXED = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
+_LARGEST_INT32 = 2147483647
+
+
+def default(value: Object, minor: int) -> None:
+    """Default a Job."""
+    if (spec := child(value, "spec")) is None:
+        return
+    _default_spec(spec, minor)
+    labels = inner(spec, "template", "metadata").get("labels")
+    meta = child(value, "metadata")
+    if labels and meta is not None:
+        fill(meta, "labels", labels)
+
+
+def _default_spec(spec: Object, minor: int) -> None:
+    """Default the specification of a Job: it does so for a Job alone, not inside a CronJob."""
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec["completions"] = 1
+    fill_absent(spec, "parallelism", 1)
+    fill_absent(spec, "backoffLimit", 6 if spec.get("backoffLimitPerIndex") is None else _LARGEST_INT32)
+    fill_absent(spec, "completionMode", "NonIndexed")
+    fill_absent(spec, "suspend", False)
+    failed = spec.get("podFailurePolicy") is not None
+    fill_absent(spec, "podReplacementPolicy", "Failed" if failed else "TerminatingOrFailed")
+    fill_absent(spec, "manualSelector", False)
+    default_failure_policy(spec)
+    default_template(spec, minor)
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:

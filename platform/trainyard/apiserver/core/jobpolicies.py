@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from trainyard.apiserver.core.shapes import Object, child, count, each, inner, integer, number, text
+from trainyard.apiserver.core.shapes import Object, child, count, each, fill, inner, integer, number, text
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 
@@ -25,6 +25,16 @@ _MOST_RULES = 20
 _MOST_CODES = 255
 _LONGEST_INDEXES = 64 * 1024
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+
+
+def default_failure_policy(spec: Object) -> None:
+    """Default the status of the conditions that a pod failure policy looks for."""
+    rules = inner(spec, "podFailurePolicy").get("rules")
+    for rule in rules if isinstance(rules, list) else ():
+        patterns = rule.get("onPodConditions") if isinstance(rule, dict) else None
+        for pattern in patterns if isinstance(patterns, list) else ():
+            if isinstance(pattern, dict):
+                fill(pattern, "status", "True")
 
 
 def check_failure_policy(spec: Object, path: Path) -> Iterator[Problem]:

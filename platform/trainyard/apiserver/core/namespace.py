@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from trainyard.apiserver.core.pods.rules import CORE
-from trainyard.apiserver.core.shapes import Object, inner, texts
+from trainyard.apiserver.core.shapes import Object, child, fill_absent, inner, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.meta.metadata import STANDARD_FINALIZERS
 from trainyard.apiserver.problems import Problem, Rule
@@ -21,7 +21,17 @@ _LEVELS = ("privileged", "baseline", "restricted")
 _VERSION = re.compile(r"latest|v1\.(0|[1-9][0-9]*)")
 
 
-def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
+def default(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds
+    """Label a Namespace with its own name."""
+    meta = child(value, "metadata")
+    if meta is None or not meta.get("name"):
+        return
+    fill_absent(meta, "labels", {})
+    if type(meta["labels"]) is dict:
+        meta["labels"]["kubernetes.io/metadata.name"] = meta["name"]
+
+
+def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
     """Yield finalizers that are no qualified names, and labels that Pod Security refuses; old ones may stay."""
     if old is None or not any(_check_security(old)):
         yield from _check_security(value)

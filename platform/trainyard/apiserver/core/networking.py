@@ -1,4 +1,4 @@
-"""ServiceCIDRs and IPAddresses: the ranges that Services get their addresses from, and who holds one.
+"""ServiceCIDRs and IPAddresses of networking.k8s.io: the ranges that Services get addresses from, and who holds one.
 
 Source: k8s.io/kubernetes v1.35.4 pkg/apis/networking/validation/validation.go.
 """

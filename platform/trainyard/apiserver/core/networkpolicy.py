@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from trainyard.apiserver.core import addresses
 from trainyard.apiserver.core.pods.containers import PROTOCOLS
 from trainyard.apiserver.core.selectors import check_label_selector
-from trainyard.apiserver.core.shapes import Object, child, count, each, inner, number, text, texts
+from trainyard.apiserver.core.shapes import Object, child, count, each, fill_absent, inner, number, text, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
@@ -22,6 +22,18 @@ PEER = Rule("core/network-policy-peer", f"{SOURCE} ValidateNetworkPolicyPeer")
 BLOCK = Rule("core/network-policy-block", f"{SOURCE} ValidateIPBlock")
 
 TYPES = ("Ingress", "Egress")
+
+
+def default(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds
+    """Default the directions of a NetworkPolicy and the protocols of its ports."""
+    if (spec := child(value, "spec")) is None:
+        return
+    if not spec.get("policyTypes"):
+        spec["policyTypes"] = ["Ingress", "Egress"] if count(spec, "egress") else ["Ingress"]
+    for direction in ("ingress", "egress"):
+        for _, rule in each(spec, direction):
+            for _, port in each(rule, "ports"):
+                fill_absent(port, "protocol", "TCP")
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ from trainyard.apiserver.core.pods import paths
 from trainyard.apiserver.core.pods.rules import CORE
 from trainyard.apiserver.core.pods.sources import SHARED, check_required, check_secret_name
 from trainyard.apiserver.core.selectors import check_node_selector
-from trainyard.apiserver.core.shapes import EMPTY, Object, child, each, inner, text, texts
+from trainyard.apiserver.core.shapes import EMPTY, Object, child, each, fill, fill_absent, inner, text, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 
@@ -32,6 +32,15 @@ _RENAMED_LABELS = {
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
 }
+
+
+def default(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds
+    """Default a PersistentVolume."""
+    if (spec := child(value, "spec")) is not None:
+        fill(spec, "persistentVolumeReclaimPolicy", "Retain")
+        fill_absent(spec, "volumeMode", "Filesystem")
+        if (source := child(spec, "hostPath")) is not None:
+            fill_absent(source, "type", "")
 
 
 def _csi(source: Object, path: Path) -> Iterator[Problem]:
@@ -92,7 +101,7 @@ KINDS = tuple(_NAMES.split())
 """The sources of volumes, in the order in which the server counts them."""
 
 
-def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
+def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
     """Yield what is wrong with a PersistentVolume, and what an update may not change."""
     spec, path = inner(value, "spec"), ("spec",)
     yield from check_access_modes(spec, path, VOLUME, "")

@@ -11,7 +11,7 @@ from trainyard.apiserver.core.amounts import check_quantities, millis
 from trainyard.apiserver.core.equality import differs
 from trainyard.apiserver.core.pods.rules import CORE
 from trainyard.apiserver.core.selectors import check_label_selector
-from trainyard.apiserver.core.shapes import EMPTY, Object, child, count, inner, text, texts
+from trainyard.apiserver.core.shapes import EMPTY, Object, child, count, fill_absent, inner, text, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.meta.metadata import check_annotations, check_labels
 from trainyard.apiserver.problems import Path, Problem, Rule
@@ -26,7 +26,30 @@ CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _FIXED = "is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 
 
-def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
+def default(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds
+    """Default a PersistentVolumeClaim, and drop data sources that the release does not look at.
+
+    Source: k8s.io/kubernetes v1.35.4 pkg/api/persistentvolumeclaim/util.go.
+    """
+    if (spec := child(value, "spec")) is None:
+        return
+    fill_absent(spec, "volumeMode", "Filesystem")
+    if inner(spec, "dataSourceRef").get("namespace"):
+        del spec["dataSourceRef"]
+    reference, source = child(spec, "dataSourceRef"), child(spec, "dataSource")
+    if reference is None and source is not None:
+        if (text(source, "apiGroup"), source.get("kind")) not in (
+            ("", "PersistentVolumeClaim"),
+            ("snapshot.storage.k8s.io", "VolumeSnapshot"),
+        ):
+            del spec["dataSource"]
+        else:
+            spec["dataSourceRef"] = dict(source)
+    elif reference is not None and source is None:
+        spec["dataSource"] = dict(reference)
+
+
+def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
     """Yield what is wrong with a PersistentVolumeClaim, and what an update may not change.
 
     Only a bound claim may grow: `old.status.phase` says which it is, and a claim without a status is pending.

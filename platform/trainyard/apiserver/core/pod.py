@@ -1,4 +1,4 @@
-"""Pods and PodTemplates as objects of their own.
+"""Pods: what admission decides of them, and what an update may change.
 
 Source: k8s.io/kubernetes v1.35.4 pkg/apis/core/validation/validation.go ValidatePodCreate, ValidatePodUpdate, and the
 admission plugins Priority and RuntimeClass.
@@ -11,10 +11,12 @@ from dataclasses import replace
 
 from trainyard.apiserver.core.equality import differs
 from trainyard.apiserver.core.pods.containers import check_images
+from trainyard.apiserver.core.pods.defaults import set_pod
+from trainyard.apiserver.core.pods.gates import drop_disabled
 from trainyard.apiserver.core.pods.options import kept, options_of
 from trainyard.apiserver.core.pods.rules import CORE, POD
 from trainyard.apiserver.core.pods.spec import check_spec
-from trainyard.apiserver.core.pods.template import MIRROR, check_pod_annotations, check_template
+from trainyard.apiserver.core.pods.template import MIRROR, check_pod_annotations
 from trainyard.apiserver.core.shapes import EMPTY, Object, child, count, each, inner, number, text
 from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Problem, Rule
@@ -31,6 +33,13 @@ _UPDATABLE = frozenset(
      "preemptionPolicy"}
 )  # fmt: skip
 """Fields with a rule of their own."""
+
+
+def default(value: Object, minor: int) -> None:
+    """Default a Pod."""
+    set_pod(value)
+    if (spec := child(value, "spec")) is not None:
+        drop_disabled(spec, minor)
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
@@ -52,14 +61,6 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
         yield from _check_admission(spec)
     else:
         yield from _check_update(spec, inner(old, "spec"))
-
-
-def check_pod_template(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
-    """Yield what is wrong with a PodTemplate; an update may change everything."""
-    options = options_of(minor(kubernetes))
-    if old is not None:
-        options = kept(options, inner(old, "template", "spec"))
-    yield from check_template(inner(value, "template"), ("template",), options)
 
 
 def _check_admission(spec: Object) -> Iterator[Problem]:

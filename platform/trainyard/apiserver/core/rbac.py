@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from trainyard.apiserver.core.equality import differs
 from trainyard.apiserver.core.selectors import check_label_selector
-from trainyard.apiserver.core.shapes import Object, child, count, each, inner
+from trainyard.apiserver.core.shapes import Object, child, count, each, fill, inner
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 
@@ -24,7 +24,16 @@ GROUP = "rbac.authorization.k8s.io"
 SUBJECTS = ("ServiceAccount", "User", "Group")
 
 
-def check_role(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
+def default_binding(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds
+    """Default the API groups of a RoleBinding or ClusterRoleBinding."""
+    if (role := child(value, "roleRef")) is not None:
+        fill(role, "apiGroup", "rbac.authorization.k8s.io")
+    for _, subject in each(value, "subjects"):
+        if subject.get("kind") in ("User", "Group"):
+            fill(subject, "apiGroup", "rbac.authorization.k8s.io")
+
+
+def check_role(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
     """Yield what is wrong with a Role or ClusterRole."""
     namespaced = value.get("kind") == "Role"
     for index, rule in each(value, "rules"):

@@ -14,7 +14,7 @@ from trainyard.apiserver.core import addresses
 from trainyard.apiserver.core.pods.containers import PROTOCOLS
 from trainyard.apiserver.core.pods.rules import CORE
 from trainyard.apiserver.core.servicechanges import check_changes, is_reachable, released
-from trainyard.apiserver.core.shapes import Object, child, count, each, inner, number, text, texts
+from trainyard.apiserver.core.shapes import Object, child, count, each, fill, fill_absent, inner, number, text, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.meta.metadata import check_labels, minor
 from trainyard.apiserver.problems import Path, Problem, Rule
@@ -34,6 +34,34 @@ _LARGEST_PORT = 65535
 _HINTS = "service.kubernetes.io/topology-aware-hints"
 _MODE = "service.kubernetes.io/topology-mode"
 _RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
+
+
+def default(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds
+    """Default a Service."""
+    if (spec := child(value, "spec")) is None:
+        return
+    fill(spec, "type", "ClusterIP")
+    fill(spec, "sessionAffinity", "None")
+    if spec["sessionAffinity"] == "None":
+        spec.pop("sessionAffinityConfig", None)
+    timeout = number(inner(spec, "sessionAffinityConfig", "clientIP"), "timeoutSeconds")
+    if spec["sessionAffinity"] == "ClientIP" and timeout is None:
+        spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": 10800}}
+    for _, port in each(spec, "ports"):
+        fill(port, "protocol", "TCP")
+        if port.get("targetPort") in (None, 0, ""):
+            port["targetPort"] = port.get("port", 0)
+    outside = spec["type"] in ("NodePort", "LoadBalancer") or (
+        spec["type"] == "ClusterIP" and count(spec, "externalIPs") > 0
+    )
+    if outside:
+        fill(spec, "externalTrafficPolicy", "Cluster")
+    if spec["type"] in ("NodePort", "LoadBalancer", "ClusterIP"):
+        fill_absent(spec, "internalTrafficPolicy", "Cluster")
+    if spec["type"] == "LoadBalancer":
+        fill_absent(spec, "allocateLoadBalancerNodePorts", True)
+    if text(spec, "clusterIP") and not count(spec, "clusterIPs"):
+        spec["clusterIPs"] = [spec["clusterIP"]]
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Reading fields of objects that may have any shape: what is malformed reads as absent.
+"""Reading and defaulting fields of objects that may have any shape: what is malformed reads as absent.
 
 Wrong types are another layer's findings, and semantic rules say nothing about such a subtree.
 """
@@ -76,3 +76,16 @@ def integer(digits: str) -> int:
     sign, size = (-1, digits[1:]) if digits.startswith("-") else (1, digits.removeprefix("+"))
     size = size.lstrip("0")
     return sign * (int(size or "0") if len(size) <= _MOST_DIGITS else _HUGE)
+
+
+def fill(value: Object, key: str, default: Any) -> None:
+    """Set a field that is absent, null or empty; what is empty and of another type is left to be refused."""
+    found = value.get(key)
+    if found is None or (not found and type(found) is type(default)):
+        value[key] = default
+
+
+def fill_absent(value: Object, key: str, default: Any) -> None:
+    """Set a field that is absent or null."""
+    if value.get(key) is None:
+        value[key] = default

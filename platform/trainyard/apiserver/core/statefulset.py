@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from trainyard.apiserver.core.apps import SOURCE, check_counts, check_endless, check_selector, options_for
 from trainyard.apiserver.core.equality import differs
 from trainyard.apiserver.core.persistentvolumeclaim import check_claim_spec
+from trainyard.apiserver.core.pods.defaults import default_template
 from trainyard.apiserver.core.pods.template import check_template
-from trainyard.apiserver.core.shapes import EMPTY, Object, child, each, inner, number, text
+from trainyard.apiserver.core.shapes import EMPTY, Object, child, each, fill, fill_absent, inner, number, text
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Problem, Rule
 
@@ -29,6 +30,32 @@ _CHANGEABLE = frozenset(
         "minReadySeconds",
     }
 )
+
+
+def default(value: Object, minor: int) -> None:
+    """Default a StatefulSet; `maxUnavailable` is behind a gate that is off."""
+    if (spec := child(value, "spec")) is None:
+        return
+    fill(spec, "podManagementPolicy", "OrderedReady")
+    fill_absent(spec, "replicas", 1)
+    fill_absent(spec, "revisionHistoryLimit", 10)
+    fill_absent(spec, "updateStrategy", {})
+    if (strategy := child(spec, "updateStrategy")) is not None:
+        if not strategy.get("type"):
+            strategy["type"] = "RollingUpdate"
+            fill_absent(strategy, "rollingUpdate", {})
+        if (rolling := child(strategy, "rollingUpdate")) is not None and strategy["type"] == "RollingUpdate":
+            fill_absent(rolling, "partition", 0)
+            rolling.pop("maxUnavailable", None)
+    fill_absent(spec, "persistentVolumeClaimRetentionPolicy", {})
+    if (policy := child(spec, "persistentVolumeClaimRetentionPolicy")) is not None:
+        fill(policy, "whenDeleted", "Retain")
+        fill(policy, "whenScaled", "Retain")
+    claims = spec.get("volumeClaimTemplates")
+    for claim in claims if isinstance(claims, list) else ():
+        if isinstance(claim, dict) and (claim_spec := child(claim, "spec")) is not None:
+            fill_absent(claim_spec, "volumeMode", "Filesystem")
+    default_template(spec, minor)
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Storage's cluster-wide objects: classes, CSI drivers and capacities.
+"""StorageClasses, VolumeAttributesClasses, CSIDrivers and CSIStorageCapacities of storage.k8s.io.
 
 Source: k8s.io/kubernetes v1.35.4 pkg/apis/storage/validation/validation.go.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from trainyard.apiserver.core.amounts import check_quantity, nanos
 from trainyard.apiserver.core.equality import check_immutable, differs
 from trainyard.apiserver.core.selectors import check_label_selector
-from trainyard.apiserver.core.shapes import EMPTY, Object, child, count, each, inner, number, text, texts
+from trainyard.apiserver.core.shapes import EMPTY, Object, child, count, each, fill_absent, inner, number, text, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 
@@ -29,7 +29,33 @@ _SHORTEST_TOKEN = 600
 _SHORTEST_PERIOD = 10
 
 
-def check_storage_class(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
+def default_storage_class(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds
+    """Default a StorageClass."""
+    fill_absent(value, "reclaimPolicy", "Delete")
+    fill_absent(value, "volumeBindingMode", "Immediate")
+
+
+def default_csi_driver(value: Object, minor: int) -> None:
+    """Default a CSIDriver."""
+    if (spec := child(value, "spec")) is None:
+        return
+    for field, default in (
+        ("attachRequired", True),
+        ("podInfoOnMount", False),
+        ("storageCapacity", False),
+        ("fsGroupPolicy", "ReadWriteOnceWithFSType"),
+        ("requiresRepublish", False),
+        ("seLinuxMount", False),
+    ):
+        fill_absent(spec, field, default)
+    if not spec.get("volumeLifecycleModes"):
+        spec["volumeLifecycleModes"] = ["Persistent"]
+    if minor < 35:
+        spec.pop("serviceAccountTokenInSecrets", None)
+        spec.pop("nodeAllocatableUpdatePeriodSeconds", None)
+
+
+def check_storage_class(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
     """Yield what is wrong with a StorageClass; of it, only expansion, mount options and topologies may change."""
     yield from _check_provisioner(value, "provisioner")
     yield from _check_parameters(value, empty=True)

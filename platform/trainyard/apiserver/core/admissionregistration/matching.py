@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.apiserver.core.selectors import check_label_selector
-from trainyard.apiserver.core.shapes import Object, count, each, text, texts
+from trainyard.apiserver.core.shapes import Object, count, each, fill_absent, text, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 
@@ -24,6 +24,13 @@ SCOPES = ("*", "Cluster", "Namespaced")
 MATCH_POLICIES = ("Equivalent", "Exact")
 FAILURE_POLICIES = ("Fail", "Ignore")
 _MOST_CONDITIONS = 64
+
+
+def default_matching(owner: Object) -> None:
+    """Default which objects a webhook or a policy is for."""
+    fill_absent(owner, "matchPolicy", "Equivalent")
+    fill_absent(owner, "namespaceSelector", {})
+    fill_absent(owner, "objectSelector", {})
 
 
 def check_choice(owner: Object, field: str, choices: tuple[str, ...], path: Path, rule: Rule) -> Iterator[Problem]:

@@ -14,10 +14,11 @@ from trainyard.apiserver.core.admissionregistration.matching import (
     check_choice,
     check_conditions,
     check_match,
+    default_matching,
     is_blank,
 )
 from trainyard.apiserver.core.selectors import check_label_selector
-from trainyard.apiserver.core.shapes import Object, child, count, each, inner, text, texts
+from trainyard.apiserver.core.shapes import Object, child, count, each, fill_absent, inner, text, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 
@@ -37,7 +38,29 @@ _RESERVED = frozenset(
 )  # fmt: skip
 
 
-def check_policy(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
+def default_policy(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds
+    """Default an admission policy."""
+    if (spec := child(value, "spec")) is not None:
+        fill_absent(spec, "failurePolicy", "Fail")
+        _match_resources(spec, "matchConstraints")
+
+
+def default_binding(value: Object, minor: int) -> None:  # noqa: ARG001
+    """Default the binding of an admission policy."""
+    if (spec := child(value, "spec")) is not None:
+        _match_resources(spec, "matchResources")
+
+
+def _match_resources(spec: Object, field: str) -> None:
+    if (resources := child(spec, field)) is None:
+        return
+    default_matching(resources)
+    for kind in ("resourceRules", "excludeResourceRules"):
+        for _, rule in each(resources, kind):
+            fill_absent(rule, "scope", "*")
+
+
+def check_policy(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
     """Yield what is wrong with a ValidatingAdmissionPolicy."""
     spec = inner(value, "spec")
     yield from _check_common(spec, mutating=False)

@@ -17,11 +17,12 @@ from trainyard.apiserver.core.admissionregistration.matching import (
     check_choice,
     check_conditions,
     check_rule,
+    default_matching,
 )
 from trainyard.apiserver.core.configmap import BASE64, decoded
 from trainyard.apiserver.core.expressions import compile_error, requests
 from trainyard.apiserver.core.selectors import check_label_selector
-from trainyard.apiserver.core.shapes import Object, child, each, inner, number, text, texts
+from trainyard.apiserver.core.shapes import Object, child, each, fill_absent, inner, number, text, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
@@ -36,7 +37,22 @@ _bad_escape = re.compile("%(?![0-9A-Fa-f]{2})").search
 _bad_host = re.compile(r'[\s<>"\\^`{|}]').search
 
 
-def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
+def default(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds
+    """Default a webhook configuration."""
+    mutating = value.get("kind") == "MutatingWebhookConfiguration"
+    for _, webhook in each(value, "webhooks"):
+        fill_absent(webhook, "failurePolicy", "Fail")
+        fill_absent(webhook, "timeoutSeconds", 10)
+        default_matching(webhook)
+        if mutating:
+            fill_absent(webhook, "reinvocationPolicy", "Never")
+        for _, rule in each(webhook, "rules"):
+            fill_absent(rule, "scope", "*")
+        if (reference := child(inner(webhook, "clientConfig"), "service")) is not None:
+            fill_absent(reference, "port", 443)
+
+
+def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
     """Yield what is wrong with a validating or mutating webhook configuration."""
     seen: set[str] = set()
     for index, webhook in each(value, "webhooks"):

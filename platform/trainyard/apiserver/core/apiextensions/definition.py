@@ -45,6 +45,23 @@ _WITH_STATUS = frozenset(_WITH_STATUS_NAMES.split())
 """What the root of a schema may say where status is a subresource."""
 
 
+def default(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds
+    """Default a CustomResourceDefinition."""
+    if (spec := child(value, "spec")) is None:
+        return
+    names = child(spec, "names")
+    if names is not None and text(names, "kind"):
+        if not names.get("singular"):
+            names["singular"] = names["kind"].lower()
+        if not names.get("listKind"):
+            names["listKind"] = f"{names['kind']}List"
+    if spec.get("conversion") is None:
+        spec["conversion"] = {"strategy": "None"}
+    service = child(inner(spec, "conversion", "webhook", "clientConfig"), "service")
+    if service is not None and service.get("port") is None:
+        service["port"] = 443
+
+
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
     """Yield what is wrong with a CustomResourceDefinition, and what an update may not change.
 

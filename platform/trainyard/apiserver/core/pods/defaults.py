@@ -5,30 +5,16 @@ Source: k8s.io/kubernetes v1.35.4 pkg/apis/core/v1/defaults.go.
 
 from __future__ import annotations
 
-from typing import Any
-
+from trainyard.apiserver.core.pods.gates import drop_disabled
 from trainyard.apiserver.core.pods.resources import aggregate
 from trainyard.apiserver.core.pods.sources import REQUIRED
 from trainyard.apiserver.core.resourcenames import is_huge_page, may_overcommit
-from trainyard.apiserver.core.shapes import Object, child, each, flag, number
+from trainyard.apiserver.core.shapes import Object, child, each, fill, fill_absent, flag, number
 
 _PROBE = (("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3))
 _DISK_SOURCES = frozenset(
     {*REQUIRED, "cephfs", "downwardAPI", "emptyDir", "ephemeral", "fc", "flocker", "image", "projected"}
 )
-
-
-def fill(value: Object, key: str, default: Any) -> None:
-    """Set a field that is absent, null or empty; what is empty and of another type is left to be refused."""
-    found = value.get(key)
-    if found is None or (not found and type(found) is type(default)):
-        value[key] = default
-
-
-def fill_absent(value: Object, key: str, default: Any) -> None:
-    """Set a field that is absent or null."""
-    if value.get(key) is None:
-        value[key] = default
 
 
 def set_template(template: Object) -> None:
@@ -169,3 +155,11 @@ def pull_policy(image: object) -> str:
         return "IfNotPresent"
     tag = image.rpartition("/")[2].partition(":")[2]
     return "Always" if tag in ("", "latest") else "IfNotPresent"
+
+
+def default_template(owner: Object, minor: int) -> None:
+    """Default the pod template of an object, and drop what the release does not look at."""
+    if (embedded := child(owner, "template")) is not None:
+        set_template(embedded)
+        if (spec := child(embedded, "spec")) is not None:
+            drop_disabled(spec, minor)

@@ -1,4 +1,4 @@
-"""Claims on devices, their templates, and device classes.
+"""ResourceClaims, ResourceClaimTemplates and DeviceClasses: requests for devices, constraints, configuration.
 
 Source: k8s.io/kubernetes v1.35.4 pkg/apis/resource/validation/validation.go, compared with v1.34.4 and v1.36.3.
 """
@@ -13,7 +13,7 @@ from trainyard.apiserver.core.equality import check_immutable
 from trainyard.apiserver.core.expressions import compile_error, devices
 from trainyard.apiserver.core.pods.sources import driver_name
 from trainyard.apiserver.core.resourcenames import is_extended
-from trainyard.apiserver.core.shapes import EMPTY, Object, child, count, each, inner, number, text, texts
+from trainyard.apiserver.core.shapes import EMPTY, Object, child, count, each, fill, inner, number, text, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.meta.metadata import check_annotations, check_labels, minor
 from trainyard.apiserver.problems import Path, Problem, Rule
@@ -34,6 +34,46 @@ _MOST_TOLERATIONS = 16
 _LONGEST = 10 * 1024
 _LONGEST_ID = 32
 Requests = dict[str, set[str]]
+
+
+def default_claim(value: Object, minor: int) -> None:
+    """Default a ResourceClaim."""
+    if (spec := child(value, "spec")) is not None:
+        _device_requests(spec, minor)
+
+
+def default_template(value: Object, minor: int) -> None:
+    """Default a ResourceClaimTemplate."""
+    if (spec := child(inner(value, "spec"), "spec")) is not None:
+        _device_requests(spec, minor)
+
+
+def _device_requests(spec: Object, minor: int) -> None:
+    for _, request in each(inner(spec, "devices"), "requests"):
+        exact = child(request, "exactly")
+        for asked in [exact, *(sub for _, sub in each(request, "firstAvailable"))]:
+            if asked is not None:
+                _device_request(asked, minor)
+    if minor < 36:
+        for _, constraint in each(inner(spec, "devices"), "constraints"):
+            constraint.pop("distinctAttribute", None)
+
+
+def _device_request(asked: Object, minor: int) -> None:
+    fill(asked, "allocationMode", "ExactCount")
+    if asked["allocationMode"] == "ExactCount":
+        fill(asked, "count", 1)
+    if minor == 35:  # 1.34 keeps them although their gate is off, and from 1.36 on it is on
+        asked.pop("tolerations", None)
+    if minor < 36:
+        asked.pop("capacity", None)
+
+
+def default_class(value: Object, minor: int) -> None:
+    """Drop from a DeviceClass what the release does not look at."""
+    spec = child(value, "spec")
+    if spec is not None and minor < 36:
+        spec.pop("extendedResourceName", None)
 
 
 def check_claim(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
@@ -59,7 +99,7 @@ def check_template(value: Object, *, kubernetes: str, old: Object | None = None)
     yield from check_claim_spec(inner(spec, "spec"), ("spec", "spec"), minor(kubernetes))
 
 
-def check_class(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001
+def check_class(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
     """Yield what is wrong with a DeviceClass."""
     spec = inner(value, "spec")
     yield from check_selectors(spec, ("spec",), minor(kubernetes))

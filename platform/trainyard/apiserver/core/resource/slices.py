@@ -35,6 +35,24 @@ _PART = r"(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
 _SEMVER = re.compile(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PART}(?:\.{_PART})*)?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?", re.ASCII
 )
+_GATED_OF_DEVICES = (
+    "allNodes", "allowMultipleAllocations", "bindingConditions", "bindingFailureConditions", "bindsToNode",
+    "consumesCounters", "nodeName", "nodeSelector", "taints",
+)  # fmt: skip
+
+
+def default(value: Object, minor: int) -> None:
+    """Drop from a ResourceSlice what the release does not look at."""
+    if minor >= 36 or (spec := child(value, "spec")) is None:
+        return
+    for field in ("perDeviceNodeSelection", "sharedCounters"):
+        spec.pop(field, None)
+    for _, device in each(spec, "devices"):
+        for field in _GATED_OF_DEVICES:
+            device.pop(field, None)
+        for capacity in inner(device, "capacity").values():
+            if isinstance(capacity, dict):
+                capacity.pop("requestPolicy", None)
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
