@@ -13,8 +13,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agreement import cases
-from agreement.mutate import mutate
+from apiserver.agreement import cases
+from apiserver.agreement.mutate import mutate
 from trainyard.apiserver import catalog
 from trainyard.apiserver.catalog import Catalog
 from trainyard.checks.validate import strangers
