@@ -1,4 +1,4 @@
-"""One object's verdict, layer by layer, in the order of the API server."""
+"""The verdict on one object, layer by layer, in the order of the API server."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from trainyard.apiserver import core, webhooks
-from trainyard.apiserver.catalog import Catalog, Missing
-from trainyard.apiserver.catalog.served import Kind
-from trainyard.apiserver.core import defaults as core_defaults
-from trainyard.apiserver.core import updates
+from trainyard.apiserver.catalog import Catalog, Kind, Missing
 from trainyard.apiserver.meta import metadata
+from trainyard.apiserver.prepare import Preparation, Prepared
 from trainyard.apiserver.problems import UNKNOWN, Problem
-from trainyard.apiserver.schema import apply, defaults, nulls, structural
 from trainyard.apiserver.validations.kept import Rulebook
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Layer, Location, Severity
@@ -24,10 +21,6 @@ if TYPE_CHECKING:
 
 Verdict = Literal["valid", "invalid", "unknown"]
 
-ENUM = "schema/enum"
-"""What a closed set of a core type refuses: the server asks for it after it has dropped what it does not look at."""
-DUPLICATE = "schema/duplicate"
-"""What server-side apply refuses before it merges lists, after which nothing is there twice."""
 POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 
 
@@ -71,22 +64,10 @@ class Judge:
         found = self.catalog.lookup(*manifest.gvk)
         if isinstance(found, Missing):
             return self._unknown(manifest, found)
-        before = None if old is None else self._prepared(old, found)
-        value = defaults.apply(manifest.value, found)
-        decoding = list(self._structure(value, found)) if found.typed else None
-        doubled: list[Problem] = []
-        if before is not None and decoding is not None and all(each.rule == ENUM for each in decoding):
-            merged = apply.merge(updates.stored(before), old, manifest.value, found.schema)
-            value = defaults.apply(merged, found)
-            updates.keep(value, before)
-        elif before is not None and decoding is None:
-            doubled = [each for each in self._structure(value, found) if each.rule == DUPLICATE]
-            value = defaults.apply(apply.merge(before, old, manifest.value, found.schema), found)
-        self._prepare(value, found, manifest.value, before)
-        if decoding:
-            decoding = [each for each in decoding if each.rule != ENUM or is_there(value, manifest.value, each.path)]
-        findings = tuple(self._finding(manifest, each, "schema") for each in doubled)
-        findings += tuple(self._findings(manifest, found, value, before, decoding))
+        preparation = Preparation(found, self.catalog.kubernetes, self.catalog.projects, self.around)
+        prepared = preparation.created(manifest.value) if old is None else preparation.updated(manifest.value, old)
+        value, before = prepared.value, prepared.before
+        findings = tuple(self._findings(manifest, found, prepared))
         verdict = verdict_of(findings)
         if verdict == "valid":
             findings += tuple(self._webhooks(manifest, found, value, before))
@@ -97,22 +78,11 @@ class Judge:
                 findings += said
         return Judgement(manifest, verdict, findings, value, found, before, self.spec_of(manifest))
 
-    def _findings(
-        self,
-        manifest: Manifest,
-        kind: Kind,
-        value: dict[str, Any],
-        old: dict[str, Any] | None,
-        decoding: Iterable[Problem] | None,
-    ) -> Iterator[Finding]:
-        """Run the layers; rules in CEL run on a sound structure only, as they do on a server.
-
-        `decoding` is what a core kind's types refuse; a custom resource is held against its schema last of all.
-        """
-        kubernetes = self.catalog.kubernetes
-        refused: set[Path] = set()
-        for problem in self._structure(value, kind) if decoding is None else decoding:
-            refused.add(problem.path)
+    def _findings(self, manifest: Manifest, kind: Kind, prepared: Prepared) -> Iterator[Finding]:
+        """Run the layers; rules in CEL run on a sound structure only, as they do on a server."""
+        kubernetes, value, old = self.catalog.kubernetes, prepared.value, prepared.before
+        refused = {problem.path for problem in prepared.problems}
+        for problem in (*prepared.doubled, *prepared.problems):
             yield self._finding(manifest, problem, "schema")
         malformed = bool(refused)
         for problem in metadata.check(value, kubernetes=kubernetes, namespaced=kind.namespaced, old=old):
@@ -125,27 +95,6 @@ class Judge:
         if kind.deprecated:
             problem = Problem(("apiVersion",), "schema/deprecated", kind.deprecated, f"{kind.project} {kind.release}")
             yield self._finding(manifest, problem, "schema", Severity.WARNING)
-
-    def _structure(self, value: dict[str, Any], kind: Kind) -> Iterator[Problem]:
-        """Yield what types and schemas refuse; of kinds whose own rules nobody restates, also what OpenAPI requires."""
-        unrestated = kind.typed and (kind.group, kind.kind) not in core.CHECKS
-        return structural.check(value, kind, kubernetes=self.catalog.kubernetes, required=unrestated)
-
-    def _prepared(self, value: dict[str, Any], kind: Kind) -> dict[str, Any]:
-        """Return a copy with all defaults, the installed operators' too."""
-        filled: dict[str, Any] = defaults.apply(value, kind)
-        self._prepare(filled, kind, value, None)
-        return filled
-
-    def _prepare(self, filled: dict[str, Any], kind: Kind, given: dict[str, Any], old: dict[str, Any] | None) -> None:
-        """Put Go's and the operators' defaults into an object that has its schema's: what rules see."""
-        if kind.typed:
-            nulls.put(filled, kind.schema)
-            if filled.get("spec") is None and "spec" in kind.schema["properties"]:
-                filled["spec"] = {}
-            core_defaults.apply(filled, self.catalog.kubernetes)
-        projects = self.catalog.projects
-        webhooks.default(filled, kind=kind, projects=projects, old=old, given=given, around=self.around)
 
     def _rules(
         self,
@@ -250,21 +199,6 @@ def verdict_of(findings: Iterable[Finding]) -> Verdict:
     return "unknown" if all(each.rule == UNKNOWN for each in errors) else "invalid"
 
 
-def is_there(value: Any, given: Any, path: Path) -> bool:
-    """Whether a field is looked at as it is given: what a release drops or keeps as it was may hold any word."""
-    for part in path:
-        try:
-            value, given = value[part], given[part]
-        except (KeyError, IndexError, TypeError):
-            return False
-    return bool(value == given)
-
-
 def beneath(path: Path, refused: set[Path]) -> bool:
     """Say whether a field, or what it stands in, was refused already: one mistake is one finding."""
     return bool(refused) and any(path[:length] in refused for length in range(1, len(path) + 1))
-
-
-def judge_all(judge: Judge, manifests: Iterable[Manifest]) -> Iterator[Judgement]:
-    """Judge objects one by one, in their order."""
-    return (judge.judge(manifest) for manifest in manifests)
