@@ -26,8 +26,6 @@ from trainyard.manifests import Manifest
 if TYPE_CHECKING:
     from trainyard.checks.policy import Policy
 
-NEWEST = "1.36"
-
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -50,12 +48,6 @@ class Subject:
     old: dict[str, Any] | None = None
     spec: Location | None = None
     valid: bool = True
-
-
-def check_cel(manifests: Iterable[Manifest], rules: Iterable[Policy], waivers: Waivers) -> list[Finding]:
-    """Run our policies over objects as they are written, without a schema at hand."""
-    subjects = [Subject(each, each.value, engine.guess(*each.gvk)) for each in manifests]
-    return [found for _, _, found in run(subjects, ours(rules, NEWEST), Surroundings(), waivers)]
 
 
 def check_judged(

@@ -24,7 +24,6 @@ from trainyard.apiserver.problems import Problem, Rule
 IMMUTABLE = Rule("update/pod", f"{CORE} ValidatePodUpdate")
 PRIORITY = Rule("core/pod-priority", "k8s.io/kubernetes v1.35.4 plugin/pkg/admission/priority/admission.go")
 OVERHEAD = Rule("core/pod-overhead", "k8s.io/kubernetes v1.35.4 plugin/pkg/admission/runtimeclass/admission.go")
-TOKEN = Rule("core/pod", f"{CORE} validatePodMetadataAndSpec")
 
 _SYSTEM_CLASSES = {"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
 _UPDATABLE = frozenset(

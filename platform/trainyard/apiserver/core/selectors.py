@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.apiserver.core.shapes import Object, child, count, each, inner, text, texts
+from trainyard.apiserver.core.shapes import Object, count, each, inner, text, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.meta.metadata import check_labels
 from trainyard.apiserver.problems import Path, Problem, Rule
@@ -129,11 +129,3 @@ def _meets(expression: Object, labels: Object) -> bool | None:
         present: bool = key in labels
         return present if operator == "Exists" else not present
     return None
-
-
-def label_keys(selector: Object | None) -> set[str]:
-    """Every key that a label selector speaks of."""
-    if selector is None:
-        return set()
-    keys = set(child(selector, "matchLabels") or ())
-    return keys | {text(expression, "key") for _, expression in each(selector, "matchExpressions")}

@@ -20,7 +20,6 @@ CLASS = Rule("core/storage-class", f"{SOURCE} ValidateStorageClass")
 TOPOLOGY = Rule("core/storage-topology", f"{SOURCE} validateAllowedTopologies")
 DRIVER = Rule("core/csi-driver", f"{SOURCE} ValidateCSIDriver")
 CAPACITY = Rule("core/csi-capacity", f"{SOURCE} ValidateCSIStorageCapacity")
-ATTACHMENT = Rule("core/volume-attachment", f"{SOURCE} ValidateVolumeAttachment")
 IMMUTABLE = Rule("update/storage", f"{SOURCE} ValidateStorageClassUpdate")
 
 _MOST_PARAMETERS = 512

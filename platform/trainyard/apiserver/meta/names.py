@@ -103,13 +103,6 @@ def label_value(value: Any) -> str | None:
     return NOT_VALUE
 
 
-def domain_prefixed_key(value: Any) -> str | None:
-    """A label key whose prefix may not be left out."""
-    if type(value) is not str or (_is_key(value) and "/" in value):
-        return None
-    return "must be a domain-prefixed key, such as 'acme.io/foo'"
-
-
 def domain_prefixed_path(value: Any) -> str | None:
     """`domain/path`: who manages a Job."""
     if type(value) is not str:

@@ -18,8 +18,6 @@ FUNCTIONS = Functions()
 CROSS_TYPE = Functions(since=28)
 OPTIONALS = Functions(since=28)
 
-NOT_STRICT = frozenset({"_&&_", "_||_", "_?_:_"})
-
 
 @FUNCTIONS.define("_&&_(bool, bool) -> bool", "_||_(bool, bool) -> bool", "_?_:_(bool, A, A) -> A")
 def by_compiler(*_: Any) -> Any:
