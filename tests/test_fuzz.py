@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from apiserver.agreement import cases
 from apiserver.agreement.mutate import mutate
-from trainyard.apiserver import catalog
-from trainyard.apiserver.catalog import Catalog
+from trainyard.apiserver import Catalog, catalog
 from trainyard.checks.validate import strangers
 from trainyard.report import render
 

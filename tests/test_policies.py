@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.apiserver import catalog
-from trainyard.apiserver.catalog import Catalog
-from trainyard.apiserver.judge import Judge
+from trainyard.apiserver import Catalog, Judge, catalog
 from trainyard.checks.policies import RUN_LABEL, Waiver, Waivers, check
 from trainyard.checks.policy import Policy, load_policies
 from trainyard.checks.result import Result

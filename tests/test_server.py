@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.apiserver import catalog
-from trainyard.apiserver.catalog import Missing
+from trainyard.apiserver import Missing, catalog
 from trainyard.checks.inputs import decode
 from trainyard.specs.load import load_repository
 from trainyard.system import files

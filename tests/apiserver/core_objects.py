@@ -6,10 +6,9 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.apiserver import core
+from trainyard.apiserver import Problem, core
 from trainyard.apiserver.core import defaults
 from trainyard.apiserver.meta import metadata
-from trainyard.apiserver.problems import Problem
 
 GONE = object()
 """Stands for a field that is taken away."""

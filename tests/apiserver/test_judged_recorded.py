@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from apiserver.core_objects import changed
-from trainyard.apiserver import catalog
-from trainyard.apiserver.judge import Judge
+from trainyard.apiserver import Judge, catalog
 from trainyard.checks.inputs import decode
 from trainyard.system.data import schemas_dir
 

@@ -9,15 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trainyard.apiserver import Catalog, Judgement, neighbours
 from trainyard.apiserver.admission import policies as engine
 from trainyard.apiserver.admission.policies import Binding, Decision, Request, Resource, Surroundings, typecheck
-from trainyard.apiserver.catalog import Catalog
 from trainyard.apiserver.catalog import load as load_catalog
-from trainyard.apiserver.judge import Judgement
 from trainyard.apiserver.meta.metadata import minor
-from trainyard.checks import repeated
+from trainyard.apiserver.neighbours import BINDING, POLICY
 from trainyard.checks.policies import RUN_LABEL, Waivers
-from trainyard.checks.repeated import BINDING, POLICY
 from trainyard.checks.result import Outcome
 from trainyard.documents import format_path
 from trainyard.findings import Finding, Location, Severity
@@ -60,8 +58,8 @@ def check_judged(
     """
     sound = [each for each in judgements if each.value is not None and not malformed(each)]
     subjects = list(admitted(sound, catalog))
-    several = repeated.unclear(each.value for each in subjects)
-    shaping = [each for each in subjects if repeated.identity(each.value) not in several]
+    several = neighbours.unclear(each.value for each in subjects)
+    shaping = [each for each in subjects if neighbours.identity(each.value) not in several]
     objects = tuple(each.value for each in shaping)
     namespaces = {each.manifest.name: each.value for each in shaping if each.manifest.gvk == ("", "v1", "Namespace")}
     around = Surroundings(namespaces, objects, complete=complete)

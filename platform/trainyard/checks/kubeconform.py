@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard import documents
-from trainyard.apiserver.catalog import Catalog, Kind
+from trainyard.apiserver import Catalog, Kind
 from trainyard.apiserver.catalog.overlap import OWNERS
 from trainyard.apiserver.catalog.served import INPUTS
 from trainyard.errors import ToolError

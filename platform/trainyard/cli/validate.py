@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from trainyard.apiserver.validations.kept import Rulebook
+    from trainyard.apiserver import Rulebook
     from trainyard.checks.result import Result
 
 

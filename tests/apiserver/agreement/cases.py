@@ -14,8 +14,7 @@ from apiserver.agreement.mutate import mutate
 from apiserver.agreement.updates import change
 from apiserver.agreement.verdicts import Case
 from apiserver.agreement.yamls import respell
-from trainyard.apiserver.catalog import Catalog, Missing
-from trainyard.apiserver.catalog.served import Kind
+from trainyard.apiserver import Catalog, Kind, Missing
 from trainyard.checks.inputs import RECORDS, decode
 from trainyard.manifests import Manifest
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from apiserver.agreement.samples import make_object, make_value
 from apiserver.agreement.words import ODD_TEXTS, WORDS
+from trainyard.apiserver import Kind
 from trainyard.apiserver.catalog.schemas import Schema
-from trainyard.apiserver.catalog.served import Kind
 from trainyard.documents import Path
 from trainyard.live.server import Server
 

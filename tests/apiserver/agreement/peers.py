@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from apiserver.agreement.verdicts import Case, Ours
-from trainyard.apiserver.catalog import Catalog
+from trainyard.apiserver import Catalog
 from trainyard.checks import kubeconform
 from trainyard.live.server import Server
 from trainyard.system import kubeconform as program

@@ -12,8 +12,7 @@ from typing import Any
 from apiserver.agreement.cases import OBJECTS
 from apiserver.agreement.grow import grow
 from apiserver.agreement.verdicts import Case, Ours, Theirs
-from trainyard.apiserver.catalog import Catalog
-from trainyard.apiserver.catalog.served import Kind
+from trainyard.apiserver import Catalog, Kind
 from trainyard.live.server import Server
 
 CASES = Path(__file__).resolve().parent / "cases.jsonl"

@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 from apiserver.agreement.words import NAMED, number_for, text_for, typed_value
+from trainyard.apiserver import Kind
 from trainyard.apiserver.catalog.schemas import Schema
-from trainyard.apiserver.catalog.served import Kind
 
 DEEP = 9
 """Levels below which only what is required is filled in."""

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.apiserver.catalog import Catalog, Missing
-from trainyard.apiserver.judge import Judge
+from trainyard.apiserver import Catalog, Judge, Missing
 from trainyard.checks.inputs import decode
 from trainyard.errors import ToolError
 from trainyard.findings import Severity

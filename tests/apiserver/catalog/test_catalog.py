@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from make import make_crd
-from trainyard.apiserver import catalog
-from trainyard.apiserver.catalog import Kind, Missing
+from trainyard.apiserver import Kind, Missing, catalog
 from trainyard.apiserver.catalog.releases import nearest
 from trainyard.checks.versions import parse_projects
 from trainyard.findings import Location, Severity

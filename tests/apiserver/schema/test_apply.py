@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from apiserver import core_objects as objects
-from trainyard.apiserver import catalog
-from trainyard.apiserver.judge import Judge
+from trainyard.apiserver import Judge, catalog
 from trainyard.apiserver.schema import apply
 from trainyard.checks.inputs import decode
 from trainyard.documents import dump

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from make import make_crd
-from trainyard.apiserver import catalog
-from trainyard.apiserver.catalog.served import Kind, from_crd
-from trainyard.apiserver.problems import Problem
+from trainyard.apiserver import Kind, Problem, catalog
+from trainyard.apiserver.catalog.served import from_crd
 from trainyard.apiserver.schema import defaults, formats, structural
 
 RECORDED = Path(__file__).resolve().parent / "structural.jsonl"

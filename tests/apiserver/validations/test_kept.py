@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from trainyard.apiserver import catalog
-from trainyard.apiserver.catalog.served import Kind
-from trainyard.apiserver.validations.kept import LIMIT_BYTES, Rulebook, code, open_for
+from trainyard.apiserver import Kind, Rulebook, catalog
+from trainyard.apiserver.validations.kept import LIMIT_BYTES, code, open_for
 from trainyard.checks.validate import strangers
 from trainyard.system import cache, files
 from trainyard.system.cache import Cache

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from trainyard.apiserver import catalog
-from trainyard.apiserver.catalog.served import Kind, from_crd
+from trainyard.apiserver import Kind, Rulebook, catalog
+from trainyard.apiserver.catalog.served import from_crd
 from trainyard.apiserver.validations import walk
-from trainyard.apiserver.validations.kept import Rulebook
 from trainyard.apiserver.validations.tree import Node, restored, tree
 from trainyard.documents import format_path
 

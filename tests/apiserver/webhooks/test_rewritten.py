@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from trainyard.apiserver import catalog
-from trainyard.apiserver.judge import Judge
+from trainyard.apiserver import Judge, catalog
 from trainyard.apiserver.webhooks import rewritten
 from trainyard.checks.inputs import decode
 from trainyard.findings import Severity

@@ -15,8 +15,7 @@ import pytest
 
 from apiserver.agreement import hooks
 from conftest import ROOT
-from trainyard.apiserver import catalog, webhooks
-from trainyard.apiserver.judge import Judge
+from trainyard.apiserver import Judge, catalog, webhooks
 from trainyard.checks.inputs import decode
 from trainyard.findings import Severity
 

@@ -1,6 +1,7 @@
-"""Finds objects that inputs describe in more than one way, as overlays for several clusters do.
+"""What objects that are judged together mean for each other: CRDs, policies, Namespaces, and what webhooks look up.
 
-Which of them a cluster has cannot be told, so each is judged itself and none has a say in the verdict on others.
+An object that is described in more than one way, as overlays for several clusters do, is judged itself and has no say
+in the verdict on others: which of its descriptions a cluster has cannot be told.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ def clear(values: Sequence[Any]) -> list[Any]:
 
 
 def with_crds(known: Catalog, values: Sequence[Any]) -> Catalog:
-    """Return the catalog with the CRDs among the values; one of several ways counts where nothing else serves it."""
+    """Return the catalog with the CRDs among the values.
+
+    Of a CRD that is described in several ways, the last one counts if no other definition serves its kind.
+    """
     several = unclear(values)
     if not several:
         return known.with_crds(values)
@@ -65,7 +69,7 @@ def with_crds(known: Catalog, values: Sequence[Any]) -> Catalog:
 
 
 def aware(judge: Judge, values: Sequence[Any]) -> Judge:
-    """Return a judge that knows what the values say of each other: definitions, levels of namespaces, and the rest."""
+    """Return a judge that knows the values: their CRDs, the levels of their Namespaces, and what webhooks look up."""
     known, others = with_crds(judge.catalog, values), clear(values)
     security = podsecurity.admission(others, kubernetes=known.kubernetes)
     return replace(judge, catalog=known, around=webhooks.around(others), security=security)

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import ROOT
 from make import make_crd
-from trainyard.checks import repeated
+from trainyard.apiserver import neighbours
 from trainyard.checks.validate import strangers
 
 ADMISSION = "admissionregistration.k8s.io/v1"
@@ -82,7 +82,7 @@ def test_the_note_stays_short() -> None:
     made = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"n{n}"}, "x": x} for n in range(5) for x in "ab"
     ]
-    assert repeated.note(made) == (
+    assert neighbours.note(made) == (
         "described in several ways, and so without a say in other objects: "
         "Namespace n0, Namespace n1, Namespace n2 and 2 more"
     )
