@@ -34,7 +34,7 @@ TYPES: dict[str, type[Any]] = {"string": str, "list": list, "object": dict}
 
 def invalid(rule: str, value: Any, detail: str) -> list[Fault]:
     """Report a value that breaks a rule, in the server's form."""
-    return [Fault(f"schema/{rule}", f"invalid value: {shown(value)}: {detail}", SOURCE)]
+    return [Fault(rule, f"invalid value: {shown(value)}: {detail}", SOURCE)]
 
 
 def tests(
@@ -60,7 +60,7 @@ def lengths(node: Mapping[str, Any]) -> Iterator[Check]:
 
 def sized(kind: str, limit: int, detail: str, *, least: bool) -> Check:
     """Return the check of one limit."""
-    python_type, rule = TYPES[kind], "length" if kind == "string" else "size"
+    python_type, rule = TYPES[kind], "schema/length" if kind == "string" else "schema/size"
 
     def check(value: Any) -> Faults:
         if type(value) is not python_type:
@@ -95,7 +95,7 @@ def bounded(bound: float, words: str, holds: Callable[[Any, Any], bool]) -> Chec
     def check(value: Any) -> Faults:
         if not is_number(value) or holds(value, whole if type(value) is int else bound):
             return None
-        return invalid("range", value, f"should be {words} {bound}")
+        return invalid("schema/range", value, f"should be {words} {bound}")
 
     return check
 
@@ -106,7 +106,7 @@ def multiple_of(factor: float) -> Check:
     def check(value: Any) -> Faults:
         if not is_number(value) or float(value / factor).is_integer():
             return None
-        return invalid("range", value, f"should be a multiple of {factor}")
+        return invalid("schema/range", value, f"should be a multiple of {factor}")
 
     return check
 
@@ -117,7 +117,7 @@ def within(limit: int, name: str) -> Check:
     def check(value: Any) -> Faults:
         if not is_number(value) or -limit <= value < limit:
             return None
-        return invalid("range", value, f"must fit into {name}")
+        return invalid("schema/range", value, f"must fit into {name}")
 
     return check
 
@@ -142,7 +142,7 @@ def matches(pattern: str) -> Check:
             return None
         expression = compiled(pattern)
         if expression is None or not expression.search(value):
-            return invalid("pattern", value, f"should match {pattern!r}")
+            return invalid("schema/pattern", value, f"should match {pattern!r}")
         if len(value) < LONGEST_REMEMBERED and len(known) < MOST_REMEMBERED:
             known.add(value)
         return None
@@ -156,7 +156,7 @@ def has_format(name: str, is_right: Callable[[str], bool]) -> Check:
     def check(value: Any) -> Faults:
         if type(value) is not str or is_right(value):
             return None
-        return invalid("format", value, f"must be of type {name}")
+        return invalid("schema/format", value, f"must be of type {name}")
 
     return check
 
