@@ -1,4 +1,4 @@
-"""The releases of which `schemas/` holds the types, and the nearest of them to the one that is asked for."""
+"""Releases: which of each project the folder `schemas/` holds, and which is nearest to the one that is asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server has stored of an object, and what it keeps of that when the object is updated.
+"""Updates of core objects: the form in which a server has stored them, and the fields that it keeps as they are.
 
 Source: k8s.io/kubernetes v1.35.4 pkg/apis/core/v1/conversion.go Convert_v1_Secret_To_core_Secret;
 pkg/registry/certificates/certificates/strategy.go PrepareForUpdate; pkg/api/persistentvolumeclaim/util.go.

@@ -1,6 +1,6 @@
-"""Compiles what is asked of values that create drops: a status with its subresource, and what is below a loose map.
+"""Compiles checks of fields that a create drops: the status of a kind with that subresource, fields of a loose map.
 
-Such a status is judged by its fields, and by the types that server-side apply tells apart.
+Server-side apply reads them all the same: it refuses unknown fields, and types that its own schema tells apart.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which part of an object an update leaves alone: there, the server forgives what a rule finds.
+"""Ratcheting: an update is forgiven what a rule finds in a part of the object that the update leaves alone.
 
 Source: kubernetes/apiserver v0.35.4 pkg/cel/common/equality.go, maplist.go; apiextensions-apiserver v0.35.4
 pkg/apiserver/schema/cel/validation.go (ratchetingOptions).

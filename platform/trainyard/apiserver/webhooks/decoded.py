@@ -1,4 +1,4 @@
-"""What an object becomes in the typed form that webhooks decode it into, and what cannot be decoded at all.
+"""Decoding of custom resources into the Go types of webhooks: the fields that cannot be decoded, and what null becomes.
 
 Source: encoding/json of Go 1.25; k8s.io/apimachinery v0.35.4 pkg/api/resource/quantity.go.
 """

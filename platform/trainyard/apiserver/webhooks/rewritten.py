@@ -1,4 +1,4 @@
-"""What a webhook's answer writes into an object: all that its Go type spells out, even where the manifest said nothing.
+"""The answer of a mutating webhook, which spells out every field of a Go type, even those that the manifest left out.
 
 A mutating webhook that changes an object answers with the difference to its encoded form. What Go writes is added or
 put right: fields that are never left out, with their zero value; zero values for null in lists and maps; quantities in

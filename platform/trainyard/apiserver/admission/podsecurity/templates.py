@@ -1,4 +1,4 @@
-"""Where kinds keep the pods that are made of them."""
+"""Pod templates: the fields in which kinds keep the pods that are made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As whom a pod runs.
+"""The users that a pod runs as: `runAsNonRoot` and `runAsUser`.
 
 Source: k8s.io/pod-security-admission v0.35.4 policy/check_runAsNonRoot.go, check_runAsUser.go.
 """

@@ -1,4 +1,4 @@
-"""What core objects have by the time policies look at them: what admission adds, and structs that are never left out.
+"""Fields that core objects have by the time policies see them: those that admission adds, structs never left out.
 
 Source: k8s.io/kubernetes v1.35.4 plugin/pkg/admission/{serviceaccount,priority,defaulttolerationseconds},
 pkg/registry/core/service/storage/alloc.go; k8s.io/api v0.35.4 core/v1/types.go.
