@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from make import make_run
+from trainyard.checks.inputs import decode
 from trainyard.checks.validate import strangers
 from trainyard.launchers import Wiring
 from trainyard.sizing import size
@@ -130,6 +132,8 @@ def test_commands_of_the_docs_run(rendered):
                 done = trainyard(*line.split()[1:], cwd=rendered)
                 assert done.returncode == 0, f"{page}: {line}: {done.stdout}{done.stderr}"
                 ran += 1
+            elif line.startswith("grep "):
+                assert subprocess.run(line.split(), cwd=ROOT, capture_output=True, check=False).returncode == 0, line
             elif line.startswith("make "):
                 assert re.search(rf"^{line.split()[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE), line
             else:
@@ -142,6 +146,16 @@ def test_links_of_the_docs_exist():
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_program_of_the_page_judges():
+    """The program that the page on the API server's verdict shows judges objects, with what they say of each other."""
+    (text,) = [text for _, _, text in blocks("python") if "trainyard.apiserver import" in text]
+    value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": 5}}
+    manifests, _ = decode("a.json", json.dumps(value).encode())
+    found: dict[str, Any] = {"schemas": ROOT / "schemas", "manifests": manifests}
+    exec(compile(text, "apiserver.md", "exec"), found)
+    assert [each.verdict for each in found["judgements"]] == ["invalid"]
 
 
 def test_the_launcher_of_the_page_starts_a_run():

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import pytest
 
-from agreement import record
-from agreement.cases import generated
-from agreement.peers import kubeconform_verdicts
-from agreement.verdicts import Case, Ours, ours, theirs
+from apiserver.agreement import record
+from apiserver.agreement.cases import generated
+from apiserver.agreement.peers import kubeconform_verdicts
+from apiserver.agreement.verdicts import Case, Ours, ours, theirs
 from conftest import ROOT
-from trainyard.api import catalog
+from trainyard.apiserver import catalog
 from trainyard.checks.inputs import decode
 from trainyard.errors import ToolError
 from trainyard.system import kubeconform

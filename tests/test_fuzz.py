@@ -13,10 +13,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agreement import cases
-from agreement.mutate import mutate
-from trainyard.api import catalog
-from trainyard.api.catalog import Catalog
+from apiserver.agreement import cases
+from apiserver.agreement.mutate import mutate
+from trainyard.apiserver import Catalog, catalog
 from trainyard.checks.validate import strangers
 from trainyard.report import render
 

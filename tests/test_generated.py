@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from trainyard.api.shelf import Shelf
+from trainyard.apiserver.catalog.releases import Shelf
 from trainyard.checks.inputs import collect, decode
 from trainyard.checks.validate import strangers
 from trainyard.specs.load import load_repository

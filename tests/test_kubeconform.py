@@ -10,8 +10,8 @@ import tarfile
 import pytest
 
 from make import make_crd
-from trainyard.api import catalog
-from trainyard.api import kubeconform as engine
+from trainyard.apiserver import catalog
+from trainyard.checks import kubeconform as engine
 from trainyard.errors import ToolError
 from trainyard.system import kubeconform
 

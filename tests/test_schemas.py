@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from make import make_crd
-from trainyard.api import crd, schemas
-from trainyard.api.shelf import Shelf
+from trainyard.apiserver.catalog import crd, schemas
+from trainyard.apiserver.catalog.releases import Shelf
 
 MINORS = ("1.34", "1.35", "1.36")
 LIMIT_BYTES = 2 * 1024 * 1024

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.api import catalog
-from trainyard.api.catalog import Missing
+from trainyard.apiserver import Missing, catalog
 from trainyard.checks.inputs import decode
 from trainyard.specs.load import load_repository
 from trainyard.system import files

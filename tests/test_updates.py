@@ -12,13 +12,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-import core_objects as objects
-from agreement import record
-from agreement.verdicts import Case, theirs
+from apiserver import core_objects as objects
+from apiserver.agreement import record
+from apiserver.agreement.verdicts import Case, theirs
+from apiserver.core_objects import GONE, altered, named
 from command import call
 from conftest import ROOT
-from core_objects import GONE, altered, named
-from trainyard.api import catalog
+from trainyard.apiserver import catalog
 from trainyard.checks import guards
 from trainyard.checks.result import Result
 from trainyard.checks.validate import strangers

@@ -24,8 +24,8 @@ SLOWEST = 150
 """Documents a second of processor, a sixth of what is measured in docs/performance.md."""
 
 UNNEEDED = (
-    *("trainyard.specs", "trainyard.api.cel", "trainyard.checks.world", "cdk8s", "rich", "jsonschema", "jinja2"),
-    "trainyard.api.podsecurity.plugin",
+    *("trainyard.specs", "trainyard.apiserver.cel", "trainyard.checks.world", "cdk8s", "rich", "jsonschema", "jinja2"),
+    "trainyard.apiserver.admission.podsecurity.plugin",
 )
 
 
@@ -57,7 +57,7 @@ def test_a_core_kind_needs_few_modules(tmp_path):
     command = [sys.executable, "-c", program, str(tmp_path / "job.yaml")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env={"PYTHONPATH": "platform"})
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert "trainyard.api.core.job" in loaded
+    assert "trainyard.apiserver.core.job" in loaded
     assert not loaded & set(UNNEEDED)
 
 

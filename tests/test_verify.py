@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.api import catalog
-from trainyard.api.judge import Judge
+from make import IMAGE, write_repository
+from trainyard.apiserver import Judge, catalog
 from trainyard.checks.inputs import decode
+from trainyard.checks.repository import validate_repository
 from trainyard.cli import main
+from trainyard.documents import dump
 from trainyard.errors import SpecError
 from trainyard.live import verify
 from trainyard.live.server import Answer, Server
@@ -36,6 +38,29 @@ kind: Nothing
 metadata: {name: x}
 """
 YES = Answer(200, "", "")
+
+CONTAINER = {"name": "main", "image": IMAGE, "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+POD = {"restartPolicy": "Never", "containers": [CONTAINER]}
+STORAGE = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+CLAIMED = {
+    "namespace": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "nlp"}},
+    "claim": {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data-train", "namespace": "nlp"},
+        "spec": STORAGE,
+    },
+    "jobset": {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "train", "namespace": "nlp"},
+        "spec": {
+            "replicatedJobs": [{"name": "worker", "template": {"spec": {"template": {"spec": POD}}}}],
+            "volumeClaimPolicies": [{"templates": [{"metadata": {"name": "data"}, "spec": STORAGE}]}],
+        },
+    },
+}
+"""A tree in which a JobSet makes a claim of which the object is there."""
 
 
 class Recorded:
@@ -122,6 +147,20 @@ def test_without_the_client_it_says_what_to_install(monkeypatch, capsys, tmp_pat
         main(["live", "verify", "atlas", "--context", "x", "--root", str(ROOT)])
     assert stopped.value.code == 2
     assert capsys.readouterr().err == "trainyard: the Kubernetes client is missing; install trainyard[live]\n"
+
+
+def test_a_tree_is_judged_as_validate_does(tmp_path):
+    """Objects of a tree count for each other in both: a JobSet has to retain a claim that exists."""
+    root = write_repository(tmp_path)
+    (folder := root / "generated" / "test").mkdir(parents=True)
+    for name, value in CLAIMED.items():
+        (folder / f"{name}.yaml").write_text(dump(value), encoding="utf-8")
+    judged = validate_repository(root, lambda _: None, rules_of=ROOT).objects
+    found = verify.verify(root, "test", Recorded())
+    assert {each.object: each.verdict for each in judged if each.verdict != "valid"} == {
+        each.ref: each.ours for each in found.rows
+    }
+    assert [each.ref.kind for each in found.differences] == ["JobSet"]
 
 
 @pytest.mark.cluster

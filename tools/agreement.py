@@ -21,11 +21,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
-from agreement import cases, record  # noqa: E402 - tests/ is no package that is installed
-from agreement.peers import kubeconform_verdicts, kubectl_validate_verdicts  # noqa: E402
-from agreement.verdicts import Case, Ours, Table, Theirs, ours, tabulate, theirs  # noqa: E402
-from trainyard.api import catalog  # noqa: E402
-from trainyard.api.catalog import Catalog  # noqa: E402
+from apiserver.agreement import cases, record  # noqa: E402 - tests/ is no package that is installed
+from apiserver.agreement.peers import kubeconform_verdicts, kubectl_validate_verdicts  # noqa: E402
+from apiserver.agreement.verdicts import Case, Ours, Table, Theirs, ours, tabulate, theirs  # noqa: E402
+from trainyard.apiserver import catalog  # noqa: E402
+from trainyard.apiserver.catalog import Catalog  # noqa: E402
 from trainyard.checks.versions import parse_projects  # noqa: E402
 from trainyard.live.server import Server  # noqa: E402
 
@@ -42,7 +42,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cases", type=int, default=12_000, help="objects to create")
     parser.add_argument("--updates", type=int, default=0, help="changes to objects that are made for real before")
     parser.add_argument("--threads", type=int, default=4)
-    parser.add_argument("--record", type=int, metavar="N", help="write N of the cases to tests/agreement/cases.jsonl")
+    parser.add_argument(
+        "--record", type=int, metavar="N", help="write N of the cases to tests/apiserver/agreement/cases.jsonl"
+    )
     parser.add_argument("--differences", type=Path, help="write every disagreement there, as JSON lines")
     parser.add_argument(
         "--kubeconform", action="store_true", help="also count kubeconform's verdicts on the same cases"

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import bench_manifests
-from trainyard.api import catalog, kubeconform
+from trainyard.apiserver import catalog
+from trainyard.checks import kubeconform
 from trainyard.errors import ToolError
 from trainyard.system import kubeconform as program
 from trainyard.system.data import schemas_dir

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas_crds import digest
-from trainyard.api.crd import DRAFT, Definition, plain
+from trainyard.apiserver.catalog.crd import DRAFT, Definition, plain
 
 REF = "#/components/schemas/"
 GVK = "x-kubernetes-group-version-kind"

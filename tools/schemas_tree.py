@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas_json import render
-from trainyard.api.crd import Definition
+from trainyard.apiserver.catalog.crd import Definition
 
 INDEX = "index.json"
 

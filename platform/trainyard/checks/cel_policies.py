@@ -9,15 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trainyard.api import policies as engine
-from trainyard.api.catalog import Catalog
-from trainyard.api.catalog import load as load_catalog
-from trainyard.api.judge import Judgement
-from trainyard.api.metadata import minor
-from trainyard.api.policies import Binding, Decision, Request, Resource, Surroundings, typecheck
-from trainyard.checks import repeated
+from trainyard.apiserver import Catalog, Judgement, neighbours
+from trainyard.apiserver.admission import policies as engine
+from trainyard.apiserver.admission.policies import Binding, Decision, Request, Resource, Surroundings, typecheck
+from trainyard.apiserver.catalog import load as load_catalog
+from trainyard.apiserver.meta.metadata import minor
+from trainyard.apiserver.neighbours import BINDING, POLICY
 from trainyard.checks.policies import RUN_LABEL, Waivers
-from trainyard.checks.repeated import BINDING, POLICY
 from trainyard.checks.result import Outcome
 from trainyard.documents import format_path
 from trainyard.findings import Finding, Location, Severity
@@ -25,8 +23,6 @@ from trainyard.manifests import Manifest
 
 if TYPE_CHECKING:
     from trainyard.checks.policy import Policy
-
-NEWEST = "1.36"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +48,6 @@ class Subject:
     valid: bool = True
 
 
-def check_cel(manifests: Iterable[Manifest], rules: Iterable[Policy], waivers: Waivers) -> list[Finding]:
-    """Run our policies over objects as they are written, without a schema at hand."""
-    subjects = [Subject(each, each.value, engine.guess(*each.gvk)) for each in manifests]
-    return [found for _, _, found in run(subjects, ours(rules, NEWEST), Surroundings(), waivers)]
-
-
 def check_judged(
     judgements: Sequence[Judgement], catalog: Catalog, rules: Sequence[Policy], waivers: Waivers, *, complete: bool
 ) -> Outcome:
@@ -68,8 +58,8 @@ def check_judged(
     """
     sound = [each for each in judgements if each.value is not None and not malformed(each)]
     subjects = list(admitted(sound, catalog))
-    several = repeated.unclear(each.value for each in subjects)
-    shaping = [each for each in subjects if repeated.identity(each.value) not in several]
+    several = neighbours.unclear(each.value for each in subjects)
+    shaping = [each for each in subjects if neighbours.identity(each.value) not in several]
     objects = tuple(each.value for each in shaping)
     namespaces = {each.manifest.name: each.value for each in shaping if each.manifest.gvk == ("", "v1", "Namespace")}
     around = Surroundings(namespaces, objects, complete=complete)

@@ -14,11 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from trainyard.api import podsecurity, webhooks
-from trainyard.api.judge import Judge
-from trainyard.checks import repeated
+from trainyard.apiserver import Judge, aware, neighbours, webhooks
+from trainyard.apiserver.admission import podsecurity
+from trainyard.apiserver.neighbours import DEFINITION, POLICY
 from trainyard.checks.inputs import decode
-from trainyard.checks.repeated import DEFINITION, POLICY
 from trainyard.checks.result import Result
 from trainyard.documents import EMPTY, is_plain
 from trainyard.findings import Location
@@ -77,7 +76,7 @@ def judged(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[
     """Judge inputs with several processes; None where a kind was spelt so that it was not seen to concern them all."""
     parts = split(piece for each in inputs for piece in cut(*each))
     known = [*shared([each for part in parts for each in part])]
-    judge = repeated.aware(judge, known)
+    judge = aware(judge, known)
     found: list[tuple[Piece, Result, int]] = []
     context = multiprocessing.get_context("fork")
     with context.Pool(os.cpu_count(), _begin, (judge, alone, parts)) as pool:
@@ -87,7 +86,7 @@ def judged(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[
             found += ((piece, *each) for piece, each in zip(parts[number], results, strict=True))
             watch((number + 1) / len(parts))
     result = joined(found)
-    if said := repeated.note(known):
+    if said := neighbours.note(known):
         result.notes.append(said)
     return result
 

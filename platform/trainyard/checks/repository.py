@@ -8,12 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from trainyard import preflight
-from trainyard.api import catalog, kubeconform
-from trainyard.api.catalog import Catalog
-from trainyard.api.judge import Judge, Judgement
-from trainyard.api.rulebook import open_for
-from trainyard.api.shelf import Shelf
-from trainyard.checks import cel_policies, parallel, policies, repeated, validate
+from trainyard.apiserver import Catalog, Judge, Judgement, aware, catalog
+from trainyard.apiserver.catalog.releases import Shelf
+from trainyard.apiserver.validations.kept import open_for
+from trainyard.checks import cel_policies, kubeconform, parallel, policies, validate
 from trainyard.checks.places import GENERATED, SPECIAL
 from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
@@ -64,7 +62,7 @@ class Checking:
         rulebook = open_for(self.rules_of or self.root)
         namespaces = self.namespaces(cluster, manifests)
         judge = Judge(known, self.allow_unknown, namespaces, self.line_of, rulebook=rulebook)
-        judge = repeated.aware(judge, [each.value for each in manifests])
+        judge = aware(judge, [each.value for each in manifests])
         updates = None if self.before is None else Updates(judge, self.olds(name, self.before), manifests)
         judgements = [judge.judge(each) if updates is None else updates.judge(each) for each in manifests]
         rulebook.keep()

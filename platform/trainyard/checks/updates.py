@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from trainyard.api.judge import Judge, Judgement, Verdict
+from trainyard.apiserver import Judge, Judgement, Verdict
 from trainyard.checks import guards
 from trainyard.checks.result import Change, ChangeWord
 from trainyard.documents.differences import differences

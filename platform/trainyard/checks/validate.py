@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trainyard.api import catalog
-from trainyard.api.catalog import Catalog
-from trainyard.api.judge import Judge, Judgement
-from trainyard.api.rulebook import Rulebook
-from trainyard.checks import parallel, repeated
+from trainyard.apiserver import Catalog, Judge, Judgement, Rulebook, aware, catalog, neighbours
+from trainyard.apiserver.neighbours import POLICY
+from trainyard.checks import parallel
 from trainyard.checks.inputs import decode, decode_from
 from trainyard.checks.policies import Waivers
-from trainyard.checks.repeated import POLICY
 from trainyard.checks.result import Change, Judged, Outcome, Result
 from trainyard.checks.updates import Updates
 from trainyard.findings import Location
@@ -86,7 +83,7 @@ def alone(
     result = Result()
     manifests = decode_all(files, result)
     values = [each.value for each in manifests]
-    judge = repeated.aware(judge, values)
+    judge = aware(judge, values)
     updates = None if olds is None else Updates(judge, olds, manifests)
     say = judge.judge if updates is None else updates.judge
     if any(each.kind == POLICY for each in manifests):
@@ -99,7 +96,7 @@ def alone(
     if updates is not None:
         result.changes = [*(result.changes or ()), *updates.removed()]
     judge.rulebook.keep()
-    if said := repeated.note(values):
+    if said := neighbours.note(values):
         result.notes.append(said)
     return result
 

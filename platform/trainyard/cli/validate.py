@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from trainyard.api.rulebook import Rulebook
+    from trainyard.apiserver import Rulebook
     from trainyard.checks.result import Result
 
 
@@ -47,7 +47,7 @@ def command(
 ) -> int:
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
     gc.disable()  # little of what is kept is circular, and the process ends soon; collecting would take a tenth
-    from trainyard.api.rulebook import open_for
+    from trainyard.apiserver.validations.kept import open_for
     from trainyard.checks.versions import parse_kubernetes, parse_projects
     from trainyard.cli._progress import progress
     from trainyard.errors import TrainyardError
@@ -92,7 +92,7 @@ def named(
     watch: Callable[[float], None],
 ) -> Result:
     """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given."""
-    from trainyard.api.shelf import Shelf
+    from trainyard.apiserver.catalog.releases import Shelf
     from trainyard.checks import inputs, validate
     from trainyard.checks.places import by_place
     from trainyard.checks.result import Result

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from trainyard.api.served import Kind
+from trainyard.apiserver import Kind
 from trainyard.errors import ToolError
 
 FIELD_MANAGER = "trainyard"

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainyard import preflight
-from trainyard.api import podsecurity
-from trainyard.api.catalog import Missing
-from trainyard.api.judge import Judge
+from trainyard.apiserver import Judge, Missing, aware
 from trainyard.checks.repository import Checking
 from trainyard.checks.result import Result
 from trainyard.checks.validate import decode_all
@@ -60,13 +58,9 @@ def verify(root: Path, cluster: str, server: Server) -> Comparison:
     manifests = decode_all(checking.inputs(cluster), told)
     if not manifests:
         raise SpecError(f"generated/{cluster}/ holds no objects; run `trainyard synth`")
-    judge = Judge(
-        known.with_crds(each.value for each in manifests),
-        namespaces=checking.namespaces(checking.specs.clusters[cluster], manifests),
-        refused_later=Severity.WARNING,
-        security=podsecurity.admission((each.value for each in manifests), kubernetes=known.kubernetes),
-    )
-    return compare(cluster, manifests, judge, server)
+    namespaces = checking.namespaces(checking.specs.clusters[cluster], manifests)
+    judge = Judge(known, namespaces=namespaces, refused_later=Severity.WARNING)
+    return compare(cluster, manifests, aware(judge, [each.value for each in manifests]), server)
 
 
 def open_repository(root: Path, cluster: str) -> Checking:

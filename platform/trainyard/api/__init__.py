@@ -1,1 +1,0 @@
-"""The API server's verdict, offline: decode, defaults, structure, metadata, core semantics, CEL, webhooks."""

@@ -1,0 +1,93 @@
+"""The verdict of Pod Security on an object, by the level that its namespace enforces.
+
+Pods are refused. Of whatever makes pods the server only warns, but the pods would be refused, so nothing ever starts.
+Source: k8s.io/pod-security-admission v0.35.4 admission/admission.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from trainyard.apiserver.admission.podsecurity.added import Made
+from trainyard.apiserver.admission.podsecurity.levels import Level
+from trainyard.apiserver.admission.podsecurity.pods import Violation
+from trainyard.apiserver.admission.podsecurity.registry import Check, evaluate
+from trainyard.apiserver.admission.podsecurity.templates import IDLE, made
+from trainyard.apiserver.core.shapes import Object, each, inner, text
+from trainyard.apiserver.meta.metadata import minor
+from trainyard.apiserver.problems import Path, Problem
+from trainyard.apiserver.webhooks.around import Around
+
+POD = ("", "Pod")
+
+
+class Objection(NamedTuple):
+    """What breaks the level of a namespace, and what that means."""
+
+    problem: Problem
+    fix: str
+    refused: bool = False
+    """Whether the server refuses the object itself, which is a Pod."""
+    certain: bool = True
+    """Whether a pod is sure to be refused, and not only if somebody asks for one."""
+
+
+@dataclass(frozen=True)
+class Admission:
+    """What judges pods by the levels of the namespaces that are known."""
+
+    levels: Mapping[str, Level]
+    """By namespace: the level, where one is enforced."""
+    kubernetes: str
+
+    def check(
+        self, value: Object, *, group: str, kind: str, around: Around, old: Object | None = None
+    ) -> Iterator[Objection]:
+        """Yield what pods of a defaulted object break of the level of its namespace."""
+        namespace = text(inner(value, "metadata"), "namespace") or "default"
+        level = self.levels.get(namespace)
+        if level is None or ((group, kind) == POD and old is not None and not is_significant(value, old)):
+            return
+        for each_made in made(value, (group, kind), around):
+            yield from self._objections(each_made, level, namespace, (group, kind))
+
+    def _objections(self, pods: Made, level: Level, namespace: str, kind: tuple[str, str]) -> Iterator[Objection]:
+        rules = level.rules(minor(self.kubernetes))
+        written = list(evaluate(level.name, rules, pods.written))
+        whole = written if pods.written is pods.complete else list(evaluate(level.name, rules, pods.complete))
+        own_of = {check.id: violation for check, violation in written}
+        is_pod = kind == POD
+        lower = f"have namespace {namespace!r} enforce a lower level"
+        for check, violation in whole:
+            own = own_of.get(check.id)
+            verb = "violates" if is_pod else "would violate"
+            found = own or violation
+            problem = stated(f'{verb} PodSecurity "{level}"', check, found, pods.place or found.place)
+            if own is not None:
+                yield Objection(problem, f"change the field, or {lower}", is_pod, kind not in IDLE)
+            else:
+                yield Objection(problem, f"{pods.remedy}, or {lower}", certain=not pods.configurable)
+
+
+def stated(verdict: str, check: Check, violation: Violation, place: Path) -> Problem:
+    """Return what a check found, in the server's words."""
+    detail = f" ({violation.detail})" if violation.detail else ""
+    return Problem(place, check.rule, f"{verdict}: {violation.reason}{detail}", check.source)
+
+
+def is_significant(pod: Object, old: Object) -> bool:
+    """Whether an update of a Pod is judged at all: containers are added or removed, or an image changes."""
+    spec, before = inner(pod, "spec"), inner(old, "spec")
+    for field in ("containers", "initContainers"):
+        now, then = images(spec, field), images(before, field)
+        if [image for _, image in now] != [image for _, image in then]:
+            return True
+    known = dict(reversed(images(before, "ephemeralContainers")))
+    return any(known.get(name) != image for name, image in images(spec, "ephemeralContainers"))
+
+
+def images(spec: Object, field: str) -> list[tuple[str, str]]:
+    """Return name and image of some containers."""
+    return [(text(container, "name"), text(container, "image")) for _, container in each(spec, field)]

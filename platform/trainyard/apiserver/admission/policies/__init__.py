@@ -1,0 +1,20 @@
+"""Admission policies in CEL: ValidatingAdmissionPolicies and their bindings, run without a server."""
+
+from trainyard.apiserver.admission.policies.evaluate import Decision, judge
+from trainyard.apiserver.admission.policies.policy import Binding, Policy, bound_everywhere, load, load_binding
+from trainyard.apiserver.admission.policies.request import Request, Resource, Surroundings, guess, served
+
+__all__ = [
+    "Binding",
+    "Decision",
+    "Policy",
+    "Request",
+    "Resource",
+    "Surroundings",
+    "bound_everywhere",
+    "guess",
+    "judge",
+    "load",
+    "load_binding",
+    "served",
+]

@@ -1,0 +1,122 @@
+"""Fields that core objects have by the time policies see them: those that admission adds, structs never left out.
+
+Source: k8s.io/kubernetes v1.35.4 plugin/pkg/admission/{serviceaccount,priority,defaulttolerationseconds},
+pkg/registry/core/service/storage/alloc.go; k8s.io/api v0.35.4 core/v1/types.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Object = dict[str, Any]
+
+TEMPLATES: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("", "Pod"): ("spec",),
+    ("", "PodTemplate"): ("template", "spec"),
+    ("", "ReplicationController"): ("spec", "template", "spec"),
+    ("apps", "DaemonSet"): ("spec", "template", "spec"),
+    ("apps", "Deployment"): ("spec", "template", "spec"),
+    ("apps", "ReplicaSet"): ("spec", "template", "spec"),
+    ("apps", "StatefulSet"): ("spec", "template", "spec"),
+    ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template", "spec"),
+    ("batch", "Job"): ("spec", "template", "spec"),
+}
+"""Where kinds hold the specification of their pods."""
+
+ADDRESSES = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
+ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+TOKEN = "kube-api-access-00000"  # noqa: S105  # the volume of a token, with a name as the server makes it
+_WAIT = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+_OUTAGES = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_ADDED: Object = {
+    "name": TOKEN,
+    "projected": {
+        "defaultMode": 420,
+        "sources": [
+            {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+            {
+                "downwardAPI": {
+                    "items": [
+                        {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
+                    ]
+                }
+            },
+        ],
+    },
+}
+
+
+def complete(value: Object, group: str, kind: str) -> Object:
+    """Return a core object with what the server has added to it; what it does not change is shared."""
+    if (path := TEMPLATES.get((group, kind))) is not None:
+        return _replaced(value, path, is_pod=kind == "Pod")
+    return value
+
+
+def assigned(value: Object, group: str, kind: str) -> dict[str, str]:
+    """Return the fields of a specification that only the server can tell, with why."""
+    spec = value.get("spec")
+    if (group, kind) != ("", "Service") or not isinstance(spec, dict) or spec.get("type") == "ExternalName":
+        return {}
+    return dict.fromkeys(ADDRESSES, "the address that the server gives the Service")
+
+
+def _replaced(value: Object, path: tuple[str, ...], *, is_pod: bool) -> Object:
+    if not path:
+        return _pod(value) if is_pod else _spec(value)
+    below = value.get(path[0])
+    return {**value, path[0]: _replaced(below, path[1:], is_pod=is_pod)} if isinstance(below, dict) else value
+
+
+def _spec(spec: Object) -> Object:
+    """Give every container its resources, if only none."""
+    changed = {
+        field: [{"resources": {}, **each} if isinstance(each, dict) else each for each in spec[field]]
+        for field in ("containers", "initContainers", "ephemeralContainers")
+        if isinstance(spec.get(field), list)
+    }
+    return {**spec, **changed}
+
+
+def _pod(spec: Object) -> Object:
+    """Add account, priority and tolerations, and the account's token where the pod does not refuse it."""
+    spec = _spec(spec)
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
+    spec |= {"serviceAccountName": account, "serviceAccount": account}
+    if not spec.get("priorityClassName"):
+        spec = {"priority": 0, "preemptionPolicy": "PreemptLowerPriority", **spec}
+    given = spec.get("tolerations") or []
+    if isinstance(given, list):
+        spec["tolerations"] = [*given, *_waits(given)]
+    return spec if spec.get("automountServiceAccountToken") is False else _with_token(spec)
+
+
+def _waits(given: list[Any]) -> Iterator[Object]:
+    for key in _OUTAGES:
+        known = (
+            each.get("key") in (key, "", None) and each.get("effect") in ("NoExecute", "", None)
+            for each in given
+            if isinstance(each, dict)
+        )
+        if not any(known):
+            yield {"key": key, **_WAIT}
+
+
+def _with_token(spec: Object) -> Object:
+    mount = {"name": TOKEN, "mountPath": ACCOUNT, "readOnly": True}
+    for field in ("containers", "initContainers"):
+        if isinstance(spec.get(field), list):
+            spec[field] = [_mounted(each, mount) if isinstance(each, dict) else each for each in spec[field]]
+    volumes = spec.get("volumes") or []
+    return {**spec, "volumes": [*volumes, _ADDED]} if isinstance(volumes, list) else spec
+
+
+def _mounted(container: Object, mount: Object) -> Object:
+    mounts = container.get("volumeMounts") or []
+    if not isinstance(mounts, list) or any(
+        isinstance(each, dict) and each.get("mountPath") == ACCOUNT for each in mounts
+    ):
+        return container
+    return {**container, "volumeMounts": [*mounts, mount]}

@@ -1,0 +1,116 @@
+"""Which schema serves a group, version and kind, under a Kubernetes minor and the releases of what is installed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from trainyard.apiserver.catalog import crd
+from trainyard.apiserver.catalog.overlap import Clash, compare, origin, prefer, served_twice
+from trainyard.apiserver.catalog.releases import CORE, Choice, Shelf, choose
+from trainyard.apiserver.catalog.served import Kind, from_crd, from_index
+from trainyard.findings import Finding, Location, did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Why no schema serves what a manifest says it is, and what it may have meant."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The kinds of one cluster."""
+
+    kubernetes: str
+    projects: Mapping[str, str]
+    """Release of each installed project."""
+    kinds: Mapping[tuple[str, str], Mapping[str, Kind]]
+    """By group and kind, then by version."""
+    shelf: Shelf
+
+    def lookup(self, group: str, version: str, kind: str) -> Kind | Missing:
+        """Return the served kind, or why there is none; `group` of core kinds is empty."""
+        versions = self.kinds.get((group, kind), {})
+        found = versions.get(version)
+        if found is not None and found.served:
+            return found
+        return Missing(self._why(group, version, kind, versions))
+
+    def resource(self, group: str, version: str, plural: str) -> Kind | None:
+        """Return the served kind behind a resource name, as RBAC and webhooks write it."""
+        return self._resources.get((group, version, plural))
+
+    def served(self) -> Iterator[Kind]:
+        """Yield every served version of every kind."""
+        return (each for versions in self.kinds.values() for each in versions.values() if each.served)
+
+    def with_crds(self, documents: Iterable[object]) -> Catalog:
+        """Return the catalog with the CRDs among the documents added; they win over an installed project's.
+
+        A CRD that takes the name of a kind of Kubernetes' own is accepted by a server and never served.
+        """
+        kinds = dict(self.kinds)
+        core = {key for key, versions in self.kinds.items() if any(each.typed for each in versions.values())}
+        for document in documents:
+            if isinstance(document, Mapping) and crd.is_crd(document):
+                kinds.update({key: versions for key, versions in from_crd(document).items() if key not in core})
+        return Catalog(self.kubernetes, self.projects, kinds, self.shelf)
+
+    @cached_property
+    def _resources(self) -> Mapping[tuple[str, str, str], Kind]:
+        return {(each.group, each.version, each.plural): each for each in self.served()}
+
+    def _why(self, group: str, version: str, kind: str, versions: Mapping[str, Kind]) -> str:
+        label = f"{group}/{version} {kind}" if group else f"{version} {kind}"
+        if versions:
+            served = ", ".join(sorted(each.version for each in versions.values() if each.served)) or "none"
+            known = "no longer served" if version in versions else "not a version of it"
+            return f"kind {kind!r} of {group or 'core'}: {version!r} is {known}; served: {served}"
+        if holders := self.shelf.holders(group, kind):
+            return f"kind {label!r} is served by {' or '.join(holders)}, which is not among the installed operators"
+        if elsewhere := sorted({each.api_version for each in self.served() if each.kind == kind}):
+            return f"kind {label!r} does not exist; did you mean {' or '.join(elsewhere)}?"
+        of_group = {each.kind for each in self.served() if each.group == group} or self.shelf.kinds(group)
+        near = did_you_mean(kind, of_group or {each.kind for each in self.served()})
+        hint = near if of_group or near.startswith("did you mean") else "give its CRD among the inputs"
+        return f"kind {label!r} does not exist here; {hint}"
+
+
+def load(
+    folder: Path,
+    *,
+    kubernetes: str | None = None,
+    projects: Mapping[str, str] | None = None,
+    where: Callable[[str], Location] = lambda _: Location("--with"),
+) -> tuple[Catalog, list[Finding]]:
+    """Open `schemas/` for a Kubernetes release and the projects installed; without them, the newest known of each.
+
+    A release that is not carried takes the nearest one of its project, with a warning. `where` says where a project
+    (or `kubernetes`) was chosen.
+    """
+    shelf = Shelf(folder)
+    minor, findings = choose(shelf, CORE, kubernetes, where)
+    chosen = [minor] if minor else []
+    for project in shelf.projects() if projects is None else projects:
+        choice, found = choose(shelf, project, projects[project] if projects else None, where)
+        findings += found
+        chosen += [choice] if choice else []
+    kinds: dict[tuple[str, str], dict[str, Kind]] = {}
+    clashes: dict[tuple[Choice, Choice], list[Clash]] = defaultdict(list)
+    for choice in chosen:
+        for key, versions in from_index(shelf, choice).items():
+            other = kinds.get(key)
+            if other is None:
+                kinds[key] = versions
+            else:
+                kinds[key] = prefer(other, versions)
+                if projects is not None and (clash := compare(other, versions)) is not None:
+                    clashes[origin(other), choice].append(clash)
+    findings += [served_twice(pair, found, where) for pair, found in clashes.items()]
+    installed = {choice.project: choice.release for choice in chosen if choice.project != CORE}
+    return Catalog(minor.release if minor else "", installed, kinds, shelf), findings

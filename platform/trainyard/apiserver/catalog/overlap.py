@@ -1,0 +1,67 @@
+"""Two projects that serve one kind: a server has one CRD of a name, the one applied last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from trainyard.apiserver.catalog.releases import Choice
+from trainyard.apiserver.catalog.served import Kind
+from trainyard.findings import Finding, Location, Severity
+
+OWNERS = {
+    "k8s.cni.cncf.io": "network-attachment-definition",
+    "resource.nvidia.com": "dra-driver-nvidia-gpu",
+    "snapshot.storage.k8s.io": "external-snapshotter",
+    "sriovnetwork.openshift.io": "network-operator",
+    "topology.node.k8s.io": "node-feature-discovery",
+}
+"""Whose copy of a group counts where two projects bring one; network-operator's is the newer of two copies."""
+
+
+def prefer(first: dict[str, Kind], second: dict[str, Kind]) -> dict[str, Kind]:
+    """Return the versions of both, the owner's where both have one: so that each object is judged by what knows it."""
+    some = next(iter(second.values()))
+    return {**first, **second} if OWNERS.get(some.group) == some.project else {**second, **first}
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """How two projects that serve one kind differ."""
+
+    kind: str
+    how: str
+    harmless: bool
+    """Whether the versions that both have accept the same."""
+
+
+def compare(first: Mapping[str, Kind], second: Mapping[str, Kind]) -> Clash | None:
+    """Compare one kind of two projects; None where they serve it alike."""
+    shared = first.keys() & second.keys()
+    same = all(first[version].same_schema(second[version]) for version in shared)
+    if same and first.keys() == second.keys():
+        return None
+    versions = " and ".join("/".join(sorted(each)) for each in (first, second))
+    kind = next(iter(first.values())).kind
+    return Clash(kind, f"as {versions}" if same else "with different schemas", harmless=same and bool(shared))
+
+
+def origin(versions: Mapping[str, Kind]) -> Choice:
+    """Return the project and release that serve a kind."""
+    some = next(iter(versions.values()))
+    return Choice(some.project, some.release)
+
+
+def served_twice(pair: tuple[Choice, Choice], clashes: list[Clash], where: Callable[[str], Location]) -> Finding:
+    """Report two projects that serve the same kinds differently."""
+    worst = min(clashes, key=lambda clash: clash.harmless)
+    sides = " and ".join(f"{each.project} {each.release}" for each in pair)
+    more = f" and {len(clashes) - 1} more" if len(clashes) > 1 else ""
+    return Finding(
+        rule="pairing/served-twice",
+        layer="pairing",
+        severity=Severity.WARNING if worst.harmless else Severity.ERROR,
+        message=f"{sides} both serve {worst.kind}{more}, {worst.how}",
+        location=where(pair[1].project),
+        fix="install one of them, or leave the CRDs of one out",
+    )

@@ -1,0 +1,67 @@
+"""Calling a function: straight where types are known at compile time, else by the values.
+
+Source: google/cel-go v0.26.0 common/decls/decls.go (matchesRuntimeSignature).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from trainyard.apiserver.cel.errors import no_such_overload
+from trainyard.apiserver.cel.functions import Overload
+from trainyard.apiserver.cel.logic import Frame, Run
+
+
+def direct(function: Callable[..., Any], arguments: Sequence[Run]) -> Run:
+    """Call a function whose arguments are known to be of its types."""
+    if len(arguments) == 1:
+        (only,) = arguments
+        return lambda frame: function(only(frame))
+    if len(arguments) == 2:
+        first, second = arguments
+        return lambda frame: function(first(frame), second(frame))
+    return lambda frame: function(*[argument(frame) for argument in arguments])
+
+
+def dispatched(overloads: Sequence[Overload], arguments: Sequence[Run]) -> Run:
+    """Call the first form that takes the values."""
+    if len(arguments) == 1:
+        return dispatched_by_one([(*each.tests, each.run) for each in overloads], *arguments)
+    if len(arguments) == 2:
+        return dispatched_by_two([(*each.tests, each.run) for each in overloads], *arguments)
+
+    def run(frame: Frame) -> Any:
+        given = [argument(frame) for argument in arguments]
+        for overload in overloads:
+            if overload.takes(given):
+                return overload.run(*given)
+        raise no_such_overload()
+
+    return run
+
+
+def dispatched_by_one(forms: Sequence[Any], argument: Run) -> Run:
+    """Call the first form that takes the value; a form is a test and a function."""
+
+    def run(frame: Frame) -> Any:
+        value = argument(frame)
+        for test, function in forms:
+            if test(value):
+                return function(value)
+        raise no_such_overload()
+
+    return run
+
+
+def dispatched_by_two(forms: Sequence[Any], left: Run, right: Run) -> Run:
+    """Call the first form that takes both values; a form is two tests and a function."""
+
+    def run(frame: Frame) -> Any:
+        one, two = left(frame), right(frame)
+        for first, second, function in forms:
+            if first(one) and second(two):
+                return function(one, two)
+        raise no_such_overload()
+
+    return run

@@ -1,0 +1,55 @@
+"""Expressions in a given environment: compile once, evaluate often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from trainyard.apiserver.cel import literals
+from trainyard.apiserver.cel.check import check
+from trainyard.apiserver.cel.checked import exact, takes_plain_json
+from trainyard.apiserver.cel.compile import Compiler
+from trainyard.apiserver.cel.errors import CompileError, Issue
+from trainyard.apiserver.cel.library import functions
+from trainyard.apiserver.cel.parse import parse
+from trainyard.apiserver.cel.program import Program, slots_of
+from trainyard.apiserver.cel.types import DYN, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Declared variables, and the functions of a minor release of Kubernetes (35 is 1.35)."""
+
+    variables: Mapping[str, Type]
+    minor: int
+    _programs: dict[tuple[str, tuple[Type, ...]], Program | CompileError] = field(default_factory=dict, compare=False)
+
+    def compile(self, expression: str, *results: Type) -> Program:
+        """Compile an expression whose value must be of one of these types, any where none is given.
+
+        Raises CompileError with every issue. Compiling again returns what was compiled before.
+        """
+        key = (expression, results)
+        found = self._programs.get(key)
+        if found is None:
+            try:
+                found = self._compile(expression, results or (DYN,))
+            except CompileError as error:
+                found = error
+            self._programs[key] = found
+        if isinstance(found, CompileError):
+            raise found
+        return found
+
+    def _compile(self, expression: str, results: Iterable[Type]) -> Program:
+        checked = check(parse(expression, self.minor), expression, self.variables, functions(self.minor))
+        issues = list(literals.issues(checked))
+        if not exact(checked.type, results):
+            wanted = " or ".join(map(str, results))
+            issues.append(Issue(f"must evaluate to {wanted}, not {checked.type}"))
+        if issues:
+            raise CompileError(expression, issues)
+        names = tuple(sorted(checked.variables))
+        compiler = Compiler(checked, slots_of(names))
+        plan, plain = compiler.plan(checked.root), takes_plain_json(checked)
+        return Program.of(expression, checked.type, plan=plan, plain=plain, variables=names, size=compiler.size)

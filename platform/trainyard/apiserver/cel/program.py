@@ -1,0 +1,84 @@
+"""A compiled expression, which can be kept as plain data and restored without reading its text again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trainyard.apiserver.cel.blame import Culprit, finder
+from trainyard.apiserver.cel.build import Plan, build
+from trainyard.apiserver.cel.errors import CelError, no_such_overload, over_budget
+from trainyard.apiserver.cel.folds import BudgetError
+from trainyard.apiserver.cel.logic import Frame, Run
+from trainyard.apiserver.cel.types import Type
+from trainyard.apiserver.cel.values import ABSENT
+
+COST_LIMIT = 1_000_000
+"""What one evaluation may cost: kubernetes/apiserver v0.35.4 pkg/apis/cel/config.go PerCallLimit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A compiled expression; `plain` says that it gives the same for plain JSON as for converted values."""
+
+    expression: str
+    type: Type
+    """The type of its value."""
+    plan: Plan
+    plain: bool
+    variables: tuple[str, ...]
+    """The declared variables that it refers to, in the order in which a frame holds them."""
+    size: int
+    run: Run
+
+    @classmethod
+    def of(
+        cls, expression: str, type_: Type, *, plan: Plan, plain: bool, variables: Sequence[str], size: int
+    ) -> Program:
+        """Build a program from its plan."""
+        return cls(expression, type_, plan, plain, tuple(variables), size, build(plan))
+
+    def kept(self) -> list[Any]:
+        """Return what `restored` needs, as JSON has it."""
+        return [self.expression, self.plan, self.plain, [*self.variables], self.size]
+
+    @classmethod
+    def restored(cls, kept: Sequence[Any], type_: Type) -> Program:
+        """Return a program that was kept; raises KeyError, TypeError or ValueError for anything else."""
+        expression, plan, plain, variables, size = kept
+        return cls.of(expression, type_, plan=plan, plain=plain, variables=variables, size=size)
+
+    def evaluate(self, bindings: Mapping[str, Any]) -> Any:
+        """Return the value for these variables; a CelError where it fails, an Unknown where it cannot be told.
+
+        A variable may itself be bound to an Unknown. Values that are not of the declared types fail as well.
+        """
+        try:
+            return self.run(self._frame(bindings))
+        except CelError as error:
+            return error
+        except (AttributeError, TypeError):
+            return no_such_overload()
+        except BudgetError:
+            return over_budget()
+
+    def culprit(self, bindings: Mapping[str, Any]) -> Culprit | None:
+        """Return the element of a list or map that makes a false expression false, where one does."""
+        find = finder(self.plan)
+        if find is None:
+            return None
+        try:
+            return find(self._frame(bindings))
+        except (AttributeError, CelError, BudgetError, TypeError):
+            return None
+
+    def _frame(self, bindings: Mapping[str, Any]) -> Frame:
+        frame: Frame = [COST_LIMIT, *(bindings.get(name, ABSENT) for name in self.variables)]
+        frame += [None] * (self.size - len(frame))
+        return frame
+
+
+def slots_of(names: Iterable[str]) -> dict[str, int]:
+    """Return where a frame holds each variable."""
+    return {name: slot for slot, name in enumerate(names, start=1)}

@@ -1,0 +1,204 @@
+"""The verdict on one object, layer by layer, in the order of the API server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from trainyard.apiserver import core, webhooks
+from trainyard.apiserver.catalog import Catalog, Kind, Missing
+from trainyard.apiserver.meta import metadata
+from trainyard.apiserver.prepare import Preparation, Prepared
+from trainyard.apiserver.problems import UNKNOWN, Problem
+from trainyard.apiserver.validations.kept import Rulebook
+from trainyard.documents import Path, format_path
+from trainyard.findings import Finding, Layer, Location, Severity
+from trainyard.manifests import Manifest
+
+if TYPE_CHECKING:
+    from trainyard.apiserver.admission.podsecurity.plugin import Admission
+
+Verdict = Literal["valid", "invalid", "unknown"]
+
+POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the server would say of one object, and why."""
+
+    manifest: Manifest
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    value: dict[str, Any] | None = None
+    """The object with its defaults, as rules and policies see it; None where its kind is unknown."""
+    kind: Kind | None = None
+    old: dict[str, Any] | None = None
+    """The object before, with its defaults, where it is known."""
+    spec: Location | None = None
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges objects as a server of one Kubernetes release with these kinds would."""
+
+    catalog: Catalog
+    allow_unknown: frozenset[str] = frozenset()
+    """Kinds, as `GROUP/KIND` or `KIND`, whose unknown verdict does not fail."""
+    namespaces: frozenset[str] | None = None
+    """Namespaces that exist; None where that cannot be known."""
+    spec_of: Callable[[Manifest], Location | None] = field(default=lambda _: None)
+    """The spec line that a person should edit when the object is generated."""
+    around: webhooks.Around = field(default_factory=webhooks.Around)
+    """Other objects of the cluster, as far as they are known: queues and runtimes that webhooks look up."""
+    refused_later: Severity = Severity.ERROR
+    """How much it weighs that a controller never runs what admission lets pass."""
+    rulebook: Rulebook = field(default_factory=Rulebook)
+    """The rules of CRDs that were compiled already."""
+    security: Admission | None = None
+    """Pod Security, where a namespace among the objects enforces a level."""
+
+    def judge(self, manifest: Manifest, *, old: dict[str, Any] | None = None) -> Judgement:
+        """Return the verdict; `old` is the object before, where it is known."""
+        found = self.catalog.lookup(*manifest.gvk)
+        if isinstance(found, Missing):
+            return self._unknown(manifest, found)
+        preparation = Preparation(found, self.catalog.kubernetes, self.catalog.projects, self.around)
+        prepared = preparation.created(manifest.value) if old is None else preparation.updated(manifest.value, old)
+        value, before = prepared.value, prepared.before
+        findings = tuple(self._findings(manifest, found, prepared))
+        verdict = verdict_of(findings)
+        if verdict == "valid":
+            findings += tuple(self._webhooks(manifest, found, value, before))
+            verdict = verdict_of(findings)
+            if self.security is not None:
+                refused, said = self._security(self.security, manifest, found, value, before)
+                verdict = "invalid" if refused else verdict
+                findings += said
+        return Judgement(manifest, verdict, findings, value, found, before, self.spec_of(manifest))
+
+    def _findings(self, manifest: Manifest, kind: Kind, prepared: Prepared) -> Iterator[Finding]:
+        """Run the layers; rules in CEL run on a sound structure only, as they do on a server."""
+        kubernetes, value, old = self.catalog.kubernetes, prepared.value, prepared.before
+        refused = {problem.path for problem in prepared.problems}
+        for problem in (*prepared.doubled, *prepared.problems):
+            yield self._finding(manifest, problem, "schema")
+        malformed = bool(refused)
+        for problem in metadata.check(value, kubernetes=kubernetes, namespaced=kind.namespaced, old=old):
+            if not beneath(problem.path, refused):
+                refused.add(problem.path)
+                yield self._finding(manifest, problem, "meta")
+        if kind.namespaced and self.namespaces is not None:
+            yield from self._namespace(manifest)
+        yield from self._rules(manifest, kind, value, old, refused, malformed=malformed)
+        if kind.deprecated:
+            problem = Problem(("apiVersion",), "schema/deprecated", kind.deprecated, f"{kind.project} {kind.release}")
+            yield self._finding(manifest, problem, "schema", Severity.WARNING)
+
+    def _rules(
+        self,
+        manifest: Manifest,
+        kind: Kind,
+        value: dict[str, Any],
+        old: dict[str, Any] | None,
+        refused: set[Path],
+        *,
+        malformed: bool,
+    ) -> Iterator[Finding]:
+        """Run the rules of Kubernetes' own kinds in code, and those of custom resources in CEL.
+
+        CEL is imported for objects that need it: many files hold none.
+        """
+        kubernetes = self.catalog.kubernetes
+        if kind.typed:
+            for problem in core.check(value, kubernetes=kubernetes, old=old):
+                if not beneath(problem.path, refused):
+                    yield self._finding(manifest, problem, "core")
+            if (kind.group, kind.kind) == POLICY and not refused:
+                from trainyard.apiserver.admission.policies import typecheck
+
+                for problem in typecheck.compilation(value, kubernetes=kubernetes):
+                    yield self._finding(manifest, problem, "cel")
+        elif kind.ruled and not malformed:
+            from trainyard.apiserver.validations import walk
+
+            for problem in walk.check(value, kind, kubernetes=kubernetes, old=old, rulebook=self.rulebook):
+                yield self._finding(manifest, problem, "cel")
+
+    def _webhooks(
+        self, manifest: Manifest, kind: Kind, value: dict[str, Any], old: dict[str, Any] | None
+    ) -> Iterator[Finding]:
+        """Ask the installed operators' rules of what the server itself would take."""
+        projects = self.catalog.projects
+        refused = False
+        for problem in webhooks.check(
+            value, kind=kind, projects=projects, old=old, around=self.around, given=manifest.value
+        ):
+            refused = True
+            yield self._finding(manifest, problem, "webhook")
+        if not refused:
+            for problem in webhooks.reconcile(value, kind=kind, projects=projects, around=self.around):
+                yield self._finding(manifest, problem, "webhook", self.refused_later)
+
+    def _security(
+        self,
+        security: Admission,
+        manifest: Manifest,
+        kind: Kind,
+        value: dict[str, Any],
+        old: dict[str, Any] | None,
+    ) -> tuple[bool, tuple[Finding, ...]]:
+        """Hold pods against the level of their namespace; say whether the server refuses the object itself."""
+        refused, findings = False, []
+        for each in security.check(value, group=kind.group, kind=kind.kind, old=old, around=self.around):
+            severity = Severity.ERROR if each.certain else Severity.WARNING
+            findings.append(replace(self._finding(manifest, each.problem, "policy", severity), fix=each.fix))
+            refused = refused or each.refused
+        return refused, tuple(findings)
+
+    def _namespace(self, manifest: Manifest) -> Iterator[Finding]:
+        """Yield a namespace that does not exist: the server answers 404 before it looks at the object."""
+        name = manifest.namespace or "default"
+        if self.namespaces is not None and name not in self.namespaces:
+            message = f"namespace {name!r} does not exist on this cluster"
+            problem = Problem(
+                ("metadata", "namespace"), "meta/namespace-exists", message, "kube-apiserver NamespaceLifecycle"
+            )
+            yield self._finding(manifest, problem, "meta")
+
+    def _unknown(self, manifest: Manifest, why: Missing) -> Judgement:
+        """Return the verdict on a kind that nothing here serves: it fails unless it is allowed."""
+        names = {manifest.kind, f"{manifest.group}/{manifest.kind}"}
+        severity = Severity.WARNING if names & self.allow_unknown else Severity.ERROR
+        problem = Problem(("kind",), "schema/unknown-kind", why.message, "API discovery")
+        return Judgement(manifest, "unknown", (self._finding(manifest, problem, "schema", severity),))
+
+    def _finding(
+        self, manifest: Manifest, problem: Problem, layer: Layer, severity: Severity = Severity.ERROR
+    ) -> Finding:
+        """Add place, layer and severity to what a layer found."""
+        return Finding(
+            rule=problem.rule,
+            layer=layer,
+            message=problem.message,
+            location=manifest.location(problem.path),
+            severity=severity,
+            object=manifest.ref,
+            path=format_path(problem.path) or None,
+            spec=self.spec_of(manifest),
+            source=problem.source,
+        )
+
+
+def verdict_of(findings: Iterable[Finding]) -> Verdict:
+    """Return what findings come to: a rule that cannot be decided leaves the object unknown, unless it is refused."""
+    errors = [each for each in findings if each.is_error]
+    if not errors:
+        return "valid"
+    return "unknown" if all(each.rule == UNKNOWN for each in errors) else "invalid"
+
+
+def beneath(path: Path, refused: set[Path]) -> bool:
+    """Say whether a field, or what it stands in, was refused already: one mistake is one finding."""
+    return bool(refused) and any(path[:length] in refused for length in range(1, len(path) + 1))

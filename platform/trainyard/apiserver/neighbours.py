@@ -1,0 +1,84 @@
+"""What objects that are judged together mean for each other: CRDs, policies, Namespaces, and what webhooks look up.
+
+An object that is described in more than one way, as overlays for several clusters do, is judged itself and has no say
+in the verdict on others: which of its descriptions a cluster has cannot be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from trainyard.apiserver import webhooks
+from trainyard.apiserver.admission import podsecurity
+from trainyard.apiserver.catalog import Catalog, crd
+from trainyard.apiserver.judge import Judge
+
+POLICY, BINDING, DEFINITION = (
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+    "CustomResourceDefinition",
+)
+SHAPING = frozenset({POLICY, BINDING, DEFINITION, "Namespace", *webhooks.CONSULTED})
+"""Kinds of which an object changes the verdict on others."""
+
+Identity = tuple[str, str, str, str]
+"""Group, kind, namespace and name."""
+
+
+def identity(value: object) -> Identity | None:
+    """Return what names an object, or None where it shapes nothing or has no name."""
+    if not isinstance(value, Mapping) or value.get("kind") not in SHAPING:
+        return None
+    metadata, version = value.get("metadata"), value.get("apiVersion")
+    if not isinstance(metadata, Mapping) or not isinstance(version, str) or not isinstance(metadata.get("name"), str):
+        return None
+    group = version.rpartition("/")[0]
+    return group, value["kind"], str(metadata.get("namespace") or "default"), metadata["name"]
+
+
+def unclear(values: Iterable[object]) -> frozenset[Identity]:
+    """Return what is described in more than one way."""
+    first: dict[Identity, object] = {}
+    found = set()
+    for value in values:
+        name = identity(value)
+        if name is not None and first.setdefault(name, value) != value:
+            found.add(name)
+    return frozenset(found)
+
+
+def clear(values: Sequence[Any]) -> list[Any]:
+    """Return the values without those that are described in more than one way."""
+    several = unclear(values)
+    return [value for value in values if identity(value) not in several] if several else list(values)
+
+
+def with_crds(known: Catalog, values: Sequence[Any]) -> Catalog:
+    """Return the catalog with the CRDs among the values.
+
+    Of a CRD that is described in several ways, the last one counts if no other definition serves its kind.
+    """
+    several = unclear(values)
+    if not several:
+        return known.with_crds(values)
+    doubtful = (value for value in values if identity(value) in several and crd.is_crd(value))
+    missing = [value for value in doubtful if not (known.with_crds([value]).kinds.keys() <= known.kinds.keys())]
+    return known.with_crds([*missing, *clear(values)])
+
+
+def aware(judge: Judge, values: Sequence[Any]) -> Judge:
+    """Return a judge that knows the values: their CRDs, the levels of their Namespaces, and what webhooks look up."""
+    known, others = with_crds(judge.catalog, values), clear(values)
+    security = podsecurity.admission(others, kubernetes=known.kubernetes)
+    return replace(judge, catalog=known, around=webhooks.around(others), security=security)
+
+
+def note(values: Iterable[object]) -> str | None:
+    """Return the sentence on what is described in more than one way."""
+    names = sorted(f"{kind} {name}" for _, kind, _, name in unclear(values))
+    if not names:
+        return None
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"described in several ways, and so without a say in other objects: {', '.join(names[:3])}{more}"

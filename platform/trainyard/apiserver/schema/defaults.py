@@ -1,0 +1,146 @@
+"""Defaults that a schema states, put into an object before it is judged.
+
+Source: k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/defaulting/algorithm.go. What core kinds are given
+by Go code is `core.defaults`' part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from trainyard.apiserver.catalog.schemas import TYPE
+from trainyard.apiserver.catalog.served import Kind
+
+Fill = Callable[[Any], None]
+"""Puts defaults into a value, in place."""
+
+
+def apply(value: Any, kind: Kind) -> Any:
+    """Return a copy of an object with its defaults; a null that is no value and has a default gives way to it."""
+    filled, fill = copied(value), compiled(kind)
+    if fill is not None:
+        fill(filled)
+    return filled
+
+
+def copied(value: Any) -> Any:
+    """Copy maps and lists, whose scalars stay shared: a map that is copied whole is faster than one that is built."""
+    kind = type(value)
+    if kind is dict:
+        value = value.copy()
+        for key, each in value.items():
+            if type(each) is dict or type(each) is list:
+                value[key] = copied(each)
+    elif kind is list:
+        value = [copied(each) if type(each) is dict or type(each) is list else each for each in value]
+    return value
+
+
+@lru_cache(maxsize=1024)
+def compiled(kind: Kind) -> Fill | None:
+    """Compile the defaults of a kind's schema, None where it states none."""
+    return Filler().node(kind.schema)
+
+
+class Filler:
+    """Compiles the defaults of a schema, a Go type once; what holds none, there or beneath, is never visited."""
+
+    def __init__(self) -> None:
+        self.types: dict[str, Fill | None] = {}
+        self.holds: dict[int, bool] = {}
+
+    def node(self, node: Mapping[str, Any]) -> Fill | None:
+        """Compile the defaults beneath a node, None where there are none."""
+        if not self.bears(node):
+            return None
+        go_type = node.get(TYPE)
+        if go_type is None or "default" in node:
+            return self.container(node)
+        if go_type not in self.types:
+            self.types[go_type] = self.container(node)
+        return self.types[go_type]
+
+    def bears(self, node: Mapping[str, Any]) -> bool:
+        """Whether any default stands beneath a node; a type that contains itself may be held to have some."""
+        known = self.holds.get(id(node))
+        if known is None:
+            self.holds[id(node)] = True
+            known = self.holds[id(node)] = any(
+                each.get("default") is not None or self.bears(each) for each in children(node)
+            )
+        return known
+
+    def container(self, node: Mapping[str, Any]) -> Fill:
+        """Compile an object or a list."""
+        items = node.get("items")
+        return self.elements(items) if isinstance(items, Mapping) else self.fields(node)
+
+    def fields(self, node: Mapping[str, Any]) -> Fill:
+        """Compile an object, its fields when an object first has them."""
+        properties: Mapping[str, Any] = node.get("properties") or {}
+        given = [
+            (name, each["default"], not each.get("nullable"))
+            for name, each in properties.items()
+            if each.get("default") is not None
+        ]
+        deeper = frozenset(name for name, each in properties.items() if self.bears(each))
+        compiled: dict[str, Fill | None] = {}
+        fill_rest, instead = self.rest(node.get("additionalProperties"))
+
+        def fill(value: Any) -> None:
+            if type(value) is not dict:
+                return
+            for key, default, over_null in given:
+                if value.get(key) is None and (over_null or key not in value):
+                    value[key] = copied(default)
+            if deeper:
+                for key, item in value.items():
+                    if key in deeper:
+                        if key not in compiled:
+                            compiled[key] = self.node(properties[key])
+                        if (found := compiled[key]) is not None:
+                            found(item)
+            if fill_rest is not None or instead is not None:
+                replace(value, [key for key in value if key not in properties], fill_rest, instead)
+
+        return fill
+
+    def elements(self, items: Mapping[str, Any]) -> Fill:
+        """Compile a list."""
+        fill_item, instead = self.rest(items)
+
+        def fill(value: Any) -> None:
+            if type(value) is not list:
+                return
+            if instead is not None:
+                replace(value, range(len(value)), fill_item, instead)
+            elif fill_item is not None:
+                for item in value:
+                    fill_item(item)
+
+        return fill
+
+    def rest(self, node: object) -> tuple[Fill | None, Any]:
+        """Return how a map's values or a list's elements are filled, and what stands for null among them."""
+        if not isinstance(node, Mapping):
+            return None, None
+        return self.node(node), None if node.get("nullable") else node.get("default")
+
+
+def children(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the nodes of fields, of other values and of elements."""
+    yield from (node.get("properties") or {}).values()
+    for key in ("additionalProperties", "items"):
+        if isinstance(child := node.get(key), Mapping):
+            yield child
+
+
+def replace(value: Any, places: Iterable[Any], fill: Fill | None, instead: Any) -> None:
+    """Fill the values at some places of an object or a list, and put a default where null stands."""
+    for place in places:
+        if value[place] is None and instead is not None:
+            value[place] = copied(instead)
+        if fill is not None:
+            fill(value[place])

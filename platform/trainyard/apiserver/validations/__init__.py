@@ -1,0 +1,1 @@
+"""The CEL rules that a CRD states as `x-kubernetes-validations`: read, compiled, kept on disk, and evaluated."""

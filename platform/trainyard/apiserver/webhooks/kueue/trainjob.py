@@ -1,0 +1,69 @@
+"""TrainJobs that Kueue queues: their pod sets come from their runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trainyard.apiserver.core.shapes import Object, child, each, inner, number, text
+from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.apiserver.webhooks.around import Review
+from trainyard.apiserver.webhooks.kueue import jobs, podsets, topology
+from trainyard.apiserver.webhooks.runtimes import ANCESTOR
+from trainyard.apiserver.webhooks.trainer import patched_jobs, runtime_of
+
+RULE = Rule("webhook/kueue-trainjob", "kueue v0.19.2 pkg/controller/jobs/trainjob/trainjob_webhook.go")
+
+_REF: Path = ("spec", "runtimeRef")
+
+
+def default(review: Review) -> bool:
+    """Say that a new job always changes: the webhook adds a patch of its own, which nothing here needs to know."""
+    if review.spec.get("runtimePatches", []) is None:
+        review.spec["runtimePatches"] = []
+    return True
+
+
+def check(review: Review) -> Iterator[Problem]:
+    """Yield what is wrong with a TrainJob; topology only where its runtime is known."""
+    yield from jobs.check(review)
+    runtime = runtime_of(review)
+    if runtime is None:
+        return
+    yield from _check_panics(review.spec, runtime)
+    yield from topology.check_pod_sets(_pod_sets(review.spec, runtime), grouped=False)
+
+
+def _check_panics(spec: Object, runtime: Object) -> Iterator[Problem]:
+    """Two runtimes make the webhook fail, which refuses the job (v0.19.2, seen on a running server)."""
+    policy, name = inner(runtime, "mlPolicy"), inner(spec, "runtimeRef").get("name")
+    steps = [_step(job) for _, job in each(inner(runtime, "template", "spec"), "replicatedJobs")]
+    if child(policy, "jax") is not None and "trainer" not in steps:
+        yield RULE.invalid(_REF, name, f"a JAX runtime needs a job labelled {ANCESTOR}: trainer")
+    if child(policy, "flux") is not None and child(spec, "trainer") is None:
+        yield RULE.required(("spec", "trainer"), "a Flux runtime needs it")
+
+
+def _step(job: Object) -> str:
+    return text(inner(job, "template", "metadata", "labels"), ANCESTOR)
+
+
+def _pod_sets(spec: Object, runtime: Object) -> Sequence[topology.PodSet]:
+    found = []
+    for _, job in each(inner(runtime, "template", "spec"), "replicatedJobs"):
+        inside = inner(job, "template", "spec")
+        pods = podsets.pods_of_job(inside)
+        if _step(job) == "trainer":
+            nodes = number(inner(spec, "trainer"), "numNodes")
+            nodes = number(inner(runtime, "mlPolicy"), "numNodes") if nodes is None else nodes
+            pods = pods if nodes is None else nodes
+        replicas = number(job, "replicas")
+        count = pods * (1 if replicas is None else replicas)
+        annotations = dict(inner(inside, "template", "metadata", "annotations"))
+        path = _REF
+        for where, patch in patched_jobs(spec):
+            added = inner(patch, "template", "spec", "template", "metadata", "annotations")
+            if text(patch, "name") == text(job, "name") and added:
+                annotations.update(added)
+                path = (*where, "template", "spec", "template", "metadata")
+        found.append(topology.PodSet(text(job, "name"), {"annotations": annotations}, path, count))
+    return found

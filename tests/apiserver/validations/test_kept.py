@@ -1,0 +1,139 @@
+"""Compiled rules on disk: what is restored judges like what was compiled, and nothing that is wrong there counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from trainyard.apiserver import Kind, Rulebook, catalog
+from trainyard.apiserver.validations.kept import LIMIT_BYTES, code, open_for
+from trainyard.checks.validate import strangers
+from trainyard.system import cache, files
+from trainyard.system.cache import Cache
+
+MINOR = 35
+
+FLAVOR = b"""\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: a}
+spec:
+  nodeLabels: {pool: a}
+  nodeTaints: [{key: a, value: b, effect: Sometimes}]
+  tolerations: [{key: a, operator: Exists, value: b}]
+"""
+INPUTS = [("a.yaml", FLAVOR)]
+
+UNNEEDED = (
+    "cel_expr_python",
+    "trainyard.apiserver.cel.parse",
+    "trainyard.apiserver.cel.check",
+    "trainyard.apiserver.cel.syntax",
+    "trainyard.apiserver.validations.compile",
+)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A folder with the rules that judging one ResourceFlavor takes."""
+    store = Cache(tmp_path / "trainyard" / "rules")
+    strangers(INPUTS, ROOT / "schemas", rulebook=Rulebook(store))
+    return store
+
+
+def flavor() -> Kind:
+    """The kind that is judged here."""
+    known, _ = catalog.load(ROOT / "schemas")
+    found = known.lookup("kueue.x-k8s.io", "v1beta2", "ResourceFlavor")
+    assert isinstance(found, Kind)
+    return found
+
+
+def entry(store: Cache) -> Path:
+    """The one file in which the rules of a kind are kept."""
+    (path,) = (store.folder / each.path for each in files.walk(store.folder) if not each.path.startswith("."))
+    return path
+
+
+def test_kept_rules_judge_alike(kept):
+    """A verdict from kept rules is that of compiled ones, word for word."""
+    assert entry(kept).exists()
+    warm = Rulebook(kept)
+    result = strangers(INPUTS, ROOT / "schemas", rulebook=warm)
+    assert result == strangers(INPUTS, ROOT / "schemas")
+    assert {each.rule for each in result.findings} >= {"cel/rule"}
+    assert not any(found.shared.changed for found in warm.trees.values() if found)
+
+
+def test_a_warm_run_reads_no_rule_again(kept):
+    """Judging with kept rules imports neither the parser nor the type checker."""
+    (kept.folder.parent.parent / "a.yaml").write_bytes(FLAVOR)
+    program = "import sys; from trainyard.cli import main\ntry: main(['validate', 'a.yaml'])\nexcept SystemExit: pass"
+    command = [sys.executable, "-c", program + "\nprint(*sorted(sys.modules))"]
+    place = kept.folder.parent.parent
+    before = entry(kept).read_bytes()
+    env = {"PYTHONPATH": str(ROOT / "platform"), "XDG_CACHE_HOME": str(place), "HOME": str(place)}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=place, env=env)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "trainyard.apiserver.validations.walk" in loaded
+    assert not loaded & set(UNNEEDED)
+    assert entry(kept).read_bytes() == before
+
+
+DAMAGE = {
+    "no JSON": lambda _: b"\x00",
+    "another shape": lambda _: b"[1, 2]",
+    "a tree of another schema": lambda kept: json.dumps({**kept, "fields": {"nowhere": kept}}).encode(),
+    "a step that does not exist": lambda kept: json.dumps(kept).replace('"variable"', '"open"').encode(),
+    "a function that does not exist": lambda kept: json.dumps(kept).replace(".FUNCTIONS ", ".OTHERS ").encode(),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_wrong_entry_is_compiled_and_kept_again(kept, damage):
+    """What was kept wrongly counts for nothing and is replaced."""
+    name = cache.key(code(), str(MINOR + 1), flavor().content)
+    good = kept.get(name)
+    assert good is not None
+    kept.put(name, damage(json.loads(good)))
+    result = strangers(INPUTS, ROOT / "schemas", rulebook=Rulebook(kept))
+    assert result == strangers(INPUTS, ROOT / "schemas")
+    assert kept.get(name) == good
+
+
+def test_rules_are_kept_by_content(kept):
+    """Another schema, release of Kubernetes or code is another entry."""
+    kind = flavor()
+    names = {
+        cache.key(code(), "35", kind.content),
+        cache.key(code(), "36", kind.content),
+        cache.key(code(), "35", kind.content + b" "),
+        cache.key("other code", "35", kind.content),
+    }
+    assert len(names) == 4
+    assert sum(kept.get(name) is not None for name in names) == 1
+
+
+def test_the_folder_is_private(tmp_path, monkeypatch):
+    """The folder is made for its user alone; one that others may write into, or that cannot be made, is not used."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    store = cache.private("rules")
+    assert store is not None
+    assert store.folder == tmp_path / "home" / "trainyard" / "rules"
+    assert os.name != "posix" or store.folder.stat().st_mode & 0o777 == 0o700
+    assert open_for(tmp_path).cache == Cache(store.folder, LIMIT_BYTES)
+    (tmp_path / "platform" / "clusters").mkdir(parents=True)
+    assert open_for(tmp_path).cache is None, "a folder inside the repository"
+    if os.name == "posix":
+        store.folder.chmod(0o777)
+        assert cache.private("rules") is None
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert cache.private("rules") is None
+    assert strangers(INPUTS, ROOT / "schemas", rulebook=Rulebook(None)).objects
