@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.documents import dump, load
+from trainyard.kinds import Resolved, resolve
+from trainyard.sizing import Sizing
 from trainyard.specs import Cluster, Job, Pool, Repository, Team
 from trainyard.specs.run import Run, digest
 from trainyard.specs.sources import JobFile, Source, Specs
@@ -158,6 +160,16 @@ def make_run(
         source=file.source,
         contents=file.contents,
     )
+
+
+def make_resolved(name: str = "train", **changes: Any) -> Resolved:
+    """Return a run with everything that follows from it, unchecked; keywords are those of `make_run`."""
+    return resolve(make_run(name, **changes))
+
+
+def make_sizing(**changes: Any) -> Sizing:
+    """Return what the pods of a run ask for; keywords are those of `make_run`."""
+    return make_resolved(**changes).sizing
 
 
 def write_repository(

@@ -8,18 +8,17 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from make import make_run
 from trainyard.checks.inputs import decode
 from trainyard.checks.validate import strangers
 from trainyard.launchers import Wiring
 from trainyard.sizing import size
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PARTS = ("jobs", "platform", "policies", "schemas", "generated")

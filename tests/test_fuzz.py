@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -15,11 +14,11 @@ from hypothesis import strategies as st
 
 from apiserver.agreement import cases
 from apiserver.agreement.mutate import mutate
+from conftest import ROOT
 from trainyard.apiserver import Catalog, catalog
 from trainyard.checks.validate import strangers
 from trainyard.report import render
 
-ROOT = Path(__file__).resolve().parent.parent
 SECOND = 1.0
 PIECES = (
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\t", b"\r", b": ", b"- ", b"? ", b"&a ", b"*a", b"<<: *a",

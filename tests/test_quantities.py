@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from conftest import TESTS
 from trainyard.quantities import Format, Quantity, duration_text, parse_duration
 
-DATA = Path(__file__).parent / "data"
+DATA = TESTS / "data"
 QUANTITIES = [
     json.loads(line) for line in (DATA / "quantities_go.jsonl").read_text(encoding="utf-8").strip().split("\n")
 ]

@@ -7,11 +7,11 @@ import os
 import subprocess
 import sys
 import venv
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from conftest import ROOT
+
 PINNED = {**os.environ, "PIP_CONSTRAINT": str(ROOT / "constraints.txt"), "CI": ""}
 GOOD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"
 BAD = GOOD.replace("v1", "kueue.x-k8s.io/v1beta2").replace("ConfigMap", "LocalQueue") + "spec: {clusterQueu: c}\n"

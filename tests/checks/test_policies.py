@@ -1,0 +1,141 @@
+"""Every policy against its cases: the lines marked `# BAD` and no others, in the words of its reviewed report."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from trainyard.apiserver import Catalog, Judge, catalog
+from trainyard.checks.policies import RUN_LABEL, Waiver, Waivers, check
+from trainyard.checks.policy import Policy, load_policies
+from trainyard.checks.result import Result
+from trainyard.checks.world import World
+from trainyard.documents import load
+from trainyard.errors import TrainyardError
+from trainyard.findings import Location
+from trainyard.manifests import Manifest, expand
+from trainyard.report.text import paragraph
+from trainyard.system.data import policy_files
+
+POLICIES = {policy.id: policy for policy in load_policies(policy_files(ROOT))}
+
+
+def manifests(path: Path) -> tuple[Manifest, ...]:
+    """The objects of a case file."""
+    documents, findings = load(path.read_bytes(), file=path.name)
+    objects, odd = expand(documents)
+    assert not findings
+    assert not odd
+    return tuple(objects)
+
+
+@cache
+def kinds() -> Catalog:
+    """Return all kinds that we know, as a server of the newest release would serve them."""
+    return catalog.load(ROOT / "schemas")[0]
+
+
+def judge(policy: Policy, path: Path) -> Result:
+    """Run one policy alone over its cases."""
+    result = Result()
+    if policy.check is None:
+        from trainyard.checks.cel_policies import check_judged, malformed
+
+        judgements = [Judge(kinds()).judge(each) for each in manifests(path)]
+        assert not [each.manifest.ref for each in judgements if malformed(each)], "no server would ask a policy of it"
+        result.add(check_judged(judgements, kinds(), [policy], Waivers(), complete=False).findings)
+    else:
+        result.add(check(World(manifests(path)), [policy], Waivers())[0])
+    return result
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+def test_policy_reports_the_marked_lines(policy, golden):
+    """A policy reports exactly the lines that a person marked, and its report is the reviewed one."""
+    path = ROOT / "tests" / "policies" / f"{policy.id}.yaml"
+    marked = [number for number, line in enumerate(path.read_text().splitlines(), 1) if line.endswith("# BAD")]
+    result = judge(policy, path)
+    assert sorted(finding.location.line for finding in result.findings) == marked
+    assert marked, "a policy needs a case that fails"
+    text = "\n\n".join("\n".join(paragraph(each)) for each in sorted(result.findings, key=lambda each: each.order))
+    golden(f"policies/{policy.id}.txt", text + "\n")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "policies").glob("*.py")), ids=lambda path: path.stem)
+def test_python_policies_import_checks_alone(path):
+    """A Python policy imports `trainyard.checks` and nothing else of ours."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("trainyard"):
+            assert node.module == "trainyard.checks"
+        if isinstance(node, ast.Import):
+            assert not any(name.name.startswith("trainyard") for name in node.names)
+
+
+BROKEN = {
+    "a module that does not import": ("x.py", "import nowhere_at_all", "cannot be imported"),
+    "a module without a check": ("x.py", '"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""', "cannot be imported"),
+    "a module that gives no reason": ("x.py", '"""T.\n\nFix: f.\nSource: s.\n"""\ncheck = print', "has no 'Why:'"),
+    "an object of another kind": ("x.yaml", "kind: Job\nmetadata: {name: x}", "ValidatingAdmissionPolicy named 'x'"),
+    "an object of another name": (
+        "x.yaml",
+        "kind: ValidatingAdmissionPolicy\nmetadata: {name: y}",
+        "ValidatingAdmissionPolicy named 'x'",
+    ),
+    "no annotations": ("x.yaml", "kind: ValidatingAdmissionPolicy\nmetadata: {name: x}", "has no annotation"),
+    "no YAML": ("x.yaml", "a: [", "should be one ValidatingAdmissionPolicy"),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "message"), BROKEN.values(), ids=BROKEN)
+def test_broken_policy_stops_the_run(tmp_path, name, text, message):
+    """A policy that cannot be used stops the run; it never passes as one that found nothing."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(TrainyardError, match=message):
+        load_policies(tmp_path.glob("*"))
+
+
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: llm-abc, namespace: nlp, labels: {kueue.x-k8s.io/queue-name: nowhere, RUN: llm-abc}}
+spec: {template: {spec: {containers: []}}}
+""".replace("RUN", RUN_LABEL)
+
+
+def world() -> World:
+    """A world with one job whose queue does not exist."""
+    documents, _ = load(JOB.encode(), file="job.yaml")
+    return World(tuple(expand(documents)[0]))
+
+
+def test_waiver_of_the_run_hides_its_finding():
+    """A waiver covers the objects of its own run."""
+    waivers = Waivers((Waiver("kq-lq-exists", "nlp", "llm-abc", Location("jobs/nlp/llm.yaml", 3, 1)),))
+    findings, _ = check(world(), [POLICIES["kq-lq-exists"]], waivers)
+    assert not findings
+    assert not list(waivers.unneeded(POLICIES))
+
+
+def test_waiver_that_nothing_needs_is_a_finding():
+    """A waiver of another run, or of a policy that does not exist, is reported where it is written."""
+    other = Waiver("kq-lq-exists", "nlp", "other-abc", Location("jobs/nlp/other.yaml", 3, 1))
+    typo = Waiver("kq-lq-exist", "nlp", "llm-abc", Location("jobs/nlp/llm.yaml", 4, 1))
+    waivers = Waivers((other, typo))
+    findings, _ = check(world(), [POLICIES["kq-lq-exists"]], waivers)
+    assert len(findings) == 1
+    messages = [finding.message for finding in waivers.unneeded(POLICIES)]
+    assert messages == [
+        "policy 'kq-lq-exists' is waived but finds nothing here; remove the waiver",
+        "policy 'kq-lq-exist' does not exist; did you mean 'kq-lq-exists'?",
+    ]
+
+
+def test_switched_off_policy_is_listed_as_skipped():
+    """What `platform/repository.yaml` switches off is never silent."""
+    findings, skipped = check(world(), [POLICIES["kq-lq-exists"]], Waivers(), off={"kq-lq-exists": "we use defaults"})
+    assert not findings
+    assert [(each.rule, each.why) for each in skipped] == [("kq-lq-exists", "switched off: we use defaults")]

@@ -1,0 +1,322 @@
+"""`validate` from the command line: verdicts, reports, updates, frozen runs, and what it never imports."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from conftest import ROOT
+from trainyard.checks import past
+from trainyard.checks.result import Result
+from trainyard.checks.validate import strangers
+from trainyard.cli import main
+from trainyard.findings import Finding, Location, Severity
+from trainyard.report.json_ import schema
+from trainyard.system import git as system_git
+
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: x, namespace: nlp}
+spec:
+  completionMode: Indexed
+  completions: 2
+  parallelism: 2
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: example.com/a}]
+"""
+
+
+def call(capsys, *arguments):
+    """Run the program in this process; exit code and standard output."""
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    return stopped.value.code, capsys.readouterr().out
+
+
+def verdicts(text, **options):
+    """Judge one file as a stranger's."""
+    result = strangers([("a.yaml", text.encode())], ROOT / "schemas", kubernetes="1.35", **options)
+    return [each.verdict for each in result.objects], [each.rule for each in result.findings]
+
+
+LAYERS = {
+    "a right Job": (JOB, ["valid"], []),
+    "a file that cannot be decoded": ("a: [", [], ["decode/syntax"]),
+    "a kind that nothing serves": (JOB.replace("kind: Job", "kind: Jobb"), ["unknown"], ["schema/unknown-kind"]),
+    "a misspelt field": (JOB.replace("parallelism", "paralelism"), ["invalid"], ["schema/unknown-field"]),
+    "a name of the wrong form": (JOB.replace("name: x", "name: X_y"), ["invalid"], ["meta/name"]),
+    "a rule of Kubernetes' own": (
+        JOB.replace("restartPolicy: Never", "restartPolicy: Always"),
+        ["invalid"],
+        ["core/job-restart-policy"],
+    ),
+    "a rule of a CRD": (
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: q}\nspec: {clusterQueue: A_}\n",
+        ["invalid"],
+        ["schema/pattern"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected", "rules"), LAYERS.values(), ids=LAYERS)
+def test_each_layer_finds_its_own(text, expected, rules):
+    """One mistake is one finding, from the layer of the server that would refuse it."""
+    assert verdicts(text) == (expected, rules)
+
+
+def test_one_bad_file_hides_no_other(tmp_path, capsys):
+    """A file that cannot be decoded is a finding of that file, and the others are still judged."""
+    (tmp_path / "a.yaml").write_bytes(b"\xff\xfe\x00bad")
+    (tmp_path / "b.yaml").write_text(JOB)
+    code, out = call(capsys, "validate", str(tmp_path), "--format", "json")
+    report = json.loads(out)
+    assert code == 1
+    assert report["summary"]["valid"] == 1
+    assert {each["file"].rpartition("/")[2] for each in report["findings"]} == {"a.yaml"}
+
+
+def test_unknown_kinds_pass_only_where_allowed(tmp_path, capsys):
+    """An unknown kind fails, unless it is allowed by GROUP/KIND; the verdict stays unknown."""
+    path = tmp_path / "a.yaml"
+    path.write_text("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n")
+    assert call(capsys, "validate", str(path))[0] == 1
+    code, out = call(capsys, "validate", str(path), "--allow-unknown", "example.com/Widget", "-o", "json")
+    assert code == 0
+    assert json.loads(out)["summary"] == {
+        "objects": 1, "valid": 0, "invalid": 0, "unknown": 1, "errors": 0, "warnings": 1,
+    }  # fmt: skip
+
+
+def test_json_report_keeps_its_contract(tmp_path, capsys):
+    """The JSON report is as its published schema says, which is the one that the code states."""
+    path = tmp_path / "a.yaml"
+    path.write_text(JOB.replace("Never", "Sometimes") + "---\n" + JOB.replace("image", "imagee"))
+    report = json.loads(call(capsys, "validate", str(path), "-o", "json")[1])
+    published = json.loads((ROOT / "schemas" / "trainyard" / "report.json").read_text())
+    assert published == schema()
+    jsonschema.validate(report, published)
+    first = report["findings"][0]
+    assert (first["line"], first["column"], first["document"]) == (10, 22, 0)
+    assert first["path"] == "spec.template.spec.restartPolicy"
+
+
+def test_old_objects_bring_the_rules_of_updates(tmp_path, capsys):
+    """With `--old`, a change of an immutable field needs a replacement, and another is made in place."""
+    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
+    old.write_text(JOB)
+    new.write_text(JOB.replace("example.com/a", "example.com/b"))
+    code, out = call(capsys, "validate", str(new), "--old", str(old), "-o", "json")
+    assert (code, json.loads(out)["objects"][0]["update"]) == (1, "replace")
+    new.write_text(JOB.replace("parallelism: 2", "parallelism: 1"))
+    code, out = call(capsys, "validate", str(new), "--old", str(old), "-o", "json")
+    assert (code, json.loads(out)["objects"][0]["update"]) == (0, "in place")
+
+
+POLICY = """\
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: no-latest}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [batch], apiVersions: [v1], resources: [jobs], operations: [CREATE]}]}
+  validations: [{expression: "object.spec.template.spec.containers.all(c, c.image.contains(':'))", message: no tag}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: no-latest}
+spec: {policyName: no-latest, validationActions: [Deny]}
+"""
+
+
+def test_policies_among_the_inputs_are_applied():
+    """A policy with a binding among the files judges the other objects; without the binding it does not."""
+    assert verdicts(JOB + POLICY) == (["invalid", "valid", "valid"], ["no-latest"])
+    assert verdicts(JOB + POLICY.rpartition("---")[0]) == (["valid", "valid"], [])
+    unknown = POLICY.replace(
+        "object.spec", "authorizer.group('').resource('pods').check('get').allowed() && object.spec"
+    )
+    assert verdicts(JOB.replace("example.com/a", "example.com/a:1") + unknown) == (
+        ["unknown", "valid", "valid"],
+        ["no-latest"],
+    )
+
+
+def test_policies_are_compiled_and_checked_against_schemas():
+    """An expression that does not compile refuses its policy; one that names no field of the kind is an error too."""
+    broken = POLICY.replace("spec.template.spec.containers.all(c", "spec.template.spec.containers.alll(c")
+    found, rules = verdicts(broken)
+    assert (found, set(rules)) == (["invalid", "valid"], {"cel/compile"})
+    misnamed = POLICY.replace("object.spec.template", "object.spec.tempalte")
+    assert verdicts(misnamed) == (["valid", "valid"], ["cel/type"])
+
+
+USAGE = {
+    "a Kubernetes that is no release": (["validate", "FILE", "--kubernetes", "new"], "should be a release, as in 1.35"),
+    "an operator that is no release": (["validate", "FILE", "--with", "kueue=new"], "should be PROJECT=RELEASE"),
+    "an operator in two releases": (["validate", "FILE", "--with", "kueue=1,kueue=2"], "names 'kueue' twice, 1 and 2"),
+    "two sorts of what was before": (["validate", "FILE", "--old", "FILE", "--against", "HEAD"], "give one of them"),
+    "a commit, for files of no repository": (
+        ["validate", "FILE", "--against", "HEAD"],
+        "in no Git repository; give --old",
+    ),
+    "files before, for no files": (["validate", "--old", "FILE"], "--old says something of files"),
+    "a release for no files": (["validate", "--kubernetes", "1.35"], "--kubernetes says something of files"),
+    "a cluster for files": (["validate", "FILE", "--cluster", "atlas"], "--cluster chooses from generated/"),
+    "a path that is not there": (["validate", "nowhere.yaml"], "nowhere.yaml does not exist"),
+    "a format that does not exist": (["validate", "-o", "jsn", "FILE"], "did you mean 'json'?"),
+    "a release that is no pair": (["validate", "--with", "kueue", "FILE"], "should be PROJECT=RELEASE"),
+    "an option that does not exist": (["validate", "--nope"], "no such option: --nope"),
+    "a commit that does not exist": (["validate", "--against", "nowhere"], "is no commit of this repository"),
+    "a cluster that does not exist": (["validate", "--cluster", "atlos"], "did you mean 'atlas'?"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), USAGE.values(), ids=USAGE)
+def test_wrong_use_is_one_sentence(arguments, message, tmp_path, capsys, monkeypatch):
+    """A wrong call ends with 2 and one sentence on standard error."""
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "a.yaml").write_text(JOB)
+    with pytest.raises(SystemExit) as stopped:
+        main([str(tmp_path / "a.yaml") if each == "FILE" else each for each in arguments])
+    error = capsys.readouterr().err
+    assert stopped.value.code == 2
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_folder_is_read_as_far_as_it_can_be(tmp_path, capsys):
+    """Links to files are followed, links to folders are not, and what cannot be read hides no other file."""
+    (tmp_path / "job.yml").write_text(JOB)
+    (tmp_path / "notes.txt").write_text("no manifest")
+    (tmp_path / "link.yaml").symlink_to("job.yml")
+    (tmp_path / "lock.yaml").symlink_to("nowhere")
+    (tmp_path / "round.json").symlink_to("round.json")
+    (tmp_path / "again").symlink_to(".")
+    code, out = call(capsys, "validate", str(tmp_path), "-o", "json")
+    report = json.loads(out)
+    assert (code, [Path(each["file"]).name for each in report["objects"]]) == (0, ["job.yml", "link.yaml"])
+    assert [(Path(each["file"]).name, each["severity"]) for each in report["findings"]] == [
+        ("lock.yaml", "warning"),
+        ("round.json", "warning"),
+    ]
+    assert "too many levels of symbolic links" in report["findings"][1]["message"]
+
+
+EMPTY = {
+    "a folder without a manifest": (None, 0, "holds no file that ends in .yaml, .yml, .json"),
+    "an empty file": ("", 0, "file holds no document"),
+    "an object without kind and name": ("a: b\n", 1, "in unnamed object, apiVersion"),
+    "an object without a name": ("apiVersion: v1\nkind: Pod\nmetadata: {}\n", 1, "in unnamed Pod, metadata.name"),
+}
+
+
+@pytest.mark.parametrize(("text", "code", "words"), EMPTY.values(), ids=EMPTY)
+def test_nothing_to_judge_is_said(text, code, words, tmp_path, capsys):
+    """What holds no object passes with a warning, for the path may be wrong; what has no name is called unnamed."""
+    if text is not None:
+        (tmp_path / "a.yaml").write_text(text)
+    found, out = call(capsys, "validate", str(tmp_path))
+    assert (found, words in out) == (code, True), out
+
+
+NEAR = {
+    "a Kubernetes that is too old": (["--kubernetes", "1.33"], "--kubernetes: warning", "release 1.34 is used"),
+    "a Kubernetes to come": (["--kubernetes", "1.40"], "--kubernetes: warning", "release 1.36 is used"),
+    "a release of an operator": (["--with", "kueue=0.99"], "--with: warning", "release 0.19.2 is used"),
+    "an operator that does not exist": (["--with", "keueu=0.19.2"], "--with: error", "did you mean 'kueue'?"),
+}
+
+
+@pytest.mark.parametrize(("options", "where", "words"), NEAR.values(), ids=NEAR)
+def test_releases_that_are_not_known_are_said(options, where, words, tmp_path, capsys):
+    """The nearest release is taken with a warning that names it; an unknown operator is an error with a near miss."""
+    (tmp_path / "a.yaml").write_text(JOB)
+    code, out = call(capsys, "validate", str(tmp_path), *options)
+    assert code == (1 if "error" in where else 0)
+    assert out.startswith(where)
+    assert words in out.splitlines()[0]
+
+
+def test_what_a_secret_holds_is_not_shown(tmp_path, capsys):
+    """A report lies in the logs of CI: it says what is wrong with a Secret, and never its values."""
+    held = "data: {a: hunter2!, b: [hunter2], c: 17e7172}, stringData: {d: {x: hunter2}, e: 17e7172}"
+    (tmp_path / "a.yaml").write_text("{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: b}, " + held + "}")
+    code, said = call(capsys, "validate", str(tmp_path / "a.yaml"))
+    assert code == 1
+    assert said.count("error:") >= 4
+    assert "illegal base64 data of 8 characters" in said
+    assert "hunter2" not in said
+    assert "e7172" not in said
+
+
+def test_validate_leaves_cdk8s_alone():
+    """Judging imports no cdk8s, so it needs no Node."""
+    code = (
+        "import sys, contextlib, io\n"
+        "from trainyard.cli import main\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
+        "    main(['validate', '--cluster', 'kind'])\n"
+        "assert 'trainyard.checks.repository' in sys.modules\n"
+        "print(sorted({'cdk8s', 'constructs', 'jsii'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n", done.stdout + done.stderr
+
+
+@pytest.fixture
+def frozen(tmp_path):
+    """A repository whose one run exists at the base."""
+    file = tmp_path / "generated/dev/runs/nlp/a-1/job.a.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(JOB)
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q", "-b", "main"], ["add", "."], [*identity, "commit", "-q", "-m", "a"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def error(message="wrong", file="generated/dev/runs/nlp/a-1/job.a.yaml"):
+    """One error on the run."""
+    return Finding("some-rule", "policy", message, Location(file, 1, 1))
+
+
+PLATFORM = "generated/dev/platform/x.yaml"
+FROZEN = {
+    "the base has the same error": ([error()], error(), Severity.WARNING),
+    "the base has another error": ([error("other")], error(), Severity.ERROR),
+    "the base has none": ([], error(), Severity.ERROR),
+    "the file is no run": ([error(file=PLATFORM)], error(file=PLATFORM), Severity.ERROR),
+}
+
+
+@pytest.mark.parametrize(("before", "now", "severity"), FROZEN.values(), ids=FROZEN)
+def test_frozen_run_keeps_the_errors_of_the_base_as_warnings(frozen, before, now, severity):
+    """An error on a frozen run fails only where the change causes it; else it is a warning, marked."""
+    repository = system_git.find(frozen)
+    result = Result(findings=[now])
+
+    def judge(folder, clusters):
+        assert clusters == ["dev"]
+        assert (folder / "generated/dev/runs/nlp/a-1/job.a.yaml").read_text() == JOB
+        return Result(findings=before)
+
+    past.forgive(result, frozen, repository, repository.head(), judge)
+    assert [each.severity for each in result.findings] == [severity]
+    assert result.findings[0].frozen == (severity is Severity.WARNING)
+
+
+def test_changed_run_is_not_frozen(frozen):
+    """A run whose file differs from the base keeps its errors; the base is not even asked."""
+    (frozen / "generated/dev/runs/nlp/a-1/job.a.yaml").write_text(JOB + "# changed\n")
+    repository = system_git.find(frozen)
+    result = Result(findings=[error()])
+    past.forgive(result, frozen, repository, repository.head(), lambda *_: pytest.fail("asked"))
+    assert result.errors == 1

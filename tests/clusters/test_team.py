@@ -1,0 +1,193 @@
+"""A team has a namespace, queues, rights, a network and volumes; nothing of it is lost by a commit."""
+
+from __future__ import annotations
+
+import json
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+import pytest
+
+from everything import everything
+from make import make_team
+from trainyard.clusters import team as chart
+from trainyard.parts.objects import Resource
+from trainyard.specs import Cluster, Team
+
+
+def found(cluster: Cluster, name: str = "nlp", team: Team | None = None) -> dict[tuple[str, str], Resource]:
+    """Return everything of `teams/<team>/`, by kind and name."""
+    listed = chart.resources("test", cluster, name, team or make_team())
+    return {(each.kind, each.name): each for each in listed}
+
+
+@pytest.mark.parametrize("level", ["restricted", "baseline", "privileged"])
+def test_the_namespace_carries_the_pod_security_level(level):
+    """All three modes, pinned to the cluster's version, and the label by which Kueue manages it."""
+    labels = found(everything(), team=make_team(pod_security=level))["Namespace", "nlp"].labels
+    prefix = "pod-security.kubernetes.io"
+    assert {labels[f"{prefix}/{mode}"] for mode in ("enforce", "warn", "audit")} == {level}
+    assert {labels[f"{prefix}/{mode}-version"] for mode in ("enforce", "warn", "audit")} == {"v1.35"}
+    assert labels["trainyard.dev/team"] == "nlp"
+
+
+def test_what_holds_data_is_never_removed():
+    """Neither the namespace nor a claim goes when its file does, nor when the Application does."""
+    listed = found(everything())
+    for key in (("Namespace", "nlp"), ("PersistentVolumeClaim", "checkpoints")):
+        assert listed[key].annotations["argocd.argoproj.io/sync-options"] == "Prune=false,Delete=false"
+
+
+def test_a_team_has_a_queue_of_each_name_that_admits_it():
+    """`queue:` in a job is a LocalQueue and a ClusterQueue of one name."""
+    queues = {name: each.fields["spec"] for (kind, name), each in found(everything()).items() if kind == "LocalQueue"}
+    assert queues == {"research": {"clusterQueue": "research"}}
+
+
+VOLUMES: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "on storage that the cluster has": ({"data": {"storage": "shared", "size": "1Ti"}}, {"data"}),
+    "on storage that it lacks": ({"data": {"storage": "elsewhere", "size": "1Ti"}}, set()),
+    "on this cluster by name": ({"data": {"storage": "shared", "size": "1Ti", "clusters": ["test"]}}, {"data"}),
+    "on another cluster": ({"data": {"storage": "shared", "size": "1Ti", "clusters": ["other"]}}, set()),
+}
+
+
+@pytest.mark.parametrize(("volumes", "claims"), VOLUMES.values(), ids=VOLUMES)
+def test_claims_are_where_their_storage_is(volumes, claims):
+    """A volume is a claim on every cluster that has its storage, unless it names clusters."""
+    listed = found(everything(), team=make_team(volumes=volumes))
+    assert {name for kind, name in listed if kind == "PersistentVolumeClaim"} == claims
+
+
+def test_a_claim_has_the_access_of_its_storage():
+    """Pods of several nodes share it only if the class can."""
+    spec = found(everything())["PersistentVolumeClaim", "checkpoints"].fields["spec"]
+    assert (spec["accessModes"], spec["storageClassName"]) == (["ReadWriteMany"], "shared")
+    assert spec["resources"] == {"requests": {"storage": "1Ti"}}
+
+
+def rules(team: Team) -> list[dict[str, Any]]:
+    """Return the rules of the team's role."""
+    listed: list[dict[str, Any]] = found(everything(), team=team)["Role", "team"].fields["rules"]
+    return listed
+
+
+def test_people_read_and_debug_but_do_not_start_or_stop_jobs():
+    """No wildcard, no write to jobs, queues, workloads or pods: a run comes through Git."""
+    for rule in rules(make_team()):
+        assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]
+        writes = set(rule["verbs"]) - {"get", "list", "watch"}
+        assert not writes or set(rule["resources"]) <= {"pods/exec", "pods/portforward", "secrets"}
+
+
+def test_secrets_are_written_by_name_and_read_by_name():
+    """Only the team's own secrets can be read or changed, and none is listed."""
+    secrets = [rule for rule in rules(make_team(secrets=["hub", "tokens"])) if rule["resources"] == ["secrets"]]
+    assert [rule["verbs"] for rule in secrets] == [["create"], ["get", "update", "patch", "delete"]]
+    assert secrets[1]["resourceNames"] == ["hub", "tokens"]
+    assert not [rule for rule in rules(make_team(secrets=None)) if "secrets" in rule["resources"]]
+
+
+def test_the_rights_are_the_groups():
+    """The team's people are a group of the identity provider."""
+    binding = found(everything(), team=make_team(group="people-of-nlp"))["RoleBinding", "team"]
+    assert binding.fields["subjects"] == [
+        {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "people-of-nlp"}
+    ]
+
+
+def test_accounts_of_jobs_exist_and_bring_no_token_by_themselves():
+    """A pod that names none gets none."""
+    listed = found(everything(), team=make_team(service_accounts=["reader"]))
+    assert listed["ServiceAccount", "reader"].fields == {"automountServiceAccountToken": False}
+
+
+def test_ranks_reach_each_other_on_every_port_and_nobody_else_reaches_them():
+    """Rendezvous and NCCL choose their ports."""
+    spec = found(everything())["NetworkPolicy", "ranks"].fields["spec"]
+    assert spec["podSelector"] == {}
+    assert spec["ingress"] == [{"from": [{"podSelector": {}}]}]
+    assert spec["egress"] == [{"to": [{"podSelector": {}}]}]
+
+
+def reaches(cluster: Cluster, team: Team, address: str, port: int | None = None) -> bool:
+    """Whether the policy `outside` lets a pod reach an address (and port)."""
+    spec = found(cluster, team=team)["NetworkPolicy", "outside"].fields["spec"]
+    for rule in spec["egress"]:
+        ports = [each["port"] for each in rule.get("ports", [])]
+        for peer in rule["to"]:
+            block = peer.get("ipBlock")
+            if block and (not ports or port in ports) and ip_address(address) in ip_network(block["cidr"]):
+                kept = block.get("except") or []
+                if not any(ip_address(address) in ip_network(cidr) for cidr in kept):
+                    return True
+    return False
+
+
+ADDRESSES: dict[str, tuple[str, int | None, bool, bool]] = {
+    "the world": ("93.184.216.34", 443, True, True),
+    "pods of other teams": ("10.1.2.3", 29500, False, False),
+    "services": ("10.4.0.1", 443, False, True),
+    "nodes": ("10.8.0.7", 10250, False, True),
+    "credentials of the node": ("169.254.169.254", 80, False, True),
+    "DNS of the node": ("169.254.20.10", 53, True, True),
+}
+
+
+@pytest.mark.parametrize(("address", "port", "alone", "with_account"), ADDRESSES.values(), ids=ADDRESSES)
+def test_pods_reach_the_world_but_not_the_cluster(address, port, alone, with_account):
+    """Only a team whose jobs have accounts of their own may need the API server or a metadata service."""
+    assert reaches(everything(), make_team(), address, port) is alone
+    assert reaches(everything(), make_team(service_accounts=["reader"]), address, port) is with_account
+
+
+def test_exceptions_are_inside_the_range_they_are_taken_from():
+    """The API server refuses an exception of another family."""
+    cidrs = {"pods": "10.0.0.0/14", "services": "fd00:1::/112"}
+    spec = found(everything(cidrs=cidrs))["NetworkPolicy", "outside"].fields["spec"]
+    for peer in spec["egress"][1]["to"]:
+        block = peer["ipBlock"]
+        assert all(ip_network(each).subnet_of(ip_network(block["cidr"])) for each in block["except"])
+    assert len(spec["egress"][1]["to"]) == 2
+
+
+def networks(cluster: Cluster) -> dict[str, Resource]:
+    """Return the networks of the fabric in the namespace."""
+    return {each.name: each for each in found(cluster).values() if each.kind == "NetworkAttachmentDefinition"}
+
+
+CHAINS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "RoCE by virtual functions": ({"type": "roce", "attach": "sriov"}, ["sriov", "rdma"]),
+    "InfiniBand by virtual functions": ({"type": "infiniband", "attach": "sriov"}, ["ib-sriov", "rdma"]),
+    "whole NICs": ({"type": "roce", "attach": "hostdev"}, ["host-device"]),
+    "shared NICs": ({"type": "roce", "attach": "macvlan"}, ["macvlan"]),
+}
+
+
+@pytest.mark.parametrize(("fabric", "chain"), CHAINS.values(), ids=CHAINS)
+def test_a_network_has_the_plugins_of_its_way_of_attaching(fabric, chain):
+    """One network a rail, each with a subnet of its own and without a route."""
+    cluster = everything(fabric={**fabric, "rails": 8, "addresses": "10.56.0.0/16", "pools": ["h100"]})
+    listed = networks(cluster)
+    assert sorted(listed) == [f"rail-{rail}" for rail in range(8)]
+    ranges = set()
+    for rail in range(8):
+        config = json.loads(listed[f"rail-{rail}"].fields["spec"]["config"])
+        assert [plugin["type"] for plugin in config["plugins"]] == chain
+        ipam = config["plugins"][0]["ipam"]
+        assert set(ipam) == {"type", "range", "exclude"}
+        ranges.add(ipam["range"])
+    assert len(ranges) == 8
+
+
+def test_a_network_names_the_device_that_pods_request():
+    """The i-th network of a pod takes the i-th device of that resource."""
+    notes = {name: each.annotations["k8s.v1.cni.cncf.io/resourceName"] for name, each in networks(everything()).items()}
+    assert notes["rail-3"] == "openshift.io/rail_3"
+
+
+def test_the_permanent_object_never_changes(golden):
+    """A byte of it that changed would be the first change in every run folder at once."""
+    each = chart.permanent("nlp")
+    parts = (each.api_version, each.kind, each.namespace, each.name, each.labels, each.annotations, each.fields)
+    golden("golden/permanent.txt", "\n".join(map(str, parts)) + "\n")

@@ -1,0 +1,201 @@
+"""Operators are installed with values that their charts read, and configured for the cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everything import OPERATORS, everything, source
+from make import make_cluster
+from trainyard.documents import dump, load
+from trainyard.operators import Operator, Site
+from trainyard.operators.base import lookup, merge
+from trainyard.operators.helm import defaults
+from trainyard.operators.install import installed, sites, values
+from trainyard.operators.kueue import CONFIGURATION, configuration
+from trainyard.preflight.values import compare
+from trainyard.synth.render import in_order
+from trainyard.versions import order
+
+
+def chosen(name: str, **changes: Any) -> tuple[Site, Operator]:
+    """Return one operator of the cluster that has them all."""
+    return next((site, known) for site, known in installed(everything(**changes)) if site.name == name)
+
+
+def with_values(name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return all operators, one of them with values of the cluster's own."""
+    return {**OPERATORS, name: {**OPERATORS[name], "values": given}}
+
+
+def resources(name: str, **changes: Any) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the fields of everything that an operator adds, by kind and name."""
+    site, known = chosen(name, **changes)
+    return {(each.kind, each.name): dict(each.fields) for each in (*known.own(site), *known.hardware(site))}
+
+
+@pytest.mark.parametrize("name", sorted(OPERATORS))
+def test_operators_render_as_reviewed(name, golden):
+    """Values of the chart, own resources and hardware changes, as one file a person reads."""
+    site, known = chosen(name)
+    parts = [f"# values\n{dump(in_order(values(site, known)))}"]
+    for title, found in (("own", known.own(site)), ("hardware", known.hardware(site))):
+        for each in found:
+            head = {"apiVersion": each.api_version, "kind": each.kind, "name": each.name, "namespace": each.namespace}
+            parts.append(f"# {title}\n{dump({**head, **in_order(dict(each.fields))})}")
+    golden(f"golden/operators/{name}.txt", "\n".join(parts))
+
+
+@pytest.mark.parametrize("name", sorted(OPERATORS))
+def test_our_values_are_values_that_the_chart_reads(name, root):
+    """At every release that can be installed, what we set exists in the chart and has its type."""
+    site, known = chosen(name)
+    for version in site.facts.releases:
+        if site.facts.oldest and order(version) < order(site.facts.oldest.version):
+            continue
+        at, _ = chosen(name, operators={**OPERATORS, name: {"version": version}})
+        shipped = defaults(at, root / "schemas")
+        if shipped is None:
+            assert site.facts.chart is None
+            assert values(site, known) == {}
+        else:
+            assert [each.message for each in compare(at, values(at, known), shipped.values, (), source())] == []
+
+
+def test_an_operator_that_somebody_else_installs_is_there_but_not_ours():
+    """With `managed: false` it counts for what needs it, and nothing is emitted for it."""
+    cluster = everything(operators={**OPERATORS, "multus": {"version": "4.3.0", "managed": False}})
+    assert "multus" in {site.name for site in sites(cluster)}
+    assert "multus" not in {site.name for site, _ in installed(cluster)}
+
+
+NFD = "node-feature-discovery"
+
+BRINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "the GPU operator before the others": (OPERATORS, {"gpu-operator": True, "amd-gpu-operator": False}),
+    "the AMD operator where it is alone": (
+        {name: choice for name, choice in OPERATORS.items() if name != "gpu-operator"},
+        {"amd-gpu-operator": True},
+    ),
+    "none where it is installed by itself": (
+        {**OPERATORS, NFD: {"version": "0.19.0", "managed": False}},
+        {"gpu-operator": False, "amd-gpu-operator": False},
+    ),
+    "another where the cluster says so": (
+        with_values("gpu-operator", {"nfd": {"enabled": False}}),
+        {"gpu-operator": False, "amd-gpu-operator": True},
+    ),
+}
+SWITCH = {"gpu-operator": "nfd.enabled", "amd-gpu-operator": "node-feature-discovery.enabled"}
+
+
+@pytest.mark.parametrize(("chosen_operators", "expected"), BRINGS.values(), ids=BRINGS)
+def test_one_operator_brings_node_feature_discovery(chosen_operators, expected):
+    """Two of them label the same nodes and undo each other."""
+    found = {
+        site.name: lookup(values(site, known), SWITCH[site.name])
+        for site, known in installed(everything(operators=chosen_operators))
+        if site.name in SWITCH
+    }
+    assert found == expected
+
+
+def test_the_definition_of_networks_has_one_owner():
+    """Multus brings it only where no chart of the cluster does."""
+    key = ("CustomResourceDefinition", "network-attachment-definitions.k8s.cni.cncf.io")
+    assert key not in resources("multus")
+    alone = {name: choice for name, choice in OPERATORS.items() if name != "sriov-network-operator"}
+    fabric = {"type": "ethernet"}
+    assert key in resources("multus", operators=alone, fabric=fabric)
+
+
+def test_kueue_is_configured_for_the_kinds_that_the_cluster_runs():
+    """Integrations follow the operators; single pods are never queued; jobs without a queue are held."""
+    config = configuration(make_cluster())
+    assert config["integrations"]["frameworks"] == ["batch/job", "jobset.x-k8s.io/jobset"]
+    assert config["manageJobsWithoutQueueName"] is True
+    assert "objectRetentionPolicies" not in config
+    assert "fairSharing" not in config
+
+
+def test_weights_turn_fair_sharing_on():
+    """A queue or cohort with a weight means that unused quota is shared by weights."""
+    assert "fairSharing" in configuration(everything(cohorts={"gpus": {"fairWeight": "2"}}))
+
+
+def test_the_chart_gets_the_configuration_as_one_text():
+    """The text reads back as the configuration."""
+    site, known = chosen("kueue")
+    text = lookup(values(site, known), CONFIGURATION)
+    documents, findings = load(text.encode(), file="config")
+    assert not findings
+    assert documents[0].value == configuration(site.cluster)
+
+
+def test_a_configuration_of_the_clusters_own_replaces_ours():
+    """What Kueue runs with is what the cluster's file says."""
+    own = {"managerConfig": {"controllerManagerConfigYaml": "integrations: {frameworks: [batch/job]}\n"}}
+    cluster = everything(operators=with_values("kueue", own))
+    assert configuration(cluster) == {"integrations": {"frameworks": ["batch/job"]}}
+
+
+def test_values_for_gpus_reach_the_cluster_policy():
+    """The chart makes no ClusterPolicy, so what it would have put there goes into ours."""
+    given = {
+        "driver": {"version": "580.126.20"},
+        "mig": {"strategy": "mixed"},
+        "operator": {"logging": {"level": "debug"}},
+    }
+    policy = resources("gpu-operator", operators=with_values("gpu-operator", given))["ClusterPolicy", "cluster-policy"]
+    assert policy["spec"]["driver"]["version"] == "580.126.20"
+    assert policy["spec"]["driver"]["repository"] == "nvcr.io/nvidia"
+    assert policy["spec"]["mig"] == {"strategy": "mixed"}
+    assert "logging" not in policy["spec"]["operator"]
+
+
+def test_drivers_are_not_replaced_under_running_jobs():
+    """A node gets a new driver when a person drains it."""
+    policy = resources("gpu-operator")["ClusterPolicy", "cluster-policy"]
+    assert policy["spec"]["driver"]["upgradePolicy"] == {"autoUpgrade": False}
+
+
+def test_every_rail_of_every_pool_has_a_policy_that_finds_its_nics():
+    """NICs are found by address where the shape knows it, and one node is away at a time."""
+    found = resources("sriov-network-operator")
+    policies = {name: fields["spec"] for (kind, name), fields in found.items() if kind == "SriovNetworkNodePolicy"}
+    assert sorted(policies) == [f"h100-rail-{rail}" for rail in range(8)]
+    assert policies["h100-rail-4"]["nicSelector"] == {"rootDevices": ["0000:9a:00.0"]}
+    assert {spec["linkType"] for spec in policies.values()} == {"eth"}
+    assert {spec["mtu"] for spec in policies.values()} == {9000}
+    assert found["SriovNetworkPoolConfig", "h100"]["spec"]["maxUnavailable"] == 1
+
+
+def test_infiniband_ports_get_their_mtu_from_the_subnet_manager():
+    """On InfiniBand the link type is ib and no MTU is set."""
+    fabric = {"type": "infiniband", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]}
+    spec = resources("sriov-network-operator", fabric=fabric)["SriovNetworkNodePolicy", "h100-rail-0"]["spec"]
+    assert (spec["linkType"], spec["mtu"]) == ("ib", None)
+
+
+def test_every_pool_of_amd_gpus_has_its_device_config():
+    """The pool's label selects the nodes, its taints are tolerated, and the cluster's own values are kept."""
+    own = {"deviceConfig": {"spec": {"driver": {"enable": True, "version": "30.20.1"}}}}
+    found = resources("amd-gpu-operator", operators=with_values("amd-gpu-operator", own))
+    spec = found["DeviceConfig", "mi300x"]["spec"]
+    assert spec["selector"] == {"trainyard.dev/pool": "mi300x"}
+    assert spec["driver"] == {"enable": True, "version": "30.20.1"}
+    assert spec["devicePlugin"]["devicePluginTolerations"][0]["key"] == "amd.com/gpu"
+
+
+MERGES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "maps by key": ({"a": {"b": 1, "c": 2}}, {"a": {"c": 3}}, {"a": {"b": 1, "c": 3}}),
+    "lists as a whole": ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
+    "a map takes the place of a text": ({"a": "x"}, {"a": {"b": 1}}, {"a": {"b": 1}}),
+}
+
+
+@pytest.mark.parametrize(("base", "over", "merged"), MERGES.values(), ids=MERGES)
+def test_values_merge_as_helm_merges_them(base, over, merged):
+    """Maps are merged, everything else is replaced."""
+    assert merge(base, over) == merged

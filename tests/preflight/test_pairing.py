@@ -1,0 +1,158 @@
+"""Operators that do not fit together, or do not fit the cluster, are named with the way out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everything import EVERYTHING, OPERATORS, everything, source
+from trainyard.findings import Severity
+from trainyard.preflight.pairing import check, check_version
+from trainyard.releases import release
+from trainyard.releases.facts import Kubernetes
+
+
+def but(*names: str, **more: Any) -> dict[str, Any]:
+    """Return the operators without some, and with others."""
+    added = {name.replace("_", "-"): choice for name, choice in more.items()}
+    return {name: choice for name, choice in OPERATORS.items() if name not in names} | added
+
+
+QUEUE = EVERYTHING["queues"]["production"]
+
+WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
+    "a name that nobody has": (
+        {"operators": but(kueu={"version": "0.19.2"})},
+        "error pairing/unknown-operator operators.kueu",
+        "operator 'kueu' does not exist here; did you mean 'kueue'?",
+    ),
+    "an operator that is only known": (
+        {"operators": but(mpi_operator={"version": "0.8.0"})},
+        "error pairing/not-installable operators.mpi-operator",
+        "operator 'mpi-operator' is not one that Trainyard installs; install it and say managed: false",
+    ),
+    "a release that is not carried": (
+        {"operators": but(kueue={"version": "0.19.0"})},
+        "warning pairing/near-release operators.kueue.version",
+        "kueue 0.19.0 is not known here; the nearest known release 0.19.2 is used instead",
+    ),
+    "a release whose API is another": (
+        {"operators": but(kueue={"version": "0.15.4"})},
+        "error pairing/too-old operators.kueue.version",
+        (
+            "kueue 0.15.4 is too old: older releases do not serve the API version v1beta2 that queues are written in;"
+            " take 0.16.0 or newer"
+        ),
+    ),
+    "an Argo CD that was not tested on this Kubernetes": (
+        {"argocd": {"version": "3.2", "destination": {"name": "test"}}},
+        "warning pairing/kubernetes argocd.version",
+        "argo-cd 3.2 is documented up to Kubernetes 1.34, but the cluster runs 1.35",
+    ),
+    "a need that is missing": (
+        {"operators": but("cert-manager")},
+        "error pairing/needs operators.amd-gpu-operator",
+        (
+            "amd-gpu-operator needs cert-manager: the webhooks of its module management get their certificates there;"
+            " add it to operators"
+        ),
+    ),
+    "an operator that another excludes": (
+        {"operators": but(dra_driver_nvidia_gpu={"version": "0.4.0", "managed": False})},
+        "error pairing/excludes operators.gpu-operator",
+        "gpu-operator excludes dra-driver-nvidia-gpu: it deploys the DRA driver itself, with GPUCluster; remove one",
+    ),
+    "an operator too old for Kueue": (
+        {"operators": but(mpi_operator={"version": "0.6.0", "managed": False})},
+        "error pairing/at-least operators.mpi-operator.version",
+        "kueue works with mpi-operator from 0.8.0 on, but 0.6.0 is chosen",
+    ),
+    "two owners of MPIJob": (
+        {
+            "operators": but(
+                mpi_operator={"version": "0.8.0", "managed": False},
+                training_operator={"version": "1.9.4", "managed": False},
+            )
+        },
+        "error pairing/two-owners operators.training-operator",
+        "training-operator and mpi-operator both own mpijobs.kubeflow.org, each with its own versions; remove one",
+    ),
+    "two of node feature discovery, because the file says so": (
+        {
+            "operators": but(
+                gpu_operator={"version": "26.7.0", "values": {"nfd": {"enabled": True}}},
+                amd_gpu_operator={"version": "1.5.1", "values": {"node-feature-discovery": {"enabled": True}}},
+            )
+        },
+        "error pairing/bundled-twice operators.amd-gpu-operator.values.node-feature-discovery.enabled",
+        (
+            "node-feature-discovery would be installed twice, by gpu-operator and amd-gpu-operator;"
+            " set node-feature-discovery.enabled: false"
+        ),
+    ),
+    "interfaces without addresses": (
+        {"operators": but("whereabouts")},
+        "error pairing/fabric fabric.attach",
+        "attach 'sriov' gives pods second interfaces, which needs whereabouts; add it to operators",
+    ),
+    "queues without Kueue": (
+        {"operators": but("kueue")},
+        "error pairing/needs queues",
+        "queues need the operator kueue; add it to operators",
+    ),
+    "a configuration of one's own that forgets a kind": (
+        {
+            "operators": but(
+                kueue={
+                    "version": "0.19.2",
+                    "values": {
+                        "managerConfig": {"controllerManagerConfigYaml": "integrations: {frameworks: [batch/job]}\n"}
+                    },
+                }
+            )
+        },
+        "error kq-kind-enabled operators.kueue.values",
+        "kueue's own configuration leaves out jobset.x-k8s.io/jobset: such jobs would start past every quota; add it",
+    ),
+    "preemption that fair sharing does not know": (
+        {
+            "queues": {
+                "production": {
+                    **QUEUE,
+                    "fairWeight": "2",
+                    "preemption": {"reclaimWithinCohort": "Any", "borrowWithinCohort": {"policy": "LowerPriority"}},
+                }
+            }
+        },
+        "error kq-preempt-invalid queues.production.preemption",
+        "queue 'production' has borrowWithinCohort, which fair sharing does not know; remove one of them",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "where", "message"), WRONG.values(), ids=WRONG)
+def test_what_does_not_go_together_is_reported_at_the_field_to_change(changes, where, message):
+    """One finding each, with the way out, at a line of the cluster's file; that a release is not carried goes apart."""
+    found = list(check(everything(**changes), source(**changes)))
+    if "near-release" not in where:
+        found = [each for each in found if each.rule != "pairing/near-release"]
+    assert [(f"{each.severity} {each.rule} {each.path}", each.message) for each in found] == [(where, message)]
+    assert all(each.layer == "pairing" and each.location.line for each in found)
+
+
+def test_every_operator_together_is_fine():
+    """The cluster that has them all has nothing to report."""
+    assert list(check(everything(), source())) == []
+
+
+def test_kubernetes_below_the_documented_range_is_an_error():
+    """An operator that needs a newer Kubernetes does not start; one that was not tested on it may."""
+    facts = release("jobset")
+    assert facts is not None
+    stricter = facts.releases["0.12.0"].model_copy(update={"kubernetes": Kubernetes(oldest="1.36")})
+    changed = facts.model_copy(update={"releases": {"0.12.0": stricter}})
+    found = list(check_version("jobset", "0.12.0", changed, everything(), source(), ("operators", "jobset", "version")))
+    assert [(each.severity, each.message) for each in found] == [
+        (Severity.ERROR, "jobset 0.12.0 needs Kubernetes 1.36 or newer, but the cluster runs 1.35")
+    ]
