@@ -1,0 +1,110 @@
+"""What pods cannot have, once everything is derived, is a finding at the job's field, in one short sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from make import make_run
+from trainyard.findings import Finding
+from trainyard.preflight.jobs import check_run
+from two_sockets import PINNED, ROCE, cluster
+
+
+def found(**job: object) -> list[Finding]:
+    """Return everything that is wrong with a run."""
+    return check_run(make_run(**job))[1]
+
+
+BIG = {"containers": [{"name": "a", "resources": {"limits": {"cpu": 58, "memory": "480Gi"}}}]}
+WRONG = {
+    "a slice on a pool without GPUs": (
+        {"pool": "cpu", "gpus_per_node": None, "nodes": 1, "gpu": {"profile": "1g.10gb"}},
+        ["gpu asks for a part of a GPU, but pool 'cpu' has no GPUs; choose another pool"],
+    ),
+    "a slice on a pool of whole GPUs": (
+        {"gpus_per_node": None, "nodes": 1, "gpu": {"profile": "1g.10gb"}},
+        ["gpu asks for 'nvidia.com/mig-1g.10gb', but nodes of pool 'gpu' offer 'nvidia.com/gpu'; ask for that"],
+    ),
+    "a gang of slices": (
+        {"gpus_per_node": None, "gpu": {"profile": "1g.10gb"}},
+        ["gpu asks for a part of a GPU, but nodes is 2; train on whole GPUs, or set nodes: 1"],
+    ),
+    "shared memory that leaves nothing": (
+        {"shared_memory": "600Gi"},
+        ["sharedMemory is 600Gi, but counts in the pod's memory of 480Gi; lower it, or raise memoryPerNode"],
+    ),
+    "more scratch than disk": (
+        {"scratch": "3Ti"},
+        ["scratch is 3Ti, but pool 'gpu' has 800Gi a node for pods; lower it"],
+    ),
+    "containers that take all": (
+        BIG,
+        [
+            "containers ask for 58 CPUs of the pod's 58; lower them",
+            "containers ask for 480Gi of the pod's 480Gi memory; lower them",
+        ],
+    ),
+    "RDMA for a part of a node": (
+        {"fabric": "rdma", "gpus_per_node": 4},
+        ["fabric is 'rdma' with 4 of 8 GPUs; a second pod gets the other socket's NICs, use whole nodes"],
+    ),
+    "more processes than GPUs": (
+        {"processes_per_node": 64},
+        ["processesPerNode is 64, but a pod has 8 GPUs; remove it, or set 8"],
+    ),
+    "a volume for two checkpoints, where four are kept": (
+        {"checkpoint": {"volume": "checkpoints", "size": "500Gi"}},
+        ["volume 'checkpoints' of 1Ti is too small for keep + 1 = 4 checkpoints of 500Gi; lower keep"],
+    ),
+    "names that the pod has": (
+        {
+            "containers": [{"name": "trainer"}, {"name": "a"}],
+            "init_containers": [{"name": "a"}],
+            "volumes": [{"name": "shared-memory"}, {"name": "claim-data"}, {"name": 5}, {"name": "mine"}],
+        },
+        [
+            "containers[0].name is 'trainer', which the pod has already; choose another",
+            "containers[1].name is 'a', which the pod has already; choose another",
+            "volumes[0].name is 'shared-memory', which the pod has already; choose another",
+            "volumes[1].name is 'claim-data', which the pod has already; choose another",
+        ],
+    ),
+    "a variable of ours": (
+        {"checkpoint": {"volume": "checkpoints", "size": "1Gi"}, "env": {"CHECKPOINT_DIR": "/x"}},
+        ["env has CHECKPOINT_DIR, which is checkpoint.mountPath; remove it"],
+    ),
+    "nothing": ({}, []),
+}
+
+
+@pytest.mark.parametrize(("job", "messages"), WRONG.values(), ids=WRONG)
+def test_what_pods_cannot_have(job, messages):
+    """What does not work out once everything is derived is a finding at the job's field."""
+    findings = found(cluster=cluster(fabric=ROCE), **job)
+    assert [finding.message for finding in findings] == messages
+    assert all(
+        finding.location.file == "jobs/nlp/train.yaml" and len(finding.message.split()) <= 20 for finding in findings
+    )
+
+
+NUMA_WRONG = {
+    "GPUs of two sockets on one": (
+        {"topologyManagerPolicy": "single-numa-node"},
+        {"gpus_per_node": 8},
+        ["gpusPerNode is 8, but pool 'gpu' keeps a pod on one NUMA node, which has 4; ask for 4"],
+    ),
+    "half a core": (
+        {**PINNED, "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}},
+        {"cpus_per_node": 7},
+        ["cpusPerNode is 7, but pool 'gpu' gives whole cores of 2 CPUs; ask for 8"],
+    ),
+    "what is derived": ({**PINNED, "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}}, {"gpus_per_node": 3}, []),
+}
+
+
+@pytest.mark.parametrize(("kubelet", "job", "messages"), NUMA_WRONG.values(), ids=NUMA_WRONG)
+def test_what_a_kubelet_would_refuse(kubelet, job, messages):
+    """Pods that every kubelet of the pool would refuse, again and again, are findings."""
+    findings = found(cluster=cluster(kubelet=kubelet), **job)
+    assert [finding.message for finding in findings] == messages
+    assert all(len(finding.message.split()) <= 20 for finding in findings)

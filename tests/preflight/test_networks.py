@@ -1,0 +1,63 @@
+"""A fabric with too few rails or addresses, or with those of others, is reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everything import EVERYTHING, everything, source
+from trainyard.preflight.networks import check
+
+FABRIC: dict[str, Any] = EVERYTHING["fabric"]
+
+WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
+    "no addresses": (
+        {"addresses": None},
+        "rdma-ipam-capacity",
+        "attach 'sriov' gives pods interfaces, but there are no addresses for them; add addresses",
+    ),
+    "a range that rails cannot share": (
+        {"addresses": "10.56.0.0/29"},
+        "rdma-ipam-capacity",
+        "addresses '10.56.0.0/29' cannot be shared by 8 rails; write a larger network",
+    ),
+    "subnets smaller than the nodes' interfaces": (
+        {"addresses": "10.56.0.0/23"},
+        "rdma-ipam-capacity",
+        "rail 0 has 61 addresses in 10.56.0.0/26, but nodes carry 128 interfaces; widen it",
+    ),
+    "a range inside the pods'": (
+        {"addresses": "10.2.0.0/16"},
+        "rdma-ipam-overlap",
+        "addresses 10.2.0.0/16 overlap pods 10.0.0.0/14 of the cluster; choose a range of their own",
+    ),
+    "more rails than a node has NICs": (
+        {"rails": 9, "addresses": "10.64.0.0/10"},
+        "rdma-sriov-policy-isrdma",
+        "rails is 9, but pool 'h100' has no ethernet NIC on rail 8",
+    ),
+    "pools without NICs": (
+        {"pools": ["cpu"], "rails": 1},
+        "rdma-sriov-policy-isrdma",
+        "rails is 1, but pool 'cpu' has no ethernet NIC on rail 0",
+    ),
+}
+
+
+def fabric(**changes: Any) -> dict[str, Any]:
+    """Return the fabric's fields with changes; None takes one away."""
+    return {name: value for name, value in {**FABRIC, **changes}.items() if value is not None}
+
+
+def test_a_fabric_is_fine_as_it_stands():
+    """The cluster of these tests has nothing to report."""
+    assert list(check(everything(), source())) == []
+
+
+@pytest.mark.parametrize(("changes", "rule", "message"), WRONG.values(), ids=WRONG)
+def test_a_fabric_that_cannot_work_is_reported(changes, rule, message):
+    """Too few addresses, or addresses of others, hang the last pods of a gang."""
+    found = list(check(everything(fabric=fabric(**changes)), source(fabric=fabric(**changes))))
+    assert [(each.rule, each.message) for each in found] == [(rule, message)]
+    assert found[0].location.line is not None
