@@ -189,7 +189,9 @@ def pod(run: Resolved, role: Role, *, subdomain: str | None = None, restart: str
     """Return a role's pod template, patched; an operator that says itself when pods restart wants no `restart`."""
     env = {name: sized.value for name, sized in role.env.items()}
     injected = run.kind.injected(role.name)
-    fields = {**run.wiring.fields, **role.fields}
+    said = (*role.command, *role.args, *env.values())
+    used = {name: path for name, path in run.wiring.fields.items() if any(f"$({name})" in text for text in said)}
+    fields = {**used, **role.fields}
     process = Process(role.command, role.args, env, fields, injected, tuple(run.launch.files))
     template = pods.template(
         run.run, run.sizing, role.size, process, container=run.kind.container, subdomain=subdomain, restart=restart
