@@ -13,12 +13,12 @@ from repo import Repo
 from trainyard.documents import dump
 from trainyard.findings import Location
 from trainyard.synth import runs
-from trainyard.synth.disk import Disk
-from trainyard.synth.render import Rendered, render_folder
+from trainyard.synth.assemble import Terms, assemble, decide
+from trainyard.synth.finish import Work, find_base, finish
+from trainyard.synth.render.text import Rendered, render_folder
 from trainyard.synth.runs import Wanted
-from trainyard.synth.target import Terms, assemble, decide
-from trainyard.synth.work import Work, find_base, finish
 from trainyard.system import git
+from trainyard.tree.disk import Disk
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Site:
 
     def ledger(self, name: str, cluster: str = "test") -> list[tuple[str, str]]:
         """Return name and state of every run that a job ever had on a cluster."""
-        from trainyard.synth import ledger
+        from trainyard.tree import ledger
 
         data = (self.generated / cluster / "ledger" / f"{name}.json").read_bytes()
         entries = ledger.load(data)

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from trainyard.workloads import launchers, workloads
+
 from trainyard.specs import Cluster, Job, Repository, Spec, Team
 from trainyard.specs.shapes import names as shapes
-from trainyard.workloads import launchers, workloads
 
 FOLDER = Path(__file__).resolve().parent.parent / "schemas" / "trainyard"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

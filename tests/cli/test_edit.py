@@ -9,7 +9,7 @@ import trainyard.cli.run as run
 from make import JOB, write_repository
 from trainyard.errors import SpecError
 from trainyard.specs.editing.fields import set_fields
-from trainyard.synth import ledger
+from trainyard.tree import layout, ledger
 
 EDITS = {
     "a new field comes last": ("a: 1\n", {"retired": True}, "a: 1\nretired: true\n"),
@@ -72,7 +72,7 @@ def test_a_job_is_retired_and_run_again(tmp_path: Path, capsys: pytest.CaptureFi
     assert "already" in capsys.readouterr().out
     entries = [ledger.Entry(f"train-{number}", str(number), "sha256:0", "1", "replaced") for number in range(4)]
     for cluster in ("one", "two"):
-        place = root / "generated" / cluster / ledger.place("nlp", "train")
+        place = root / "generated" / cluster / layout.ledger_file("nlp", "train")
         place.parent.mkdir(parents=True)
         place.write_text(ledger.dump(entries))
     assert run.command("nlp/train", root) == 0

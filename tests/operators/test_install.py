@@ -15,7 +15,7 @@ from trainyard.operators.helm import defaults
 from trainyard.operators.install import installed, sites, values
 from trainyard.operators.kueue import CONFIGURATION, configuration
 from trainyard.preflight.values import compare
-from trainyard.synth.render import in_order
+from trainyard.synth.render.text import in_order
 from trainyard.versions import order
 
 

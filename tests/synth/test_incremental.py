@@ -19,7 +19,7 @@ import pytest
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
 from repo import ENV, Repo
-from trainyard.synth import memory, session
+from trainyard.synth import facts, session
 from trainyard.synth.session import Outcome
 from trainyard.system import cache
 
@@ -281,8 +281,8 @@ def test_a_plugin_that_changes_makes_all_that_is_remembered_old(
     source.write_text("A = 1\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     entry = EntryPoint("own", "ownplugin:A", "trainyard.kinds")
-    monkeypatch.setattr(memory, "entry_points", lambda group: [entry] if group == entry.group else [])
-    before = memory.code_key(ROOT, "1")
-    assert memory.code_key(ROOT, "1") == before
+    monkeypatch.setattr(facts, "entry_points", lambda group: [entry] if group == entry.group else [])
+    before = facts.code_key(ROOT, "1")
+    assert facts.code_key(ROOT, "1") == before
     source.write_text("A = 22\n")
-    assert memory.code_key(ROOT, "1") != before
+    assert facts.code_key(ROOT, "1") != before

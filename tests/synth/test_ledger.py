@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.synth import ledger
-from trainyard.synth.ledger import Entry
+from trainyard.tree import layout, ledger
+from trainyard.tree.ledger import Entry
 
 
 def entry(name: str, state: ledger.State = "active") -> Entry:
@@ -95,4 +95,4 @@ PLACES = {
 @pytest.mark.parametrize(("path", "job"), PLACES.values(), ids=PLACES)
 def test_a_path_says_whose_ledger_it_is(path: str, job: tuple[str, str, str] | None) -> None:
     """Cluster, team and job stand in the path alone."""
-    assert ledger.job_of(path) == job
+    assert layout.job_of_ledger(path) == job

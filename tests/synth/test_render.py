@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from trainyard.documents import load
-from trainyard.synth import index
-from trainyard.synth.names import Identity, file_names
-from trainyard.synth.origins import spec_lines
-from trainyard.synth.render import render_folder
+from trainyard.synth.render.names import Identity, file_names
+from trainyard.synth.render.text import render_folder
 from trainyard.system import files
+from trainyard.tree import index
+from trainyard.tree.origins import spec_lines
 
 
 @dataclass(frozen=True)

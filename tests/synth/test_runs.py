@@ -10,7 +10,7 @@ from repo import Repo
 from small_site import Site, rules, texts
 from trainyard.specs import Job
 from trainyard.specs.run import digest
-from trainyard.synth import ledger
+from trainyard.tree import ledger
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from conftest import ROOT
 from repo import Repo
 from small_site import Site, rules
 from trainyard.errors import SpecError
-from trainyard.synth import index, ledger
 from trainyard.system import files
+from trainyard.tree import index, ledger
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.synth import disk
-from trainyard.synth.disk import COARSE_NS, SETTLED_NS, Disk
 from trainyard.system import cache
 from trainyard.system.cache import Cache
 from trainyard.system.git import blob_id
+from trainyard.tree import disk
+from trainyard.tree.disk import COARSE_NS, SETTLED_NS, Disk
 
 
 def test_an_entry_is_read_back(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from repo import Repo
 from trainyard.errors import ToolError
-from trainyard.synth.base import base_commit
-from trainyard.synth.snapshot import listing
 from trainyard.system import git as system_git
 from trainyard.system.cache import Cache
 from trainyard.system.git import Git, blob_id
+from trainyard.tree.commit import base_commit
+from trainyard.tree.snapshot import listing
 
 
 def at(repo: Repo) -> Git:

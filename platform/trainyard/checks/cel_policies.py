@@ -15,10 +15,11 @@ from trainyard.apiserver.admission.policies import Binding, Decision, Request, R
 from trainyard.apiserver.catalog import load as load_catalog
 from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.neighbours import BINDING, POLICY
-from trainyard.checks.policies import RUN_LABEL, Waivers
+from trainyard.checks.policies import Waivers
 from trainyard.checks.result import Outcome
 from trainyard.documents import format_path
 from trainyard.findings import Finding, Location, Severity
+from trainyard.labels import JOB
 from trainyard.manifests import Manifest
 
 if TYPE_CHECKING:
@@ -150,8 +151,8 @@ def run(
         request = Request(subject.resource, subject.value, subject.old, "CREATE" if subject.old is None else "UPDATE")
         manifest = subject.manifest
         for decision in engine.judge(pairs, request, around):
-            name, run_name = decision.policy.name, manifest.labels.get(RUN_LABEL)
-            if decision.action != "Audit" and not waivers.cover(name, manifest.namespace, run_name):
+            name, job = decision.policy.name, manifest.labels.get(JOB)
+            if decision.action != "Audit" and not waivers.cover(name, manifest.namespace, job):
                 yield subject, decision, finding(subject, decision, by_name[name])
 
 

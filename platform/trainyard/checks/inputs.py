@@ -13,10 +13,12 @@ from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location, Severity
 from trainyard.manifests import Manifest, expand
 from trainyard.system import files
+from trainyard.system.repository import GENERATED
+from trainyard.tree import layout
 
 SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
-RECORDS = re.compile(r"(^|/)generated/[^/]+/(index|ledger|nodes)/")
+RECORDS = re.compile(rf"(^|/){GENERATED}/[^/]+/({'|'.join(layout.OF_NO_SERVER)})")
 """Files of a generated tree that are for no API server: our own records, and what belongs into node images."""
 
 Report = Callable[[Finding], None]

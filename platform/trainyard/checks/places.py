@@ -12,9 +12,8 @@ from trainyard.documents import Document, load
 from trainyard.documents import Path as FieldPath
 from trainyard.findings import Location
 from trainyard.system import files
+from trainyard.system.repository import GENERATED, cluster_file, is_repository
 
-GENERATED = "generated"
-CLUSTERS = Path("platform") / "clusters"
 SPECIAL: dict[str, FieldPath] = {"kubernetes": ("kubernetes",), "argo-cd": ("argocd", "version")}
 """Where a cluster's file says a release, apart from those of operators."""
 
@@ -29,7 +28,7 @@ class Place:
     @property
     def file(self) -> Path:
         """The cluster's description."""
-        return self.root / CLUSTERS / f"{self.cluster}.yaml"
+        return self.root / cluster_file(self.cluster)
 
     def description(self) -> Document | None:
         """Read the cluster's file; None where it is none."""
@@ -84,6 +83,6 @@ def by_place(paths: Iterable[str]) -> dict[Place | None, list[str]]:
 def folders(path: str) -> list[str]:
     """Return the folders of the clusters where a path is `generated/` of a repository, else the path alone."""
     top = Path(path)
-    if top.resolve().name != GENERATED or not (top.resolve().parent / CLUSTERS).is_dir():
+    if top.resolve().name != GENERATED or not is_repository(top.resolve().parent):
         return [path]
     return sorted(str(each) for each in top.iterdir()) or [path]

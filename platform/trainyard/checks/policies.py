@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from trainyard.checks.result import Skipped
 from trainyard.documents import format_path
 from trainyard.findings import Finding, Location, Severity, did_you_mean
+from trainyard.labels import JOB
 
 if TYPE_CHECKING:
     from trainyard.checks.policy import Policy, Problem
@@ -21,8 +22,7 @@ class Waiver:
 
     policy: str
     namespace: str
-    run: str
-    """Name of the run, which its objects carry in the label `trainyard.dev/run`."""
+    job: str
     location: Location
 
 
@@ -33,10 +33,10 @@ class Waivers:
     waivers: tuple[Waiver, ...] = ()
     used: set[Waiver] = field(default_factory=set)
 
-    def cover(self, policy: str, namespace: str | None, run: str | None) -> bool:
-        """Say whether a finding of this policy on an object of this run is waived."""
+    def cover(self, policy: str, namespace: str | None, job: str | None) -> bool:
+        """Say whether a finding of this policy on an object of this job is waived."""
         for waiver in self.waivers:
-            if (waiver.policy, waiver.namespace, waiver.run) == (policy, namespace, run):
+            if (waiver.policy, waiver.namespace, waiver.job) == (policy, namespace, job):
                 self.used.add(waiver)
                 return True
         return False
@@ -51,9 +51,6 @@ class Waivers:
             elif waiver not in self.used:
                 message = f"policy {waiver.policy!r} is waived but finds nothing here; remove the waiver"
                 yield Finding("spec/waive", "spec", message, waiver.location, Severity.WARNING)
-
-
-RUN_LABEL = "trainyard.dev/run"
 
 
 def check(
@@ -80,7 +77,7 @@ def check(
 def waived(policy: Policy, problem: Problem, waivers: Waivers) -> bool:
     """Say whether the job that the problem is about waives the policy."""
     manifest = problem.place.manifest
-    return waivers.cover(policy.id, manifest.namespace, manifest.labels.get(RUN_LABEL))
+    return waivers.cover(policy.id, manifest.namespace, manifest.labels.get(JOB))
 
 
 def finding(policy: Policy, problem: Problem) -> Finding:

@@ -11,30 +11,26 @@ from trainyard import preflight
 from trainyard.apiserver import Catalog, Judge, Judgement, aware, catalog
 from trainyard.apiserver.catalog.releases import Shelf
 from trainyard.apiserver.validations.kept import open_for
-from trainyard.checks import cel_policies, kubeconform, parallel, policies, validate
-from trainyard.checks.places import GENERATED, SPECIAL
+from trainyard.checks import cel_policies, kubeconform, parallel, past, validate
+from trainyard.checks import policies as python_policies
+from trainyard.checks.places import SPECIAL
 from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
 from trainyard.checks.result import Result, Skipped
 from trainyard.checks.updates import Updates
 from trainyard.checks.world import World
 from trainyard.errors import SpecError
-from trainyard.findings import Location, did_you_mean
-from trainyard.kinds import Resolved
+from trainyard.findings import Finding, Location, did_you_mean
 from trainyard.manifests import Manifest
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
 from trainyard.system import files
 from trainyard.system.data import policy_files, schemas_dir
+from trainyard.system.repository import GENERATED, cluster_file
+from trainyard.tree import frozen, layout
+from trainyard.tree.origins import SpecLine, spec_lines
 
-NOT_OBJECTS = ("index/", "ledger/")
-"""Folders of a cluster that hold our own records."""
-NODES = "nodes/"
-"""Files for node images, which no API server ever sees."""
 BUILT_IN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
-
-SpecLine = Callable[[str], Location | None]
-"""The spec line that a generated file, named by its path in the repository, comes from."""
 
 
 @dataclass(slots=True)
@@ -43,38 +39,38 @@ class Checking:
 
     root: Path
     specs: Specs
-    spec_line: SpecLine
+    home: Path
+    """The repository whose schemas and policies count."""
     allow_unknown: frozenset[str] = frozenset()
     before: Mapping[str, Sequence[tuple[str, bytes]]] | None = None
     """By cluster, the generated files as they were, for the rules of updates."""
-    rules_of: Path | None = None
-    """The repository whose schemas and policies count; default: this one."""
-    runs: tuple[Resolved, ...] = ()
-    """The runs of the repository's jobs, for their waivers."""
+    spec_line: SpecLine = lambda _: None
 
-    def cluster(self, name: str, rules: Sequence[Policy]) -> Result:
+    def cluster(self, name: str, policies: Sequence[Policy]) -> Result:
         """Judge one cluster's tree."""
         result = Result()
         cluster = self.specs.clusters[name]
         known = self.catalog(name, cluster, result)
         inputs = list(self.inputs(name))
         manifests = validate.decode_all(inputs, result)
-        rulebook = open_for(self.rules_of or self.root)
+        rulebook = open_for(self.home)
         namespaces = self.namespaces(cluster, manifests)
         judge = Judge(known, self.allow_unknown, namespaces, self.line_of, rulebook=rulebook)
         judge = aware(judge, [each.value for each in manifests])
         updates = None if self.before is None else Updates(judge, self.olds(name, self.before), manifests)
         judgements = [judge.judge(each) if updates is None else updates.judge(each) for each in manifests]
         rulebook.keep()
-        self.policies(name, judge.catalog, judgements, rules, result, updates)
+        self.policies(name, judge.catalog, judgements, policies, result, updates)
         self.second_engine(judge.catalog, inputs, result)
-        if any((self.root / GENERATED / name / NODES).glob("*")):
+        if any((self.root / GENERATED / name / layout.NODES).glob("*")):
             result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
         return result
 
     def size(self, name: str) -> int:
         """Return how many bytes there are to judge of a cluster."""
-        return sum(found.stat.st_size for found in files.walk(self.root / GENERATED / name) if is_object(found.path))
+        return sum(
+            found.stat.st_size for found in files.walk(self.root / GENERATED / name) if layout.is_object(found.path)
+        )
 
     def catalog(self, name: str, cluster: Cluster, result: Result) -> Catalog:
         """Return the kinds that a cluster serves: its Kubernetes, its operators and its Argo CD."""
@@ -82,9 +78,9 @@ class Checking:
 
         def where(project: str) -> Location:
             path = SPECIAL.get(project, ("operators", project, "version"))
-            return source.location(path) if source else Location(f"platform/clusters/{name}.yaml")
+            return source.location(path) if source else Location(cluster_file(name))
 
-        folder = schemas_dir(self.rules_of or self.root)
+        folder = schemas_dir(self.home)
         typed = Shelf(folder).projects()
         projects = {operator: choice.version for operator, choice in cluster.operators.items() if operator in typed}
         for operator in sorted(set(cluster.operators) - set(typed)):
@@ -104,13 +100,13 @@ class Checking:
         """Yield path and bytes of every object of a cluster, in order."""
         folder = self.root / GENERATED / name
         for found in sorted(files.walk(folder), key=lambda each: each.path):
-            if found.regular and is_object(found.path):
+            if found.regular and layout.is_object(found.path):
                 yield f"{GENERATED}/{name}/{found.path}", files.read(folder / found.path) or b""
 
     def olds(self, name: str, before: Mapping[str, Sequence[tuple[str, bytes]]]) -> list[Manifest]:
         """Return the objects of a cluster as they were."""
         folder = f"{GENERATED}/{name}/"
-        files = ((path, data) for path, data in before.get(name, ()) if is_object(path.removeprefix(folder)))
+        files = ((path, data) for path, data in before.get(name, ()) if layout.is_object(path.removeprefix(folder)))
         return validate.decode_all(files, Result())
 
     def namespaces(self, cluster: Cluster, manifests: Iterable[Manifest]) -> frozenset[str]:
@@ -125,7 +121,7 @@ class Checking:
     def second_engine(self, known: Catalog, inputs: Sequence[tuple[str, bytes]], result: Result) -> None:
         """Let kubeconform judge the same files; what ours refused already is not said twice."""
         refused = {(each.location.file, each.location.document) for each in result.findings if each.is_error}
-        for finding in kubeconform.check(self.rules_of or self.root, known, inputs):
+        for finding in kubeconform.check(self.home, known, inputs):
             if (finding.location.file, finding.location.document) not in refused:
                 result.findings.append(finding)
 
@@ -134,7 +130,7 @@ class Checking:
         name: str,
         known: Catalog,
         judgements: Sequence[Judgement],
-        rules: Sequence[Policy],
+        policies: Sequence[Policy],
         result: Result,
         updates: Updates | None,
     ) -> None:
@@ -142,61 +138,72 @@ class Checking:
         waivers = Waivers(tuple(self.waivers(name)))
         world = World(tuple(each.manifest for each in judgements), self.specs.clusters[name])
         off = self.specs.repository.policies
-        findings, skipped = policies.check(world, rules, waivers, off=off)
+        findings, skipped = python_policies.check(world, policies, waivers, off=off)
         result.add(findings)
         result.skipped += [each for each in skipped if each not in result.skipped]
-        on = [rule for rule in rules if rule.id not in off]
+        on = [policy for policy in policies if policy.id not in off]
         outcome = cel_policies.check_judged(judgements, known, on, waivers, complete=True)
         validate.collect(result, judgements, outcome, updates)
         if updates is not None:
             result.changes = [*(result.changes or ()), *updates.removed()]
-        result.add(waivers.unneeded(rule.id for rule in rules))
+        result.add(waivers.unneeded(policy.id for policy in policies))
 
     def waivers(self, name: str) -> Iterable[Waiver]:
         """Yield the waivers of a cluster's jobs."""
-        for run in (each.run for each in self.runs):
-            if run.cluster_name == name:
-                for policy in run.job.waive:
-                    place = run.source.location(("waive", policy), key=True)
-                    yield Waiver(policy, run.namespace, run.name, place)
-
-
-def is_object(path: str) -> bool:
-    """Say whether a file, named by its path in a cluster's folder, is for an API server."""
-    return path.endswith(".yaml") and not path.startswith((*NOT_OBJECTS, NODES))
+        for job in self.specs.jobs:
+            if job.job.cluster == name and not job.job.retired:
+                for policy in job.job.waive:
+                    yield Waiver(policy, job.team, job.name, job.source.location(("waive", policy), key=True))
 
 
 def validate_repository(
     root: Path,
-    spec_line: SpecLine,
     *,
     clusters: Iterable[str] = (),
     allow_unknown: Iterable[str] = (),
-    before: Mapping[str, Sequence[tuple[str, bytes]]] | None = None,
-    rules_of: Path | None = None,
+    base: str | None = None,
+    against: str | None = None,
+    home: Path | None = None,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
-    """Judge the generated tree of every cluster, or of those named; raises SpecError for one that is not there.
+    """Judge the specs, and the generated tree of every cluster or of those named.
 
-    `rules_of` is the repository whose schemas and policies count, where that is another than the one at `root`.
-    `watch` is told the share that is done. Large trees are judged with a process for each core, a cluster at a time.
+    An error that a frozen run had at the base already is a warning; `base` leads to the base. `against` is a commit
+    whose objects are those before this change. `home` is the repository whose schemas and policies count, where that
+    is another than the one at `root`. `watch` is told the share that is done.
+
+    Raises SpecError for a cluster that does not exist, and ToolError for a commit that does not.
     """
+    home = home or root
     result = Result()
-    checked = preflight.check_repository(root, schemas=schemas_dir(rules_of or root))
-    specs = checked.specs
+    checked = frozen.checked(root, schemas=schemas_dir(home), ref=base)
     result.add(checked.findings)
     if checked.refused:
         return result
-    checking = Checking(root, specs, spec_line, frozenset(allow_unknown), before, rules_of, checked.runs)
-    rules = load_policies(policy_files(rules_of or root))
-    names = list(clusters) or sorted(specs.clusters)
+    names = list(clusters) or sorted(checked.specs.clusters)
     for name in names:
-        if name not in specs.clusters:
-            raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, specs.clusters)}")
-    judge = partial(checking.cluster, rules=rules)
+        if name not in checked.specs.clusters:
+            raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, checked.specs.clusters)}")
+    before = None if against is None else past.objects_at(root, against, names)
+    checking = Checking(root, checked.specs, home, frozenset(allow_unknown), before, spec_lines(root))
+    result.extend(judge_trees(checking, names, watch))
+    result.say_once()
+
+    def found_at(folder: Path, clusters: Sequence[str]) -> list[Finding]:
+        specs = preflight.check_repository(folder, schemas=schemas_dir(home)).specs
+        there = [name for name in clusters if name in specs.clusters]
+        return judge_trees(Checking(folder, specs, home), there).findings
+
+    result.findings = frozen.weighed(root, result.findings, checked.specs.repository, found_at, ref=base)
+    return result
+
+
+def judge_trees(checking: Checking, names: Sequence[str], watch: Callable[[float], None] = lambda _: None) -> Result:
+    """Judge the trees of clusters; large ones with a process for each core, a cluster at a time."""
+    result = Result()
+    judge = partial(checking.cluster, policies=load_policies(policy_files(checking.home)))
     several = len(names) > 1 and parallel.is_much(sum(map(checking.size, names)))
     for number, found in enumerate(parallel.each(names, judge) if several else map(judge, names), 1):
         result.extend(found)
         watch(number / len(names))
-    result.say_once()
     return result

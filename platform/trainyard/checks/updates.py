@@ -16,13 +16,11 @@ from trainyard.checks import guards
 from trainyard.checks.result import Change, ChangeWord
 from trainyard.documents.differences import differences
 from trainyard.findings import Finding
+from trainyard.labels import JOB, RUN
 from trainyard.manifests import Manifest
 
 SHOWN = 4
 """Fields of an object that are named."""
-
-JOB_LABEL = "trainyard.dev/job"
-"""Tells which job a run is of: the run of another name that follows is its replacement."""
 
 ANEW = "delete the old one and create this one, or give it another name"
 MOVE = "leave the field as it was, or make another object beside it and move over"
@@ -41,7 +39,7 @@ class Updates:
     """Judges objects over those that were before, and says what becomes of each."""
 
     def __init__(self, judge: Judge, before: Iterable[Manifest], now: Collection[Manifest]) -> None:
-        self.rules = judge
+        self._judge = judge
         self.before = {key: each for each in before if (key := identity(each)) is not None}
         self.now = {key for each in now if (key := identity(each)) is not None}
         self.anew: dict[int, Judgement] = {}
@@ -54,11 +52,11 @@ class Updates:
         """Return the verdict on an object; what is wrong with the change alone is of the layer `update`."""
         old = self.old(manifest)
         if old is None or not self.comparable(manifest, old):
-            return self.rules.judge(manifest)
-        found = self.rules.judge(manifest, old=old.value)
+            return self._judge.judge(manifest)
+        found = self._judge.judge(manifest, old=old.value)
         if found.verdict != "invalid":
             return found
-        anew = self.anew[id(manifest)] = self.rules.judge(manifest)
+        anew = self.anew[id(manifest)] = self._judge.judge(manifest)
         known = {key(each) for each in anew.findings}
         fix = None if anew.verdict != "valid" else MOVE if guards.reason(old, manifest) else ANEW
         findings = (
@@ -77,7 +75,7 @@ class Updates:
         if old.api_version == manifest.api_version:
             return True
         moved = Manifest(old.document, {**old.value, "apiVersion": manifest.api_version}, old.base)
-        return not any(each.is_error and each.layer == "schema" for each in self.rules.judge(moved).findings)
+        return not any(each.is_error and each.layer == "schema" for each in self._judge.judge(moved).findings)
 
     def change(self, judgement: Judgement, verdict: Verdict) -> Change | None:
         """Say what becomes of an object, given the verdict of all layers; None where nothing is said of it."""
@@ -152,7 +150,7 @@ def key(finding: Finding) -> tuple[str, str | None, str]:
 def run_of(manifest: Manifest) -> tuple[Any, ...] | None:
     """Return which part of which job's run an object is, whatever the run's name."""
     labels: Mapping[str, str] = manifest.labels
-    job, run = labels.get(JOB_LABEL), labels.get("trainyard.dev/run")
+    job, run = labels.get(JOB), labels.get(RUN)
     if job is None or run is None:
         return None
     return *manifest.gvk, manifest.namespace, job, manifest.name.removeprefix(run)

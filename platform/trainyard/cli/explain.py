@@ -15,12 +15,12 @@ def command(
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Say what a job's pods ask for, and from what each value follows."""
-    from trainyard import preflight
     from trainyard.cli._findings import show
     from trainyard.errors import SpecError
     from trainyard.findings import did_you_mean
+    from trainyard.tree import frozen
 
-    checked = preflight.check_repository(root)
+    checked = frozen.checked(root)
     show(checked.findings)
     known = {f"{each.run.team_name}/{each.run.job_name}": each for each in checked.runs}
     resolved = known.get(job)

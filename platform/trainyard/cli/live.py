@@ -23,9 +23,16 @@ def verify(
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Apply generated/<cluster> in a server-side dry run, and list where the server and `validate` disagree."""
+    from trainyard.cli._findings import show
     from trainyard.live import verify as comparison
     from trainyard.live.server import Server
+    from trainyard.tree import frozen
 
-    found = comparison.verify(root, cluster or context, Server(kubeconfig=kubeconfig, context=context))
+    checked = frozen.checked(root)
+    show(checked.findings)
+    if checked.refused:
+        return 1
+    server = Server(kubeconfig=kubeconfig, context=context)
+    found = comparison.verify(root, checked.specs, cluster or context, server)
     sys.stdout.write(comparison.render(found))
     return int(bool(found.differences))

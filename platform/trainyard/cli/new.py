@@ -44,13 +44,14 @@ def job(
     from trainyard.specs.editing import draft
     from trainyard.specs.load import read_repository
     from trainyard.system import files
+    from trainyard.system.repository import job_file
 
     loaded = read_repository(root)
     specs = loaded.specs
     team, _, short = name.partition("/")
     if not short or team not in specs.teams:
         raise SpecError(f"{name!r} should be <team>/<job>; {did_you_mean(team, specs.teams)}")
-    path = root / "jobs" / team / f"{short}.yaml"
+    path = root / job_file(team, short)
     if path.exists():
         raise SpecError(f"{path} exists already; edit it, or choose another name")
     places = sorted(key for key, each in specs.clusters.items() if team in each.teams())
@@ -87,11 +88,14 @@ def check(root: Path, loaded: Loaded, team: str, name: str, text: str) -> list[F
     from trainyard import preflight
     from trainyard.specs.editing import draft
     from trainyard.system.data import schemas_dir
+    from trainyard.tree.frozen import in_specs, weighed
 
     file, findings = draft.read(team=team, name=name, text=text)
     jobs = (*loaded.specs.jobs, *([file] if file else ()))
     whole = replace(loaded, specs=replace(loaded.specs, jobs=jobs), findings=[*loaded.findings, *findings])
-    return preflight.check(whole, schemas_dir(root)).findings
+    schemas = schemas_dir(root)
+    found = preflight.check(whole, schemas).findings
+    return weighed(root, found, whole.specs.repository, in_specs(schemas))
 
 
 def ask(what: str, choices: Iterable[str]) -> str:

@@ -13,11 +13,12 @@ def command(
 ) -> int:
     """Set retired: true in a job's file, which stops its run once the change is merged; the file stays."""
     from trainyard.specs.editing.fields import set_fields
-    from trainyard.synth.spec_files import job_file
+    from trainyard.specs.editing.named import find_job
     from trainyard.system import files
+    from trainyard.system.repository import job_file
 
-    team, name = job_file(root, job)
-    file = f"jobs/{team}/{name}.yaml"
+    team, name = find_job(root, job)
+    file = job_file(team, name)
     text = (files.read(root / file) or b"").decode("utf-8", "surrogateescape")
     changed = set_fields(text, file, {"retired": True})
     if changed == text:

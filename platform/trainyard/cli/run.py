@@ -13,11 +13,13 @@ def command(
 ) -> int:
     """Raise run: in a job's file, so that the same spec runs again under a new name; a retired job runs again too."""
     from trainyard.specs.editing.fields import fields, set_fields
-    from trainyard.synth.spec_files import job_file, runs_of
+    from trainyard.specs.editing.named import find_job
     from trainyard.system import files
+    from trainyard.system.repository import job_file
+    from trainyard.tree.ledgers import runs_of
 
-    team, name = job_file(root, job)
-    file = f"jobs/{team}/{name}.yaml"
+    team, name = find_job(root, job)
+    file = job_file(team, name)
     text = (files.read(root / file) or b"").decode("utf-8", "surrogateescape")
     number = fields(text, file).get("run")
     number = max(number if isinstance(number, int) else 1, runs_of(root, team, name)) + 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from trainyard.synth.work import Work
+    from trainyard.synth.finish import Work
 
 
 def command(

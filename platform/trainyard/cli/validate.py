@@ -74,7 +74,12 @@ def command(
                 watch=watch,
             )
     else:
-        result = repository(root, clusters=cluster or (), allow_unknown=allow_unknown or (), base=base, against=against)
+        from trainyard.checks.repository import validate_repository
+
+        with progress("judging") as watch:
+            result = validate_repository(
+                root, clusters=cluster or (), allow_unknown=allow_unknown or (), base=base, against=against, watch=watch
+            )
     sys.stdout.write(render(result, format_))
     return result.exit_code(strict=strict)
 
@@ -134,41 +139,3 @@ def refuse_unused(files: Mapping[str, object], tree: Mapping[str, object], *, pa
             raise TrainyardError(f"{name} chooses from generated/ of a repository; leave it or the paths out")
         if given:
             raise TrainyardError(f"{name} says something of files, but no path is given; name the files")
-
-
-def repository(
-    root: Path, *, clusters: Sequence[str], allow_unknown: Sequence[str], base: str | None, against: str | None
-) -> Result:
-    """Judge the repository's own tree; an error that a frozen run had at the base already is a warning."""
-    from trainyard.checks import past
-    from trainyard.checks.repository import validate_repository
-    from trainyard.cli._progress import progress
-    from trainyard.errors import ToolError
-    from trainyard.synth.base import base_commit
-    from trainyard.synth.origins import spec_lines
-    from trainyard.system import git
-
-    found = git.find(root)
-    before = None
-    if against is not None:
-        commit = found.commit(against) if found else None
-        if found is None or commit is None:
-            raise ToolError(f"--against {against!r} is no commit of this repository")
-        names = sorted(path.stem for path in (root / "platform" / "clusters").glob("*.yaml"))
-        before = past.objects_at(found, commit, clusters or names)
-    lines = spec_lines(root)
-    with progress("judging") as watch:
-        result = validate_repository(
-            root, lines, clusters=clusters, allow_unknown=allow_unknown, before=before, watch=watch
-        )
-    if found is not None and result.errors and past.is_live(root):
-        commit = base_commit(found, base)
-        if commit is not None:
-            past.forgive(
-                result,
-                root,
-                found,
-                commit,
-                lambda folder, names: validate_repository(folder, spec_lines(folder), clusters=names, rules_of=root),
-            )
-    return result

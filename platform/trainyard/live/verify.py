@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainyard import preflight
 from trainyard.apiserver import Judge, Missing, aware
 from trainyard.checks.repository import Checking
 from trainyard.checks.result import Result
@@ -15,6 +14,8 @@ from trainyard.errors import SpecError
 from trainyard.findings import ObjectRef, Severity, did_you_mean
 from trainyard.live.server import Answer, Server
 from trainyard.manifests import Manifest
+from trainyard.specs.sources import Specs
+from trainyard.system.repository import GENERATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,30 +48,23 @@ class Comparison:
 NOT_FOUND = 404
 
 
-def verify(root: Path, cluster: str, server: Server) -> Comparison:
+def verify(root: Path, specs: Specs, cluster: str, server: Server) -> Comparison:
     """Ask the server about every object of generated/<cluster>, in dry runs, and keep what it sees otherwise than we.
 
-    Raises SpecError where the repository or its tree cannot be read, and ToolError where the server cannot be.
+    The specs are those of the repository, without errors. Raises SpecError where the cluster does not exist or has no
+    objects, and ToolError where the server cannot be read.
     """
-    checking = open_repository(root, cluster)
+    if cluster not in specs.clusters:
+        raise SpecError(f"cluster {cluster!r} does not exist; {did_you_mean(cluster, specs.clusters)}")
+    checking = Checking(root, specs, root)
     told = Result()
     known = checking.catalog(cluster, checking.specs.clusters[cluster], told)
     manifests = decode_all(checking.inputs(cluster), told)
     if not manifests:
-        raise SpecError(f"generated/{cluster}/ holds no objects; run `trainyard synth`")
+        raise SpecError(f"{GENERATED}/{cluster}/ holds no objects; run `trainyard synth`")
     namespaces = checking.namespaces(checking.specs.clusters[cluster], manifests)
     judge = Judge(known, namespaces=namespaces, refused_later=Severity.WARNING)
     return compare(cluster, manifests, aware(judge, [each.value for each in manifests]), server)
-
-
-def open_repository(root: Path, cluster: str) -> Checking:
-    """Return what is needed to judge a cluster's tree."""
-    checked = preflight.check_repository(root)
-    if checked.refused:
-        raise SpecError("the repository has problems of its own; `trainyard validate` lists them")
-    if cluster not in checked.specs.clusters:
-        raise SpecError(f"cluster {cluster!r} does not exist; {did_you_mean(cluster, checked.specs.clusters)}")
-    return Checking(root, checked.specs, lambda _: None)
 
 
 def compare(cluster: str, manifests: Iterable[Manifest], judge: Judge, server: Server) -> Comparison:

@@ -12,12 +12,12 @@ from trainyard.plan import losses
 from trainyard.plan.effects import ObjectEffect, Plan, RunEffect, RunWord
 from trainyard.plan.shape import Shape, shape
 from trainyard.specs.run import OUTSIDE_DIGEST
-from trainyard.synth import index
-from trainyard.synth.ledger import Entry
-from trainyard.synth.ledgers import JobKey
-from trainyard.synth.runs import folder_of
-from trainyard.synth.snapshot import Snapshot
-from trainyard.synth.verdict import hardware_with_runs
+from trainyard.system.repository import JOBS
+from trainyard.tree import index, layout
+from trainyard.tree.hardware import hardware_with_runs
+from trainyard.tree.ledger import Entry
+from trainyard.tree.ledgers import JobKey
+from trainyard.tree.snapshot import Snapshot
 
 PROTECTED = frozenset({"Namespace", "PersistentVolumeClaim"})
 """Kinds that may be kept in the cluster when their file goes."""
@@ -92,19 +92,21 @@ def same(base: Snapshot, now: Snapshot, key: JobKey, entry: Entry) -> bool:
 
 def files_of(side: Snapshot, key: JobKey, entry: Entry) -> Mapping[str, str]:
     """Return the files of a run."""
-    return side.folder(f"{key[0]}/{folder_of(key[1], entry.name)}")
+    return side.folder(f"{key[0]}/{layout.run_folder(key[1], entry.name)}")
 
 
 def job_of(base: Snapshot, key: JobKey, entry: Entry, spec: Spec) -> Any:
     """Return the file of a run's job as it was at the base; None where a program made the job."""
-    entries = base.index(key[0], folder_of(key[1], entry.name)).values()
-    file = next((each.spec for each in entries if each.spec.startswith("jobs/") and each.spec.endswith(".yaml")), None)
+    entries = base.index(key[0], layout.run_folder(key[1], entry.name)).values()
+    file = next(
+        (each.spec for each in entries if each.spec.startswith(f"{JOBS}/") and each.spec.endswith(".yaml")), None
+    )
     return plain(spec(file)[0], file) if file else None
 
 
 def reasons(now: Snapshot, key: JobKey, entry: Entry, spec: Spec) -> tuple[str, ...]:
     """Return the fields of the job's file that changed; nothing where a program makes the job."""
-    entries = now.index(key[0], folder_of(key[1], entry.name)).values()
+    entries = now.index(key[0], layout.run_folder(key[1], entry.name)).values()
     file = next((each.spec for each in entries if each.spec.endswith(".yaml")), None)
     if file is None:
         return ()
@@ -157,9 +159,9 @@ def changed_folders(one: Snapshot, two: Snapshot) -> list[tuple[str, str]]:
     found = set()
     for path in paths:
         cluster, _, rest = path.partition("/")
-        if rest.startswith((index.TOP, "ledger/")):
-            rest = rest.removeprefix(index.TOP).removesuffix(".json") + "/"
+        if rest.startswith((layout.INDEX, layout.LEDGER)):
+            rest = layout.indexed(rest) + "/"
         folder = rest.rpartition("/")[0]
-        if folder and not (folder.startswith("runs/") and folder.count("/") > 1):
+        if folder and not (folder.startswith(layout.RUNS) and folder.count("/") > 1):
             found.add((cluster, folder))
     return sorted(found)

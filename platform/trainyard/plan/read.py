@@ -11,15 +11,14 @@ from trainyard.findings import Finding
 from trainyard.plan.compare import compare
 from trainyard.plan.effects import Plan
 from trainyard.specs.load import read_repository
-from trainyard.specs.reading import layout
-from trainyard.synth.base import ASK, base_commit
-from trainyard.synth.disk import Disk
-from trainyard.synth.runs import wanted
-from trainyard.synth.session import CACHE
-from trainyard.synth.snapshot import GENERATED, REPOSITORY, Snapshot, from_disk, from_git, settings
 from trainyard.system import cache, files
 from trainyard.system import git as system_git
 from trainyard.system.git import Git
+from trainyard.system.repository import GENERATED, JOBS, SETTINGS, is_repository
+from trainyard.tree.commit import ASK, base_commit
+from trainyard.tree.disk import CACHE, Disk
+from trainyard.tree.snapshot import Snapshot, from_disk, from_git, settings
+from trainyard.tree.wanted import wanted
 
 
 def read(root: Path, *, ref: str | None = None, automated: bool = False) -> Plan:
@@ -28,9 +27,9 @@ def read(root: Path, *, ref: str | None = None, automated: bool = False) -> Plan
     `automated` says that nobody watches: then a live repository has to be given a base, as in a synth.
     Raises ToolError without Git, which alone knows the base, and SpecError where the folder is no repository.
     """
-    data = files.read(root / REPOSITORY)
+    data = files.read(root / SETTINGS)
     if data is None:
-        raise SpecError(f"folder {str(root)!r} has no {REPOSITORY}; go to a repository")
+        raise SpecError(f"folder {str(root)!r} has no {SETTINGS}; go to a repository")
     git = system_git.find(root)
     if git is None:
         raise ToolError("a plan compares two commits, but there is no Git repository here")
@@ -60,13 +59,13 @@ def unreadable(now: Snapshot) -> Iterator[Finding]:
 
 def behind(root: Path, git: Git, commit: str | None, disk: Disk, now: Snapshot) -> Iterator[Finding]:
     """Yield the changed job files whose runs are not in the tree at hand, which a plan therefore says nothing of."""
-    oid = git.object_id(commit, layout.JOBS) if commit else None
+    oid = git.object_id(commit, JOBS) if commit else None
     before = git.listing(oid) if oid else {}
-    there = disk.scan(layout.JOBS)
+    there = disk.scan(JOBS)
     same = {path for path, each in there.items() if before.get(path) == each}
-    if len(same) == len(there) or not (root / layout.CLUSTERS).is_dir():
+    if len(same) == len(there) or not is_repository(root):
         return
-    loaded = read_repository(root, skip=frozenset(f"{layout.JOBS}/{path}" for path in same))
+    loaded = read_repository(root, skip=frozenset(f"{JOBS}/{path}" for path in same))
     for each in map(wanted, loaded.specs.jobs):
         entry = now.active.get(each.key)
         if (entry.name if entry else None) != (None if each.retired else each.run):

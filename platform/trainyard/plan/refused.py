@@ -7,7 +7,8 @@ from pathlib import Path
 
 from trainyard.findings import Finding
 from trainyard.synth import session
-from trainyard.synth.work import unproven
+from trainyard.tree.base import unproven
+from trainyard.tree.frozen import checked
 
 
 def refused(root: Path, version: str, *, ref: str | None = None, automated: bool = False) -> tuple[Finding, ...]:
@@ -16,7 +17,11 @@ def refused(root: Path, version: str, *, ref: str | None = None, automated: bool
     Whether the tree follows from the specs takes rendering; without the extra that brings cdk8s a warning says so.
     """
     if find_spec("cdk8s") is None:
-        return (unproven("whether generated/ follows from the specs is not known: trainyard[synth] is not installed"),)
+        specs = checked(root, ref=ref).findings
+        return (
+            *specs,
+            unproven("whether generated/ follows from the specs is not known: trainyard[synth] is not installed"),
+        )
     outcome = session.run(root, version, ref=ref, checking=True, automated=automated)
     outcome.save()
     return outcome.findings

@@ -11,7 +11,7 @@ from typing import Any
 from trainyard.carriers import Carrier, PodSet, carrier
 from trainyard.labels import POOL
 from trainyard.manifests import identity_of
-from trainyard.synth.references import LABELS
+from trainyard.tree.references import LABELS
 
 ORDINARY = frozenset({"cpu", "memory", "ephemeral-storage"})
 VENDORS = ("nvidia.com/", "amd.com/")

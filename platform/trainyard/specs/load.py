@@ -18,6 +18,7 @@ from trainyard.specs.reading import contents, document, job_files, layout, pytho
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.sources import ExtraFile, JobFile, ProgramFile, Source, Specs
 from trainyard.system import files
+from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository
 
 S = TypeVar("S", bound=Spec)
 
@@ -51,9 +52,9 @@ def read_repository(
     `listed` everything below `jobs/`, where that was walked already.
     Raises SpecError where the folder is no repository or cannot be read.
     """
-    if not (root / layout.CLUSTERS).is_dir():
+    if not is_repository(root):
         hint = "go to a repository, or make one with `trainyard init`"
-        raise SpecError(f"folder {str(root)!r} has no {layout.CLUSTERS}; {hint}")
+        raise SpecError(f"folder {str(root)!r} has no {CLUSTERS}; {hint}")
     loading = Loading(root, skip, small, listed)
     try:
         specs = loading.specs()
@@ -85,9 +86,9 @@ class Loading:
 
     def specs(self) -> Specs:
         """Read everything."""
-        clusters = self.folder(layout.CLUSTERS, "cluster", Cluster)
-        teams = self.folder(layout.TEAMS, "team", Team)
-        repository = self.spec(layout.REPOSITORY, "repository", Repository)
+        clusters = self.folder(CLUSTERS, "cluster", Cluster)
+        teams = self.folder(TEAMS, "team", Team)
+        repository = self.spec(SETTINGS, "repository", Repository)
         return Specs(
             repository or Repository(live=True, repo_url="unknown"),
             clusters,
@@ -123,7 +124,7 @@ class Loading:
 
     def jobs(self, teams: dict[str, Team]) -> tuple[JobFile, ...]:
         """Read the jobs of all teams."""
-        listed = files.walk(self.root / layout.JOBS) if self.listed is None else self.listed
+        listed = files.walk(self.root / JOBS) if self.listed is None else self.listed
         places, findings = layout.jobs(listed)
         self.places = places
         places = [place for place in places if place.path not in self.skip]
@@ -133,7 +134,7 @@ class Loading:
         programs, off = job_files.programs((p for p in places if p.is_python and p.path not in small), teams)
         made, failed = python_jobs.run(self.root, programs)
         jobs, twice = job_files.once([*written, *made])
-        sizes = {f"{layout.JOBS}/{file.path}": file.stat.st_size for file in listed if file.regular}
+        sizes = {f"{JOBS}/{file.path}": file.stat.st_size for file in listed if file.regular}
         filled, missing = contents.fill(jobs, sizes, self.bytes)
         deep = (place for place in layout.nested(listed) if place.path not in small)
         lost = job_files.strays(job_files.candidate(place, self.bytes(place.path)) for place in deep)
@@ -142,7 +143,7 @@ class Loading:
 
     def extra(self) -> tuple[tuple[ExtraFile, ...], tuple[ProgramFile, ...]]:
         """Read plain objects of one's own, one a document, and list the programs that add some."""
-        places, findings = layout.own_objects(files.walk(self.root / layout.EXTRA))
+        places, findings = layout.own_objects(files.walk(self.root / EXTRA))
         self.findings += findings
         found: list[ExtraFile] = []
         programs = [ProgramFile(name, place.folder, place.path) for name, place in places if place.is_python]

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from trainyard.documents import load
 from trainyard.findings import Finding, Location
-from trainyard.synth import index
-from trainyard.synth.references import CLUSTER_WIDE, KINDS, Reference, references
-from trainyard.synth.runs import Wanted
-from trainyard.synth.snapshot import Snapshot
-from trainyard.synth.tree import Tree
+from trainyard.synth.write import Tree
+from trainyard.tree import index, layout
+from trainyard.tree.references import CLUSTER_WIDE, KINDS, Reference, references
+from trainyard.tree.snapshot import Snapshot
+from trainyard.tree.wanted import Wanted
 
 SHOWN = 5
 """Runs that a message names."""
@@ -55,7 +55,7 @@ def removed(base: Snapshot, tree: Tree, cluster: str) -> dict[Target, index.Entr
     changed = [path for path in base.indexes.get(cluster, ()) if base.files[path] != tree.ids.get(path)]
     if not changed:
         return {}
-    now = [path for path in tree.ids if index.is_shared(path, cluster)]
+    now = [path for path in tree.ids if layout.is_shared_index(path, cluster)]
     kept = {target for path, data in zip(now, tree.contents(now), strict=True) for target in targets(path, data)}
     before = zip(changed, base.read([base.files[path] for path in changed]), strict=True)
     return {target: each for path, data in before for target, each in targets(path, data).items() if target not in kept}
@@ -63,7 +63,7 @@ def removed(base: Snapshot, tree: Tree, cluster: str) -> dict[Target, index.Entr
 
 def targets(path: str, data: bytes) -> dict[Target, index.Entry]:
     """Return the entries of an index that runs can refer to."""
-    entries = index.load(data, index.folder_of(path.partition("/")[2])) or {}
+    entries = index.load(data, layout.indexed(path.partition("/")[2])) or {}
     return {
         Target(KINDS[each.kind], "" if each.kind in CLUSTER_WIDE else each.namespace or "", each.name): each
         for each in entries.values()

@@ -6,17 +6,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from trainyard.synth import ledger, repository, target
-from trainyard.synth.disk import Disk
-from trainyard.synth.ledgers import JobKey
-from trainyard.synth.memory import ClusterFact, FileFact, Memory, RunFact
+from trainyard.synth import assemble, repository
+from trainyard.synth.assemble import Known, Terms
+from trainyard.synth.facts import ClusterFact, FileFact, Memory, RunFact
 from trainyard.synth.reading import Reading
-from trainyard.synth.render import Rendered
-from trainyard.synth.rendering import Rendering, Show
+from trainyard.synth.render.processes import Rendering, Show
+from trainyard.synth.render.text import Rendered
 from trainyard.synth.runs import Decision
-from trainyard.synth.snapshot import GENERATED, Snapshot
-from trainyard.synth.target import Known, Terms
-from trainyard.synth.tree import Tree
+from trainyard.synth.write import Tree
+from trainyard.system.repository import GENERATED
+from trainyard.tree import ledger
+from trainyard.tree.disk import Disk
+from trainyard.tree.ledgers import JobKey
+from trainyard.tree.snapshot import Snapshot
 
 
 def render(
@@ -46,7 +48,7 @@ def render(
     stale = [name for name in sorted(reading.specs.clusters) if name not in clusters]
     rendering = Rendering(reading.specs, reading.root, repository.shipped(reading.root) if stale else ())
     rendered = rendering.render(stale, reading.load(asked), show)
-    tree = target.assemble(decision, rendered, base, terms, folder=disk.root / GENERATED, known=known)
+    tree = assemble.assemble(decision, rendered, base, terms, folder=disk.root / GENERATED, known=known)
     remember(memory, reading, facts, clusters, rendered, decision, tree)
     return tree
 
@@ -75,7 +77,7 @@ def remember(
     runs: dict[JobKey, tuple[dict[str, str], str]] = {}
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for each in rendered:
-        ids = {path: tree.ids[path] for path in target.paths_of(each)}
+        ids = {path: tree.ids[path] for path in assemble.paths_of(each)}
         key = places.get((each.cluster, each.folder))
         if key is None:
             found[each.cluster] |= ids

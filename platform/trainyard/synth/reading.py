@@ -11,13 +11,13 @@ from trainyard import preflight
 from trainyard.findings import Finding, Location
 from trainyard.kinds import Resolved
 from trainyard.specs.load import read_repository
-from trainyard.specs.reading import layout
 from trainyard.specs.sources import JobFile, Specs
-from trainyard.synth.disk import Disk
-from trainyard.synth.memory import ClusterFact, FileFact, Keys, Memory, RunFact
-from trainyard.synth.rendering import CLUSTER
-from trainyard.synth.runs import Wanted, wanted
+from trainyard.synth.facts import ClusterFact, FileFact, Keys, Memory, RunFact
+from trainyard.synth.render.processes import CLUSTER
 from trainyard.system.data import schemas_dir
+from trainyard.system.repository import JOBS
+from trainyard.tree.disk import Disk
+from trainyard.tree.wanted import Wanted, wanted
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Reading:
         facts = dict(self.known)
         for file, jobs in by_file.items():
             if not any(finding.is_error for finding in said[file]):
-                small = sorted({f"{layout.JOBS}/{job.team}/{each.source}" for job in jobs for each in job.job.files})
+                small = sorted({f"{JOBS}/{job.team}/{each.source}" for job in jobs for each in job.job.files})
                 runs = [fact_of(job) for job in jobs]
                 key = self.keys.of_file(file, small, sorted({run.cluster for run in runs}))
                 facts[file] = FileFact(key, small, runs, said[file])
@@ -79,7 +79,7 @@ class Reading:
 
 def read(disk: Disk, keys: Keys, memory: Memory) -> Reading:
     """Read the specs below the root of the disk; raises SpecError where the folder is no repository."""
-    root, listed = disk.root, disk.walk(layout.JOBS)
+    root, listed = disk.root, disk.walk(JOBS)
     known = {
         file: fact
         for file, fact in memory.jobs.items()

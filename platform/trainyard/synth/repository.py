@@ -10,16 +10,17 @@ from trainyard.documents import load
 from trainyard.errors import TrainyardError
 from trainyard.findings import Location
 from trainyard.specs.sources import Source, Specs
-from trainyard.synth import index
-from trainyard.synth.target import Terms
+from trainyard.synth.assemble import Terms
 from trainyard.system import files
 from trainyard.system.data import policy_files
+from trainyard.system.repository import SETTINGS
+from trainyard.tree import index
 
 
 def terms(specs: Specs, version: str) -> Terms:
     """Return what the specs say about all of the tree."""
     repository = specs.sources.get("repository")
-    setting = repository.location(("live",)) if repository else Location("platform/repository.yaml")
+    setting = repository.location(("live",)) if repository else Location(SETTINGS)
     return Terms(specs.repository.live, setting, version, locator(specs))
 
 

@@ -6,42 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trainyard.findings import Finding, Location
-from trainyard.specs.run import digest
-from trainyard.specs.sources import JobFile
-from trainyard.synth import index, ledger
-from trainyard.synth.ledgers import JobKey
-from trainyard.synth.snapshot import Snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a job file asks for: one run on one cluster, or none any more."""
-
-    cluster: str
-    team: str
-    job: str
-    spec: str
-    """Digest of the fields as written."""
-    retired: bool
-    number: int
-    """The job's `run:`, 1 where it has none."""
-    location: Location
-    """The job file."""
-
-    @property
-    def run(self) -> str:
-        """Name of the run."""
-        return f"{self.job}-{self.spec}"
-
-    @property
-    def key(self) -> JobKey:
-        """Which ledger the run is in."""
-        return self.cluster, self.team, self.job
-
-    @property
-    def folder(self) -> str:
-        """The run's folder on its cluster."""
-        return folder_of(self.team, self.run)
+from trainyard.system.repository import JOBS, job_file
+from trainyard.tree import layout, ledger
+from trainyard.tree.ledgers import JobKey
+from trainyard.tree.snapshot import Snapshot
+from trainyard.tree.wanted import Wanted
 
 
 @dataclass(slots=True)
@@ -52,18 +21,6 @@ class Decision:
     frozen: list[Wanted] = field(default_factory=list)
     ledgers: dict[JobKey, tuple[ledger.Entry, ...]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
-
-
-def folder_of(team: str, run: str) -> str:
-    """Return the folder of a run, relative to its cluster's."""
-    return f"runs/{team}/{run}"
-
-
-def wanted(job: JobFile) -> Wanted:
-    """Return what a job file asks for."""
-    spec = job.job
-    name = digest(spec, job.contents)
-    return Wanted(spec.cluster, job.team, job.name, name, spec.retired, spec.run or 1, Location(job.source.file, 1, 1))
 
 
 def decide(jobs: Iterable[Wanted], base: Snapshot, *, live: bool, setting: Location) -> Decision:
@@ -125,8 +82,8 @@ def gone(key: JobKey, past: Sequence[ledger.Entry], base: Snapshot, jobs: Sequen
     """Return the finding for an active job whose file was deleted or renamed."""
     cluster, team, job = key
     entry = next(entry for entry in past if entry.state == "active")
-    files = {each.spec for each in base.index(cluster, folder_of(team, entry.name)).values()}
-    file = next((each for each in sorted(files) if each.startswith("jobs/")), f"jobs/{team}/{job}.yaml")
+    files = {each.spec for each in base.index(cluster, layout.run_folder(team, entry.name)).values()}
+    file = next((each for each in sorted(files) if each.startswith(f"{JOBS}/")), job_file(team, job))
     known = {key[1:] for key in base.ledgers}
     new = (each for each in jobs if each.spec == entry.spec and (each.team, each.job) not in known)
     renamed = next((each.job if each.team == team else f"{each.team}/{each.job}" for each in new), None)
@@ -149,7 +106,7 @@ def frozen_files(frozen: Sequence[Wanted], base: Snapshot) -> dict[str, str]:
     for each in frozen:
         folder = f"{each.cluster}/{each.folder}"
         files |= {f"{folder}/{name}": oid for name, oid in base.folder(folder).items()}
-        listed = f"{each.cluster}/{index.place(each.folder)}"
+        listed = f"{each.cluster}/{layout.index_file(each.folder)}"
         if listed in base.files:
             files[listed] = base.files[listed]
     return files

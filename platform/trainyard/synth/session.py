@@ -6,26 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trainyard import preflight
 from trainyard.errors import ToolError
 from trainyard.findings import Finding
-from trainyard.specs.reading import layout
-from trainyard.synth import repository, target, work
-from trainyard.synth.base import ASK, base_commit
-from trainyard.synth.disk import Disk
+from trainyard.synth import assemble, finish, repository
+from trainyard.synth.facts import Keys, Memory, code_key
 from trainyard.synth.incremental import render
-from trainyard.synth.memory import Keys, Memory, code_key
-from trainyard.synth.origins import at_field
 from trainyard.synth.reading import read
-from trainyard.synth.rendering import Show, make_ready
-from trainyard.synth.snapshot import GENERATED
-from trainyard.synth.standing import Standing
+from trainyard.synth.render.processes import Show, make_ready
 from trainyard.system import cache, files
 from trainyard.system import git as system_git
+from trainyard.system.data import schemas_dir
 from trainyard.system.git import Git, blob_id
-
-CACHE = "synth"
-"""Sort of the entries that say what is on disk, what was rendered, and what commits hold."""
+from trainyard.system.repository import CLUSTERS, EXTRA, GENERATED, JOBS, SETTINGS, TEAMS
+from trainyard.tree.base import find_base
+from trainyard.tree.commit import ASK, base_commit
+from trainyard.tree.disk import CACHE, Disk
+from trainyard.tree.frozen import Frozen, in_specs
+from trainyard.tree.origins import at_field
 
 DONE = "HEAD is judged against its first parent; revert it, or if it came with others say what was before: --base REF"
 """What helps where a finding is on a commit that the default branch has already."""
@@ -38,7 +35,7 @@ class Outcome:
     findings: tuple[Finding, ...]
     memory: Memory
     disk: Disk
-    work: work.Work | None = None
+    work: finish.Work | None = None
 
     @property
     def refused(self) -> bool:
@@ -62,6 +59,12 @@ def run(
 ) -> Outcome:
     """Work out what to write below `root`; `show` is told the share that is rendered.
 
+    1. Read the specs, of jobs only those about which nothing is remembered, and check them.
+    2. Find the base. Where specs are wrong, see whose fault that is: what a frozen run had there is only a warning.
+    3. Decide which runs are new, which are frozen and which have ended.
+    4. Render what is new, and what is not on disk as it is remembered; put the tree together.
+    5. Compare it with the disk.
+
     `automated` says that nobody watches, as in continuous integration, where a checkout may lack the branches that
     tell the base: then a live repository has to be given one. Raises ToolError where the base cannot be told.
     """
@@ -80,17 +83,17 @@ def run(
         raise ToolError(ASK)
     make_ready(reading.weight)
     revision = reading.specs.repository.revision
-    base, notes = work.find_base(git, disk, store, live=terms.live, ref=ref, revision=revision, writing=not checking)
+    base, notes = find_base(git, disk, store, live=terms.live, ref=ref, revision=revision, writing=not checking)
     if refused(findings) and git is not None:
-        standing = Standing(root, git, base, check)
-        findings = standing.sort(findings)
-        jobs = standing.held(jobs, findings)
+        frozen = Frozen(root, git, base, in_specs(schemas_dir(root)))
+        findings = frozen.sort(findings)
+        jobs = frozen.held(jobs, findings)
     if refused(findings):
         return Outcome(tuple(findings), memory, disk)
-    decision = target.decide(jobs, base, terms)
+    decision = assemble.decide(jobs, base, terms)
     decision.findings = [at_field(root, finding) for finding in decision.findings]
     tree = render(reading, decision, base, terms, disk=disk, memory=memory, show=show)
-    done = work.finish(disk, tree, decision, notes=notes, checking=checking)
+    done = finish.finish(disk, tree, decision, notes=notes, checking=checking)
     found = done.findings
     if done.refused and git is not None and base.commit and ref is None and is_done(git, base.commit, revision):
         found = tuple(replace(each, fix=each.fix or DONE) for each in found)
@@ -107,18 +110,13 @@ def refused(findings: Sequence[Finding]) -> bool:
     return any(finding.is_error for finding in findings)
 
 
-def check(root: Path) -> list[Finding]:
-    """Return everything that is found in the specs of a repository."""
-    return preflight.check_repository(root).findings
-
-
 def spec_ids(disk: Disk) -> dict[str, str]:
     """Return the content id of every spec file, and of the small files beside jobs."""
     found = {
         f"{top}/{path}": oid
-        for top in (layout.JOBS, layout.CLUSTERS, layout.TEAMS, layout.EXTRA)
+        for top in (JOBS, CLUSTERS, TEAMS, EXTRA)
         for path, oid in disk.scan(top).items()
         if oid is not None
     }
-    settings = files.read(disk.root / layout.REPOSITORY)
-    return found | ({layout.REPOSITORY: blob_id(settings)} if settings is not None else {})
+    settings = files.read(disk.root / SETTINGS)
+    return found | ({SETTINGS: blob_id(settings)} if settings is not None else {})

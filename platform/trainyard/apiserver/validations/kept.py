@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from trainyard.apiserver.catalog.served import Kind
 from trainyard.system import cache
 from trainyard.system.cache import Cache
+from trainyard.system.repository import is_repository
 
 if TYPE_CHECKING:
     from trainyard.apiserver.validations.tree import Node
@@ -69,7 +70,7 @@ class Rulebook:
 
 def open_for(root: Path) -> Rulebook:
     """Return the rulebook that the user's cache keeps, outside the repository at `root` if there is one."""
-    repository = root if (root / "platform" / "clusters").is_dir() else None
+    repository = root if is_repository(root) else None
     return Rulebook(cache.private("rules", outside=repository, limit_bytes=LIMIT_BYTES))
 
 

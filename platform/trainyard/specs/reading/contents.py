@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
-from trainyard.specs.reading import layout
 from trainyard.specs.sources import JobFile
+from trainyard.system.repository import JOBS
 
 MAX_TOTAL = 2**20
 """Bytes of all files of a job: a ConfigMap holds 1 MiB (kubernetes v1.35 pkg/apis/core/validation/validation.go)."""
@@ -37,7 +37,7 @@ def fill(
 
 def check(job: JobFile, sizes: Mapping[str, int]) -> Iterator[Finding]:
     """Yield what is wrong with a job's files before any is read."""
-    folder = f"{layout.JOBS}/{job.team}/"
+    folder = f"{JOBS}/{job.team}/"
     total = 0
     for index, file in enumerate(job.job.files):
         place: Path = ("files", index, "source")
@@ -64,7 +64,7 @@ def decode(job: JobFile, read: Callable[[str], bytes]) -> tuple[dict[str, str], 
     findings: list[Finding] = []
     for index, file in enumerate(job.job.files):
         try:
-            texts[file.source] = read(f"{layout.JOBS}/{job.team}/{file.source}").decode()
+            texts[file.source] = read(f"{JOBS}/{job.team}/{file.source}").decode()
         except UnicodeDecodeError:
             message = f"file {file.source!r} is no UTF-8 text; put binary data on a volume"
             findings.append(job.problem("file-encoding", ("files", index, "source"), message))

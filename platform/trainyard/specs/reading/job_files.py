@@ -12,6 +12,7 @@ from trainyard.specs.models.team import Team
 from trainyard.specs.reading import document, layout
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.sources import JobFile, Source
+from trainyard.system.repository import JOBS, TEAMS
 
 JOB_WORDS = frozenset({"cluster", "launcher", "image", "queue", "pool"})
 """Fields that every job has; a file with none of them is something else."""
@@ -38,7 +39,7 @@ class Candidate:
         for entry in listed if isinstance(listed, list) else ():
             name = entry.get("source") if isinstance(entry, dict) else None
             if isinstance(name, str):
-                yield f"{layout.JOBS}/{self.place.folder}/{name}"
+                yield f"{JOBS}/{self.place.folder}/{name}"
 
 
 def candidate(place: Place, data: bytes) -> Candidate:
@@ -82,9 +83,7 @@ def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[J
 def strays(candidates: Iterable[Candidate]) -> list[Finding]:
     """Return a finding for each job in a subfolder, where it would be overlooked."""
     return [
-        problem(
-            "folder", each.place.path, f"file is a job in a subfolder; move it to {layout.JOBS}/{each.place.folder}/"
-        )
+        problem("folder", each.place.path, f"file is a job in a subfolder; move it to {JOBS}/{each.place.folder}/")
         for each in candidates
         if set(each.value) >= JOB_WORDS
     ]
@@ -98,7 +97,7 @@ def programs(places: Iterable[Place], teams: Mapping[str, Team]) -> tuple[list[P
         team = teams.get(place.folder)
         wrong = layout.too_large(place.path, place.size) or layout.job_name(place.path, place.name)
         if wrong is None and team is not None and not team.python:
-            file = f"{layout.TEAMS}/{place.folder}.yaml"
+            file = f"{TEAMS}/{place.folder}.yaml"
             wrong = problem(
                 "python-off", place.path, f"team {place.folder!r} has no jobs in Python; set python: true in {file}"
             )

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from trainyard.findings import Finding, Location
 from trainyard.specs.models.base import JOB_NAME, LABEL
 from trainyard.system.files import Found
-
-JOBS, CLUSTERS, TEAMS, EXTRA = "jobs", "platform/clusters", "platform/teams", "platform/extra"
-REPOSITORY = "platform/repository.yaml"
+from trainyard.system.repository import EXTRA, JOBS, TEAMS
 
 MAX_BYTES = 2**20
 """Largest spec that is read."""

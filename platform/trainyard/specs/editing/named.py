@@ -1,4 +1,4 @@
-"""The file of a job as a person names it on the command line, and the runs that the job had."""
+"""The file of a job as a person names it on the command line."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from pathlib import Path
 
 from trainyard.errors import SpecError
 from trainyard.findings import did_you_mean
-from trainyard.specs.reading.layout import JOBS
-from trainyard.synth import ledger
-from trainyard.synth.snapshot import GENERATED
 from trainyard.system import files
+from trainyard.system.repository import JOBS
 
 
-def job_file(root: Path, name: str) -> tuple[str, str]:
+def find_job(root: Path, name: str) -> tuple[str, str]:
     """Return team and job of `nlp/llm` or `jobs/nlp/llm.yaml`; raises SpecError where no such file can be edited."""
     short = name.removeprefix("./").removeprefix(f"{JOBS}/").removesuffix(".yaml")
     team, _, job = short.partition("/")
@@ -26,9 +24,3 @@ def job_file(root: Path, name: str) -> tuple[str, str]:
         path.removesuffix(".yaml") for path in (each.path for each in files.walk(root / JOBS)) if path.endswith(".yaml")
     ]
     raise SpecError(f"job {short!r} does not exist; {did_you_mean(short, known)}")
-
-
-def runs_of(root: Path, team: str, job: str) -> int:
-    """Return how many runs the ledgers of all clusters remember of a job."""
-    found = (files.read(path) for path in sorted((root / GENERATED).glob(f"*/{ledger.place(team, job)}")))
-    return sum(len(ledger.load(data) or ()) for data in found if data)

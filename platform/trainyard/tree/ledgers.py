@@ -6,9 +6,11 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
+from pathlib import Path
 
-from trainyard.synth import ledger
-from trainyard.system import cache
+from trainyard.system import cache, files
+from trainyard.system.repository import GENERATED
+from trainyard.tree import layout, ledger
 
 JobKey = tuple[str, str, str]
 """Cluster, team and job."""
@@ -24,12 +26,12 @@ def read_ledgers(
     clusters: dict[str, dict[str, str]] = defaultdict(dict)
     keys: dict[str, JobKey] = {}
     for path, oid in found.items():
-        if f"/{ledger.TOP}" in path and (key := ledger.job_of(path)):
+        if f"/{layout.LEDGER}" in path and (key := layout.job_of_ledger(path)):
             clusters[key[0]][path], keys[path] = oid, key
     ledgers: dict[JobKey, tuple[ledger.Entry, ...]] = {}
     broken: list[str] = []
-    for files in clusters.values():
-        for path, entries in _entries(files, read, store).items():
+    for each in clusters.values():
+        for path, entries in _entries(each, read, store).items():
             if entries is None:
                 broken.append(path)
             else:
@@ -38,15 +40,21 @@ def read_ledgers(
 
 
 def _entries(
-    files: Mapping[str, str], read: Read, store: cache.Cache | None
+    listed: Mapping[str, str], read: Read, store: cache.Cache | None
 ) -> Mapping[str, tuple[ledger.Entry, ...] | None]:
     """Return the entries of one cluster's ledgers, by path; None where one cannot be read."""
-    name = cache.key("ledgers", *(each.name for each in fields(ledger.Entry)), *files, *files.values())
+    name = cache.key("ledgers", *(each.name for each in fields(ledger.Entry)), *listed, *listed.values())
     data = store.get(name) if store else None
     if data:
         return {path: tuple(ledger.Entry(*each) for each in past) for path, past in json.loads(data).items()}
-    found = {path: ledger.load(data) for path, data in zip(files, read(list(files.values())), strict=True)}
+    found = {path: ledger.load(data) for path, data in zip(listed, read(list(listed.values())), strict=True)}
     if store and None not in found.values():
         texts = {path: [astuple(each) for each in past or ()] for path, past in found.items()}
         store.put(name, json.dumps(texts, separators=(",", ":")).encode())
     return found
+
+
+def runs_of(root: Path, team: str, job: str) -> int:
+    """Return how many runs the ledgers of all clusters remember of a job."""
+    found = (files.read(path) for path in sorted((root / GENERATED).glob(f"*/{layout.ledger_file(team, job)}")))
+    return sum(len(ledger.load(data) or ()) for data in found if data)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from trainyard.errors import ToolError
 from trainyard.system.git import Git
 
@@ -73,3 +75,12 @@ def is_at(git: Git, branch: str) -> bool:
 
 def _hint(git: Git) -> str:
     return "; this clone is shallow, fetch more: git fetch --unshallow" if git.shallow() else "; give another --base"
+
+
+def contents(git: Git, commit: str, folder: str, suffixes: tuple[str, ...] = ("",)) -> Iterator[tuple[str, bytes]]:
+    """Yield path and bytes of every file of a folder in a commit, sorted; nothing where it has none."""
+    tree = git.object_id(commit, folder)
+    listed = git.listing(tree) if tree else {}
+    wanted = {path: oid for path, oid in sorted(listed.items()) if path.endswith(suffixes)}
+    for path, data in zip(wanted, git.read(wanted.values()), strict=True):
+        yield f"{folder}/{path}" if folder else path, data

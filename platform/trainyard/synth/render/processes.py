@@ -17,7 +17,7 @@ from typing import Any
 
 from trainyard.kinds import Resolved
 from trainyard.specs.sources import Specs
-from trainyard.synth.render import Rendered
+from trainyard.synth.render.text import Rendered
 
 Show = Callable[[float], None]
 """Told the share that is done, from 0 to 1."""
@@ -134,7 +134,7 @@ def _try() -> None:
 def _load() -> Any:
     """Return the module that renders; raises ToolError where Node does not start."""
     with _starting:
-        return importlib.import_module("trainyard.synth.folders")
+        return importlib.import_module("trainyard.synth.render.folders")
 
 
 def can_fork() -> bool:

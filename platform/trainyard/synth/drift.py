@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from trainyard.findings import Finding, Location, Severity
-from trainyard.synth.ledgers import JobKey
 from trainyard.synth.runs import Decision
-from trainyard.synth.snapshot import GENERATED, Snapshot
-from trainyard.synth.tree import Changes, Tree
+from trainyard.synth.write import Changes, Tree
+from trainyard.system.repository import GENERATED
+from trainyard.tree import layout
 
 
 def strangers(changes: Changes, *, checking: bool) -> Iterator[Finding]:
@@ -39,7 +39,7 @@ def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]
     others = 0
     unknown: dict[str, str] = {}
     for path in (*changes.write, *changes.remove, *changes.foreign):
-        folder = run_folder(path)
+        folder = layout.run_of(path)
         if folder in frozen:
             message = "this file belongs to a frozen run and is not as at the base; restore it with `trainyard synth`"
             yield _finding("run/frozen", path, message)
@@ -58,33 +58,6 @@ def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]
     if others:
         message = f"{others} {'file differs' if others == 1 else 'files differ'} from the specs; run `trainyard synth`"
         yield Finding("run/stale", "run", message, Location(GENERATED))
-
-
-def hardware_with_runs(base: Snapshot, files: Mapping[str, str], runs: Mapping[JobKey, str]) -> Iterator[Finding]:
-    """Yield a finding where one change touches the hardware and the runs of a cluster that was there before.
-
-    `files` has the content ids of the tree, `runs` the names of the runs that jobs have after the change.
-    """
-    changed = {path for path in {*base.files, *files} if base.files.get(path) != files.get(path)}
-    there = {path.partition("/")[0] for path in base.files}
-    for cluster in sorted({path.partition("/")[0] for path in changed if path.split("/")[1:2] == ["hardware"]} & there):
-        before = {key: entry.name for key, entry in base.active.items() if key[0] == cluster}
-        after = {key: name for key, name in runs.items() if key[0] == cluster}
-        names = sorted(set(before.values()) ^ set(after.values()))
-        if names:
-            message = f"one change drains nodes of {cluster!r} and touches its runs ({names[0]}); make it two changes"
-            fix = "merge the hardware first, sync it, then the runs"
-            yield Finding(
-                "run/hardware-with-runs", "run", message, Location(f"{GENERATED}/{cluster}/hardware"), fix=fix
-            )
-
-
-def run_folder(path: str) -> str | None:
-    """Return `<cluster>/runs/<team>/<run>` for a file in such a folder and for its index, else None."""
-    cluster, *parts = path.split("/")
-    if parts[:2] == ["index", "runs"] and len(parts) == 4:
-        return "/".join((cluster, *parts[1:])).removesuffix(".json")
-    return "/".join((cluster, *parts[:3])) if len(parts) > 3 and parts[0] == "runs" else None
 
 
 def _finding(rule: str, path: str, message: str, severity: Severity = Severity.ERROR) -> Finding:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.errors import SpecError
-from trainyard.synth import index, ledger
-from trainyard.synth.snapshot import GENERATED, Snapshot
 from trainyard.system import files
+from trainyard.system.repository import GENERATED
+from trainyard.tree import index, layout, ledger
+from trainyard.tree.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,10 @@ class Ownership:
     def has(self, path: str) -> bool:
         """Say whether a synth made this file."""
         cluster, _, rest = path.partition("/")
-        if rest.startswith(index.TOP) and rest.endswith(".json"):
-            listed = index.load(files.read(self.folder / path) or b"", index.folder_of(rest))
+        if rest.startswith(layout.INDEX) and rest.endswith(".json"):
+            listed = index.load(files.read(self.folder / path) or b"", layout.indexed(rest))
             return path in self.base.files or listed is not None
-        if ledger.job_of(path) is not None:
+        if layout.job_of_ledger(path) is not None:
             return path in self.base.files or ledger.load(files.read(self.folder / path) or b"") is not None
         within, _, name = rest.rpartition("/")
         return bool(within) and (name in self.on_disk(cluster, within) or name in self.at_base(cluster, within))
@@ -114,7 +115,7 @@ class Ownership:
     def on_disk(self, cluster: str, within: str) -> set[str]:
         """Return the names of the files that a folder's index on disk lists."""
         if (cluster, within) not in self.listed:
-            data = files.read(self.folder / cluster / index.place(within))
+            data = files.read(self.folder / cluster / layout.index_file(within))
             self.listed[cluster, within] = set((index.load(data, within) if data else None) or ())
         return self.listed[cluster, within]
 
@@ -151,7 +152,7 @@ STAGES = ("object", "index", "ledger")
 def stage(path: str) -> str:
     """Return which of the three sorts of files a path is."""
     rest = path.partition("/")[2]
-    return "ledger" if rest.startswith(ledger.TOP) else "index" if rest.startswith(index.TOP) else "object"
+    return "ledger" if rest.startswith(layout.LEDGER) else "index" if rest.startswith(layout.INDEX) else "object"
 
 
 def put(tree: Tree, paths: Sequence[str], folder: Path) -> Iterator[str]:

@@ -11,14 +11,12 @@ from typing import Any
 
 from trainyard.documents import load
 from trainyard.findings import Finding, Location
-from trainyard.synth import index, ledger
-from trainyard.synth.ledgers import JobKey, read_ledgers
 from trainyard.system import cache, files
 from trainyard.system.cache import Cache
 from trainyard.system.git import Git, blob_id
-
-GENERATED = "generated"
-REPOSITORY = "platform/repository.yaml"
+from trainyard.system.repository import GENERATED, SETTINGS
+from trainyard.tree import index, layout, ledger
+from trainyard.tree.ledgers import JobKey, read_ledgers
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Snapshot:
         found: dict[str, list[str]] = {}
         for path in self.files:
             cluster = path.partition("/")[0]
-            if index.is_shared(path, cluster):
+            if layout.is_shared_index(path, cluster):
                 found.setdefault(cluster, []).append(path)
         return found
 
@@ -78,7 +76,7 @@ class Snapshot:
 
     def index(self, cluster: str, folder: str) -> Mapping[str, index.Entry]:
         """Return the index of one folder; empty where there was none."""
-        data = self.text(f"{cluster}/{index.place(folder)}")
+        data = self.text(f"{cluster}/{layout.index_file(folder)}")
         return (index.load(data, folder) if data else None) or {}
 
 
@@ -88,7 +86,7 @@ def from_git(git: Git, commit: str | None, store: Cache | None = None) -> Snapsh
         return Snapshot(algorithm=git.algorithm)
     tree = git.object_id(commit, GENERATED)
     found = listing(git, tree, store) if tree else {}
-    repository = git.object_id(commit, REPOSITORY)
+    repository = git.object_id(commit, SETTINGS)
     live = settings(next(git.read([repository])))[0] if repository else False
     ledgers, broken = read_ledgers(found, git.read, store)
     return Snapshot(found, ledgers, live, git.read, git.algorithm, commit, findings=unreadable(broken))
@@ -127,7 +125,7 @@ def unreadable(paths: Sequence[str]) -> tuple[Finding, ...]:
 
 def settings(data: bytes) -> tuple[bool, str]:
     """Return `live` and `revision` from the text of a `repository.yaml`, which need not be valid."""
-    documents, _ = load(data, file=REPOSITORY)
+    documents, _ = load(data, file=SETTINGS)
     value: Any = documents[0].value if documents else None
     found = value if isinstance(value, dict) else {}
     return found.get("live") is True, str(found.get("revision") or "main")

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.findings import Finding, Location, ObjectRef, Severity
-from trainyard.specs.reading import layout
 from trainyard.system import cache, files
 from trainyard.system.data import PACKAGE, policy_files, schemas_dir
+from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS
 
 FORMAT = "1"
 """Raise it when the facts are written in another way."""
@@ -104,7 +104,7 @@ class Memory:
         for file, fact in self.jobs.items():
             parts.setdefault(part_of(file), ({}, {}))[0][file] = fact
         for cluster, each in self.clusters.items():
-            parts.setdefault(part_of(f"{layout.CLUSTERS}/{cluster}.yaml"), ({}, {}))[1][cluster] = each
+            parts.setdefault(part_of(f"{CLUSTERS}/{cluster}.yaml"), ({}, {}))[1][cluster] = each
         for name, (jobs, clusters) in parts.items():
             if (jobs, clusters) != self._before.get(name, ({}, {})):
                 self.store.put(self._key(name), _text(jobs, clusters))
@@ -115,7 +115,7 @@ class Memory:
 
 def part_of(path: str) -> str:
     """Return under which name the facts of a spec file are kept: its team or its cluster."""
-    return "/".join(path.split("/")[:2]) if path.startswith(f"{layout.JOBS}/") else path
+    return "/".join(path.split("/")[:2]) if path.startswith(f"{JOBS}/") else path
 
 
 def _text(jobs: Mapping[str, FileFact], clusters: Mapping[str, ClusterFact]) -> bytes:
@@ -155,14 +155,14 @@ class Keys:
         team = file.split("/", 2)[1]
         around = (team, *clusters)
         if around not in self._shared:
-            paths = [f"{layout.CLUSTERS}/{name}.yaml" for name in clusters]
-            self._shared[around] = self._of([*paths, f"{layout.TEAMS}/{team}.yaml", layout.REPOSITORY])
+            paths = [f"{CLUSTERS}/{name}.yaml" for name in clusters]
+            self._shared[around] = self._of([*paths, f"{TEAMS}/{team}.yaml", SETTINGS])
         beside = "".join(f"\0{path}\0{self.specs.get(path)}" for path in small)
         return cache.key(f"{file}\0{self.specs.get(file)}{beside}\0{self._shared[around]}")
 
     def of_cluster(self, name: str) -> str:
         """Return the key of a cluster: of its file, all teams, its plain objects and the repository's settings."""
-        tops = (f"{layout.CLUSTERS}/{name}.yaml", f"{layout.TEAMS}/", f"{layout.EXTRA}/{name}/", layout.REPOSITORY)
+        tops = (f"{CLUSTERS}/{name}.yaml", f"{TEAMS}/", f"{EXTRA}/{name}/", SETTINGS)
         return self._of(sorted(path for path in self.specs if path.startswith(tops)))
 
     def _of(self, paths: Iterable[str]) -> str:

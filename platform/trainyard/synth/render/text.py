@@ -9,8 +9,8 @@ from typing import Any
 from trainyard.documents import Path, dump
 from trainyard.findings import Finding
 from trainyard.manifests import identity_of
-from trainyard.synth.index import Entry
-from trainyard.synth.names import file_names
+from trainyard.synth.render.names import file_names
+from trainyard.tree.index import Entry
 
 FIRST = {"apiVersion": 0, "kind": 1, "metadata": 2, "spec": 3}
 """Fields that open an object; the others follow in alphabetical order, as everything does below."""

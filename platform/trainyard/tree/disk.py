@@ -13,6 +13,9 @@ from pathlib import Path
 from trainyard.system import ahead, cache, files
 from trainyard.system.git import blob_id
 
+CACHE = "synth"
+"""Sort of the entries that say what is on disk, what was rendered, and what commits hold."""
+
 SETTLED_NS = 50_000_000
 """A file that changed this shortly before it was read may change again without showing it in its times."""
 

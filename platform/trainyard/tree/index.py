@@ -13,8 +13,6 @@ from typing import Any
 from trainyard.documents import Path
 from trainyard.findings import ObjectRef
 
-TOP = "index/"
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -31,23 +29,6 @@ class Entry:
     def ref(self) -> ObjectRef:
         """The object in the file."""
         return ObjectRef(self.api_version, self.kind, self.namespace, self.name)
-
-
-def place(folder: str) -> str:
-    """Return where the index of a folder is, relative to the cluster's folder."""
-    return f"{TOP}{folder}.json"
-
-
-def folder_of(path: str) -> str:
-    """Return the folder whose index is at a path of the cluster's folder."""
-    return path.removeprefix(TOP).removesuffix(".json")
-
-
-def is_shared(path: str, cluster: str) -> bool:
-    """Say whether a path below `generated/` is an index of a cluster's, but not that of a single run."""
-    top = f"{cluster}/{TOP}"
-    runs = f"{top}runs/"
-    return path.startswith(top) and not (path.startswith(runs) and path.count("/") > runs.count("/"))
 
 
 def dump(folder: str, entries: Mapping[str, Entry]) -> str:

@@ -15,7 +15,7 @@ from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.manifests import Identity, identity_of
 from trainyard.specs.sources import Specs
-from trainyard.synth.render import Origin, Rendered, render_folder
+from trainyard.synth.render.text import Origin, Rendered, render_folder
 
 
 def run_folders(runs: Iterable[Resolved]) -> Iterator[Rendered]:

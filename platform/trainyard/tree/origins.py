@@ -9,9 +9,9 @@ from pathlib import Path
 
 from trainyard.documents import Document, load
 from trainyard.findings import Finding, Location
-from trainyard.synth import index
-from trainyard.synth.snapshot import GENERATED
 from trainyard.system import files
+from trainyard.system.repository import GENERATED
+from trainyard.tree import index, layout
 
 SpecLine = Callable[[str], Location | None]
 
@@ -31,7 +31,7 @@ def spec_lines(root: Path) -> SpecLine:
 
     @cache
     def entries(cluster: str, folder: str) -> Mapping[str, index.Entry]:
-        data = files.read(root / GENERATED / cluster / index.place(folder))
+        data = files.read(root / GENERATED / cluster / layout.index_file(folder))
         return (index.load(data, folder) if data else None) or {}
 
     @cache

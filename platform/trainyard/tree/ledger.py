@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal, cast, get_args
 
 State = Literal["active", "replaced", "retired"]
-TOP = "ledger/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +23,6 @@ class Entry:
     trainyard: str
     """The release that rendered it."""
     state: State = "active"
-
-
-def place(team: str, job: str) -> str:
-    """Return where a job's ledger is, relative to the cluster's folder."""
-    return f"{TOP}{team}/{job}.json"
-
-
-def job_of(path: str) -> tuple[str, str, str] | None:
-    """Return cluster, team and job of a path below `generated/`, or None where it is no ledger's."""
-    cluster, _, rest = path.partition("/")
-    parts = rest.removeprefix(TOP).removesuffix(".json").split("/")
-    if len(parts) != 2 or rest != place(*parts):
-        return None
-    return cluster, parts[0], parts[1]
 
 
 def digest(contents: Mapping[str, str]) -> str:

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainyard.findings import Finding, Location
-from trainyard.synth import in_use, index, ledger, runs
-from trainyard.synth.ledgers import JobKey
-from trainyard.synth.render import Rendered
-from trainyard.synth.runs import Decision, Wanted
-from trainyard.synth.snapshot import GENERATED, Snapshot
-from trainyard.synth.tree import Tree
+from trainyard.synth import in_use, runs
+from trainyard.synth.render.text import Rendered
+from trainyard.synth.runs import Decision
+from trainyard.synth.write import Tree
+from trainyard.system.repository import GENERATED
+from trainyard.tree import index, layout, ledger
+from trainyard.tree.ledgers import JobKey
+from trainyard.tree.snapshot import Snapshot
+from trainyard.tree.wanted import Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ def assemble(
         decision.findings += unlike(entries, base)
     kept = runs.frozen_files(decision.frozen, base)
     for key, past in runs.finish(decision, entries).items():
-        path = f"{key[0]}/{ledger.place(*key[1:])}"
+        path = f"{key[0]}/{layout.ledger_file(*key[1:])}"
         if terms.live and past == base.ledgers.get(key):
             kept[path] = base.files[path]
         else:
@@ -92,7 +95,7 @@ def paths_of(rendered: Rendered) -> list[str]:
     """Return the paths of a folder's files and of its index below `generated/`."""
     return [
         *(f"{rendered.cluster}/{rendered.folder}/{name}" for name in rendered.files),
-        f"{rendered.cluster}/{index.place(rendered.folder)}",
+        f"{rendered.cluster}/{layout.index_file(rendered.folder)}",
     ]
 
 
@@ -116,6 +119,6 @@ def unlike(entries: Mapping[JobKey, ledger.Entry], base: Snapshot) -> Iterable[F
     for key, entry in entries.items():
         before = next((each for each in base.ledgers.get(key, ()) if each.name == entry.name), None)
         if before and before.files != entry.files:
-            place = Location(f"{GENERATED}/{key[0]}/{runs.folder_of(key[1], entry.name)}")
+            place = Location(f"{GENERATED}/{key[0]}/{layout.run_folder(key[1], entry.name)}")
             message = f"files of the frozen run {entry.name!r} are gone and would come out different now; restore them"
             yield Finding("run/frozen", "run", message, place)

@@ -1,0 +1,1 @@
+"""From constructs to text: folders, their files and names, on all cores."""

@@ -1,0 +1,47 @@
+"""The tree at the base: what a change is compared with, and what is frozen."""
+
+from __future__ import annotations
+
+from trainyard.errors import ToolError
+from trainyard.findings import Finding, Location, Severity
+from trainyard.system.cache import Cache
+from trainyard.system.git import Git
+from trainyard.system.repository import GENERATED
+from trainyard.tree.commit import base_commit
+from trainyard.tree.disk import Disk
+from trainyard.tree.snapshot import Snapshot, from_disk, from_git
+
+
+def find_base(
+    git: Git | None,
+    disk: Disk,
+    store: Cache | None = None,
+    *,
+    live: bool,
+    ref: str | None = None,
+    revision: str = "main",
+    writing: bool = True,
+) -> tuple[Snapshot, list[Finding]]:
+    """Return the snapshot at the base, and a finding where less can be proven than with Git at hand.
+
+    Raises ToolError where the base cannot be told.
+    """
+    if git is None:
+        if ref is not None:
+            raise ToolError(f"--base {ref!r} needs Git, and a repository around this folder")
+        if not live:
+            return Snapshot(), []
+        message = "without Git the ledger at hand says what is frozen; nothing proves that it was not rewritten"
+        return from_disk(disk.root / GENERATED, disk.scan(GENERATED)), [unproven(message)]
+    try:
+        commit = base_commit(git, ref, revision=revision, writing=writing)
+    except ToolError as error:
+        if live or ref is not None:
+            raise
+        return Snapshot(algorithm=git.algorithm), [unproven(f"nothing shows whether live was true before: {error}")]
+    return from_git(git, commit, store), []
+
+
+def unproven(message: str) -> Finding:
+    """Return the warning that something could not be looked at."""
+    return Finding("run/unproven", "run", message, Location(GENERATED), Severity.WARNING)

@@ -1,0 +1,213 @@
+"""Findings on frozen runs: an error only where this change causes it, and then reported where the change is.
+
+Of a frozen run neither the job's file nor the generated files have changed since the base. What the rules at hand find
+there at the base too is a warning, or else a rule that grew stricter would keep the main branch red for ever.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from trainyard import preflight
+from trainyard.documents import load
+from trainyard.errors import ToolError
+from trainyard.findings import Finding, Location, Severity
+from trainyard.preflight import Checked
+from trainyard.specs import Repository
+from trainyard.system import files
+from trainyard.system import git as system_git
+from trainyard.system.data import schemas_dir
+from trainyard.system.git import Git, blob_id
+from trainyard.system.repository import CLUSTERS, GENERATED, JOBS, SETTINGS, SPECS, job_file
+from trainyard.tree import layout, ledger
+from trainyard.tree.base import unproven
+from trainyard.tree.commit import base_commit, contents
+from trainyard.tree.snapshot import Snapshot, from_git
+from trainyard.tree.wanted import Wanted
+
+Find = Callable[[Path, Sequence[str]], Iterable[Finding]]
+"""What the rules at hand find in the repository in a folder: in its specs, and in the trees of these clusters."""
+
+Key = tuple[str, str, str | None, str]
+
+
+def checked(root: Path, *, schemas: Path | None = None, ref: str | None = None) -> Checked:
+    """Read the specs below a root, and say everything that is wrong with them, as it weighs in this change.
+
+    `schemas` is the folder with API types and charts' values, the repository's by default; `ref` leads to the base.
+    Raises SpecError where the folder is no repository, and ToolError where `ref` is no commit.
+    """
+    schemas = schemas or schemas_dir(root)
+    found = preflight.check_repository(root, schemas=schemas)
+    return replace(found, findings=weighed(root, found.findings, found.specs.repository, in_specs(schemas), ref=ref))
+
+
+def in_specs(schemas: Path) -> Find:
+    """Return what finds what is wrong with the specs of a repository, given the schemas that count."""
+    return lambda root, _clusters: preflight.check_repository(root, schemas=schemas).findings
+
+
+def weighed(
+    root: Path, findings: list[Finding], settings: Repository, find: Find, *, ref: str | None = None
+) -> list[Finding]:
+    """Return findings with the errors on frozen runs in their place; as they are where nothing is frozen.
+
+    Where the base cannot be told, a warning says so. Raises ToolError where `ref` is no commit.
+    """
+    git = system_git.find(root)
+    if git is None or not settings.live or not any(each.is_error for each in findings):
+        return findings
+    try:
+        commit = base_commit(git, ref, revision=settings.revision)
+    except ToolError as error:
+        if ref is not None:
+            raise
+        return [*findings, unproven(f"whether this change caused the errors is not known: {error}")]
+    return Frozen(root, git, from_git(git, commit), find).sort(findings)
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """The runs of the base that this change leaves alone."""
+
+    root: Path
+    git: Git
+    base: Snapshot
+    find: Find
+
+    def sort(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Return the findings with the errors on frozen runs in their place.
+
+        What stood at the base too is a warning. What did not is said of the run, at the file that changed.
+        """
+        about = [(finding, self.runs(finding) if finding.is_error else ()) for finding in findings]
+        doubtful = [finding for finding, runs in about if runs and not self.stands(finding)]
+        known = self.before(doubtful) if doubtful else frozenset()
+        return [self.placed(finding, runs, known) if runs else finding for finding, runs in about]
+
+    def runs(self, finding: Finding) -> Sequence[str]:
+        """Return the names of the frozen runs that a finding is about."""
+        file = finding.location.file
+        if file in self.by_file:
+            return self.by_file[file]
+        path = file.removeprefix(f"{GENERATED}/")
+        folder = layout.run_of(path)
+        if folder is None or path not in self.base.files:
+            return ()
+        data = files.read(self.root / file)
+        same = data is not None and blob_id(data, self.base.algorithm) == self.base.files[path]
+        return (folder.rpartition("/")[2],) if same else ()
+
+    def stands(self, finding: Finding) -> bool:
+        """Say whether a finding must have stood at the base: a job's follows from its file and from the platform's."""
+        return finding.location.file.startswith(f"{JOBS}/") and not any(map(is_shared, self.changed))
+
+    def placed(self, finding: Finding, runs: Sequence[str], known: Collection[Key]) -> Finding:
+        """Return an error on frozen runs as it weighs in this change, given what is found at the base."""
+        if self.stands(finding) or key(finding) in known:
+            return replace(finding, severity=Severity.WARNING, frozen=True)
+        causes = sorted(self.changed, key=lambda path: (not is_shared(path), path))
+        if not causes:
+            return finding
+        message = f"this change breaks {' and '.join(runs)}: {finding.message}"
+        fix = "retire the run first, or take the change back"
+        place = finding.spec or finding.location
+        return replace(finding, message=message, location=Location(causes[0], 1, 1), spec=place, fix=fix)
+
+    def before(self, findings: Iterable[Finding]) -> frozenset[Key]:
+        """Return what is found at the base, in the specs and in the trees of the clusters that findings are about."""
+        parts = (each.location.file.split("/") for each in findings)
+        clusters = sorted({part[1] for part in parts if part[0] == GENERATED})
+        commit = self.base.commit or ""
+        with tempfile.TemporaryDirectory(prefix="trainyard-base-") as folder:
+            root = Path(folder)
+            (root / CLUSTERS).mkdir(parents=True)
+            for path, data in zip(self.specs, self.git.read(self.specs.values()), strict=True):
+                files.write(root / path, data)
+            for cluster in clusters:
+                for path, data in contents(self.git, commit, f"{GENERATED}/{cluster}"):
+                    files.write(root / path, data)
+            return frozenset(map(key, self.find(root, clusters)))
+
+    @cached_property
+    def specs(self) -> Mapping[str, str]:
+        """Every spec file at the base, with its content id."""
+        found: dict[str, str] = {}
+        for top in SPECS:
+            oid = self.git.object_id(self.base.commit or "", top)
+            if oid is not None:
+                below = {} if top == SETTINGS else self.git.listing(oid)
+                found |= {f"{top}/{path}": each for path, each in below.items()} or {top: oid}
+        return found
+
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        """Spec files that are not as at the base."""
+        now: dict[str, str] = {}
+        for top in SPECS:
+            listed = [top] if top == SETTINGS else [f"{top}/{each.path}" for each in files.walk(self.root / top)]
+            read = ((path, files.read(self.root / path)) for path in listed)
+            now |= {path: blob_id(data, self.base.algorithm) for path, data in read if data is not None}
+        return frozenset(path for path in {*now, *self.specs} if now.get(path) != self.specs.get(path))
+
+    @cached_property
+    def by_file(self) -> Mapping[str, tuple[str, ...]]:
+        """The job files that are as at the base and have runs there, with the names of those runs."""
+        found: dict[str, tuple[str, ...]] = {}
+        for each in self.standing:
+            found[each.location.file] = (*found.get(each.location.file, ()), each.run)
+        return found
+
+    def held(self, jobs: Sequence[Wanted], findings: Iterable[Finding]) -> list[Wanted]:
+        """Return the jobs, those with frozen findings as they are at the base, since they may not be readable now."""
+        files = {each.location.file for each in findings if each.frozen}
+        held = [each for each in self.standing if each.location.file in files]
+        names = {(each.team, each.job) for each in held}
+        return [*(each for each in jobs if (each.team, each.job) not in names), *held]
+
+    @cached_property
+    def standing(self) -> list[Wanted]:
+        """The runs of the base whose job files, small ones too, are unchanged, whatever is found in them now."""
+        found: list[Wanted] = []
+        for (cluster, team, job), past in self.base.ledgers.items():
+            for entry in past:
+                if entry.state != "active":
+                    continue
+                file = self.file_of(cluster, team, job, entry)
+                if file in self.specs and not self.changed & {file, *self.small_files(file)}:
+                    found.append(Wanted(cluster, team, job, entry.spec, False, 1, Location(file, 1, 1)))
+        return found
+
+    def file_of(self, cluster: str, team: str, job: str, entry: ledger.Entry) -> str:
+        """Return the file that a run came from at the base."""
+        file = job_file(team, job)
+        if file in self.specs:
+            return file
+        entries = self.base.index(cluster, layout.run_folder(team, entry.name)).values()
+        return next((each.spec for each in entries if each.spec.endswith(".py")), file)
+
+    def small_files(self, file: str) -> Iterator[str]:
+        """Yield the small files that a job's file may name: of a program all that its team has beside jobs."""
+        team = file.rpartition("/")[0]
+        if file.endswith(".py"):
+            yield from (path for path in self.changed if path.startswith(f"{team}/") and not path.endswith(".yaml"))
+            return
+        documents, _ = load(files.read(self.root / file) or b"", file=file)
+        value = documents[0].value if documents else None
+        named = value.get("files") if isinstance(value, dict) else None
+        sources = [each.get("source") for each in named if isinstance(each, dict)] if isinstance(named, list) else []
+        yield from (f"{team}/{source}" for source in sources if isinstance(source, str))
+
+
+def is_shared(path: str) -> bool:
+    """Say whether a spec file is no job's, so that it may change what is found of any job."""
+    return not path.startswith(f"{JOBS}/")
+
+
+def key(finding: Finding) -> Key:
+    """Return what makes two findings the same, in whatever line they stand."""
+    return finding.rule, finding.location.file, finding.path, finding.message

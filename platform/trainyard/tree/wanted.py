@@ -1,0 +1,49 @@
+"""What the job files ask for: one run each, on one cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainyard.findings import Location
+from trainyard.specs.run import digest
+from trainyard.specs.sources import JobFile
+from trainyard.tree import layout
+from trainyard.tree.ledgers import JobKey
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a job file asks for: one run on one cluster, or none any more."""
+
+    cluster: str
+    team: str
+    job: str
+    spec: str
+    """Digest of the fields as written."""
+    retired: bool
+    number: int
+    """The job's `run:`, 1 where it has none."""
+    location: Location
+    """The job file."""
+
+    @property
+    def run(self) -> str:
+        """Name of the run."""
+        return f"{self.job}-{self.spec}"
+
+    @property
+    def key(self) -> JobKey:
+        """Which ledger the run is in."""
+        return self.cluster, self.team, self.job
+
+    @property
+    def folder(self) -> str:
+        """The run's folder on its cluster."""
+        return layout.run_folder(self.team, self.run)
+
+
+def wanted(job: JobFile) -> Wanted:
+    """Return what a job file asks for."""
+    spec = job.job
+    name = digest(spec, job.contents)
+    return Wanted(spec.cluster, job.team, job.name, name, spec.retired, spec.run or 1, Location(job.source.file, 1, 1))
