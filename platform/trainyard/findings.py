@@ -22,7 +22,8 @@ Layer = Literal[
     "webhook",
     "policy",
     "update",
-    "admission",
+    "queueing",
+    "node",
 ]
 
 
@@ -74,7 +75,8 @@ class Finding:
 
     `path` is the field in the document (`spec.template.spec.containers[0].image`); `spec` is the line a person
     should edit when the file is generated; `source` names the upstream file and release that the rule mirrors;
-    `frozen` marks a finding on a run that exists at the base and that this change does not cause.
+    `frozen` marks a finding on a run that exists at the base and that this change does not cause. `fix` is the nearest
+    change that would pass here; `remedy` is what its rule says helps in general, for reports that have room for it.
     """
 
     rule: str
@@ -88,6 +90,7 @@ class Finding:
     fix: str | None = None
     source: str | None = None
     frozen: bool = False
+    remedy: str | None = None
 
     @property
     def is_error(self) -> bool:

@@ -37,11 +37,13 @@ class Rule:
     severity: Severity = Severity.ERROR
     may_waive: bool = False
     """Whether an error may be waived too; a warning always may."""
+    may_warn: bool = False
+    """Whether some findings of a rule of errors are only warnings."""
 
     @property
     def waivable(self) -> bool:
-        """Whether `waive: {<id>: <reason>}` silences the rule."""
-        return self.may_waive or self.severity is Severity.WARNING
+        """Whether `waive: {<id>: <reason>}` may silence the rule."""
+        return self.may_waive or self.may_warn or self.severity is Severity.WARNING
 
     def at(
         self,
@@ -64,8 +66,10 @@ class Rule:
             path=format_path(path) or None,
             fix=fix,
             source=source or self.source,
+            remedy=self.fix,
         )
 
     def of(self, place: Location, message: str, *, severity: Severity | None = None, fix: str | None = None) -> Finding:
         """Return a finding about a place that is no field: a file, a folder, a line of a program."""
-        return Finding(self.id, self.layer, message, place, severity or self.severity, fix=fix, source=self.source)
+        weight = severity or self.severity
+        return Finding(self.id, self.layer, message, place, weight, fix=fix, source=self.source, remedy=self.fix)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,15 +15,35 @@ from trainyard.apiserver.admission.policies import Binding, Decision, Request, R
 from trainyard.apiserver.catalog import load as load_catalog
 from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.neighbours import BINDING, POLICY
-from trainyard.checks.policies import Waivers
 from trainyard.checks.result import Outcome
 from trainyard.documents import format_path
 from trainyard.findings import Finding, Location, Severity
-from trainyard.labels import JOB
 from trainyard.manifests import Manifest
+from trainyard.rules import Rule
 
 if TYPE_CHECKING:
     from trainyard.checks.policy import Policy
+
+
+THEIRS = Rule(
+    id="policy/admission",
+    title="Admission policies among the objects, with their bindings, admit every other object.",
+    why="the cluster that has the policy refuses the object",
+    fix="",
+    source="the policy",
+    layer="policy",
+    may_warn=True,
+)
+"""What is said of somebody's own policy; its findings carry the policy's name."""
+
+TYPE = Rule(
+    id="cel/type",
+    title="An admission policy's expressions name fields that its kinds have.",
+    why="the server takes the policy and only warns of it in its status; the expression fails on every object",
+    fix="name a field that the schema of the kind has",
+    source=typecheck.SOURCE,
+    layer="cel",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +52,8 @@ class Bound:
 
     policy: engine.Policy
     bindings: tuple[Binding, ...]
-    severity: Severity = Severity.ERROR
-    fix: str | None = None
-    source: str | None = None
+    rule: Rule | None = None
+    """What ours says of itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +69,17 @@ class Subject:
 
 
 def check_judged(
-    judgements: Sequence[Judgement], catalog: Catalog, rules: Sequence[Policy], waivers: Waivers, *, complete: bool
+    judgements: Sequence[Judgement],
+    catalog: Catalog,
+    policies: Sequence[Policy],
+    *,
+    complete: bool,
+    covered: Callable[[Finding], bool] = lambda _: False,
 ) -> Outcome:
     """Run our policies, and the policies among the objects with their bindings, over judged objects.
 
     Objects whose structure is broken are passed over: a server would not come so far. `complete` says that the
-    objects are all that the cluster has.
+    objects are all that the cluster has, `covered` that somebody accepts a finding.
     """
     sound = [each for each in judgements if each.value is not None and not malformed(each)]
     subjects = list(admitted(sound, catalog))
@@ -64,11 +88,13 @@ def check_judged(
     objects = tuple(each.value for each in shaping)
     namespaces = {each.manifest.name: each.value for each in shaping if each.manifest.gvk == ("", "v1", "Namespace")}
     around = Surroundings(namespaces, objects, complete=complete)
-    known = {rule.id for rule in rules}
-    bound = [*ours(rules, catalog.kubernetes), *theirs(shaping, catalog.kubernetes, known)]
+    known = {policy.id for policy in policies}
+    bound = [*ours(policies, catalog.kubernetes), *theirs(shaping, catalog.kubernetes, known)]
     compiled = [each for each in subjects if each.manifest.kind == POLICY and each.valid]
     outcome = Outcome(list(types(compiled, catalog)))
-    for subject, decision, found in run(subjects, bound, around, waivers):
+    for subject, decision, found in run(subjects, bound, around):
+        if covered(found):
+            continue
         outcome.findings.append(found)
         key = id(subject.manifest)
         if decision.action == "Deny":
@@ -87,17 +113,9 @@ def types(subjects: Iterable[Subject], catalog: Catalog) -> Iterator[Finding]:
         if subject.manifest.kind == POLICY:
             text = json.dumps(subject.value.get("spec"), sort_keys=True)
             for issue in type_issues(text, catalog.shelf.folder, catalog.kubernetes):
-                yield Finding(
-                    rule="cel/type",
-                    layer="cel",
-                    message=issue.message,
-                    location=subject.manifest.location(issue.path),
-                    object=subject.manifest.ref,
-                    path=format_path(issue.path),
-                    spec=subject.spec,
-                    fix="name a field that the schema of the kind has",
-                    source=typecheck.SOURCE,
-                )
+                where, path = subject.manifest.location(issue.path), format_path(issue.path)
+                found = TYPE.of(where, issue.message, fix=TYPE.fix)
+                yield replace(found, object=subject.manifest.ref, path=path, spec=subject.spec)
 
 
 @lru_cache(maxsize=256)
@@ -121,13 +139,10 @@ def malformed(judgement: Judgement) -> bool:
     return any(finding.is_error and finding.layer == "schema" for finding in judgement.findings)
 
 
-def ours(rules: Iterable[Policy], kubernetes: str) -> list[Bound]:
+def ours(policies: Iterable[Policy], kubernetes: str) -> list[Bound]:
     """Return our own policies, bound to everything."""
-    loaded = ((rule, engine.load(rule.document, minor=minor(kubernetes))) for rule in rules if rule.check is None)
-    return [
-        Bound(policy, (engine.bound_everywhere(policy),), rule.severity, rule.fix, rule.source)
-        for rule, policy in loaded
-    ]
+    loaded = ((each.rule, engine.load(each.document, minor=minor(kubernetes))) for each in policies if not each.check)
+    return [Bound(policy, (engine.bound_everywhere(policy),), rule) for rule, policy in loaded]
 
 
 def theirs(subjects: Sequence[Subject], kubernetes: str, known: set[str]) -> list[Bound]:
@@ -142,34 +157,24 @@ def theirs(subjects: Sequence[Subject], kubernetes: str, known: set[str]) -> lis
 
 
 def run(
-    subjects: Iterable[Subject], bound: Sequence[Bound], around: Surroundings, waivers: Waivers
+    subjects: Iterable[Subject], bound: Sequence[Bound], around: Surroundings
 ) -> Iterator[tuple[Subject, Decision, Finding]]:
-    """Put every object before every policy, and yield what they decide that is not waived."""
+    """Put every object before every policy, and yield what they decide."""
     by_name = {each.policy.name: each for each in bound}
     pairs = [(each.policy, each.bindings) for each in bound]
     for subject in subjects:
         request = Request(subject.resource, subject.value, subject.old, "CREATE" if subject.old is None else "UPDATE")
-        manifest = subject.manifest
         for decision in engine.judge(pairs, request, around):
-            name, job = decision.policy.name, manifest.labels.get(JOB)
-            if decision.action != "Audit" and not waivers.cover(name, manifest.namespace, job):
-                yield subject, decision, finding(subject, decision, by_name[name])
+            if decision.action != "Audit":
+                yield subject, decision, finding(subject, decision, by_name[decision.policy.name])
 
 
 def finding(subject: Subject, decision: Decision, bound: Bound) -> Finding:
     """Turn a decision into a finding at the part of the object that breaks the rule."""
-    message = decision.message
+    message, rule = decision.message, bound.rule or THEIRS
     if decision.action == "Unknown":
         message = f"policy {bound.policy.name!r} cannot be decided here: {message}"
-    return Finding(
-        rule=bound.policy.name,
-        layer="policy",
-        message=message,
-        location=subject.manifest.location(decision.path),
-        severity=Severity.WARNING if decision.action == "Warn" else bound.severity,
-        object=subject.manifest.ref,
-        path=format_path(decision.path) or None,
-        spec=subject.spec,
-        fix=bound.fix,
-        source=bound.source,
-    )
+    severity = Severity.WARNING if decision.action == "Warn" else None
+    found = rule.of(subject.manifest.location(decision.path), message, severity=severity, fix=rule.fix or None)
+    path = format_path(decision.path) or None
+    return replace(found, rule=bound.policy.name, object=subject.manifest.ref, path=path, spec=subject.spec)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from trainyard.apiserver.validations.kept import open_for
 from trainyard.checks import cel_policies, kubeconform, parallel, past, validate
 from trainyard.checks import policies as python_policies
 from trainyard.checks.places import SPECIAL
-from trainyard.checks.policies import Waiver, Waivers
 from trainyard.checks.policy import Policy, load_policies
 from trainyard.checks.result import Result, Skipped
 from trainyard.checks.updates import Updates
@@ -22,6 +21,7 @@ from trainyard.checks.world import World
 from trainyard.errors import SpecError
 from trainyard.findings import Finding, Location, did_you_mean
 from trainyard.manifests import Manifest
+from trainyard.preflight import Waivers
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
 from trainyard.system import files
@@ -45,6 +45,7 @@ class Checking:
     before: Mapping[str, Sequence[tuple[str, bytes]]] | None = None
     """By cluster, the generated files as they were, for the rules of updates."""
     spec_line: SpecLine = lambda _: None
+    waivers: Waivers = field(default_factory=Waivers)
 
     def cluster(self, name: str, policies: Sequence[Policy]) -> Result:
         """Judge one cluster's tree."""
@@ -62,6 +63,8 @@ class Checking:
         rulebook.keep()
         self.policies(name, judge.catalog, judgements, policies, result, updates)
         self.second_engine(judge.catalog, inputs, result)
+        result.findings = [finding for finding in result.findings if not self.covers(finding)]
+        result.waived, result.refused = set(self.waivers.used), set(self.waivers.refused)
         if any((self.root / GENERATED / name / layout.NODES).glob("*")):
             result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
         return result
@@ -134,26 +137,26 @@ class Checking:
         result: Result,
         updates: Updates | None,
     ) -> None:
-        """Run the policies of both languages, and look after the waivers."""
-        waivers = Waivers(tuple(self.waivers(name)))
+        """Run the policies of both languages."""
         world = World(tuple(each.manifest for each in judgements), self.specs.clusters[name])
         off = self.specs.repository.policies
-        findings, skipped = python_policies.check(world, policies, waivers, off=off)
+        findings, skipped = python_policies.check(world, policies, off=off, line_of=self.line_of)
         result.add(findings)
         result.skipped += [each for each in skipped if each not in result.skipped]
         on = [policy for policy in policies if policy.id not in off]
-        outcome = cel_policies.check_judged(judgements, known, on, waivers, complete=True)
+        outcome = cel_policies.check_judged(judgements, known, on, complete=True, covered=self.covers)
         validate.collect(result, judgements, outcome, updates)
         if updates is not None:
             result.changes = [*(result.changes or ()), *updates.removed()]
-        result.add(waivers.unneeded(policy.id for policy in policies))
 
-    def waivers(self, name: str) -> Iterable[Waiver]:
-        """Yield the waivers of a cluster's jobs."""
-        for job in self.specs.jobs:
-            if job.job.cluster == name and not job.job.retired:
-                for policy in job.job.waive:
-                    yield Waiver(policy, job.team, job.name, job.source.location(("waive", policy), key=True))
+    def covers(self, finding: Finding) -> bool:
+        """Say whether a finding on an object is waived, by its job or in the spec that it is rendered from."""
+        run = layout.run_of(finding.location.file.removeprefix(f"{GENERATED}/"))
+        job = None
+        if run is not None:
+            _, _, team, name = run.split("/")
+            job = (team, name.rpartition("-")[0])
+        return self.waivers.covers(finding, job)
 
 
 def validate_repository(
@@ -185,8 +188,12 @@ def validate_repository(
         if name not in checked.specs.clusters:
             raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, checked.specs.clusters)}")
     before = None if against is None else past.objects_at(root, against, names)
-    checking = Checking(root, checked.specs, home, frozenset(allow_unknown), before, spec_lines(root))
+    checking = Checking(root, checked.specs, home, frozenset(allow_unknown), before, spec_lines(root), checked.waivers)
     result.extend(judge_trees(checking, names, watch))
+    checked.waivers.used |= result.waived
+    checked.waivers.refused |= result.refused
+    complete = set(names) == set(checked.specs.clusters)
+    result.add(checked.waivers.unneeded(before=False, seen=lambda each: each.cluster in names or complete))
     result.say_once()
 
     def found_at(folder: Path, clusters: Sequence[str]) -> list[Finding]:

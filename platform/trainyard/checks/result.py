@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from trainyard.findings import Finding, ObjectRef
+
+if TYPE_CHECKING:
+    from trainyard.preflight.waivers import Key
 
 Verdict = Literal["valid", "invalid", "unknown"]
 Update = Literal["in place", "replace", "refused"]
@@ -80,6 +83,10 @@ class Result:
     """Sentences for the reader, such as the releases that were assumed."""
     changes: list[Change] | None = None
     """What becomes of each object, where those before are known."""
+    waived: set[Key] = field(default_factory=set)
+    """The waivers that something came of."""
+    refused: set[Key] = field(default_factory=set)
+    """The waivers that would silence an error."""
 
     def extend(self, other: Result) -> None:
         """Take over what another part of the run found."""
@@ -87,6 +94,8 @@ class Result:
         self.findings += other.findings
         self.skipped += [each for each in other.skipped if each not in self.skipped]
         self.notes += [each for each in other.notes if each not in self.notes]
+        self.waived |= other.waived
+        self.refused |= other.refused
         if other.changes is not None:
             self.changes = [*(self.changes or ()), *other.changes]
 

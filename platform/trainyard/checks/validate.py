@@ -9,7 +9,6 @@ from trainyard.apiserver import Catalog, Judge, Judgement, Rulebook, aware, cata
 from trainyard.apiserver.neighbours import POLICY
 from trainyard.checks import parallel
 from trainyard.checks.inputs import decode, decode_from
-from trainyard.checks.policies import Waivers
 from trainyard.checks.result import Change, Judged, Outcome, Result
 from trainyard.checks.updates import Updates
 from trainyard.findings import Location
@@ -142,7 +141,7 @@ def admitted(judgements: Sequence[Judgement], known: Catalog) -> Outcome:
     """Run the admission policies among the inputs, which takes CEL."""
     from trainyard.checks import cel_policies
 
-    return cel_policies.check_judged(judgements, known, (), Waivers(), complete=False)
+    return cel_policies.check_judged(judgements, known, (), complete=False)
 
 
 def collect(result: Result, judgements: Iterable[Judgement], outcome: Outcome, updates: Updates | None = None) -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.preflight import jobs, names
+from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.sources import ExtraFile, JobFile, ProgramFile, Specs
 from trainyard.system.data import schemas_dir
 
-__all__ = ["Checked", "check", "check_cluster", "check_jobs", "check_repository"]
+__all__ = ["Checked", "Waivers", "check", "check_cluster", "check_jobs", "check_repository", "waived"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Checked:
     specs: Specs
     runs: tuple[Resolved, ...] = ()
     findings: list[Finding] = field(default_factory=list)
+    waivers: Waivers = field(default_factory=Waivers)
+    """What is accepted, for those who look at objects."""
 
     @property
     def refused(self) -> bool:
@@ -45,8 +48,15 @@ def check(loaded: Loaded, schemas: Path) -> Checked:
     findings = [*loaded.findings, *findings, *check_between(loaded)]
     for name in loaded.specs.clusters:
         findings += check_cluster(loaded, name, schemas)
-    ordered = sorted(dict.fromkeys(findings), key=lambda finding: finding.order)
-    return Checked(loaded.specs, tuple(runs), ordered)
+    waivers = Waivers.of(loaded)
+    ordered = sorted(dict.fromkeys(waived(waivers, findings)), key=lambda finding: finding.order)
+    return Checked(loaded.specs, tuple(runs), ordered, waivers)
+
+
+def waived(waivers: Waivers, findings: Iterable[Finding]) -> list[Finding]:
+    """Return what is left of everything that was found in specs, and what is wrong with the waivers."""
+    left = waivers.left(findings)
+    return [*left, *waivers.wrong(), *waivers.unneeded(before=True)]
 
 
 def check_jobs(loaded: Loaded, only: Iterable[JobFile] | None = None) -> tuple[list[Resolved], list[Finding]]:

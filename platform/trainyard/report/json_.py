@@ -69,7 +69,7 @@ def finding(each: Finding) -> dict[str, Any]:
         "object": None if each.object is None else reference(each.object),
         "path": each.path,
         "spec": place(each.spec),
-        "fix": each.fix,
+        "fix": each.fix or each.remedy,
         "source": each.source,
     }
     if each.frozen:

@@ -28,6 +28,8 @@ class Loaded:
     """Everything that could be read, and what is wrong with the files one by one."""
 
     specs: Specs
+    root: Path
+    """The repository's folder."""
     findings: list[Finding] = field(default_factory=list)
     broken: frozenset[str] = frozenset()
     """Keys of specs that are there but unusable, so that nothing else complains that they are missing."""
@@ -61,7 +63,7 @@ def read_repository(
     except OSError as error:
         raise SpecError(f"{error.filename or root} cannot be read: {error.strerror}") from error
     findings = sorted(set(loading.findings), key=lambda finding: finding.order)
-    return Loaded(specs, findings, frozenset(loading.broken), tuple(loading.rest), tuple(loading.places))
+    return Loaded(specs, root, findings, frozenset(loading.broken), tuple(loading.rest), tuple(loading.places))
 
 
 @dataclass(slots=True)

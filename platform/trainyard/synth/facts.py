@@ -14,12 +14,13 @@ from typing import Any
 from trainyard.findings import Finding, Location, ObjectRef, Severity
 from trainyard.system import cache, files
 from trainyard.system.data import PACKAGE, policy_files, schemas_dir
+from trainyard.system.registry import GROUPS
 from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS
 
 FORMAT = "1"
 """Raise it when the facts are written in another way."""
 
-PLUGINS = ("trainyard.kinds", "trainyard.launchers", "trainyard.operators", "trainyard.workloads", "trainyard.releases")
+PLUGINS = (*GROUPS, "trainyard.releases")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from trainyard import preflight
 from trainyard.findings import Finding, Location
 from trainyard.kinds import Resolved
+from trainyard.preflight import Waivers
 from trainyard.specs.load import read_repository
 from trainyard.specs.sources import JobFile, Specs
 from trainyard.synth.facts import ClusterFact, FileFact, Keys, Memory, RunFact
@@ -36,6 +37,7 @@ class Reading:
     findings: list[Finding] = field(default_factory=list)
     on_clusters: dict[str, list[Finding]] = field(default_factory=dict)
     """What was found on each cluster that was looked at."""
+    waivers: Waivers = field(default_factory=Waivers)
 
     @property
     def weight(self) -> int:
@@ -101,9 +103,11 @@ def read(disk: Disk, keys: Keys, memory: Memory) -> Reading:
     looked = {name: preflight.check_cluster(loaded, name, schemas) for name in specs.clusters if name not in clusters}
     findings += [*loaded.findings, *preflight.check_between(loaded)]
     findings += (finding for found in looked.values() for finding in found)
-    findings += (finding for fact in known.values() for finding in fact.findings)
     findings += (finding for fact in clusters.values() for finding in fact.findings)
-    return Reading(root, keys, known, clusters, specs, by_name(runs), findings, looked)
+    waivers = preflight.Waivers.of(loaded)
+    findings = preflight.waived(waivers, findings)
+    findings += (finding for fact in known.values() for finding in fact.findings)
+    return Reading(root, keys, known, clusters, specs, by_name(runs), findings, looked, waivers)
 
 
 def small_files(facts: Mapping[str, FileFact]) -> frozenset[str]:

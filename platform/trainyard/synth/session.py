@@ -94,7 +94,7 @@ def run(
     decision.findings = [at_field(root, finding) for finding in decision.findings]
     tree = render(reading, decision, base, terms, disk=disk, memory=memory, show=show)
     done = finish.finish(disk, tree, decision, notes=notes, checking=checking)
-    found = done.findings
+    found = tuple(reading.waivers.left(done.findings))
     if done.refused and git is not None and base.commit and ref is None and is_done(git, base.commit, revision):
         found = tuple(replace(each, fix=each.fix or DONE) for each in found)
     return Outcome((*findings, *found), memory, disk, done)

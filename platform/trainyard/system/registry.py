@@ -9,6 +9,9 @@ from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Any
 
+GROUPS = ("trainyard.kinds", "trainyard.launchers", "trainyard.operators", "trainyard.carriers")
+"""Groups of entry points that add objects of Python."""
+
 
 def registered(package: ModuleType, attribute: str, kind: type[Any], *, group: str) -> dict[str, Any]:
     """Return by name, sorted, what modules of a package call `attribute`, then the entry points of a group.

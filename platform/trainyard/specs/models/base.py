@@ -124,6 +124,11 @@ Size = Annotated[
 Name = Annotated[StrictStr, Form(LABEL, "lower-case letters, digits and inner '-'", 63)]
 """A DNS label."""
 
+RuleId = Annotated[StrictStr, Form(rf"{LABEL}(?:/{LABEL})?", "the id of a rule, as in brackets behind a finding")]
+
+Waive = dict[RuleId, Text]
+"""`rule: reason`: what is accepted of what rules find in the file, and in objects that are rendered from it."""
+
 SubdomainName = Annotated[
     StrictStr, Form(rf"{LABEL}(?:\.{LABEL})*", "lower-case letters, digits and inner '-' or '.'", 253)
 ]

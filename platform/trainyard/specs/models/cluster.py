@@ -30,6 +30,7 @@ from trainyard.specs.models.base import (
     SubdomainName,
     Text,
     Version,
+    Waive,
     named_once,
     wrong,
 )
@@ -270,6 +271,8 @@ class Cluster(Spec):
     priorities: dict[Name, Priority] = {}
     cohorts: dict[SubdomainName, Cohort] = {}
     queues: dict[Name, Queue] = {}
+    waive: Waive = {}
+    """Findings on the cluster that are accepted, each `rule: reason`."""
     description: str | None = None
 
     @property

@@ -17,6 +17,7 @@ from trainyard.specs.models.base import (
     Text,
     VariableName,
     VariableValue,
+    Waive,
     wrong,
 )
 
@@ -264,8 +265,8 @@ class Job(Spec):
     """Raise it to run the same spec again."""
     retired: StrictBool = False
     """`true` stops the run; the file stays."""
-    waive: dict[Name, Text] = {}
-    """`policy-id: reason`."""
+    waive: Waive = {}
+    """Findings that are accepted, each `rule: reason`."""
     description: StrictStr | None = None
     """Words for people."""
     owner: StrictStr | None = None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictBool, StrictStr
 
-from trainyard.specs.models.base import Form, Name, Spec, Text
+from trainyard.specs.models.base import Form, Name, Spec, Text, Waive
 
 RepositoryPath = Annotated[
     StrictStr,
@@ -27,3 +27,5 @@ class Repository(Spec):
     """Registries (or registry/path prefixes) that images may come from; none: all."""
     policies: dict[Name, Text] = {}
     """Policies switched off: `policy-id: reason`."""
+    waive: Waive = {}
+    """Findings on no other spec that are accepted, each `rule: reason`."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import StrictBool
 
-from trainyard.specs.models.base import Name, Size, Spec, SubdomainName, Text
+from trainyard.specs.models.base import Name, Size, Spec, SubdomainName, Text, Waive
 
 
 class Volume(Spec):
@@ -34,4 +34,6 @@ class Team(Spec):
     """Priorities that its jobs may have; none: all that the cluster has."""
     python: StrictBool = False
     """Whether jobs of this team may be Python files."""
+    waive: Waive = {}
+    """Findings on the team that are accepted, each `rule: reason`."""
     description: str | None = None

@@ -1,0 +1,85 @@
+"""Say what a rule is about."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from trainyard.catalogue import Entry
+
+
+def command(
+    id_: str | None = typer.Argument(
+        None, metavar="ID", help="As in brackets behind a finding; part of one lists those that have it."
+    ),
+    format_: str = typer.Option("text", "--format", "-o", metavar="FORMAT", help="text or json."),
+    root: Path = typer.Option(Path(), metavar="FOLDER", help="The repository, whose policies are rules too."),
+) -> int:
+    """Say why a rule is there, what helps, where it is known from, and whether it can be waived."""
+    from trainyard import catalogue
+    from trainyard.errors import TrainyardError
+    from trainyard.findings import did_you_mean
+    from trainyard.system.repository import is_repository
+
+    if format_ not in {"text", "json"}:
+        raise TrainyardError(f"format {format_!r} does not exist; there are: json, text")
+    known = catalogue.entries(root if is_repository(root) else None)
+    chosen = {id_: known[id_]} if id_ in known else {name: known[name] for name in known if not id_ or id_ in name}
+    if not chosen:
+        raise TrainyardError(f"rule {id_!r} does not exist; {did_you_mean(str(id_), known)}")
+    if format_ == "json":
+        print(json.dumps([fields(entry) for entry in chosen.values()], indent=1))
+    elif id_ in chosen:
+        print("\n".join(page(known[id_])))
+    else:
+        print("\n".join(listed(chosen)))
+    return 0
+
+
+def page(entry: Entry) -> Iterator[str]:
+    """Yield everything about one rule."""
+    rule = entry.rule
+    yield f"{rule.id}: {rule.title}"
+    yield f"  why: {rule.why}"
+    if rule.fix:
+        yield f"  fix: {rule.fix}"
+    for source in entry.sources:
+        yield f"  source: {source}"
+    yield f"  {waiving(entry)}"
+
+
+def waiving(entry: Entry) -> str:
+    """Say what a finding of the rule weighs, and how to accept one."""
+    rule = entry.rule
+    weight = f"{rule.severity}, sometimes only a warning" if rule.may_warn else str(rule.severity)
+    if not rule.waivable:
+        return f"{weight}; it cannot be waived"
+    what = "a warning" if rule.may_warn and not rule.may_waive else "it"
+    return f"{weight}; to accept {what}, write waive: {{{rule.id}: <reason>}} into the spec that it is about"
+
+
+def listed(entries: Mapping[str, Entry]) -> Iterator[str]:
+    """Yield a line for each rule."""
+    width = max(map(len, entries))
+    yield from (f"{name:<{width}}  {entry.rule.title}" for name, entry in entries.items())
+
+
+def fields(entry: Entry) -> dict[str, Any]:
+    """Return a rule as plain values."""
+    rule = entry.rule
+    return {
+        "id": rule.id,
+        "title": rule.title,
+        "why": rule.why,
+        "fix": rule.fix or None,
+        "sources": list(entry.sources),
+        "layer": rule.layer,
+        "severity": rule.severity.value,
+        "waivable": rule.waivable,
+    }

@@ -1,0 +1,162 @@
+"""What people accept, with a reason, in the file that a finding is about or that an object is rendered from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from trainyard import catalogue
+from trainyard.findings import Finding, Layer, Severity, did_you_mean
+from trainyard.rules import Rule
+from trainyard.specs.load import Loaded
+from trainyard.specs.sources import Source
+from trainyard.system.repository import EXTRA, GENERATED
+
+WAIVE = Rule(
+    id="spec/waive",
+    title="A waiver names a rule that may be waived, and that finds something there.",
+    why="a waiver that nothing needs hides the next fault of its kind",
+    fix="remove the waiver, or name the rule whose finding is accepted",
+    source="docs/jobs.md",
+    may_warn=True,
+)
+
+BEFORE: frozenset[Layer] = frozenset({"spec", "pairing", "values", "queueing", "node"})
+"""Layers whose rules look at specs, before anything is rendered."""
+
+Job = tuple[str, str]
+"""A job's team and name."""
+
+Key = tuple[str, str, Job | None]
+"""What tells one waiver from another: rule, file, and the job, of which a program makes many."""
+
+
+@dataclass(frozen=True)
+class Waiver:
+    """One reason not to mend what a rule finds."""
+
+    rule: str
+    source: Source
+    cluster: str | None = None
+    """The cluster on which it counts; None: all."""
+    job: Job | None = None
+    """Whose waiver it is, if a job's."""
+
+    @property
+    def key(self) -> Key:
+        """What tells it from others."""
+        return self.rule, self.source.file, self.job
+
+    def is_about(self, finding: Finding, job: Job | None) -> bool:
+        """Say whether it is written where the finding comes from; `job` is that of a generated object, if it is one's.
+
+        Of a program's many jobs, the message names the one that a finding is about.
+        """
+        file = finding.location.file
+        rendered = file.startswith(f"{GENERATED}/")
+        if self.job is not None:
+            named = file == self.source.file and finding.message.startswith(self.source.prefix)
+            return job == self.job if rendered else named
+        origin = finding.spec.file if rendered and finding.spec else file
+        own = self.cluster is not None and origin.startswith(f"{EXTRA}/{self.cluster}/")
+        return job is None and (own or origin == self.source.file)
+
+    def at(self, message: str, severity: Severity = Severity.ERROR) -> Finding:
+        """Return a finding about the waiver, where it is written."""
+        return WAIVE.at(self.source, ("waive", self.rule), message, key=True, severity=severity)
+
+
+@dataclass
+class Waivers:
+    """The waivers of a repository, and what came of them."""
+
+    waivers: tuple[Waiver, ...] = ()
+    root: Path | None = None
+    """The repository whose policies count as rules, beside Trainyard's own."""
+    own: Mapping[str, Rule] = field(default_factory=dict)
+    """Admission policies among the repository's own objects, by name."""
+    used: set[Key] = field(default_factory=set)
+    refused: set[Key] = field(default_factory=set)
+    """Those that would silence an error."""
+
+    @classmethod
+    def of(cls, loaded: Loaded) -> Waivers:
+        """Return the waivers of all specs that could be read, of broken jobs too."""
+        own = (each.source.document.value for each in loaded.specs.extra if each.source.document)
+        return cls(tuple(listed(loaded)), loaded.root, {rule.id: rule for rule in map(foreign, own) if rule})
+
+    @cached_property
+    def rules(self) -> Mapping[str, Rule]:
+        """Every rule there is; reading them takes long, and few repositories have waivers."""
+        return {**self.own, **{id_: entry.rule for id_, entry in catalogue.entries(self.root).items()}}
+
+    def left(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return the findings that no waiver covers."""
+        return [finding for finding in findings if not self.covers(finding)]
+
+    def covers(self, finding: Finding, job: Job | None = None) -> bool:
+        """Say whether a finding is waived; `job` is that of the generated object that it is about."""
+        for waiver in self.waivers:
+            if waiver.rule == finding.rule and waiver.is_about(finding, job):
+                rule = self.rules.get(finding.rule)
+                if not finding.is_error or (rule is not None and rule.may_waive):
+                    self.used.add(waiver.key)
+                    return True
+                self.refused.add(waiver.key)
+        return False
+
+    def wrong(self) -> Iterator[Finding]:
+        """Yield a finding for every waiver of a rule that does not exist or that cannot be waived."""
+        for waiver in self.waivers:
+            rule = self.rules.get(waiver.rule)
+            if rule is None:
+                yield waiver.at(f"rule {waiver.rule!r} does not exist; {did_you_mean(waiver.rule, self.rules)}")
+            elif not rule.waivable:
+                yield waiver.at(f"rule {waiver.rule!r} is an error, which cannot be waived; {rule.fix}")
+
+    def unneeded(self, *, before: bool, seen: Callable[[Waiver], bool] = lambda _: True) -> Iterator[Finding]:
+        """Yield a finding for every waiver of which nothing came, once all rules were tried that it may be for.
+
+        `before` chooses the rules that look at specs, or else those that look at objects, and `seen` the waivers
+        whose objects were looked at. What `synth` says of the tree at hand is not waited for.
+        """
+        for waiver in self.waivers:
+            rule = self.rules.get(waiver.rule)
+            if rule is None or not rule.waivable or rule.layer == "run" or (rule.layer in BEFORE) != before:
+                continue
+            if waiver.key in self.used or not seen(waiver):
+                continue
+            if waiver.key in self.refused:
+                yield waiver.at(f"rule {waiver.rule!r} finds an error here, which cannot be waived; {rule.fix}")
+            else:
+                message = f"rule {waiver.rule!r} is waived but finds nothing here; remove the waiver"
+                yield waiver.at(message, Severity.WARNING)
+
+
+def listed(loaded: Loaded) -> Iterator[Waiver]:
+    """Yield every waiver; retired jobs are left in peace."""
+    specs = loaded.specs
+    for file in (*specs.jobs, *loaded.rest):
+        if not file.job.retired:
+            job = file.team, file.name
+            yield from (Waiver(rule, file.source, file.job.cluster, job) for rule in file.job.waive)
+    for name, cluster in specs.clusters.items():
+        yield from (Waiver(rule, specs.sources[f"cluster/{name}"], name) for rule in cluster.waive)
+    for name, team in specs.teams.items():
+        yield from (Waiver(rule, specs.sources[f"team/{name}"]) for rule in team.waive)
+    if "repository" in specs.sources:
+        yield from (Waiver(rule, specs.sources["repository"]) for rule in specs.repository.waive)
+
+
+def foreign(value: Any) -> Rule | None:
+    """Return the rule that an admission policy among one's own objects is, None of anything else."""
+    if not isinstance(value, dict) or value.get("kind") != "ValidatingAdmissionPolicy":
+        return None
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if not isinstance(name, str):
+        return None
+    return Rule(name, name, "the policy says so", "mend the object", "the policy", "policy", may_warn=True)
