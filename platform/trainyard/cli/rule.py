@@ -30,13 +30,14 @@ def command(
     if format_ not in {"text", "json"}:
         raise TrainyardError(f"format {format_!r} does not exist; there are: json, text")
     known = catalogue.entries(root if is_repository(root) else None)
-    chosen = {id_: known[id_]} if id_ in known else {name: known[name] for name in known if not id_ or id_ in name}
+    wanted = id_ or ""
+    chosen = {name: entry for name, entry in known.items() if (name == wanted if wanted in known else wanted in name)}
     if not chosen:
-        raise TrainyardError(f"rule {id_!r} does not exist; {did_you_mean(str(id_), known)}")
+        raise TrainyardError(f"rule {wanted!r} does not exist; {did_you_mean(wanted, known)}")
     if format_ == "json":
         print(json.dumps([fields(entry) for entry in chosen.values()], indent=1))
-    elif id_ in chosen:
-        print("\n".join(page(known[id_])))
+    elif wanted in chosen:
+        print("\n".join(page(known[wanted])))
     else:
         print("\n".join(listed(chosen)))
     return 0

@@ -21,7 +21,6 @@ WAIVE = Rule(
     why="a waiver that nothing needs hides the next fault of its kind",
     fix="remove the waiver, or name the rule whose finding is accepted",
     source="docs/jobs.md",
-    may_warn=True,
 )
 
 BEFORE: frozenset[Layer] = frozenset({"spec", "pairing", "values", "queueing", "node"})
