@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from trainyard.kinds import kinds
+from trainyard.launchers import launchers
 from trainyard.specs import Cluster, Job, Repository, Spec, Team
 from trainyard.specs.shapes import names as shapes
-from trainyard.workloads import launchers, workloads
 
 FOLDER = Path(__file__).resolve().parent.parent / "schemas" / "trainyard"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -26,7 +27,7 @@ def schema(name: str) -> dict[str, Any]:
     fields = found["properties"]
     if name == "job":
         suggest(fields, "launcher", launchers())
-        suggest(fields, "kind", workloads())
+        suggest(fields, "kind", kinds())
         found["oneOf"] = [{"required": ["program"]}, {"required": ["module"]}]
     if name == "cluster":
         suggest(found["$defs"]["Pool"]["properties"], "shape", shapes())
