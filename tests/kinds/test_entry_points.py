@@ -6,10 +6,7 @@ import os
 import subprocess
 import sys
 
-PAIR = (
-    "launcher 'torchrun' cannot run in kind 'OwnJob'; it needs that "
-    "the first worker has an address that every pod can resolve; kinds that can: Job, JobSet"
-)
+PAIR = "launcher 'torchrun' cannot run in kind 'OwnJob', which lacks 'master'; kinds that can: Job, JobSet"
 OWN = """
 from trainyard.carriers import Carrier, Template
 from trainyard.kinds.job import Job
