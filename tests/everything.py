@@ -6,9 +6,10 @@ from typing import Any
 
 from make import CLUSTER, CPU_NODE, fields, make_source, make_specs, make_team
 from trainyard.operators import operators
-from trainyard.releases import order, releases
+from trainyard.releases import releases
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source, Specs
+from trainyard.versions import order
 
 AMD_NODE = fields(
     CPU_NODE,

@@ -12,13 +12,13 @@ from make import make_job_file
 from repo import Repo
 from trainyard.documents import dump
 from trainyard.findings import Location
-from trainyard.synth import runs
 from trainyard.synth.assemble import Terms, assemble, decide
-from trainyard.synth.finish import Work, find_base, finish
+from trainyard.synth.finish import Work, finish
 from trainyard.synth.render.text import Rendered, render_folder
-from trainyard.synth.runs import Wanted
 from trainyard.system import git
+from trainyard.tree.base import find_base
 from trainyard.tree.disk import Disk
+from trainyard.tree.wanted import Wanted, wanted
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,12 @@ class Site:
 
     def run_of(self, name: str) -> str:
         """Return the name of the run that a job asks for."""
-        return next(each.run for each in self.wanted() if f"{each.team}/{each.job}" == name)
+        return next(each.run for each in self.asked() if f"{each.team}/{each.job}" == name)
 
-    def wanted(self) -> list[Wanted]:
+    def asked(self) -> list[Wanted]:
         """Return what the jobs ask for."""
         split = ((name.partition("/"), changes) for name, changes in self.jobs.items())
-        return [runs.wanted(make_job_file(job, team=team, **changes)) for (team, _, job), changes in split]
+        return [wanted(make_job_file(job, team=team, **changes)) for (team, _, job), changes in split]
 
     def render(self, wanted: Sequence[Wanted]) -> Iterator[Rendered]:
         """Render runs: a Job and a Service each."""
@@ -114,7 +114,7 @@ class Site:
         terms = Terms(self.live, setting, self.version, lambda entry: Location(entry.spec))
         disk = Disk(self.repo.root)
         snapshot, notes = find_base(git.find(self.repo.root), disk, live=self.live, ref=base, writing=not checking)
-        decision = decide(self.wanted(), snapshot, terms)
+        decision = decide(self.asked(), snapshot, terms)
         rendered = [*self.folders(), *self.render(decision.fresh)]
         tree = assemble(decision, rendered, snapshot, terms, folder=self.generated)
         return finish(disk, tree, decision, notes=notes, checking=checking)

@@ -16,7 +16,7 @@ from conftest import ROOT
 from make import make_run
 from trainyard.checks.inputs import decode
 from trainyard.checks.validate import strangers
-from trainyard.launchers import Wiring
+from trainyard.launchers import NEEDS, Wiring
 from trainyard.sizing import size
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -158,12 +158,16 @@ def test_the_program_of_the_page_judges():
 
 
 def test_the_launcher_of_the_page_starts_a_run():
-    """The launcher that the page shows is whole: it makes the role of a run."""
+    """The launcher that the page shows is whole: it says what it needs, and makes the role of a run."""
     (text,) = [text for _, _, text in blocks("python") if "trainyard.launchers import" in text]
     found: dict[str, Any] = {}
     exec(compile(text, "extending.md", "exec"), found)
     run = make_run(launcher="accelerate")
     wiring = Wiring(host=lambda role, index: f"{role}-{index}", rank="RANK", rank_field=None)
-    (role,) = found["LAUNCHER"].roles(run, size(run), wiring)
+    launcher = found["LAUNCHER"]
+    specs = launcher.roles(run)
+    (role,) = launcher.launch(run, size(run, specs), wiring).roles
+    assert launcher.wants(run, specs) == {"rank", "master"}
+    assert launcher.needs <= NEEDS.keys()
     assert role.command == ("accelerate", "launch")
     assert "--machine_rank=$(RANK)" in role.args

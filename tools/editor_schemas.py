@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from trainyard.workloads import launchers, workloads
-
+from trainyard.kinds import kinds
+from trainyard.launchers import launchers
 from trainyard.specs import Cluster, Job, Repository, Spec, Team
 from trainyard.specs.shapes import names as shapes
 
@@ -27,7 +27,7 @@ def schema(name: str) -> dict[str, Any]:
     fields = found["properties"]
     if name == "job":
         suggest(fields, "launcher", launchers())
-        suggest(fields, "kind", workloads())
+        suggest(fields, "kind", kinds())
         found["oneOf"] = [{"required": ["program"]}, {"required": ["module"]}]
     if name == "cluster":
         suggest(found["$defs"]["Pool"]["properties"], "shape", shapes())

@@ -1,14 +1,14 @@
-"""Facts about kinds: pod sets as Kueue counts them, pod names, health as Argo CD should show it."""
+"""Where every kind carries pods: pod sets as Kueue counts them, none in what is malformed."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import lupa
 import pytest
-from trainyard.workloads import launchers, workloads
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from make import make_job
+from trainyard.carriers import ANY, carrier, carriers
 
 JOB: dict[str, Any] = {
     "metadata": {"name": "train"},
@@ -27,143 +27,135 @@ def replicated(name: str, parallelism: Any = 1, **fields: Any) -> dict[str, Any]
     return {"name": name, "template": {"spec": spec}, **fields}
 
 
+def replica(count: int | None = None) -> dict[str, Any]:
+    """Return one entry of a Kubeflow job's map of replicas."""
+    return {"template": {"spec": {}}, **({} if count is None else {"replicas": count})}
+
+
+RAY = {"headGroupSpec": replica(), "workerGroupSpecs": [{"groupName": "gpu", **replica(4), "numOfHosts": 2}]}
+
 POD_SETS = {
-    "a Job": ("Job", JOB, [("main", 2)]),
+    "a Job": ("batch/Job", JOB, [("main", 2)]),
     "the smaller of parallelism and completions": (
-        "Job",
+        "batch/Job",
         {"spec": {"parallelism": 4, "completions": 3, "template": {}}},
         [("main", 3)],
     ),
-    "parallelism alone": ("Job", {"spec": {"parallelism": 4, "template": {}}}, [("main", 4)]),
-    "one pod by default": ("Job", {"spec": {"template": {}}}, [("main", 1)]),
+    "parallelism alone": ("batch/Job", {"spec": {"parallelism": 4, "template": {}}}, [("main", 4)]),
+    "one pod by default": ("batch/Job", {"spec": {"template": {}}}, [("main", 1)]),
     "a JobSet of two roles": (
-        "JobSet",
+        "jobset.x-k8s.io/JobSet",
         jobset(replicated("worker", 4), replicated("ps", 2, replicas=3)),
         [("worker", 4), ("ps", 6)],
     ),
-    "a Job that is none": ("Job", {"spec": {"template": "none", "parallelism": "two"}}, []),
-    "a JobSet with a list of rubbish": ("JobSet", jobset("a", {"name": 1}, {"name": "b", "template": None}), []),
-    "a JobSet without spec": ("JobSet", {"spec": None}, []),
-    "numbers that are none": ("JobSet", jobset(replicated("worker", True, replicas="two")), [("worker", 1)]),
+    "a Pod": ("/Pod", {"spec": {}}, [("main", 1)]),
+    "what a CronJob makes": ("batch/CronJob", {"spec": {"jobTemplate": JOB}}, [("main", 2)]),
+    "an MPIJob": (
+        "kubeflow.org/MPIJob",
+        {"spec": {"mpiReplicaSpecs": {"Launcher": replica(), "Worker": replica(4)}}},
+        [("launcher", 1), ("worker", 4)],
+    ),
+    "a TFJob": (
+        "kubeflow.org/TFJob",
+        {"spec": {"tfReplicaSpecs": {"PS": replica(2), "Worker": replica(4)}}},
+        [("ps", 2), ("worker", 4)],
+    ),
+    "a RayCluster with groups of two hosts": ("ray.io/RayCluster", {"spec": RAY}, [("head", 1), ("gpu", 8)]),
+    "a RayJob that submits from a pod of its own": (
+        "ray.io/RayJob",
+        {"spec": {"rayClusterSpec": RAY, "submitterPodTemplate": {"spec": {}}}},
+        [("head", 1), ("gpu", 8), ("submitter", 1)],
+    ),
+    "a LeaderWorkerSet with a leader of its own": (
+        "leaderworkerset.x-k8s.io/LeaderWorkerSet",
+        {"spec": {"leaderWorkerTemplate": {"size": 4, "leaderTemplate": {}, "workerTemplate": {}}}},
+        [("leader", 1), ("worker", 3)],
+    ),
+    "a LeaderWorkerSet without": (
+        "leaderworkerset.x-k8s.io/LeaderWorkerSet",
+        {"spec": {"leaderWorkerTemplate": {"size": 4, "workerTemplate": {}}}},
+        [("main", 4)],
+    ),
+    "a Job of Volcano": (
+        "batch.volcano.sh/Job",
+        {"spec": {"tasks": [{"name": "master", **replica(1)}, {"name": "worker", **replica(3)}]}},
+        [("master", 1), ("worker", 3)],
+    ),
+    "a Job that is none": ("batch/Job", {"spec": {"template": "none", "parallelism": "two"}}, []),
+    "a JobSet with a list of rubbish": (
+        "jobset.x-k8s.io/JobSet",
+        jobset("a", {"name": 1}, {"name": "b", "template": None}),
+        [],
+    ),
+    "a JobSet without spec": ("jobset.x-k8s.io/JobSet", {"spec": None}, []),
+    "numbers that are none": (
+        "jobset.x-k8s.io/JobSet",
+        jobset(replicated("worker", True, replicas="two")),
+        [("worker", 1)],
+    ),
 }
 
 
 @pytest.mark.parametrize(("kind", "value", "expected"), POD_SETS.values(), ids=POD_SETS)
 def test_pod_sets(kind, value, expected):
     """Pod sets are named and counted as Kueue does, and a malformed object has none."""
-    workload = workloads()[kind]
-    found = workload.pod_sets(value)
-    assert [(each.name, each.count) for each in found] == expected
-    assert isinstance(workload.pod_names(value), list)
+    known = carrier(*kind.split("/"))
+    assert known is not None
+    assert [(each.name, each.count) for each in known.pod_sets(value)] == expected
+
+
+def reached(value: Any, path: tuple[str | int, ...]) -> Any:
+    """Return what stands at a path; raises KeyError or IndexError where nothing does."""
+    for part in path:
+        value = value[part]
+    return value
 
 
 def test_templates_stand_where_pod_sets_say():
     """The path of a pod set leads to its pod template."""
     value = jobset(replicated("worker", 2), replicated("ps"))
-    for each in workloads()["JobSet"].pod_sets(value):
-        found: Any = value
-        for part in each.template:
-            found = found[part]
-        assert found == {"spec": {}}
+    known = carriers()["jobset.x-k8s.io", "JobSet"]
+    assert [reached(value, each.template) for each in known.pod_sets(value)] == [{"spec": {}}, {"spec": {}}]
 
 
-NAMES = {
-    "a Job": ("Job", JOB, ["train-1"]),
-    "a JobSet": (
-        "JobSet",
-        jobset(replicated("worker", 4), replicated("ps", 2, replicas=3)),
-        ["train-worker-0-3", "train-ps-2-1"],
+WORDS = sorted(
+    {str(part) for row in carriers().values() for each in row.templates for part in each.pattern if part != ANY}
+    | {"replicas", "parallelism", "completions", "name", "groupName", "numOfHosts", "size", "Worker"}
+)
+"""Fields that the table looks at, so that damaged objects have them."""
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=2), inner, max_size=5)
     ),
-}
+    max_leaves=8,
+)
 
 
-@pytest.mark.parametrize(("kind", "value", "expected"), NAMES.values(), ids=NAMES)
-def test_names_of_the_last_pods(kind, value, expected):
-    """Host names at the largest index are what the operators make of them."""
-    assert workloads()[kind].pod_names(value) == expected
+def filled(pattern: tuple[str | int, ...], inside: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Return values that have something at a pattern, with a list or a map at `*`."""
+    for part in reversed(pattern):
+        if part == ANY:
+            inside = st.lists(inside, max_size=2) | st.dictionaries(st.text(max_size=3), inside, max_size=2)
+        else:
+            others = st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=2)
+            inside = st.tuples(others, st.just(part), inside).map(lambda each: {**each[0], each[1]: each[2]})
+    return inside
 
 
-def test_a_pod_s_name_and_the_last_pod_s_name_agree():
-    """The name a launcher gets for a pod is the one that the length check counts."""
-    assert workloads()["Job"].host("train", "worker", 1) == "train-1"
-    assert workloads()["JobSet"].host("train", "worker", 3) == "train-worker-0-3"
+DAMAGED = [(row, filled(each.pattern, VALUES)) for row in carriers().values() for each in row.templates if each.pattern]
+"""Every row, and objects that have something where it looks for templates."""
 
 
-def condition(kind: str, status: str = "True", **fields: str) -> dict[str, Any]:
-    """Return a status condition."""
-    return {"type": kind, "status": status, **fields}
-
-
-def live(kind: str, *conditions: dict[str, Any], suspend: bool = False, **status: Any) -> tuple[str, dict[str, Any]]:
-    """Return an object as the cluster has it."""
-    spec = {"suspend": suspend, "parallelism": 2, "replicatedJobs": [{"name": "worker", "replicas": 1}]}
-    return kind, {"spec": spec, "status": {"conditions": list(conditions), **status}}
-
-
-QUEUED, RESUMED = condition("Suspended", message="Job suspended"), condition("Suspended", "False")
-HEALTH = {
-    "Job just made": (("Job", {"spec": {}}), "Progressing", "Waiting for the controller"),
-    "Job just made in a queue": (("Job", {"spec": {"suspend": True}}), "Suspended", "Queued or stopped"),
-    "Job queued": (live("Job", QUEUED, suspend=True), "Suspended", "Job suspended"),
-    "Job starting": (live("Job", RESUMED, ready=0), "Progressing", "0 of 2 pods ready"),
-    "Job running after a wait": (live("Job", RESUMED, ready=2), "Progressing", "2 of 2 pods ready"),
-    "Job failed": (live("Job", RESUMED, condition("Failed", message="too many")), "Degraded", "too many"),
-    "Job done": (live("Job", RESUMED, condition("Complete", message="all there")), "Healthy", "all there"),
-    "Job about to fail": (live("Job", condition("FailureTarget"), ready=1), "Progressing", "1 of 2 pods ready"),
-    "JobSet just made": (("JobSet", {"spec": {}}), "Progressing", "Waiting for the controller"),
-    "JobSet queued": (live("JobSet", QUEUED, suspend=True), "Suspended", "Job suspended"),
-    "JobSet starting": (
-        live("JobSet", RESUMED, replicatedJobsStatus=[{"name": "worker", "ready": 0, "succeeded": 0}]),
-        "Progressing",
-        "0 of 1 jobs ready",
-    ),
-    "JobSet running again": (
-        live("JobSet", RESUMED, replicatedJobsStatus=[{"name": "worker", "ready": 1, "succeeded": 0}], restarts=2),
-        "Progressing",
-        "1 of 1 jobs ready, restart 2",
-    ),
-    "JobSet failed": (live("JobSet", RESUMED, condition("Failed", reason="FailedJobs")), "Degraded", "FailedJobs"),
-    "JobSet done": (live("JobSet", RESUMED, condition("Completed")), "Healthy", "Completed"),
-}
-
-
-@pytest.mark.parametrize(("shown", "status", "message"), HEALTH.values(), ids=HEALTH)
-def test_health(shown, status, message):
-    """What queues is Suspended, what runs is Progressing, and only the end is Healthy or Degraded."""
-    kind, value = shown
-    lua = lupa.LuaRuntime()
-    lua.globals().obj = lua.table_from(value, recursive=True)
-    found = lua.execute(workloads()[kind].health)
-    assert (found.status, found.message) == (status, message)
-
-
-def test_argo_cd_leaves_alone_what_kueue_writes():
-    """What Kueue sets to hold a job is no difference, and a rule is about its own kind."""
-    for workload in workloads().values():
-        for rule in workload.ignore:
-            assert (rule["group"], rule["kind"]) == (workload.group, workload.kind)
-            assert "/" + "/".join(map(str, workload.suspend)) in rule["jsonPointers"]
-    assert workloads()["JobSet"].annotations == {"argocd.argoproj.io/sync-options": "ServerSideApply=true"}
-
-
-PATCHABLE = {
-    "a Job of one pod": ("Job", {"nodes": 1}, {"Job", "Pod"}),
-    "a Job of several pods": ("Job", {"nodes": 2}, {"Job", "Pod", "Service"}),
-    "a JobSet with files": (
-        "JobSet",
-        {"files": [{"source": "a.yaml", "mountPath": "/etc/a"}]},
-        {"JobSet", "Job", "Pod", "ConfigMap"},
-    ),
-}
-
-
-@pytest.mark.parametrize(("kind", "job", "expected"), PATCHABLE.values(), ids=PATCHABLE)
-def test_what_patches_may_name(kind, job, expected):
-    """Patches may name what the run consists of."""
-    assert workloads()[kind].patchable(make_job(**job)) == expected
-
-
-def test_launchers_are_known_by_their_files():
-    """Names of launchers come from the folder, without importing what is in it."""
-    assert {"torchrun", "python"} <= launchers()
-    assert "base" not in launchers()
+@settings(max_examples=200)
+@given(data=st.data())
+def test_no_object_is_too_damaged_to_count(data):
+    """Whatever an object looks like, its pod sets are counted, in none or more, and their templates are there."""
+    row, values = data.draw(st.sampled_from(DAMAGED))
+    value = data.draw(values)
+    for found in row.pod_sets(value):
+        assert found.count >= 0
+        assert isinstance(found.name, str)
+        assert isinstance(reached(value, found.template), dict)

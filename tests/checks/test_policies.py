@@ -10,13 +10,12 @@ import pytest
 
 from conftest import ROOT
 from trainyard.apiserver import Catalog, Judge, catalog
-from trainyard.checks.policies import RUN_LABEL, Waiver, Waivers, check
+from trainyard.checks.policies import check
 from trainyard.checks.policy import Policy, load_policies
 from trainyard.checks.result import Result
 from trainyard.checks.world import World
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
-from trainyard.findings import Location
 from trainyard.manifests import Manifest, expand
 from trainyard.report.text import paragraph
 from trainyard.system.data import policy_files
@@ -47,9 +46,9 @@ def judge(policy: Policy, path: Path) -> Result:
 
         judgements = [Judge(kinds()).judge(each) for each in manifests(path)]
         assert not [each.manifest.ref for each in judgements if malformed(each)], "no server would ask a policy of it"
-        result.add(check_judged(judgements, kinds(), [policy], Waivers(), complete=False).findings)
+        result.add(check_judged(judgements, kinds(), [policy], complete=False).findings)
     else:
-        result.add(check(World(manifests(path)), [policy], Waivers())[0])
+        result.add(check(World(manifests(path)), [policy])[0])
     return result
 
 
@@ -101,9 +100,9 @@ def test_broken_policy_stops_the_run(tmp_path, name, text, message):
 JOB = """
 apiVersion: batch/v1
 kind: Job
-metadata: {name: llm-abc, namespace: nlp, labels: {kueue.x-k8s.io/queue-name: nowhere, RUN: llm-abc}}
+metadata: {name: llm-abc, namespace: nlp, labels: {kueue.x-k8s.io/queue-name: nowhere}}
 spec: {template: {spec: {containers: []}}}
-""".replace("RUN", RUN_LABEL)
+"""
 
 
 def world() -> World:
@@ -112,30 +111,8 @@ def world() -> World:
     return World(tuple(expand(documents)[0]))
 
 
-def test_waiver_of_the_run_hides_its_finding():
-    """A waiver covers the objects of its own run."""
-    waivers = Waivers((Waiver("kq-lq-exists", "nlp", "llm-abc", Location("jobs/nlp/llm.yaml", 3, 1)),))
-    findings, _ = check(world(), [POLICIES["kq-lq-exists"]], waivers)
-    assert not findings
-    assert not list(waivers.unneeded(POLICIES))
-
-
-def test_waiver_that_nothing_needs_is_a_finding():
-    """A waiver of another run, or of a policy that does not exist, is reported where it is written."""
-    other = Waiver("kq-lq-exists", "nlp", "other-abc", Location("jobs/nlp/other.yaml", 3, 1))
-    typo = Waiver("kq-lq-exist", "nlp", "llm-abc", Location("jobs/nlp/llm.yaml", 4, 1))
-    waivers = Waivers((other, typo))
-    findings, _ = check(world(), [POLICIES["kq-lq-exists"]], waivers)
-    assert len(findings) == 1
-    messages = [finding.message for finding in waivers.unneeded(POLICIES)]
-    assert messages == [
-        "policy 'kq-lq-exists' is waived but finds nothing here; remove the waiver",
-        "policy 'kq-lq-exist' does not exist; did you mean 'kq-lq-exists'?",
-    ]
-
-
 def test_switched_off_policy_is_listed_as_skipped():
     """What `platform/repository.yaml` switches off is never silent."""
-    findings, skipped = check(world(), [POLICIES["kq-lq-exists"]], Waivers(), off={"kq-lq-exists": "we use defaults"})
+    findings, skipped = check(world(), [POLICIES["kq-lq-exists"]], off={"kq-lq-exists": "we use defaults"})
     assert not findings
     assert [(each.rule, each.why) for each in skipped] == [("kq-lq-exists", "switched off: we use defaults")]

@@ -188,8 +188,8 @@ def test_updates_are_judged_by_several_processes(files, monkeypatch):
 def test_clusters_are_judged_apart(monkeypatch):
     """A repository's clusters judged with several processes give the same result in the same order."""
     clusters = ["kind", "nimbus"]
-    alone = validate_repository(ROOT, lambda _: None, clusters=clusters)
+    alone = validate_repository(ROOT, clusters=clusters)
     monkeypatch.setattr(parallel, "LARGE", 1)
     shares = []
-    assert validate_repository(ROOT, lambda _: None, clusters=clusters, watch=shares.append) == alone
+    assert validate_repository(ROOT, clusters=clusters, watch=shares.append) == alone
     assert shares == [0.5, 1]

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+import command
 from conftest import ROOT
+from make import JOB, write_repository
 from trainyard.cli import main
 
 
@@ -36,6 +38,31 @@ def test_text_is_a_table(capsys):
     assert out.startswith("JobSet nlp/llama3-8b-")
     assert "worker.nvidia.com/gpu" in out
     assert "required example.com/rack" in out
+
+
+def test_what_the_launcher_works_out_is_explained_too(tmp_path):
+    """One process of plain Python sizes shared memory; ranks meet at an address that the kind makes."""
+    job = {**JOB, "launcher": "python", "processesPerNode": 1}
+    root = write_repository(tmp_path, jobs={"nlp/train": job})
+    report = json.loads(command.call(root, "explain", "nlp/train", "-o", "json").stdout)
+    facts = {each["name"]: (each["value"], each["origin"]) for each in report["facts"]}
+    assert facts["kind"] == ("JobSet", "the cluster's first kind that gives what the launcher needs")
+    assert facts["worker.processes"] == ("1", "launcher python starts one")
+    assert facts["worker.shared_memory"][0] == "8Gi"
+    assert facts["worker.env.OMP_NUM_THREADS"] == ("208", "208 = floor(208 CPUs / 1 processes)")
+    assert facts["world_size"] == ("2", "2 worker pods × 1 processes")
+    assert facts["master"][0] == f"{report['run']}-worker-0-0.{report['run']}"
+    assert facts["port"][0] == "29500"
+    assert facts["rendezvous_id"] == (report["run"], "name of the run")
+
+
+def test_a_job_that_cannot_run_is_not_explained(tmp_path):
+    """Its findings say why, and no value is shown that would never be."""
+    root = write_repository(tmp_path, jobs={"nlp/train": {**JOB, "launcher": "torchrn"}})
+    done = command.call(root, "explain", "nlp/train")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean 'torchrun'?" in done.stderr
+    assert done.stderr.endswith("job 'nlp/train' cannot run; its findings say why\n")
 
 
 def test_unknown_job_is_one_sentence(capsys):

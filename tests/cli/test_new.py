@@ -8,7 +8,7 @@ import pytest
 
 from conftest import ROOT
 from trainyard.cli import main
-from trainyard.specs.load import load_repository
+from trainyard.preflight import check_repository
 
 IMAGE = "registry.example.com/ads/x@sha256:6b1f0c2e9d8a47530f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a6978"
 GIVEN = ["--cluster", "kind", "--image", IMAGE, "--program", "train.py"]
@@ -34,9 +34,9 @@ def test_new_job_passes(copy, capsys):
     """Queue and pool follow where there is one choice, and the repository with the new file has no findings."""
     code, out, _ = call(capsys, "ads/hello", *GIVEN, "--nodes", "2")
     assert (code, out) == (0, "wrote jobs/ads/hello.yaml; next: make synth\n")
-    specs, findings = load_repository(copy)
-    job = next(each.job for each in specs.jobs if each.name == "hello")
-    assert not findings
+    checked = check_repository(copy)
+    job = next(each.job for each in checked.specs.jobs if each.name == "hello")
+    assert not checked.findings
     assert (job.queue, job.pool, job.nodes, job.gpus_per_node) == ("laptop", "cpu", 2, 0)
 
 

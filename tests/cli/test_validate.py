@@ -11,13 +11,9 @@ import jsonschema
 import pytest
 
 from conftest import ROOT
-from trainyard.checks import past
-from trainyard.checks.result import Result
 from trainyard.checks.validate import strangers
 from trainyard.cli import main
-from trainyard.findings import Finding, Location, Severity
 from trainyard.report.json_ import schema
-from trainyard.system import git as system_git
 
 JOB = """\
 apiVersion: batch/v1
@@ -269,54 +265,3 @@ def test_validate_leaves_cdk8s_alone():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n", done.stdout + done.stderr
-
-
-@pytest.fixture
-def frozen(tmp_path):
-    """A repository whose one run exists at the base."""
-    file = tmp_path / "generated/dev/runs/nlp/a-1/job.a.yaml"
-    file.parent.mkdir(parents=True)
-    file.write_text(JOB)
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
-    for command in (["init", "-q", "-b", "main"], ["add", "."], [*identity, "commit", "-q", "-m", "a"]):
-        subprocess.run(["git", *command], cwd=tmp_path, check=True)
-    return tmp_path
-
-
-def error(message="wrong", file="generated/dev/runs/nlp/a-1/job.a.yaml"):
-    """One error on the run."""
-    return Finding("some-rule", "policy", message, Location(file, 1, 1))
-
-
-PLATFORM = "generated/dev/platform/x.yaml"
-FROZEN = {
-    "the base has the same error": ([error()], error(), Severity.WARNING),
-    "the base has another error": ([error("other")], error(), Severity.ERROR),
-    "the base has none": ([], error(), Severity.ERROR),
-    "the file is no run": ([error(file=PLATFORM)], error(file=PLATFORM), Severity.ERROR),
-}
-
-
-@pytest.mark.parametrize(("before", "now", "severity"), FROZEN.values(), ids=FROZEN)
-def test_frozen_run_keeps_the_errors_of_the_base_as_warnings(frozen, before, now, severity):
-    """An error on a frozen run fails only where the change causes it; else it is a warning, marked."""
-    repository = system_git.find(frozen)
-    result = Result(findings=[now])
-
-    def judge(folder, clusters):
-        assert clusters == ["dev"]
-        assert (folder / "generated/dev/runs/nlp/a-1/job.a.yaml").read_text() == JOB
-        return Result(findings=before)
-
-    past.forgive(result, frozen, repository, repository.head(), judge)
-    assert [each.severity for each in result.findings] == [severity]
-    assert result.findings[0].frozen == (severity is Severity.WARNING)
-
-
-def test_changed_run_is_not_frozen(frozen):
-    """A run whose file differs from the base keeps its errors; the base is not even asked."""
-    (frozen / "generated/dev/runs/nlp/a-1/job.a.yaml").write_text(JOB + "# changed\n")
-    repository = system_git.find(frozen)
-    result = Result(findings=[error()])
-    past.forgive(result, frozen, repository, repository.head(), lambda *_: pytest.fail("asked"))
-    assert result.errors == 1

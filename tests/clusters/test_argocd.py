@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from trainyard.clusters.build import folders
-from trainyard.workloads import workloads
 
 from everything import everything, everything_specs
 from make import make_cluster, make_source, make_specs
+from trainyard.clusters import folders
 from trainyard.clusters.settings import carries, data, helm_values
 from trainyard.documents import dump
-from trainyard.operators import Resource, operators
-from trainyard.specs.sources import ExtraFile, Specs
-
-pytestmark = pytest.mark.node
+from trainyard.kinds import available, kinds
+from trainyard.operators import operators
+from trainyard.parts.objects import Resource
+from trainyard.specs.sources import ExtraFile
 
 OF_RUNS = {
     "automated": {"enabled": True, "prune": True},
@@ -88,8 +88,8 @@ def test_runs_are_synced_exactly_as_measured():
 
 def test_no_ignore_rule_looks_into_a_list():
     """Argo CD would apply the whole live list, and every edit in it would be lost in silence."""
-    for workload in workloads().values():
-        for rule in workload.ignore:
+    for kind in kinds().values():
+        for rule in kind.ignore:
             paths = [*rule.get("jqPathExpressions", ()), *rule.get("jsonPointers", ())]
             assert not [path for path in paths if re.search("replicatedJobs|workerGroupSpecs|tasks", path)]
 
@@ -189,9 +189,9 @@ def test_projects_allow_what_is_in_their_folders(team):
             project = of("AppProject")[found["project"]].fields["spec"]
             assert allows(project, each, namespace), (application.name, each.kind, namespace)
     runs = spec(f"runs-{team}", kind="AppProject")
-    for workload in workloads().values():
-        job = Resource(workload.api_version, workload.kind, "train", (), team)
-        assert allows(runs, job, team)
+    for kind in kinds().values():
+        job = Resource(kind.api_version, kind.name, "train", (), team)
+        assert allows(runs, job, team) == (kind in available(everything()))
 
 
 def test_runs_cannot_leave_their_namespace_nor_touch_queues():
@@ -224,10 +224,9 @@ def test_people_see_their_runs_and_change_nothing():
 
 def test_objects_of_ones_own_are_allowed_where_they_are():
     """A kind that the repository adds to a folder is a kind that its project allows."""
-    base = everything_specs()
     value = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "pods", "namespace": "nlp"}}
     file = ExtraFile("test", "teams/nlp", make_source("platform/extra/test/teams/nlp/quota.yaml", value))
-    specs = Specs(base.repository, base.clusters, base.teams, base.jobs, (file,), base.sources)
+    specs = replace(everything_specs(), extra=(file,))
     found = {(each.kind, each.name): each.fields["spec"] for each in folders(specs, "test")["argocd"]}
     project = found["AppProject", "test-teams"]
     assert {"group": "", "kind": "ResourceQuota"} in project["namespaceResourceWhitelist"]
@@ -245,9 +244,9 @@ def test_an_argocd_inside_a_cluster_has_its_settings_there():
 def test_the_settings_are_health_scripts_and_ignored_fields_alone():
     """No other key of argocd-cm is ours."""
     assert all(key.startswith("resource.customizations.") for key in data())
-    for workload in workloads().values():
-        if workload.health:
-            assert data()[f"resource.customizations.health.{workload.group}_{workload.kind}"] == workload.health
+    for kind in kinds().values():
+        if kind.health:
+            assert data()[f"resource.customizations.health.{kind.group}_{kind.name}"] == kind.health
     for operator in operators().values():
         for key, script in operator.health.items():
             assert data()[f"resource.customizations.health.{key.replace('/', '_')}"] == script

@@ -1,25 +1,27 @@
-"""A cluster's folders are filled with objects, each with the line it comes from, and extra objects as they stand."""
+"""A cluster's folders are filled with objects, each with the field it comes from, but for those of one's own."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-import cdk8s
 import pytest
 
 from everything import KUBELET, OPERATORS, everything_specs
 from make import make_cluster, make_source, make_specs
-from trainyard.clusters import build
-from trainyard.parts.objects import Folder
+from trainyard import clusters
+from trainyard.documents import load
+from trainyard.manifests import Identity
+from trainyard.parts.objects import Resource
 from trainyard.releases import releases
 from trainyard.specs.sources import ExtraFile, Specs
+from trainyard.synth.render.folders import cluster_folders
 
-pytestmark = pytest.mark.node
 
-
-def folders(specs: Specs, name: str = "test", **more: Any) -> dict[str, Folder]:
-    """Return the cluster's folders by path."""
-    return {folder.path: folder for folder in build(specs, name, cdk8s.App(), **more)}
+def folders(specs: Specs, **more: Any) -> dict[str, list[Resource]]:
+    """Return what is ours in the cluster's folders, by path."""
+    return clusters.folders(specs, "test", **more)
 
 
 def extra(folder: str, value: dict[str, Any], cluster: str = "test") -> ExtraFile:
@@ -29,8 +31,7 @@ def extra(folder: str, value: dict[str, Any], cluster: str = "test") -> ExtraFil
 
 def with_extra(*files: ExtraFile) -> Specs:
     """Return a small repository with objects of its own."""
-    base = make_specs()
-    return Specs(base.repository, base.clusters, base.teams, base.jobs, files, base.sources)
+    return replace(make_specs(), extra=files)
 
 
 def with_folder() -> set[str]:
@@ -54,29 +55,27 @@ def test_every_folder_of_a_cluster_is_there():
 
 def test_no_object_is_in_two_folders():
     """Two Applications that own one object undo each other; node files are nobody's."""
-    seen: dict[tuple[Any, ...], str] = {}
-    for path, folder in folders(everything_specs()).items():
-        for value, _ in folder.objects():
-            metadata = value.get("metadata") or {}
-            key = (value["apiVersion"], value["kind"], metadata.get("namespace"), metadata.get("name"))
+    seen: dict[Identity, str] = {}
+    for path, resources in folders(everything_specs()).items():
+        for resource in resources:
             if not path.startswith("nodes/"):
-                assert key not in seen, (path, seen.get(key))
-                seen[key] = path
+                assert resource.identity not in seen, (path, seen.get(resource.identity))
+                seen[resource.identity] = path
 
 
 def test_objects_know_the_spec_they_come_from():
     """The queue comes from the cluster's file, the claim from the team's."""
     built = folders(everything_specs())
-    queues = {value["metadata"]["name"]: origin for value, origin in built["platform"].objects()}
-    claims = {value["kind"]: origin for value, origin in built["teams/nlp"].objects()}
-    assert (queues["research"].file, queues["research"].path) == ("platform/clusters/test.yaml", ("queues", "research"))
-    assert claims["PersistentVolumeClaim"].file == "platform/teams/nlp.yaml"
+    queues = {resource.name: resource for resource in built["platform"]}
+    claims = {resource.kind: resource for resource in built["teams/nlp"]}
+    assert (queues["research"].source, queues["research"].at) == ("cluster", ("queues", "research"))
+    assert claims["PersistentVolumeClaim"].source == "team/nlp"
 
 
 def test_node_files_have_no_metadata():
     """With one field that it does not know the kubelet ignores all such fields, misspelt settings included."""
-    built = folders(everything_specs())["nodes/h100"].objects()
-    (kubelet,) = [value for value, _ in built if value["kind"] == "KubeletConfiguration"]
+    built = [resource.value() for resource in folders(everything_specs())["nodes/h100"]]
+    (kubelet,) = [value for value in built if value["kind"] == "KubeletConfiguration"]
     assert "metadata" not in kubelet
     assert kubelet["topologyManagerPolicy"] == KUBELET["topologyManagerPolicy"]
 
@@ -84,40 +83,62 @@ def test_node_files_have_no_metadata():
 def test_locked_memory_is_allowed_on_the_node_or_in_the_pod():
     """With `memlock: capability` there is nothing to install."""
     fabric = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "memlock": "capability"}
-    built = folders(everything_specs(fabric={**fabric, "pools": ["h100"]}))["nodes/h100"].objects()
-    assert [value["kind"] for value, _ in built] == ["KubeletConfiguration"]
+    built = folders(everything_specs(fabric={**fabric, "pools": ["h100"]}))["nodes/h100"]
+    assert [resource.kind for resource in built] == ["KubeletConfiguration"]
 
 
-def test_objects_of_ones_own_stand_as_written():
+QUOTA = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "pods", "namespace": "nlp", "finalizers": ["example.com/keep"]},
+    "spec": {"hard": {"pods": "100"}},
+}
+ROLE = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "Role",
+    "metadata": {"name": "team", "namespace": "nlp"},
+    "rules": [],
+}
+
+
+def rendered(specs: Specs, root: Path) -> dict[tuple[str, str], tuple[dict[str, Any], str]]:
+    """Return every object of the team's folder as it is written, with its spec file, by kind and name."""
+    (folder,) = [each for each in cluster_folders(specs, "test", [], root) if each.folder == "teams/nlp"]
+    return {
+        (entry.kind, entry.name): (load(folder.files[name].encode(), file=name)[0][0].value, entry.spec)
+        for name, entry in folder.index.items()
+    }
+
+
+@pytest.mark.node
+def test_objects_of_ones_own_stand_as_written(tmp_path):
     """Every field is kept, in the folder that the file names, on its cluster alone."""
-    own = {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": {"name": "pods", "namespace": "nlp", "finalizers": ["example.com/keep"]},
-        "spec": {"hard": {"pods": "100"}},
-    }
-    built = folders(with_extra(extra("teams/nlp", own), extra("teams/nlp", own, cluster="other")))
-    found = [(value, origin.file) for value, origin in built["teams/nlp"].objects() if value["kind"] == "ResourceQuota"]
-    assert found == [(own, "platform/extra/test/teams/nlp/own.yaml")]
+    specs = with_extra(extra("teams/nlp", QUOTA), extra("teams/nlp", {**QUOTA, "spec": {}}, cluster="other"))
+    own = "platform/extra/test/teams/nlp/own.yaml"
+    assert rendered(specs, tmp_path)["ResourceQuota", "pods"] == (QUOTA, own)
 
 
-def test_an_object_of_ones_own_takes_the_place_of_ours():
+@pytest.mark.node
+def test_an_object_of_ones_own_takes_the_place_of_ours(tmp_path):
     """A service account with an identity of the cloud, a role with more rights."""
-    own = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "Role",
-        "metadata": {"name": "team", "namespace": "nlp"},
-        "rules": [],
-    }
-    built = folders(with_extra(extra("teams/nlp", own)))["teams/nlp"].objects()
-    assert [value for value, _ in built if value["kind"] == "Role"] == [own]
+    specs = with_extra(extra("teams/nlp", ROLE))
+    assert ("Role", "team") not in {(resource.kind, resource.name) for resource in folders(specs)["teams/nlp"]}
+    assert rendered(specs, tmp_path)["Role", "team"] == (ROLE, "platform/extra/test/teams/nlp/own.yaml")
+
+
+def test_a_folder_may_hold_objects_of_ones_own_alone():
+    """It is there, and Argo CD is told of it."""
+    cluster = make_cluster(operators=None, queues=None, priorities=None, storage=None, topology=None)
+    found = folders(replace(make_specs(clusters={"test": cluster}), extra=(extra("platform", QUOTA),)))
+    assert found["platform"] == []
+    assert "test-platform" in {resource.name for resource in found["argocd"]}
 
 
 def test_policies_are_shipped_with_the_platform():
     """The file that fails a pull request is the file that the cluster enforces."""
     document = {"metadata": {"name": "gpu-limits", "annotations": {}}, "spec": {"validations": []}}
-    built = folders(make_specs(), policies=[document])["platform"].objects()
-    kinds = [value["kind"] for value, _ in built if value["metadata"]["name"] == "gpu-limits"]
+    built = folders(make_specs(), policies=[document])["platform"]
+    kinds = [resource.kind for resource in built if resource.name == "gpu-limits"]
     assert kinds == ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]
 
 
@@ -129,5 +150,4 @@ def test_a_cluster_without_queues_and_operators_has_no_empty_folder():
 
 def test_building_twice_gives_the_same():
     """Order and names do not depend on the run."""
-    first, second = ({path: folder.objects() for path, folder in folders(everything_specs()).items()} for _ in range(2))
-    assert first == second
+    assert folders(everything_specs()) == folders(everything_specs())

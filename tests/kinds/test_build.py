@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from trainyard.workloads import workloads
 
-from make import make_cluster, make_run
+from make import make_cluster, make_resolved, make_run
 from trainyard.documents import dump
-from trainyard.errors import TrainyardError
-from trainyard.kinds import build, kinds
-from trainyard.kinds.patches import merge
-from trainyard.launchers import launchers
-from trainyard.parts.objects import new_app
-from trainyard.sizing import size
-from trainyard.specs.run import Run
+from trainyard.kinds import Kind, Resolved, build, kinds, resolve
+from trainyard.launchers import Launcher, launchers
 
-pytestmark = pytest.mark.node
 SRIOV = {"sriov-network-operator": {"version": "1.6.0"}}
 ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16"}
 CASES: dict[str, dict[str, Any]] = {
@@ -38,17 +29,49 @@ CASES: dict[str, dict[str, Any]] = {
         "max_hours": 72,
     },
     "One pod on CPUs.": {"nodes": 1, "pool": "cpu", "gpus_per_node": 0, "launcher": "python", "priority": None},
+    "Several roles.": {
+        "launcher": "tensorflow",
+        "roles": {"ps": {"nodes": 2, "pool": "cpu", "cpusPerNode": 2}, "evaluator": {"pool": "cpu", "cpusPerNode": 2}},
+    },
 }
 
 
-def objects(run: Run) -> list[dict[str, Any]]:
+def can(kind: Kind, launcher: Launcher, job: Mapping[str, Any]) -> bool:
+    """Whether a kind carries a job that a launcher starts."""
+    run = make_run(kind=kind.name, **{**job, "launcher": launcher.name})
+    roles = launcher.roles(run)
+    return kind.can(launcher.wants(run, roles), roles)
+
+
+def carried(kind: str, **job: Any) -> Resolved:
+    """Return a run of that kind: by the launcher that the job names or else torchrun, or by the first that can."""
+    first = launchers()[job.pop("launcher", "torchrun")]
+    able = [each for each in (first, *launchers().values()) if can(kinds()[kind], each, job)]
+    return make_resolved(kind=kind, launcher=able[0].name, **job)
+
+
+PAIRS = [
+    (kind, launcher) for kind in kinds() for launcher in launchers() if can(kinds()[kind], launchers()[launcher], {})
+]
+"""Kinds, and launchers whose gang they carry."""
+
+CARRIED = [
+    (kind, title)
+    for kind in kinds()
+    for title, job in CASES.items()
+    if not job.get("roles") or can(kinds()[kind], launchers()[job["launcher"]], job)
+]
+"""Kinds, and the cases that they can carry."""
+
+
+def objects(run: Resolved) -> list[dict[str, Any]]:
     """Return the objects of a run."""
-    return [value for value, _ in build(run, new_app()).objects()]
+    return [resource.value() for resource in build(run)]
 
 
-def workload(**job: Any) -> dict[str, Any]:
+def workload(*, kind: str = "JobSet", **job: Any) -> dict[str, Any]:
     """Return the first object of a run: what Kueue queues."""
-    return objects(make_run(**job))[0]
+    return objects(carried(kind, **job))[0]
 
 
 def job_spec(value: dict[str, Any]) -> dict[str, Any]:
@@ -58,79 +81,134 @@ def job_spec(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def template(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the first pod template of a workload of any kind."""
+    """Return the pod template of the workers in a workload of any kind."""
     found: Any = value
-    for part in workloads()[value["kind"]].pod_sets(value)[0].template:
+    sets = kinds()[value["kind"]].carrier.pod_sets(value)
+    for part in next(each.template for each in sets if each.name in {"main", "worker"}):
         found = found[part]
     return dict(found)
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_kind(kind, golden):
-    """The objects of a big and of a small run are those of the golden file."""
+    """The objects of a big run, of a small one, and of one with several roles are those of the golden file."""
     text = ""
-    for title, job in CASES.items():
-        run = make_run(kind=kind, **job)
-        text += f"# {title}\n" + "---\n".join(dump(value).replace(run.digest, "digest00") for value in objects(run))
+    for title in (title for name, title in CARRIED if name == kind):
+        run = carried(kind, **CASES[title])
+        written = (dump(value).replace(run.run.digest, "digest00") for value in objects(run))
+        text += f"# {title}\n" + "---\n".join(written)
     golden(f"golden/kinds/{kind}.yaml", text)
 
 
-def test_registry_and_facts_agree():
-    """Every kind that can be rendered has its facts, under the same name."""
+def test_every_kind_is_known_by_its_own_name():
+    """The registry's name is what objects and jobs write."""
     assert {name: kind.name for name, kind in kinds().items()} == {name: name for name in kinds()}
-    assert kinds().keys() <= workloads().keys()
+
+
+@pytest.mark.parametrize("kind", sorted(kinds()))
+def test_every_kind_has_a_row_among_the_carriers(kind):
+    """The row says where its pods are, what Kueue calls it and which operator reconciles it."""
+    known = kinds()[kind]
+    assert (known.carrier.group, known.carrier.kind) == (known.group, known.name)
+    assert known.carrier.trains
+    assert known.carrier.framework
+    assert known.carrier.suspend
+
+
+@pytest.mark.parametrize(("kind", "title"), CARRIED)
+def test_a_kind_makes_no_objects_but_those_it_names(kind, title):
+    """Whoever lets a team make what its runs consist of reads the list."""
+    known = kinds()[kind]
+    made = {f"{resource.identity.group}/{resource.kind}" for resource in build(carried(kind, **CASES[title]))}
+    assert f"{known.group}/{kind}" in made
+    assert made <= known.objects
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_objects_say_whose_they_are(kind):
-    """Every object is called as the run, lies in the team's namespace, and says which spec field it comes from."""
-    run = make_run(kind=kind, **CASES["A gang on whole nodes with everything."])
-    for value, origin in build(run, new_app()).objects():
-        assert value["metadata"]["name"] == run.name
-        assert value["metadata"]["namespace"] == "nlp"
-        assert value["metadata"]["labels"]["trainyard.dev/run"] == run.name
-        assert origin.file == "jobs/nlp/train.yaml"
+    """Every object is called as the run, lies in the team's namespace, and says which field of the job it is from."""
+    run = carried(kind, **CASES["A gang on whole nodes with everything."])
+    for resource in build(run):
+        assert (resource.name, resource.namespace) == (run.run.name, "nlp")
+        assert resource.labels["trainyard.dev/run"] == run.run.name
+        assert resource.source == "job"
+        document = run.run.source.document
+        assert document is not None
+        assert not resource.at or resource.at[0] in document.value
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_only_the_workload_is_queued(kind):
     """The queue and the priority stand on the top object alone, and nothing of Kueue's own is written."""
-    run = make_run(kind=kind, nodes=4)
-    first, *others = objects(run)
+    first, *others = objects(carried(kind, nodes=4))
     assert first["kind"] == kind
     assert first["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "research"
     assert first["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] == "normal"
     assert not {"suspend", "ttlSecondsAfterFinished", "managedBy"} & first["spec"].keys()
+    assert "suspend" not in first["spec"].get("runPolicy", {})
     for other in others:
         assert not [key for key in other["metadata"]["labels"] if "kueue" in key]
 
 
-@pytest.mark.parametrize("kind", sorted(kinds()))
-def test_kueue_counts_the_pods_that_the_launcher_starts(kind):
-    """Pod sets and `--nnodes` are one number, and the last pod has the name that was counted."""
-    run = make_run(kind=kind, nodes=12)
-    value = objects(run)[0]
-    facts = workloads()[kind]
-    assert sum(each.count for each in facts.pod_sets(value)) == 12
-    assert facts.pod_names(value)[-1] == facts.host(run.name, "worker", 11)
-    assert "--nnodes=12" in template(value)["spec"]["containers"][0]["args"]
+@pytest.mark.parametrize(("kind", "launcher"), PAIRS)
+def test_kueue_counts_the_pods_that_the_launcher_starts(kind, launcher):
+    """The built object has as many pods as the roles of the run, and each role's pod set has its number."""
+    run = make_resolved(kind=kind, launcher=launcher, nodes=12)
+    found = kinds()[kind].carrier.pod_sets(objects(run)[0])
+    assert sum(each.count for each in found) == sum(role.pods for role in run.roles)
+    assert {each.name: each.count for each in found} in (
+        {role.name: role.pods for role in run.roles},
+        {"main": run.sizing.pods},
+    )
 
 
-@pytest.mark.parametrize("kind", sorted(kinds()))
-def test_what_the_operator_sets_is_left_to_it(kind):
+@pytest.mark.parametrize("kind", [kind for kind, launcher in PAIRS if launcher == "torchrun"])
+def test_torchrun_waits_for_as_many_nodes_as_there_are_pods(kind):
+    """Pod sets and `--nnodes` are one number."""
+    assert "--nnodes=12" in template(workload(kind=kind, nodes=12))["spec"]["containers"][0]["args"]
+
+
+HOSTS = {
+    "a Job": ("Job", "worker", "train-3"),
+    "a JobSet": ("JobSet", "ps", "train-ps-0-3"),
+    "a TFJob": ("TFJob", "chief", "train-chief-3"),
+    "a worker of an MPIJob": ("MPIJob", "worker", "train-worker-3"),
+    "the launcher of an MPIJob": ("MPIJob", "launcher", "train-launcher"),
+}
+
+
+@pytest.mark.parametrize(("kind", "role", "expected"), HOSTS.values(), ids=HOSTS)
+def test_host_names_are_what_the_operators_make_of_them(kind, role, expected):
+    """The name that a launcher gets for a pod begins with the one whose length is counted."""
+    known = kinds()[kind]
+    assert known.host("train", role, 3) == expected
+    run = make_run(kind=kind)
+    assert known.wiring(run).host(role, 3).partition(".")[0] == known.host(run.name, role, 3)
+
+
+@pytest.mark.parametrize(("kind", "launcher"), PAIRS)
+def test_what_the_operator_sets_is_left_to_it(kind, launcher):
     """No container sets a variable that its operator sets, whatever the launcher asks for."""
-    for launcher in sorted(workloads()[kind].launchers or launchers()):
-        value = workload(kind=kind, launcher=launcher, nodes=4)
-        env = template(value)["spec"]["containers"][0]["env"]
-        assert not {each["name"] for each in env} & workloads()[kind].injected
+    known = kinds()[kind]
+    env = template(workload(kind=kind, launcher=launcher, nodes=4))["spec"]["containers"][0].get("env", [])
+    assert not {each["name"] for each in env} & known.injected("worker")
+
+
+@pytest.mark.parametrize(("kind", "launcher"), PAIRS)
+def test_variables_from_fields_of_the_pod_come_first(kind, launcher):
+    """A value may refer to variables before it, and to no others."""
+    env = template(workload(kind=kind, launcher=launcher, nodes=4))["spec"]["containers"][0].get("env", [])
+    of_fields = ["fieldRef" in each.get("valueFrom", {}) for each in env]
+    assert of_fields == sorted(of_fields, reverse=True)
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_no_rule_of_argo_cd_lies_inside_a_list(kind):
     """It would write the whole live list back; where templates stand in a map, a rule may go through them."""
-    facts = workloads()[kind]
-    in_list = any(isinstance(part, int) for each in facts.pod_sets(workload(kind=kind)) for part in each.template)
-    paths = [path for rule in facts.ignore for path in rule.get("jqPathExpressions", ())]
+    known = kinds()[kind]
+    found = known.carrier.pod_sets(workload(kind=kind))
+    in_list = any(isinstance(part, int) for each in found for part in each.template)
+    paths = [path for rule in known.ignore for path in rule.get("jqPathExpressions", ())]
     assert not (in_list and any("[" in path for path in paths))
 
 
@@ -144,7 +222,7 @@ def test_ranks_are_indices_of_a_job(kind):
 def test_pods_of_a_job_find_each_other():
     """The Service is headless, takes the Job's pods before they are ready, and is their subdomain and master's."""
     run = make_run(kind="Job")
-    job, service = objects(run)
+    job, service = objects(resolve(run))
     template = job["spec"]["template"]
     assert service["spec"]["clusterIP"] == "None"
     assert service["spec"]["publishNotReadyAddresses"] is True
@@ -155,7 +233,7 @@ def test_pods_of_a_job_find_each_other():
 
 def test_a_single_pod_needs_no_service():
     """One pod has nobody to find."""
-    [job] = objects(make_run(kind="Job", nodes=1))
+    [job] = objects(make_resolved(kind="Job", nodes=1))
     assert "subdomain" not in job["spec"]["template"]["spec"]
 
 
@@ -274,7 +352,7 @@ def test_patches_of_other_objects():
         patch("ConfigMap", {"data": {"a.yaml": None, "b.yaml": "2"}}),
     ]
     files = {"files": [{"source": "a.yaml", "mountPath": "/etc/a"}], "contents": {"a.yaml": "1"}}
-    jobset, config = objects(make_run(patches=given, **files))
+    jobset, config = objects(make_resolved(patches=given, **files))
     assert jobset["spec"]["failurePolicy"]["maxRestarts"] == 9
     assert jobset["spec"]["failurePolicy"]["restartStrategy"] == "BlockingRecreate"
     assert jobset["metadata"]["labels"]["example.com/a"] == "b"
@@ -283,114 +361,16 @@ def test_patches_of_other_objects():
     assert config["data"] == {"b.yaml": "2"}
 
 
-MERGES = {
-    "lists by their key": (
-        {"volumes": [{"name": "a", "x": 1}, {"name": "b"}]},
-        {"volumes": [{"name": "b", "y": 2}, {"name": "c"}]},
-        {"volumes": [{"name": "a", "x": 1}, {"name": "b", "y": 2}, {"name": "c"}]},
-    ),
-    "mounts by path": (
-        {"volumeMounts": [{"name": "a", "mountPath": "/a"}]},
-        {"volumeMounts": [{"name": "b", "mountPath": "/a"}]},
-        {"volumeMounts": [{"name": "b", "mountPath": "/a"}]},
-    ),
-    "ports of a container and of a Service": (
-        {"ports": [{"containerPort": 1}, {"port": 2}]},
-        {"ports": [{"containerPort": 1, "name": "a"}, {"port": 2, "name": "b"}]},
-        {"ports": [{"containerPort": 1, "name": "a"}, {"port": 2, "name": "b"}]},
-    ),
-    "an item is deleted by its key": (
-        {"env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
-        {"env": [{"name": "A", "$patch": "delete"}]},
-        {"env": [{"name": "B", "value": "2"}]},
-    ),
-    "a list without keys is replaced": ({"args": ["a", "b"]}, {"args": ["c"]}, {"args": ["c"]}),
-    "null removes, deep down": ({"a": {"b": 1, "c": 2}}, {"a": {"b": None}}, {"a": {"c": 2}}),
-    "null in what is new is nothing": ({}, {"a": {"b": None, "c": 1}}, {"a": {"c": 1}}),
-    "a value takes the place of a map": ({"a": {"b": 1}}, {"a": 1}, {"a": 1}),
-    "items without a key are added": ({"env": [1]}, {"env": [2]}, {"env": [1, 2]}),
-}
-
-
-@pytest.mark.parametrize(("body", "given", "expected"), MERGES.values(), ids=MERGES)
-def test_merge(body, given, expected):
-    """Lists are merged by the keys that Kubernetes merges them by; the order of what was there stays."""
-    before = repr(body)
-    assert merge(body, given) == expected
-    assert repr(body) == before
-
-
 def test_a_kind_that_is_gone_stops():
-    """A run whose kind nobody brings cannot be rendered, and that is no finding of the job's."""
-    with pytest.raises(TrainyardError, match="kind 'Gone'"):
-        build(make_run(kind="Gone"), new_app())
+    """A run whose kind nobody brings cannot be resolved; preflight says so before anybody tries."""
+    with pytest.raises(KeyError, match="Gone"):
+        make_resolved(kind="Gone")
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
-def test_rendering_twice_gives_the_same(kind):
+def test_building_twice_gives_the_same(kind):
     """Objects depend on the run alone."""
-    run = make_run(kind=kind, nodes=4)
-    assert objects(run) == objects(run)
-    assert size(run) == size(run)
-
-
-PAIR = "launcher 'torchrun' cannot run in kind 'OwnJob'; kinds that can: Job, JobSet"
-FACTS = """
-from dataclasses import replace
-
-from trainyard.workloads.job import WORKLOAD as JOB
-
-WORKLOAD = replace(JOB, launchers=frozenset({"bash"}))
-"""
-OWN = """
-from trainyard.kinds.job import Job
-from trainyard.launchers import Launcher, Role
-
-
-class Bash(Launcher):
-    name = "bash"
-
-    def roles(self, run, sizing, wiring):
-        return (Role(sizing.worker, ("bash", run.job.program)),)
-
-
-class OwnJob(Job):
-    name = "OwnJob"
-    container = "own"
-
-
-LAUNCHER = Bash()
-"""
-SHOW = """
-import sys
-
-from make import make_cluster, make_job_file, make_specs
-from trainyard.workloads.resolve import resolve
-
-_, [finding] = resolve(make_specs(make_job_file(kind="OwnJob", launcher="torchrun")))
-[run], findings = resolve(make_specs(make_job_file(kind="OwnJob", launcher="bash")))
-print(finding.message, findings, "cdk8s" in sys.modules)
-
-from trainyard.kinds import build
-from trainyard.launchers import check
-from trainyard.parts.objects import new_app
-
-container = build(run, new_app()).objects()[0][0]["spec"]["template"]["spec"]["containers"][0]
-print(check(run), container["name"], container["command"])
-"""
-
-
-def test_own_launchers_and_kinds_come_by_entry_points(tmp_path):
-    """A package that is installed beside Trainyard brings a launcher, a kind and its facts; nothing here changes."""
-    (tmp_path / "own.py").write_text(OWN)
-    (tmp_path / "own_facts.py").write_text(FACTS)
-    (tmp_path / "own-1.dist-info").mkdir()
-    (tmp_path / "own-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 1\n")
-    (tmp_path / "own-1.dist-info" / "entry_points.txt").write_text(
-        "[trainyard.launchers]\nbash = own:LAUNCHER\n"
-        "[trainyard.kinds]\nOwnJob = own:OwnJob\n"
-        "[trainyard.workloads]\nOwnJob = own_facts:WORKLOAD\n"
-    )
-    path = os.pathsep.join([str(tmp_path), *sys.path])
-    done = subprocess.run([sys.executable, "-c", SHOW], env={"PYTHONPATH": path}, capture_output=True, text=True)
-    assert (done.stderr, done.stdout) == ("", f"{PAIR} [] False\n[] own ['bash', 'train.py']\n")
+    run = carried(kind, nodes=4)
+    again = resolve(run.run)
+    assert list(build(run)) == list(build(again))
+    assert run.sizing == again.sizing

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from make import make_run
 from trainyard.documents import dump
-from trainyard.launchers import Launcher, Wiring, check, launchers
+from trainyard.launchers import Launch, Launcher, Wiring, launchers
 from trainyard.sizing import size
 
 WIRING = Wiring(
     host=lambda role, index: f"run-{role}-0-{index}.run",
     rank="JOB_COMPLETION_INDEX",
     rank_field="metadata.labels['batch.kubernetes.io/job-completion-index']",
+    keys="/keys",
+    hostfile="/hosts",
 )
 SHAPES: dict[str, dict[str, Any]] = {
     "one node": {"nodes": 1, "args": ["--steps", 10]},
@@ -24,29 +28,50 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
+def launched(launcher: Launcher, **job: Any) -> Launch:
+    """Return how a run starts; digests in names are replaced, since they are not the launcher's."""
+    run = replace(make_run(launcher=launcher.name, **job), digest="digest00")
+    return launcher.launch(run, size(run, launcher.roles(run)), WIRING)
+
+
 def roles(launcher: Launcher, **job: Any) -> list[dict[str, Any]]:
-    """Return what each role runs, as plain values; the digest in names is replaced, since it is not the launcher's."""
-    run = make_run(launcher=launcher.name, **job)
-    found = launcher.roles(run, size(run), WIRING)
+    """Return what each role runs, as plain values."""
     return [
         {
             "role": role.name,
             "pods": role.pods,
-            "command": [each.replace(run.name, "RUN") for each in role.command],
-            "args": [each.replace(run.name, "RUN") for each in role.args],
+            "command": [each.replace("train-digest00", "RUN") for each in role.command],
+            "args": [each.replace("train-digest00", "RUN") for each in role.args],
             "env": {name: {"value": sized.value, "origin": sized.origin} for name, sized in role.env.items()},
             "fields": dict(role.fields),
         }
-        for role in found
+        for role in launched(launcher, **job).roles
     ]
+
+
+def shapes(launcher: Launcher) -> dict[str, dict[str, Any]]:
+    """Return jobs that the launcher starts differently."""
+    found = dict(SHAPES)
+    if launcher.elastic:
+        found["two to four nodes"] = {"nodes": 4, "min_nodes": 2}
+    for name in sorted(launcher.role_names - launcher.implied(make_run()).keys()):
+        found[f"with role {name}"] = {"nodes": 2, "roles": {name: {"pool": "cpu", "cpusPerNode": 2}}}
+    return found
+
+
+def written(launcher: Launcher, **job: Any) -> str:
+    """Return how a run starts as text: every role, and what is for all of them if there is any."""
+    found = launched(launcher, **job)
+    rest = {"ends": list(found.ends), "entrypoint": list(found.entrypoint), "files": dict(found.files)}
+    rest = {name: value for name, value in rest.items() if value}
+    return dump(roles(launcher, **job)) + (dump(rest) if rest else "")
 
 
 @pytest.mark.parametrize("name", sorted(launchers()))
 def test_launcher(name, golden):
     """Commands, arguments and variables of every role are those of the golden file."""
     launcher = launchers()[name]
-    shapes = SHAPES | ({"two to four nodes": {"nodes": 4, "min_nodes": 2}} if launcher.elastic else {})
-    text = "".join(f"# {shape}\n{dump(roles(launcher, **job))}" for shape, job in shapes.items())
+    text = "".join(f"# {shape}\n{written(launcher, **job)}" for shape, job in shapes(launcher).items())
     golden(f"golden/launchers/{name}.yaml", text)
 
 
@@ -89,6 +114,17 @@ def test_processes_may_save_as_long_as_the_pod_has_grace():
     assert role["env"]["TORCH_ELASTIC_SHUTDOWN_TIMEOUT"]["value"] == "595"
 
 
+def test_tensorflow_tells_every_pod_who_it_is():
+    """Once Kubernetes has put the index in, TF_CONFIG names all tasks but the evaluator, and the pod's own."""
+    roles_ = {"ps": {"nodes": 2, "pool": "cpu", "cpusPerNode": 2}, "evaluator": {"pool": "cpu", "cpusPerNode": 2}}
+    for role in launched(launchers()["tensorflow"], nodes=3, roles=roles_).roles:
+        text = role.env["TF_CONFIG"].value.replace("$(TF_TASK_INDEX)", "1")
+        found = json.loads(text)
+        assert found["task"] == {"type": role.name, "index": 1}
+        assert {name: len(tasks) for name, tasks in found["cluster"].items()} == {"worker": 3, "ps": 2, "chief": 1}
+        assert set(role.fields) == {"TF_TASK_INDEX"}
+
+
 WRONG = {
     "a role that it does not know": (
         {"roles": {"ps": {"nodes": 1}}},
@@ -119,6 +155,14 @@ WRONG = {
             )
         ],
     ),
+    "processes that TensorFlow does not start": (
+        {"launcher": "tensorflow", "processes_per_node": 8},
+        ["processesPerNode is 8, but launcher 'tensorflow' starts one for all GPUs; remove it"],
+    ),
+    "two chiefs": (
+        {"launcher": "tensorflow", "roles": {"chief": {"nodes": 2}}},
+        ["role 'chief' has 2 nodes, but there is one; remove nodes"],
+    ),
     "one process for all GPUs, said so": ({"launcher": "python", "processes_per_node": 1}, []),
     "a variable of NCCL": ({"env": {"NCCL_DEBUG": "INFO", "OMP_NUM_THREADS": 1}}, []),
 }
@@ -127,6 +171,7 @@ WRONG = {
 @pytest.mark.parametrize(("job", "messages"), WRONG.values(), ids=WRONG)
 def test_what_a_launcher_cannot_do(job, messages):
     """Fields that mean nothing to a launcher are findings in one short sentence."""
-    found = check(make_run(**job))
+    run = make_run(**job)
+    found = list(launchers()[run.job.launcher].check(run))
     assert [finding.message for finding in found] == messages
     assert all(len(finding.message.split()) <= 20 for finding in found)

@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT
 from trainyard.apiserver import Missing, catalog
 from trainyard.checks.inputs import decode
-from trainyard.specs.load import load_repository
+from trainyard.specs.load import read_repository
 from trainyard.system import files
 
 CLUSTERS = sorted(path.stem for path in (ROOT / "platform" / "clusters").glob("*.yaml"))
@@ -61,8 +61,7 @@ def prepare(server, known, objects):
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_server_accepts_every_object(server, cluster):
     """Server-side dry run of a cluster's whole tree: nothing is refused."""
-    specs, _ = load_repository(ROOT)
-    declared = specs.clusters[cluster]
+    declared = read_repository(ROOT).specs.clusters[cluster]
     projects = {name: each.version for name, each in declared.operators.items()}
     known, _ = catalog.load(
         ROOT / "schemas", kubernetes=server.version(), projects={**projects, "argo-cd": declared.argocd.version}

@@ -18,6 +18,7 @@ from trainyard.documents import dump
 from trainyard.errors import SpecError
 from trainyard.live import verify
 from trainyard.live.server import Answer, Server
+from trainyard.specs.load import read_repository
 
 TREE = b"""\
 apiVersion: v1
@@ -130,7 +131,7 @@ def test_report_names_file_verdicts_and_reason():
 def test_cluster_that_does_not_exist():
     """The near miss is named before any server is asked."""
     with pytest.raises(SpecError, match="cluster 'atlass' does not exist; did you mean 'atlas'"):
-        verify.verify(ROOT, "atlass", Recorded())
+        verify.verify(ROOT, read_repository(ROOT).specs, "atlass", Recorded())
 
 
 def test_without_the_client_it_says_what_to_install(monkeypatch, capsys, tmp_path):
@@ -155,8 +156,8 @@ def test_a_tree_is_judged_as_validate_does(tmp_path):
     (folder := root / "generated" / "test").mkdir(parents=True)
     for name, value in CLAIMED.items():
         (folder / f"{name}.yaml").write_text(dump(value), encoding="utf-8")
-    judged = validate_repository(root, lambda _: None, rules_of=ROOT).objects
-    found = verify.verify(root, "test", Recorded())
+    judged = validate_repository(root, home=ROOT).objects
+    found = verify.verify(root, read_repository(root).specs, "test", Recorded())
     assert {each.object: each.verdict for each in judged if each.verdict != "valid"} == {
         each.ref: each.ours for each in found.rows
     }
@@ -169,6 +170,6 @@ def test_a_real_cluster_agrees():
     kubeconfig = os.environ.get("TRAINYARD_KUBECONFIG")
     if not kubeconfig:
         pytest.skip("live verify against a real API server: set TRAINYARD_KUBECONFIG")
-    found = verify.verify(ROOT, "kind", Server(kubeconfig=Path(kubeconfig)))
+    found = verify.verify(ROOT, read_repository(ROOT).specs, "kind", Server(kubeconfig=Path(kubeconfig)))
     assert found.agreed
     assert not found.differences, verify.render(found)

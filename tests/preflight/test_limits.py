@@ -108,3 +108,9 @@ def test_what_a_kubelet_would_refuse(kubelet, job, messages):
     findings = found(cluster=cluster(kubelet=kubelet), **job)
     assert [finding.message for finding in findings] == messages
     assert all(len(finding.message.split()) <= 20 for finding in findings)
+
+
+@pytest.mark.parametrize("field", ["scratch", "memory_per_node", "shared_memory"])
+def test_an_amount_beyond_all_bounds_is_a_finding(field):
+    """Quantities know no limit, so sizes are worked out exactly and never as floating-point numbers."""
+    assert found(cluster=cluster(), **{field: "1e400"})

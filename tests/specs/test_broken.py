@@ -14,7 +14,7 @@ import make
 from conftest import TESTS
 from trainyard.errors import SpecError
 from trainyard.findings import Finding
-from trainyard.specs.load import load_repository
+from trainyard.preflight import check_repository
 
 HERE = TESTS / "specs"
 JOB = "jobs/nlp/train.yaml"
@@ -161,19 +161,20 @@ def test_broken_spec_is_reported(case, tmp_path, golden):
     path = root / case.at
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes((HERE / f"{case.file}.yaml").read_bytes())
-    specs, findings = load_repository(root)
+    checked = check_repository(root)
+    findings = checked.findings
     spoken = {finding.rule for finding in findings if finding.location.file == case.at or "missing" in case.rules}
     for rule in case.rules.split():
         wanted = rule if "/" in rule else f"spec/{rule}"
         assert wanted in spoken or (wanted == "decode/*" and any(rule.startswith("decode/") for rule in spoken))
-    assert (specs is None) == bool(case.rules)
+    assert checked.refused == bool(case.rules)
     golden(golden_name(case), report(findings))
 
 
 def test_every_case_file_is_used():
     """No broken file and no report lies about unread."""
     used = {f"{case.file}.yaml" for case in CASES.values()} | {Path(golden_name(case)).name for case in CASES.values()}
-    assert {path.name for path in HERE.iterdir()} == used
+    assert {path.name for path in HERE.iterdir() if path.suffix in {".yaml", ".txt"}} == used
 
 
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.txt")), ids=lambda path: path.stem)
@@ -216,10 +217,10 @@ def test_path_tricks_are_refused(trick, rule, tmp_path):
     """Links, pipes and giants below jobs/ are findings; what is no spec is left alone."""
     root = make.write_repository(tmp_path)
     trick(root / "jobs" / "nlp")
-    specs, findings = load_repository(root)
-    assert {finding.rule for finding in findings} == ({rule} if rule else set())
-    assert (specs is None) == bool(rule)
-    for finding in findings:
+    checked = check_repository(root)
+    assert {finding.rule for finding in checked.findings} == ({rule} if rule else set())
+    assert checked.refused == bool(rule)
+    for finding in checked.findings:
         str(finding.location).encode()
 
 
@@ -231,9 +232,9 @@ def test_all_problems_of_all_files_are_reported_together(tmp_path):
         clusters={"test": make.CLUSTER, "other": {**make.CLUSTER, "kubernetes": "1.2"}},
         teams={"nlp": {**make.TEAM, "grop": "x"}},
     )
-    specs, findings = load_repository(root)
-    assert specs is None
-    assert [str(finding.location).split(":")[0] for finding in findings] == [
+    checked = check_repository(root)
+    assert checked.refused
+    assert [str(finding.location).split(":")[0] for finding in checked.findings] == [
         "jobs/nlp/a.yaml",
         "jobs/nlp/b.yaml",
         "platform/clusters/other.yaml",
@@ -244,4 +245,4 @@ def test_all_problems_of_all_files_are_reported_together(tmp_path):
 def test_no_repository_is_said_in_words(tmp_path):
     """A folder without clusters is no repository."""
     with pytest.raises(SpecError, match="has no platform/clusters"):
-        load_repository(tmp_path)
+        check_repository(tmp_path)

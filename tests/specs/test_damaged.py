@@ -11,12 +11,13 @@ import pytest
 import make
 from trainyard.documents import dump
 from trainyard.findings import Finding
-from trainyard.specs.load import load_repository
+from trainyard.preflight import check_repository
 
 FULL = dump(
     make.fields(
         make.JOB,
         {
+            "launcher": "tensorflow",
             "args": ["--config", "/etc/llm/config.yaml", 3],
             "files": [{"source": "config.txt", "mountPath": "/etc/llm"}],
             "topology": {"required": "rack"},
@@ -150,13 +151,13 @@ def test_damaged_specs_end_in_findings(file, text, seeds, tmp_path):
     (root / "jobs/nlp/train.yaml").write_text(FULL, encoding="utf-8")
     path = root / file
     path.write_text(text, encoding="utf-8")
-    assert load_repository(root)[0] is not None
+    assert not check_repository(root).refused
     for seed in seeds:
         chance = random.Random(seed)
         for _ in range(1000):
             path.write_bytes(damaged(text, chance))
             before = snapshot(root)
-            specs, findings = load_repository(root)
+            checked = check_repository(root)
             assert snapshot(root) == before
-            assert (specs is None) == any(finding.is_error for finding in findings)
-            assert all(readable(finding) for finding in findings), findings
+            assert checked.refused or (len(checked.runs) == len(checked.specs.jobs) == 1)
+            assert all(readable(finding) for finding in checked.findings), checked.findings

@@ -8,8 +8,9 @@ import pytest
 
 import make
 from conftest import ROOT
+from trainyard.preflight import check_repository
 from trainyard.specs.editing import draft
-from trainyard.specs.load import load_repository
+from trainyard.specs.load import read_repository
 from trainyard.specs.run import digest
 
 SWEEP = f'''
@@ -33,9 +34,10 @@ def with_python(root: Path, text: str, name: str = "sweep.py") -> Path:
 
 def test_this_repository_loads_clean():
     """The repository's own specs have no finding."""
-    specs, findings = load_repository(ROOT)
-    assert findings == []
-    assert specs is not None
+    checked = check_repository(ROOT)
+    specs = checked.specs
+    assert checked.findings == []
+    assert len(checked.runs) == len(specs.jobs)
     assert {"kind", "atlas", "borealis", "nimbus"} <= set(specs.clusters)
     assert {"nlp", "vision", "ads"} <= set(specs.teams)
     assert len(specs.jobs) >= 10
@@ -43,8 +45,7 @@ def test_this_repository_loads_clean():
 
 def test_every_field_has_a_place(tmp_path):
     """A field's finding points at its line and column in the file that a person edits."""
-    specs, _ = load_repository(make.write_repository(tmp_path))
-    assert specs is not None
+    specs = read_repository(make.write_repository(tmp_path)).specs
     (job,) = specs.jobs
     text = (tmp_path / job.source.file).read_text("utf-8").splitlines()
     place = job.source.location(("gpusPerNode",))
@@ -64,7 +65,8 @@ def test_jobs_are_sorted_by_team_and_name(tmp_path):
         teams={"nlp": make.TEAM, "vision": make.TEAM},
         clusters={"test": {**make.CLUSTER, "queues": queues}},
     )
-    specs, findings = load_repository(root)
+    loaded = read_repository(root)
+    specs, findings = loaded.specs, loaded.findings
     assert not findings
     assert [(job.team, job.name) for job in specs.jobs] == [
         ("nlp", "a"),
@@ -84,11 +86,11 @@ def test_small_files_are_part_of_the_run(tmp_path):
     digests = set()
     for text in ("layers: {{ not yaml }}: [\n", "layers: 33\n"):
         config.write_text(text, encoding="utf-8")
-        specs, findings = load_repository(root)
-        assert not findings
-        (loaded,) = specs.jobs
-        assert dict(loaded.contents) == {"Config_2.yaml": text}
-        digests.add(digest(loaded.job, loaded.contents))
+        loaded = read_repository(root)
+        assert not loaded.findings
+        (job_file,) = loaded.specs.jobs
+        assert dict(job_file.contents) == {"Config_2.yaml": text}
+        digests.add(digest(job_file.job, job_file.contents))
     assert len(digests) == 2
 
 
@@ -96,15 +98,17 @@ def test_a_job_cannot_hide_behind_another(tmp_path):
     """A job that another job names as its small file is reported, never dropped."""
     job = {**make.JOB, "files": [{"source": "other.yaml", "mountPath": "/etc/llm"}]}
     root = make.write_repository(tmp_path, jobs={"nlp/train": job, "nlp/other": make.JOB})
-    specs, findings = load_repository(root)
-    assert specs is None
+    loaded = read_repository(root)
+    specs, findings = loaded.specs, loaded.findings
+    assert [job.name for job in specs.jobs] == ["train"]
     assert [finding.rule for finding in findings] == ["spec/job-as-file"]
 
 
 def test_python_jobs_are_jobs(tmp_path):
     """A program yields the same models: names begin with its own, places are the lines that yield."""
     root = with_python(tmp_path, SWEEP)
-    specs, findings = load_repository(root)
+    loaded = read_repository(root)
+    specs, findings = loaded.specs, loaded.findings
     assert not findings
     assert [job.name for job in specs.jobs] == ["sweep-1e4", "sweep-3e4", "train"]
     line = str(specs.jobs[0].source.location())
@@ -117,7 +121,7 @@ def test_python_and_yaml_give_one_digest(tmp_path):
     root = with_python(tmp_path, SWEEP)
     fields = make.fields(make.JOB, {"args": ["--rate", "1e-4"], "gpus_per_node": 2, "nodes": None, "priority": None})
     make.write_repository(root, jobs={"nlp/twin": fields}, teams={"nlp": {**make.TEAM, "python": True}})
-    specs, _ = load_repository(root)
+    specs = read_repository(root).specs
     found = {job.name: digest(job.job, job.contents) for job in specs.jobs}
     assert found["twin"] == found["sweep-1e4"]
 
@@ -178,8 +182,7 @@ def failures(tmp_path_factory) -> dict[str, list[str]]:
         own = text.replace("sweep-", f"sweep{number}-")
         (root / f"jobs/nlp/sweep{number}.py").write_text(f"print('hello')\n{own}", encoding="utf-8")
     before = sorted(root.rglob("*"))
-    specs, findings = load_repository(root)
-    assert specs is None
+    findings = check_repository(root).findings
     assert sorted(root.rglob("*")) == before
     found: dict[str, list[str]] = {}
     for finding in findings:
@@ -198,22 +201,22 @@ def test_programs_fail_in_words(case, failures):
 @pytest.mark.slow
 def test_endless_programs_are_stopped(tmp_path):
     """A program that never ends costs seconds, not the run."""
-    _, findings = load_repository(with_python(tmp_path, "def jobs():\n    while True: pass\n"))
+    findings = read_repository(with_python(tmp_path, "def jobs():\n    while True: pass\n")).findings
     assert "is not done after 10 seconds" in findings[0].message
 
 
 def test_programs_are_the_same_every_time(tmp_path):
     """Hashes of text are fixed, so that sets come in one order."""
     program = yields(COMMON + ", args=list({str(n) for n in range(9)})")
-    runs = [load_repository(with_python(tmp_path, program))[0] for _ in range(2)]
-    assert runs[0].jobs[0].job == runs[1].jobs[0].job
+    first, second = (read_repository(with_python(tmp_path, program)).specs for _ in range(2))
+    assert first.jobs[0].job == second.jobs[0].job
 
 
 def test_programs_have_no_environment(tmp_path, monkeypatch):
     """Secrets of the process that reads the repository are not there for programs."""
     monkeypatch.setenv("TOKEN", "hunter2")
     program = "import os\n" + yields(COMMON + ", env={'A': os.environ.get('TOKEN', 'none')}")
-    specs, _ = load_repository(with_python(tmp_path, program))
+    specs = read_repository(with_python(tmp_path, program)).specs
     assert specs.jobs[0].job.env == {"A": "none"}
 
 
@@ -222,7 +225,8 @@ def test_a_python_file_may_be_a_small_file(tmp_path):
     job = {**make.JOB, "files": [{"source": "helper.py", "mountPath": "/opt"}]}
     root = make.write_repository(tmp_path, jobs={"nlp/train": job})
     (root / "jobs/nlp/helper.py").write_text("raise SystemExit(1)\n", encoding="utf-8")
-    specs, findings = load_repository(root)
+    loaded = read_repository(root)
+    specs, findings = loaded.specs, loaded.findings
     assert not findings
     assert specs.jobs[0].contents == {"helper.py": "raise SystemExit(1)\n"}
 
@@ -233,7 +237,8 @@ def test_own_objects_know_their_folder(tmp_path):
     folder = root / "platform/extra/test/teams/nlp"
     folder.mkdir(parents=True)
     (folder / "x.yaml").write_text("kind: A\n---\nkind: B\n", encoding="utf-8")
-    specs, findings = load_repository(root)
+    loaded = read_repository(root)
+    specs, findings = loaded.specs, loaded.findings
     assert not findings
     assert [(file.cluster, file.folder, file.source.document.value["kind"]) for file in specs.extra] == [
         ("test", "teams/nlp", "A"),
@@ -245,15 +250,16 @@ DRAFTS = {
     "a good job": ("train-2", make.JOB, []),
     "a bad name": ("Train", make.JOB, ["spec/job-name"]),
     "a bad field": ("train-2", {**make.JOB, "nodez": 1}, ["spec/unknown-field"]),
-    "a bad queue": ("train-2", {**make.JOB, "queue": "x"}, ["spec/unknown-queue"]),
+    "a value out of range": ("train-2", {**make.JOB, "nodes": 0}, ["spec/range"]),
 }
 
 
 @pytest.mark.parametrize(("name", "fields", "rules"), DRAFTS.values(), ids=DRAFTS)
 def test_a_draft_is_judged_before_it_is_written(name, fields, rules):
-    """A new job's text meets the checks that its file would meet."""
-    text = draft.HEADER + make.dump(fields)
-    assert [finding.rule for finding in draft.read(make.make_specs(), team="nlp", name=name, text=text)[1]] == rules
+    """A new job's text is read as its file would be; what it names is looked at with the whole repository."""
+    file, findings = draft.read(team="nlp", name=name, text=draft.HEADER + make.dump(fields))
+    assert [finding.rule for finding in findings] == rules
+    assert (file is None) == bool(rules)
 
 
 def test_gpus_of_a_pool():
@@ -266,7 +272,6 @@ def test_a_repository_without_settings_is_told_what_to_write(tmp_path):
     """Whether clusters sync the repository must be said, so the file that says it must be there."""
     root = make.write_repository(tmp_path)
     (root / "platform/repository.yaml").unlink()
-    specs, findings = load_repository(root)
-    assert specs is None
+    findings = read_repository(root).findings
     assert [str(finding.location) for finding in findings] == ["platform/repository.yaml:1:1"]
     assert findings[0].message == "file is missing; write live and repoURL into it"

@@ -10,7 +10,7 @@ from conftest import ROOT
 from trainyard.apiserver.catalog.releases import Shelf
 from trainyard.checks.inputs import collect, decode
 from trainyard.checks.validate import strangers
-from trainyard.specs.load import load_repository
+from trainyard.specs.load import read_repository
 
 RELEASES = ("1.34", "1.35", "1.36")
 CLUSTERS = sorted(path.stem for path in (ROOT / "platform" / "clusters").glob("*.yaml"))
@@ -19,9 +19,7 @@ CLUSTERS = sorted(path.stem for path in (ROOT / "platform" / "clusters").glob("*
 @pytest.fixture(scope="module")
 def clusters():
     """The clusters of this repository."""
-    specs, _ = load_repository(ROOT)
-    assert specs is not None
-    return specs.clusters
+    return read_repository(ROOT).specs.clusters
 
 
 def test_the_releases_are_all_that_are_supported():

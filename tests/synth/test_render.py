@@ -163,8 +163,8 @@ def test_an_object_without_a_name_is_named_by_its_kind() -> None:
 def test_the_bytes_are_the_same_under_every_hash_seed() -> None:
     """Nothing is iterated in the order of a hash."""
     script = (
-        "from trainyard.synth.render import render_folder\n"
-        "from trainyard.synth import index\n"
+        "from trainyard.synth.render.text import render_folder\n"
+        "from trainyard.tree import index\n"
         "class O:\n file='f'\n path=('a', 0)\n"
         "names = {f'n{i}' for i in range(50)}\n"
         "def make(n):\n"

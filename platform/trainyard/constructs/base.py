@@ -15,7 +15,7 @@ from trainyard.parts.objects import Resource, canonical
 class Objects(Construct):
     """A construct of plain objects; `without` are those that somebody else brings, under the same names.
 
-    The ids of what is inside are a contract, as the objects' names are: `<kind>.<namespace>.<name>`, lower case. Labels
+    The ids of what is inside are a contract, as names are: `<kind>.<group>.<namespace>.<name>`, lower case. Labels
     and the namespace of the chart around it do not count: an object says all that it has.
     """
 
@@ -50,7 +50,7 @@ def add(scope: Construct, identity: Identity, value: Mapping[str, Any]) -> None:
     The body goes in as one JSON patch of the whole document: an ApiObject of cdk8s takes no body from Python, and each
     further call to Node costs a third of a millisecond.
     """
-    id_ = ".".join(part for part in (identity.kind, identity.namespace, identity.name) if part).lower()
+    id_ = ".".join(part for part in (identity.kind, identity.group, identity.namespace, identity.name) if part).lower()
     entry = cdk8s.ApiObject(scope, id_, api_version=str(value.get("apiVersion")), kind=identity.kind)
     entry.add_json_patch(cdk8s.JsonPatch.add("", value))
 

@@ -89,9 +89,10 @@ def check_pair(run: Run, kind: Kind, launcher: Launcher, roles: Sequence[RoleSpe
     lacking = sorted(wanted - kind.gives - {"elastic"})
     if lacking or missing or (foreign and not run.job.roles):
         able = listed(run, lambda other: other.can(wanted, roles))
-        why = "; it needs that " + NEEDS.get(lacking[0], lacking[0]) if lacking else ""
+        why = f", which lacks {lacking[0]!r}" if lacking else ""
+        fix = f"{PAIR.fix}: {NEEDS.get(lacking[0], lacking[0])}" if lacking else None
         message = f"launcher {launcher.name!r} cannot run in kind {kind.name!r}{why}; kinds that can: {able}"
-        yield PAIR.at(run.source, ("kind",) if run.job.kind else ("launcher",), message)
+        yield PAIR.at(run.source, ("kind",) if run.job.kind else ("launcher",), message, fix=fix)
     elif foreign:
         able = listed(run, lambda other: other.can(wanted, roles))
         has = ", ".join(kind.replicas or ())
@@ -130,7 +131,7 @@ def check_topology(run: Resolved) -> Iterator[Finding]:
     topology, training = run.run.job.topology, [role.name for role in run.specs if role.trains]
     if topology is not None and topology.required and len(training) > 1:
         message = (
-            f"topology required: {topology.required} holds for each of the roles {', '.join(training)} by itself, not"
-            " for all together; use preferred, or one role"
+            f"topology required: {topology.required} holds for each of {len(training)} roles by itself, not for all"
+            " together; use preferred, or one role"
         )
         yield TOPOLOGY_OF_ROLES.at(run.run.source, ("topology", "required"), message)

@@ -108,7 +108,7 @@ def size(text: str) -> int:
 
 def binary(amount: float | Fraction | Decimal, *, step: int = MI) -> str:
     """Write bytes as a quantity, rounded down to a multiple of `step` (at least one)."""
-    return Quantity.parse(f"{max(1, math.floor(amount / step)) * step // 1024}Ki").canonical()
+    return Quantity.parse(f"{max(1, math.floor(Fraction(amount) / step)) * step // 1024}Ki").canonical()
 
 
 def pins_cpus(pool: Pool) -> bool:

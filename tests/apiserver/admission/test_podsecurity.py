@@ -494,7 +494,7 @@ def test_a_cluster_of_the_repository_is_held_to_its_levels(tmp_path: Path) -> No
     job = placed("batch/v1", "Job", spec={"template": template(HOST, **NEVER)})
     for name, value in {"namespace": namespace("baseline"), "job": job}.items():
         (folder / f"{name}.yaml").write_text(dump(value), encoding="utf-8")
-    result = validate_repository(root, lambda _: None, rules_of=ROOT)
+    result = validate_repository(root, home=ROOT)
     assert said(result) == [("error", "host-namespaces", "spec.template.spec.hostNetwork")]
     assert result.exit_code() == 1
 

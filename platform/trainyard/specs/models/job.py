@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
+from trainyard.labels import OURS
 from trainyard.specs.models.base import (
     Amount,
     Count,
@@ -21,7 +22,7 @@ from trainyard.specs.models.base import (
     wrong,
 )
 
-RESERVED_PREFIXES = ("kueue.x-k8s.io", "argoproj.io", "kubernetes.io", "k8s.io", "trainyard.dev")
+RESERVED_PREFIXES = ("kueue.x-k8s.io", "argoproj.io", "kubernetes.io", "k8s.io", OURS)
 """Label and annotation groups that a job may not write: controllers and Trainyard own them."""
 
 LAUNCHERS = frozenset({"torchrun", "python", "python3", "mpirun", "deepspeed"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,12 @@ import pytest
 
 from make import CLUSTER, JOB, TEAM, write_repository
 from repo import Repo
-from trainyard.findings import Finding
+from trainyard.checks.repository import validate_repository
+from trainyard.findings import Finding, Location, Severity
 from trainyard.synth import session
+from trainyard.system import git as system_git
+from trainyard.tree.frozen import Frozen
+from trainyard.tree.snapshot import from_git
 
 pytestmark = pytest.mark.node
 
@@ -150,3 +155,78 @@ def test_without_a_base_every_finding_is_an_error(tmp_path: Path) -> None:
     repo = Repo(tmp_path / "repo")
     write_repository(repo.root, jobs={"nlp/train": {**JOB, "queue": "nowhere"}})
     assert len(errors(synth(repo))) == 1
+
+
+OBJECT = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+FILE = "generated/dev/runs/nlp/a-1/configmap.a.yaml"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Repo:
+    """Make a repository of one generated run, which exists at the base."""
+    repo = Repo(tmp_path / "repo")
+    repo.put(FILE, OBJECT)
+    repo.put("generated/dev/platform/x.yaml", OBJECT)
+    repo.put("platform/clusters/dev.yaml", "")
+    repo.commit()
+    return repo
+
+
+def error(message: str = "wrong", file: str = FILE) -> Finding:
+    """Return an error on a generated file."""
+    return Finding("some-rule", "policy", message, Location(file, 1, 1))
+
+
+def sort(repo: Repo, finding: Finding, before: list[Finding] | None) -> Finding:
+    """Return a finding in its place, given what is found at the base; None: nobody may look there."""
+
+    def find(folder: Path, clusters: Sequence[str]) -> list[Finding]:
+        assert before is not None
+        assert clusters == ["dev"]
+        assert (folder / FILE).read_text() == OBJECT
+        return before
+
+    git = system_git.find(repo.root)
+    assert git is not None
+    return Frozen(repo.root, git, from_git(git, git.head()), find).sort([finding])[0]
+
+
+PLATFORM = "generated/dev/platform/x.yaml"
+OBJECTS = {
+    "the base has the same error": ([error()], error(), Severity.WARNING),
+    "the base has another error": ([error("other")], error(), Severity.ERROR),
+    "the base has none": ([], error(), Severity.ERROR),
+    "the file is no run's": (None, error(file=PLATFORM), Severity.ERROR),
+}
+
+
+@pytest.mark.parametrize(("before", "now", "severity"), OBJECTS.values(), ids=OBJECTS)
+def test_an_object_of_a_frozen_run_keeps_the_errors_of_the_base_as_warnings(tree: Repo, before, now, severity) -> None:
+    """An error on a frozen run fails only where the change causes it; else it is a warning, marked."""
+    found = sort(tree, now, before)
+    assert (found.severity, found.frozen) == (severity, severity is Severity.WARNING)
+
+
+def test_what_a_change_of_the_cluster_breaks_is_said_where_the_cluster_changed(tree: Repo) -> None:
+    """Of an object as of a job's file: the sentence names the run, the place is the change, and the object is kept."""
+    tree.put("platform/clusters/dev.yaml", "kubernetes: '1.36'\n")
+    found = sort(tree, error(), [])
+    assert str(found.location) == "platform/clusters/dev.yaml:1:1"
+    assert found.message == "this change breaks a-1: wrong"
+    assert str(found.spec) == f"{FILE}:1:1"
+
+
+def test_an_object_that_changed_is_not_frozen(tree: Repo) -> None:
+    """A run whose file differs from the base keeps its errors; nobody looks at the base."""
+    tree.put(FILE, OBJECT + "# changed\n")
+    assert sort(tree, error(), None).is_error
+
+
+def test_an_old_error_in_the_specs_hides_no_other_in_the_tree(repo: Repo) -> None:
+    """`validate` takes what stood in a frozen job's file for a warning, as `synth` does, and judges the objects."""
+    older_job(repo)
+    result = validate_repository(repo.root)
+    assert [(each.severity, each.frozen) for each in result.findings if each.location.file.startswith("jobs/")] == [
+        (Severity.WARNING, True)
+    ]
+    assert result.objects

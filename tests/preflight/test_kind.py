@@ -1,0 +1,119 @@
+"""Kind and launcher go together on the cluster, or a finding says which kinds can."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from make import CLUSTER, make_cluster, make_job_file, make_specs
+from trainyard.findings import Finding
+from trainyard.kinds import Resolved
+from trainyard.preflight import jobs
+
+KUBEFLOW = {
+    "mpi-operator": {"version": "0.8.0", "managed": False},
+    "training-operator": {"version": "1.9.4", "managed": False},
+}
+SERVERS = {"ps": {"pool": "cpu", "cpusPerNode": 2}}
+
+
+def outcome(*, operators: tuple[str, ...] = (), **job: Any) -> tuple[Resolved | None, list[Finding]]:
+    """Return the run of a job and what is wrong with it, on a cluster that has some of Kubeflow's operators too."""
+    more = {name: KUBEFLOW[name] for name in operators}
+    cluster = make_cluster(operators={**CLUSTER["operators"], **more})
+    specs = make_specs(make_job_file(**job), clusters={"test": cluster})
+    return jobs.check(specs, specs.jobs[0])
+
+
+CHOSEN = {
+    "ssh from the one kind that has keys": ({"launcher": "mpirun", "operators": ("mpi-operator",)}, "MPIJob"),
+    "several roles in a JobSet": ({"launcher": "tensorflow", "roles": SERVERS}, "JobSet"),
+    "a TFJob where the job says so": (
+        {"launcher": "tensorflow", "roles": SERVERS, "kind": "TFJob", "operators": ("training-operator",)},
+        "TFJob",
+    ),
+    "a single pod needs nothing of its kind": ({"launcher": "python", "nodes": 1, "processes_per_node": 1}, "JobSet"),
+}
+
+
+@pytest.mark.parametrize(("job", "kind"), CHOSEN.values(), ids=CHOSEN)
+def test_a_job_that_names_no_kind_gets_one_that_gives_what_its_launcher_needs(job, kind):
+    """The first of the cluster's that can carry it."""
+    run, findings = outcome(**job)
+    assert findings == []
+    assert run is not None
+    assert run.kind.name == kind
+
+
+WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
+    "no kind of the cluster has keys": (
+        {"launcher": "mpirun"},
+        "run/pair",
+        "launcher",
+        "kinds that can: none on this cluster",
+    ),
+    "the kind that the job names has none": (
+        {"launcher": "mpirun", "kind": "JobSet", "operators": ("mpi-operator",)},
+        "run/pair",
+        "kind",
+        "kinds that can: MPIJob",
+    ),
+    "a kind without ranks": (
+        {"launcher": "torchrun", "kind": "MPIJob", "operators": ("mpi-operator",)},
+        "run/pair",
+        "kind",
+        "kinds that can: Job, JobSet",
+    ),
+    "roles that the kind does not have": (
+        {"launcher": "tensorflow", "kind": "Job", "roles": SERVERS},
+        "run/roles",
+        "roles.ps",
+        "kinds that can: JobSet",
+    ),
+    "a topology that several roles ask for": (
+        {"launcher": "tensorflow", "roles": SERVERS, "topology": {"required": "rack"}},
+        "tas-roles",
+        "topology.required",
+        "use preferred, or one role",
+    ),
+    "no room for a role that nobody wrote": (
+        {
+            "launcher": "mpirun",
+            "operators": ("mpi-operator",),
+            "nodes": 4,
+            "cpus_per_node": 207,
+            "memory_per_node": "1933Gi",
+        },
+        "run/implied-role",
+        "cpusPerNode",
+        "finds no room: workers fill pool 'gpu'; write roles: {launcher: {pool: …}}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("job", "rule", "path", "end"), WRONG.values(), ids=WRONG)
+def test_what_does_not_go_together_is_said_at_the_field_to_change(job, rule, path, end):
+    """One finding, with the kinds that can or what else helps."""
+    found = [(finding.rule, finding.path, finding.message) for finding in outcome(**job)[1]]
+    found = [each for each in found if each[0] != "kq-max-quota"]
+    assert [(name, place) for name, place, _ in found] == [(rule, path)]
+    assert found[0][2].endswith(end)
+
+
+@pytest.mark.parametrize("job", [job for job, *_ in WRONG.values()], ids=WRONG)
+def test_messages_keep_the_style(job):
+    """One sentence of at most 20 words, without a full stop."""
+    for finding in outcome(**job)[1]:
+        assert len(finding.message.split()) <= 20, finding.message
+        assert not finding.message.endswith(".")
+
+
+def test_an_implied_role_finds_room_where_the_workers_size_is_derived():
+    """The workers then leave what it needs, on every node that they may share with it."""
+    run, findings = outcome(launcher="mpirun", operators=("mpi-operator",), nodes=4)
+    assert findings == []
+    assert run is not None
+    starter = run.sizing.role("launcher")
+    assert run.sizing.worker.cpus.value + starter.cpus.value <= 208
+    assert not starter.trains

@@ -1,0 +1,33 @@
+"""Patches may name what a run consists of, and what is inside its workload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from make import make_resolved
+from trainyard.preflight.patches import patchable
+
+PATCHABLE: dict[str, tuple[str, dict[str, Any], set[str]]] = {
+    "a Job of one pod": ("Job", {"nodes": 1}, {"Job", "Pod"}),
+    "a Job of several pods": ("Job", {"nodes": 2}, {"Job", "Pod", "Service"}),
+    "a JobSet with files": (
+        "JobSet",
+        {"files": [{"source": "a.yaml", "mountPath": "/etc/a"}], "contents": {"a.yaml": "1"}},
+        {"JobSet", "Job", "Pod", "ConfigMap"},
+    ),
+    "an MPIJob, whose launcher has files": (
+        "MPIJob",
+        {"launcher": "mpirun"},
+        {"MPIJob", "Pod", "ConfigMap"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "job", "expected"), PATCHABLE.values(), ids=PATCHABLE)
+def test_what_patches_may_name(kind, job, expected):
+    """What is not there cannot be patched, and what a patch would remove is there before."""
+    assert patchable(make_resolved(kind=kind, **job)) == expected
+    removed = [{"object": kind, "merge": {"spec": None}, "reason": "a test"}]
+    assert patchable(make_resolved(kind=kind, patches=removed, **job)) == expected

