@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from trainyard.documents import Document, Path, format_path
+from trainyard.documents.rules import ITEMS, NESTED, OBJECT, TYPED
 from trainyard.findings import Finding, Location, ObjectRef
+from trainyard.rules import Rule
 
 MISSING: Final = object()
 
@@ -155,7 +157,7 @@ def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | No
     root = document.value
     if not isinstance(root, dict):
         message = f"document is {_article(root)}; an object with apiVersion and kind is wanted"
-        yield None, Finding("decode/not-an-object", "decode", message, document.location())
+        yield None, OBJECT.of(document.location(), message)
         return
     if "items" not in root or not _text(root.get("kind")):
         yield _object(Manifest(document, root))
@@ -163,14 +165,14 @@ def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | No
     items = [] if root["items"] is None else root["items"]
     if not isinstance(items, list):
         message = f"items is {_article(items)}; a list of objects is wanted"
-        yield None, _problem("decode/items", message, Manifest(document, root), ("items",))
+        yield None, _problem(ITEMS, message, Manifest(document, root), ("items",))
         return
     kind, api_version = _text(root.get("kind")).removesuffix("List"), _text(root.get("apiVersion"))
     for index, item in enumerate(items):
         base: Path = ("items", index)
         if not isinstance(item, dict):
             message = f"item {index} is {_article(item)}; an object with apiVersion and kind is wanted"
-            yield None, _problem("decode/not-an-object", message, Manifest(document, root), base)
+            yield None, _problem(OBJECT, message, Manifest(document, root), base)
             continue
         typed = item.get("kind") or item.get("apiVersion")
         value = item if typed else {**item, "apiVersion": api_version, "kind": kind}
@@ -180,7 +182,7 @@ def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | No
 def _object(manifest: Manifest) -> tuple[Manifest | None, Finding | None]:
     if manifest.base and isinstance(manifest.value.get("items"), list) and manifest.kind.endswith("List"):
         message = f"a {manifest.kind} stands inside a list; write its items out"
-        return None, _problem("decode/nested-list", message, manifest, ("kind",))
+        return None, _problem(NESTED, message, manifest, ("kind",))
     for name in ("apiVersion", "kind"):
         value = manifest.value.get(name)
         if isinstance(value, str) and value:
@@ -192,12 +194,12 @@ def _object(manifest: Manifest) -> tuple[Manifest | None, Finding | None]:
             message = f"{name} is missing, but {near!r} is there; keys are told apart by case"
         else:
             message = f"{name} is missing; every object needs apiVersion and kind"
-        return None, _problem(f"decode/{name.lower()}", message, manifest, (name,))
+        return None, _problem(TYPED[name], message, manifest, (name,))
     return manifest, None
 
 
-def _problem(rule: str, message: str, manifest: Manifest, path: Path) -> Finding:
-    return Finding(rule, "decode", message, manifest.location(path), object=manifest.ref, path=format_path(path))
+def _problem(rule: Rule, message: str, manifest: Manifest, path: Path) -> Finding:
+    return replace(rule.of(manifest.location(path), message), object=manifest.ref, path=format_path(path))
 
 
 def _child(value: Any, part: str | int) -> Any:

@@ -75,7 +75,11 @@ def test_python_policies_import_checks_alone(path):
 
 
 BROKEN = {
-    "a module that does not import": ("x.py", "import nowhere_at_all", "cannot be imported"),
+    "a module that does not import": (
+        "x.py",
+        '"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""\nimport nowhere',
+        "cannot be imported",
+    ),
     "a module without a check": ("x.py", '"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""', "cannot be imported"),
     "a module that gives no reason": ("x.py", '"""T.\n\nFix: f.\nSource: s.\n"""\ncheck = print', "has no 'Why:'"),
     "an object of another kind": ("x.yaml", "kind: Job\nmetadata: {name: x}", "ValidatingAdmissionPolicy named 'x'"),

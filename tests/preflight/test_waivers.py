@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from make import CLUSTER, JOB, write_repository
 from trainyard import preflight
 from trainyard.checks.repository import validate_repository
@@ -93,6 +94,7 @@ def object_of(job: str, **labels: str) -> str:
 def tree(root: Path, waive: dict[str, str]) -> Path:
     """Write a repository with the objects of two runs whose queue does not exist; one job has waivers."""
     write_repository(root, jobs={"nlp/one": {**SMALL, "waive": waive}, "nlp/two": SMALL})
+    (root / ".tools").symlink_to(ROOT / ".tools")
     for job in ("one", "two"):
         folder = root / f"generated/test/runs/nlp/{job}-abcdefgh"
         folder.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from make import CLUSTER, JOB, TEAM, write_repository
 from repo import Repo
 from trainyard.checks.repository import validate_repository
@@ -225,6 +226,7 @@ def test_an_object_that_changed_is_not_frozen(tree: Repo) -> None:
 def test_an_old_error_in_the_specs_hides_no_other_in_the_tree(repo: Repo) -> None:
     """`validate` takes what stood in a frozen job's file for a warning, as `synth` does, and judges the objects."""
     older_job(repo)
+    (repo.root / ".tools").symlink_to(ROOT / ".tools")
     result = validate_repository(repo.root)
     assert [(each.severity, each.frozen) for each in result.findings if each.location.file.startswith("jobs/")] == [
         (Severity.WARNING, True)

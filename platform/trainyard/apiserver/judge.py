@@ -10,7 +10,7 @@ from trainyard.apiserver import core, webhooks
 from trainyard.apiserver.catalog import Catalog, Kind, Missing
 from trainyard.apiserver.meta import metadata
 from trainyard.apiserver.prepare import Preparation, Prepared
-from trainyard.apiserver.problems import UNKNOWN, Problem
+from trainyard.apiserver.problems import UNKNOWN, Problem, Rule
 from trainyard.apiserver.validations.kept import Rulebook
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Layer, Location, Severity
@@ -22,6 +22,25 @@ if TYPE_CHECKING:
 Verdict = Literal["valid", "invalid", "unknown"]
 
 POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
+
+
+DEPRECATED = Rule(
+    "schema/deprecated",
+    "the definition of the kind",
+    title="An object is written in a version of its kind that is not on its way out.",
+    severity=Severity.WARNING,
+)
+NAMESPACE = Rule(
+    "meta/namespace-exists",
+    "k8s.io/apiserver v0.35.4 pkg/admission/plugin/namespace/lifecycle/admission.go",
+    title="The namespace of an object exists.",
+)
+UNKNOWN_KIND = Rule(
+    "schema/unknown-kind",
+    "API discovery",
+    title="The kind of an object is served by the cluster's Kubernetes, its operators or a definition at hand.",
+    may_warn=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +112,7 @@ class Judge:
             yield from self._namespace(manifest)
         yield from self._rules(manifest, kind, value, old, refused, malformed=malformed)
         if kind.deprecated:
-            problem = Problem(("apiVersion",), "schema/deprecated", kind.deprecated, f"{kind.project} {kind.release}")
+            problem = Problem(("apiVersion",), DEPRECATED.id, kind.deprecated, f"{kind.project} {kind.release}")
             yield self._finding(manifest, problem, "schema", Severity.WARNING)
 
     def _rules(
@@ -162,16 +181,14 @@ class Judge:
         name = manifest.namespace or "default"
         if self.namespaces is not None and name not in self.namespaces:
             message = f"namespace {name!r} does not exist on this cluster"
-            problem = Problem(
-                ("metadata", "namespace"), "meta/namespace-exists", message, "kube-apiserver NamespaceLifecycle"
-            )
+            problem = Problem(("metadata", "namespace"), NAMESPACE.id, message, NAMESPACE.source)
             yield self._finding(manifest, problem, "meta")
 
     def _unknown(self, manifest: Manifest, why: Missing) -> Judgement:
         """Return the verdict on a kind that nothing here serves: it fails unless it is allowed."""
         names = {manifest.kind, f"{manifest.group}/{manifest.kind}"}
         severity = Severity.WARNING if names & self.allow_unknown else Severity.ERROR
-        problem = Problem(("kind",), "schema/unknown-kind", why.message, "API discovery")
+        problem = Problem(("kind",), UNKNOWN_KIND.id, why.message, UNKNOWN_KIND.source)
         return Judgement(manifest, "unknown", (self._finding(manifest, problem, "schema", severity),))
 
     def _finding(

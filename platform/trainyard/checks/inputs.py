@@ -12,6 +12,7 @@ from trainyard.documents import load
 from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location, Severity
 from trainyard.manifests import Manifest, expand
+from trainyard.rules import Rule
 from trainyard.system import files
 from trainyard.system.repository import GENERATED
 from trainyard.tree import layout
@@ -20,6 +21,25 @@ SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
 RECORDS = re.compile(rf"(^|/){GENERATED}/[^/]+/({'|'.join(layout.OF_NO_SERVER)})")
 """Files of a generated tree that are for no API server: our own records, and what belongs into node images."""
+
+NO_FILES = Rule(
+    id="decode/no-files",
+    title="A folder that is named holds manifests.",
+    why="nothing is judged, and nothing says so",
+    fix="name another folder",
+    source="docs/apiserver.md",
+    layer="decode",
+    severity=Severity.WARNING,
+)
+UNREADABLE = Rule(
+    id="decode/unreadable",
+    title="A file that is named can be read.",
+    why="it is not judged",
+    fix="mend its permissions, or leave it out",
+    source="docs/apiserver.md",
+    layer="decode",
+    may_warn=True,
+)
 
 Report = Callable[[Finding], None]
 
@@ -53,7 +73,7 @@ def below(folder: Path, report: Report) -> Iterator[tuple[str, bytes]]:
             yield from read(file, report, Severity.WARNING if linked else Severity.ERROR)
     if not count:
         message = f"folder {str(folder)!r} holds no file that ends in {', '.join(SUFFIXES)}; name another"
-        report(Finding("decode/no-files", "decode", message, Location(folder.as_posix()), Severity.WARNING))
+        report(NO_FILES.of(Location(folder.as_posix()), message))
 
 
 def is_manifest(file: Path) -> bool:
@@ -67,7 +87,7 @@ def read(path: Path, report: Report, severity: Severity = Severity.ERROR) -> Ite
         yield path.as_posix(), path.read_bytes()
     except OSError as error:
         message = f"file cannot be read: {(error.strerror or str(error)).lower()}"
-        report(Finding("decode/unreadable", "decode", message, Location(path.as_posix()), severity))
+        report(UNREADABLE.of(Location(path.as_posix()), message, severity=severity))
 
 
 def decode(name: str, data: bytes) -> tuple[list[Manifest], list[Finding]]:

@@ -10,6 +10,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,17 @@ from trainyard.apiserver.catalog.overlap import OWNERS
 from trainyard.apiserver.catalog.served import INPUTS
 from trainyard.errors import ToolError
 from trainyard.findings import Finding, Location, ObjectRef
+from trainyard.rules import Rule
 from trainyard.system import cache, kubeconform, process
 
-RULE = "schema/kubeconform"
-SOURCE = f"kubeconform {kubeconform.VERSION}"
+RULE = Rule(
+    id="schema/kubeconform",
+    title="A second engine takes what ours takes.",
+    why="one of the two engines is wrong about the object, and the server may refuse it",
+    fix="mend the field; if the server takes it as it is, report it to Trainyard",
+    source=f"kubeconform {kubeconform.VERSION}",
+    layer="schema",
+)
 TEMPLATE = (
     '{{ if eq .Group "v1" }}core{{ else }}{{ .Group }}{{ end }}/{{ .ResourceKind }}_{{ .ResourceAPIVersion }}.json'
 )
@@ -129,15 +137,9 @@ def findings(file: str, data: bytes, results: Sequence[Result], catalog: Catalog
                 continue
             path = field(pointer, document)
             location = document.location(path) if document else Location(file)
-            yield Finding(
-                rule=RULE,
-                layer="schema",
-                message=f"kubeconform: {message}",
-                location=location,
-                object=reference(result, document),
-                path=documents.format_path(path) if path else None,
-                source=SOURCE,
-            )
+            found = RULE.of(location, f"kubeconform: {message}")
+            about = documents.format_path(path) if path else None
+            yield replace(found, object=reference(result, document), path=about)
 
 
 def complaints(message: str) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import yaml
@@ -11,20 +12,11 @@ from trainyard.documents.construct import construct
 from trainyard.documents.nodes import compose
 from trainyard.documents.positions import Document
 from trainyard.documents.problem import Problem, Remarkable, Unreadable
+from trainyard.documents.rules import RULES
 from trainyard.documents.stream import recoded, split, whole_file_problem
 from trainyard.findings import Finding, Location, Severity, format_path
 
 EMPTY = "decode/empty-file"
-WARNINGS = {EMPTY, "decode/text-after-end"}
-
-OURS = {"decode/size", "decode/depth", EMPTY}
-STREAM = {"decode/separator", "decode/text-after-end"}
-SOURCES = {
-    **dict.fromkeys(OURS, None),
-    **dict.fromkeys(STREAM, "kubernetes/apimachinery v0.35.4 pkg/util/yaml/decoder.go"),
-    "decode/alias-expansion": "yaml/go-yaml v2.4.3 decode.go",
-}
-"""Upstream files that refuse alike; limits of our own have none."""
 
 
 def load(data: bytes, *, file: str, first_line: int = 1) -> tuple[list[Document], list[Finding]]:
@@ -43,7 +35,7 @@ def load(data: bytes, *, file: str, first_line: int = 1) -> tuple[list[Document]
     for text, line, problem in split(data, first_line):
         found, problems = ([], [problem]) if problem else _read(text, line, memo)
         findings += [_finding(each, file, index) for each in problems]
-        refused = any(each.rule not in WARNINGS for each in problems)
+        refused = any(RULES[each.rule].severity is Severity.ERROR for each in problems)
         for value, source, first_line, column in found:
             documents.append(Document(file, index, value, source, first_line, column, refused))
             index += 1
@@ -110,12 +102,5 @@ def _json_documents(text: str, line: int) -> list[Found]:
 
 
 def _finding(problem: Problem, file: str, index: int | None) -> Finding:
-    return Finding(
-        problem.rule,
-        "decode",
-        problem.message,
-        Location(file, problem.line, problem.column, index),
-        Severity.WARNING if problem.rule in WARNINGS else Severity.ERROR,
-        path=None if problem.path is None else format_path(problem.path),
-        source=SOURCES.get(problem.rule, "kubernetes-sigs/yaml v1.6.0 yaml.go"),
-    )
+    found = RULES[problem.rule].of(Location(file, problem.line, problem.column, index), problem.message)
+    return found if problem.path is None else replace(found, path=format_path(problem.path))

@@ -17,6 +17,7 @@ from trainyard.system.git import Git
 from trainyard.system.repository import GENERATED, JOBS, SETTINGS, is_repository
 from trainyard.tree.commit import ASK, base_commit
 from trainyard.tree.disk import CACHE, Disk
+from trainyard.tree.rules import STALE
 from trainyard.tree.snapshot import Snapshot, from_disk, from_git, settings
 from trainyard.tree.wanted import wanted
 
@@ -70,4 +71,4 @@ def behind(root: Path, git: Git, commit: str | None, disk: Disk, now: Snapshot) 
         entry = now.active.get(each.key)
         if (entry.name if entry else None) != (None if each.retired else each.run):
             message = f"generated/ does not have what this file says of job {each.job!r}; run `trainyard synth` first"
-            yield Finding("run/stale", "run", message, each.location)
+            yield STALE.of(each.location, message)

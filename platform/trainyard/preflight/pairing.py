@@ -43,6 +43,7 @@ NEAR = Rule(
     fix="take a known release; `trainyard synth` names the nearest",
     source=DOCS,
     layer="pairing",
+    severity=Severity.WARNING,
 )
 TOO_OLD = Rule(
     id="pairing/too-old",
@@ -59,6 +60,7 @@ KUBERNETES = Rule(
     fix="take a release that names this Kubernetes",
     source=DOCS,
     layer="pairing",
+    may_warn=True,
 )
 NEEDS = Rule(
     id="pairing/needs",
@@ -165,7 +167,7 @@ def check_release(site: Site, source: Source) -> Iterator[Finding]:
     found = site.known
     if order(found) != order(site.version):
         message = f"{site.name} {site.version} is not known here; the nearest known release {found} is used instead"
-        yield NEAR.at(source, path, message, severity=Severity.WARNING)
+        yield NEAR.at(source, path, message)
     yield from check_version(site.name, site.version, site.facts, site.cluster, source, path)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from trainyard.documents import Document, Path, format_path
-from trainyard.findings import Finding, Location
+from trainyard.documents import Document, Path
+from trainyard.findings import Location
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.repository import Repository
@@ -45,11 +45,6 @@ class JobFile:
     source: Source
     contents: Mapping[str, str] = field(default_factory=dict)
     """Text of each `files[].source`."""
-
-    def problem(self, rule: str, path: Path, message: str, *, key: bool = False) -> Finding:
-        """Return a finding at a field of the job; where a program makes many jobs, it says which."""
-        location = self.source.location(path, key=key)
-        return Finding(f"spec/{rule}", "spec", self.source.prefix + message, location, path=format_path(path) or None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from trainyard.synth import in_use, runs
 from trainyard.synth.render.text import Rendered
 from trainyard.synth.runs import Decision
 from trainyard.synth.write import Tree
-from trainyard.system.repository import GENERATED
 from trainyard.tree import index, layout, ledger
 from trainyard.tree.ledgers import JobKey
+from trainyard.tree.rules import FROZEN, place
 from trainyard.tree.snapshot import Snapshot
 from trainyard.tree.wanted import Wanted
 
@@ -109,9 +109,9 @@ def verify(decision: Decision, base: Snapshot) -> None:
             decision.frozen.remove(each)
             decision.fresh.append(each)
         elif ledger.digest_of_bytes(dict(contents)) != entry.files:
-            place = Location(f"{GENERATED}/{each.cluster}/{each.folder}")
+            where = place(f"{each.cluster}/{each.folder}")
             message = f"files of the frozen run {each.run!r} are not those of its ledger; restore them"
-            decision.findings.append(Finding("run/frozen", "run", message, place))
+            decision.findings.append(FROZEN.of(where, message))
 
 
 def unlike(entries: Mapping[JobKey, ledger.Entry], base: Snapshot) -> Iterable[Finding]:
@@ -119,6 +119,6 @@ def unlike(entries: Mapping[JobKey, ledger.Entry], base: Snapshot) -> Iterable[F
     for key, entry in entries.items():
         before = next((each for each in base.ledgers.get(key, ()) if each.name == entry.name), None)
         if before and before.files != entry.files:
-            place = Location(f"{GENERATED}/{key[0]}/{layout.run_folder(key[1], entry.name)}")
+            where = place(f"{key[0]}/{layout.run_folder(key[1], entry.name)}")
             message = f"files of the frozen run {entry.name!r} are gone and would come out different now; restore them"
-            yield Finding("run/frozen", "run", message, place)
+            yield FROZEN.of(where, message)

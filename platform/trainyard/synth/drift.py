@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.findings import Finding, Location, Severity
+from trainyard.findings import Finding, Severity
 from trainyard.synth.runs import Decision
 from trainyard.synth.write import Changes, Tree
-from trainyard.system.repository import GENERATED
 from trainyard.tree import layout
+from trainyard.tree.rules import FOREIGN, FROZEN, IN_THE_WAY, LEDGER, LEFTOVER, STALE, UNKNOWN, place
 
 
 def strangers(changes: Changes, *, checking: bool) -> Iterator[Finding]:
@@ -20,16 +20,16 @@ def strangers(changes: Changes, *, checking: bool) -> Iterator[Finding]:
     weight = Severity.ERROR if checking else Severity.WARNING
     for path in changes.blocking:
         message = "this is in the way of a folder or file that synth writes; remove it"
-        yield _finding("run/in-the-way", path, message)
+        yield IN_THE_WAY.of(place(path), message)
     for path in changes.foreign:
         message = "no synth made this file and no spec owns it, so it stays; move it elsewhere"
-        yield _finding("run/foreign-file", path, message, weight)
+        yield FOREIGN.of(place(path), message, severity=weight)
     for path in changes.overwrite:
         message = "no synth made this file, but a spec owns its name, so synth replaces it"
-        yield _finding("run/foreign-file", path, message, weight)
+        yield FOREIGN.of(place(path), message, severity=weight)
     for path in changes.leftover if checking else ():
         message = "this is what a killed synth left of a file; remove it, or run `trainyard synth`"
-        yield _finding("run/leftover", path, message)
+        yield LEFTOVER.of(place(path), message)
 
 
 def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]:
@@ -42,23 +42,19 @@ def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]
         folder = layout.run_of(path)
         if folder in frozen:
             message = "this file belongs to a frozen run and is not as at the base; restore it with `trainyard synth`"
-            yield _finding("run/frozen", path, message)
+            yield FROZEN.of(place(path), message)
         elif folder and folder not in asked:
             unknown.setdefault(folder, path)
         elif path in tree.kept:
             message = "this ledger is not as at the base; its entries are never removed or rewritten"
-            yield _finding("run/ledger", path, message)
+            yield LEDGER.of(place(path), message)
         else:
             others += path not in changes.foreign
     for folder in sorted(unknown):
         name = folder.rpartition("/")[2]
         what = "remove its folder" if unknown[folder] in changes.foreign else "run `trainyard synth`"
         message = f"run {name!r} is asked for by no job; {what}, and write a job for what should run"
-        yield _finding("run/unknown", folder, message)
+        yield UNKNOWN.of(place(folder), message)
     if others:
         message = f"{others} {'file differs' if others == 1 else 'files differ'} from the specs; run `trainyard synth`"
-        yield Finding("run/stale", "run", message, Location(GENERATED))
-
-
-def _finding(rule: str, path: str, message: str, severity: Severity = Severity.ERROR) -> Finding:
-    return Finding(rule, "run", message, Location(f"{GENERATED}/{path}".rstrip("/")), severity)
+        yield STALE.of(place(), message)

@@ -11,6 +11,7 @@ from trainyard.findings import Finding, Location
 from trainyard.synth.write import Tree
 from trainyard.tree import index, layout
 from trainyard.tree.references import CLUSTER_WIDE, KINDS, Reference, references
+from trainyard.tree.rules import IN_USE
 from trainyard.tree.snapshot import Snapshot
 from trainyard.tree.wanted import Wanted
 
@@ -46,8 +47,7 @@ def check(
         for target, runs in sorted(users.items()):
             shown = ", ".join(sorted(runs)[:SHOWN]) + (f" and {len(runs) - SHOWN} more" if len(runs) > SHOWN else "")
             message = f"{target.what} {target.name!r} is gone from {cluster!r}, but runs need it: {shown}"
-            fix = "retire these runs first, or keep it under this name"
-            yield Finding("run/in-use", "run", message, locate(missing[target]), fix=fix)
+            yield IN_USE.of(locate(missing[target]), message, fix=IN_USE.fix)
 
 
 def removed(base: Snapshot, tree: Tree, cluster: str) -> dict[Target, index.Entry]:

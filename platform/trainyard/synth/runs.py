@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from trainyard.findings import Finding, Location
 from trainyard.system.repository import JOBS, job_file
 from trainyard.tree import layout, ledger
 from trainyard.tree.ledgers import JobKey
+from trainyard.tree.rules import JOB_GONE, LIVE, NAME_USED
 from trainyard.tree.snapshot import Snapshot
 from trainyard.tree.wanted import Wanted
 
@@ -34,7 +35,7 @@ def decide(jobs: Iterable[Wanted], base: Snapshot, *, live: bool, setting: Locat
         decision = Decision(fresh=[each for each in jobs if not each.retired])
         if base.live:
             message = "live is false, but true at the base; clusters sync this repository, so keep it true"
-            decision.findings.append(Finding("run/live", "run", message, setting, path="live"))
+            decision.findings.append(replace(LIVE.of(setting, message), path="live"))
         return decision
     decision = Decision(findings=list(base.findings))
     by_job = {(each.team, each.job): each for each in jobs}
@@ -59,8 +60,7 @@ def place(each: Wanted, base: Snapshot, decision: Decision) -> None:
         decision.frozen.append(each)
     else:
         message = f"run {each.run!r} was {before.state} and never comes back; set run: {next_number(each, past)}"
-        fix = "raise `run:` to run the same spec again"
-        decision.findings.append(Finding("run/name-used", "run", message, each.location, path="run", fix=fix))
+        decision.findings.append(replace(NAME_USED.of(each.location, message, fix=NAME_USED.fix), path="run"))
 
 
 def next_number(each: Wanted, past: Mapping[str, ledger.Entry]) -> int:
@@ -89,7 +89,7 @@ def gone(key: JobKey, past: Sequence[ledger.Entry], base: Snapshot, jobs: Sequen
     renamed = next((each.job if each.team == team else f"{each.team}/{each.job}" for each in new), None)
     what = f"its file is now {renamed!r}" if renamed else "its file is gone"
     message = f"job {job!r} is not retired at the base, but {what}; restore it, set retired: true, delete it later"
-    return Finding("run/job-gone", "run", message, Location(file), fix="retire the job in a change of its own first")
+    return JOB_GONE.of(Location(file), message, fix=JOB_GONE.fix)
 
 
 def finish(decision: Decision, fresh: Mapping[JobKey, ledger.Entry]) -> dict[JobKey, tuple[ledger.Entry, ...]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from trainyard.errors import ToolError
-from trainyard.findings import Finding, Location, Severity
+from trainyard.findings import Finding
 from trainyard.system.cache import Cache
 from trainyard.system.git import Git
 from trainyard.system.repository import GENERATED
 from trainyard.tree.commit import base_commit
 from trainyard.tree.disk import Disk
+from trainyard.tree.rules import UNPROVEN, place
 from trainyard.tree.snapshot import Snapshot, from_disk, from_git
 
 
@@ -44,4 +45,4 @@ def find_base(
 
 def unproven(message: str) -> Finding:
     """Return the warning that something could not be looked at."""
-    return Finding("run/unproven", "run", message, Location(GENERATED), Severity.WARNING)
+    return UNPROVEN.of(place(), message)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trainyard.findings import Finding, Location
-from trainyard.system.repository import GENERATED
+from trainyard.findings import Finding
 from trainyard.tree.ledgers import JobKey
+from trainyard.tree.rules import HARDWARE, place
 from trainyard.tree.snapshot import Snapshot
 
 
@@ -23,7 +23,4 @@ def hardware_with_runs(base: Snapshot, files: Mapping[str, str], runs: Mapping[J
         names = sorted(set(before.values()) ^ set(after.values()))
         if names:
             message = f"one change drains nodes of {cluster!r} and touches its runs ({names[0]}); make it two changes"
-            fix = "merge the hardware first, sync it, then the runs"
-            yield Finding(
-                "run/hardware-with-runs", "run", message, Location(f"{GENERATED}/{cluster}/hardware"), fix=fix
-            )
+            yield HARDWARE.of(place(f"{cluster}/hardware"), message, fix=HARDWARE.fix)

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.documents import load
-from trainyard.findings import Finding, Location
+from trainyard.findings import Finding
 from trainyard.system import cache, files
 from trainyard.system.cache import Cache
 from trainyard.system.git import Git, blob_id
 from trainyard.system.repository import GENERATED, SETTINGS
 from trainyard.tree import index, layout, ledger
 from trainyard.tree.ledgers import JobKey, read_ledgers
+from trainyard.tree.rules import LEDGER, place
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def from_disk(folder: Path, disk: Mapping[str, str | None]) -> Snapshot:
 def unreadable(paths: Sequence[str]) -> tuple[Finding, ...]:
     """Return a finding for each ledger that cannot be read."""
     message = "this ledger cannot be read at the base; compare with a commit before the damage: --base REF"
-    return tuple(Finding("run/ledger", "run", message, Location(f"{GENERATED}/{path}")) for path in paths)
+    return tuple(LEDGER.of(place(path), message) for path in paths)
 
 
 def settings(data: bytes) -> tuple[bool, str]:

@@ -21,6 +21,7 @@ from trainyard.apiserver.validations.ratchet import Correlation, Counterparts, S
 from trainyard.apiserver.validations.tree import CompiledRule, Node, tree
 
 RULE = "cel/rule"
+ASKED = Rule(RULE, "x-kubernetes-validations of the kind's definition")
 MESSAGE_LIMIT = 5120
 """Bytes of an evaluated message: kubernetes/apiserver v0.35.4 pkg/apis/cel/config.go."""
 

@@ -68,7 +68,7 @@ def check_dropped(value: Object, node: Schema) -> Iterator[Problem]:
     metadata, time = value.get("metadata"), DECODED["meta.v1.Time"]
     created = metadata.get("creationTimestamp") if isinstance(metadata, dict) else None
     for fault in (time(created) if created is not None else None) or ():
-        yield Problem(("metadata", "creationTimestamp"), RULE.name, fault.message, RULE.source)
+        yield Problem(("metadata", "creationTimestamp"), RULE.id, fault.message, RULE.source)
     yield from _check_status(value.get("status"), (node.get("properties") or {}).get("status") or {})
 
 
@@ -81,7 +81,7 @@ def _check_status(status: Any, node: Schema) -> Iterator[Problem]:
         else:
             continue
         for fault in faults or ():
-            yield Problem(path, RULE.name, fault.message, RULE.source)
+            yield Problem(path, RULE.id, fault.message, RULE.source)
 
 
 def _leaves(value: Any, node: Schema, path: Path) -> Iterator[tuple[Path, Any, Schema]]:

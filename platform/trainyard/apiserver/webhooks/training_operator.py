@@ -44,10 +44,14 @@ JOBS: dict[str, Job] = {
 }
 
 
+RULES = {kind: job.rule for kind, job in JOBS.items()}
+PODS = {kind: Rule(f"{rule.id}-pods", _PODS) for kind, rule in RULES.items()}
+
+
 def check(review: Review) -> Iterator[Problem]:
     """Yield what is wrong with a job of the five kinds; upstream by mistake lets a PyTorchJob change its manager."""
     job = JOBS[str(review.value.get("kind"))]
-    rule = job.rule
+    rule = RULES[str(review.value.get("kind"))]
     if review.name and (detail := names.dns_label_1035(review.name)):
         yield rule.invalid(("metadata", "name"), review.name, detail)
     manager = inner(review.spec, "runPolicy").get("managedBy")
@@ -102,7 +106,7 @@ def _check_roles(review: Review, job: Job, specs: Object, rule: Rule) -> Iterato
 def reconcile(review: Review) -> Iterator[Problem]:
     """Yield mounts of volumes that a job's pods do not have: their creation is refused for ever."""
     job = JOBS[str(review.value.get("kind"))]
-    rule = Rule(f"{job.rule.name}-pods", _PODS)
+    rule = PODS[str(review.value.get("kind"))]
     specs = inner(review.spec, job.field)
     for role in specs:
         pod = inner(specs, role, "template", "spec")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
+from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import JobFile
 from trainyard.system.repository import JOBS
 
@@ -46,16 +47,16 @@ def check(job: JobFile, sizes: Mapping[str, int]) -> Iterator[Finding]:
         if size is None:
             beside = [path.removeprefix(folder) for path in sizes if path.startswith(folder)]
             near = did_you_mean(file.source, beside, limit=4)
-            yield job.problem(
-                "missing-small-file", place, f"file {file.source!r} does not exist beside the job; {near}"
+            yield RULES["missing-small-file"].at(
+                job.source, place, f"file {file.source!r} does not exist beside the job; {near}"
             )
         elif not KEY.fullmatch(name):
             message = f"file name {name!r} should have letters, digits, '-', '_' and '.' only; rename the file"
-            yield job.problem("file-name", place, message)
+            yield RULES["file-name"].at(job.source, place, message)
         total += size or 0
     if total > MAX_TOTAL:
         message = f"files have {total} bytes together, but a ConfigMap holds {MAX_TOTAL}; put large data on a volume"
-        yield job.problem("file-size", ("files",), message)
+        yield RULES["file-size"].at(job.source, ("files",), message)
 
 
 def decode(job: JobFile, read: Callable[[str], bytes]) -> tuple[dict[str, str], list[Finding]]:
@@ -67,5 +68,5 @@ def decode(job: JobFile, read: Callable[[str], bytes]) -> tuple[dict[str, str], 
             texts[file.source] = read(f"{JOBS}/{job.team}/{file.source}").decode()
         except UnicodeDecodeError:
             message = f"file {file.source!r} is no UTF-8 text; put binary data on a volume"
-            findings.append(job.problem("file-encoding", ("files", index, "source"), message))
+            findings.append(RULES["file-encoding"].at(job.source, ("files", index, "source"), message))
     return texts, findings

@@ -11,6 +11,7 @@ from trainyard.findings import Finding, Severity
 from trainyard.specs.models.base import Spec
 from trainyard.specs.reading import problems
 from trainyard.specs.reading.layout import problem
+from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import Source
 
 S = TypeVar("S", bound=Spec)
@@ -24,7 +25,7 @@ def read(path: str, data: bytes) -> tuple[Source | None, list[Finding]]:
         return None, findings or [problem("empty-file", path, "file is empty; write a spec into it or delete it")]
     if len(documents) > 1:
         message = f"file has {len(documents)} documents; write one spec a file"
-        findings.append(Finding("spec/several-documents", "spec", message, documents[1].location()))
+        findings.append(RULES["several-documents"].of(documents[1].location(), message))
     return Source(path, documents[0]), findings
 
 

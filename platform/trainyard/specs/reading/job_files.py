@@ -11,6 +11,7 @@ from trainyard.specs.models.job import Job
 from trainyard.specs.models.team import Team
 from trainyard.specs.reading import document, layout
 from trainyard.specs.reading.layout import Place, problem
+from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import JobFile, Source
 from trainyard.system.repository import JOBS, TEAMS
 
@@ -115,5 +116,5 @@ def once(jobs: Iterable[JobFile]) -> tuple[list[JobFile], list[Finding]]:
         if taken is not job:
             other = taken.source.file.rpartition("/")[2]
             message = f"file makes job {job.name!r} a second time, beside {other}; delete or rename one"
-            findings.append(Finding("spec/duplicate-job", "spec", message, job.source.location()))
+            findings.append(RULES["duplicate-job"].of(job.source.location(), message))
     return list(first.values()), findings

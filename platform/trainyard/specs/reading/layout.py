@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from trainyard.findings import Finding, Location
 from trainyard.specs.models.base import JOB_NAME, LABEL
+from trainyard.specs.reading.rules import RULES
 from trainyard.system.files import Found
 from trainyard.system.repository import EXTRA, JOBS, TEAMS
 
@@ -44,7 +45,7 @@ class Place:
 
 def problem(rule: str, path: str, message: str) -> Finding:
     """Return a finding about a file as a whole."""
-    return Finding(f"spec/{rule}", "spec", message, Location(path, 1, 1))
+    return RULES[rule].of(Location(path, 1, 1), message)
 
 
 def text(path: str) -> str:

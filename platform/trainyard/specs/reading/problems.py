@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -10,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
+from trainyard.specs.reading.rules import RULES, VALUE
 from trainyard.specs.sources import Source
 
 LONGEST = 40
@@ -30,15 +32,14 @@ WANTED = {
 }
 """What a field should be, by pydantic's error type."""
 
-Explain = Callable[[str, ErrorDetails, Mapping[str, Any]], str]
-
 
 def findings(error: ValidationError, model: type[BaseModel], source: Source, value: Any) -> Iterator[Finding]:
     """Yield a finding for every error in a spec; `value` is what the file says, for the path and the quote."""
     for details in error.errors(include_url=False):
         rule, path, message = explain(details, model, value)
         key = details["type"] == "extra_forbidden" or details["loc"][-1:] == ("[key]",)
-        yield Finding(f"spec/{rule}", "spec", message, source.location(path, key=key), path=format_path(path) or None)
+        found = RULES.get(rule, VALUE).of(source.location(path, key=key), message)
+        yield replace(found, path=format_path(path) or None)
 
 
 def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[str, Path, str]:

@@ -15,6 +15,7 @@ from trainyard.findings import Finding, Location
 from trainyard.specs.models.job import Job
 from trainyard.specs.reading import layout, problems
 from trainyard.specs.reading.layout import Place, problem
+from trainyard.specs.reading.rules import RULES, VALUE
 from trainyard.specs.sources import JobFile, Source
 from trainyard.system import process
 
@@ -63,14 +64,14 @@ def failures(place: Place, listed: Iterable[Mapping[str, Any]]) -> Iterator[Find
     """Yield what the other process says is wrong with a program."""
     for each in listed:
         location = Location(place.path, each.get("line", 1), 1)
-        yield Finding(f"spec/{each.get('rule', 'python-error')}", "spec", str(each["message"]), location)
+        yield RULES.get(str(each.get("rule", "python-error")), VALUE).of(location, str(each["message"]))
 
 
 def validated(place: Place, item: Mapping[str, Any]) -> tuple[JobFile | None, list[Finding]]:
     """Return one job of a program, or what is wrong with its name or its fields."""
     name, source = str(item["name"]), Source(place.path, line=int(item["line"]), job=str(item["name"]))
     if wrong := misnamed(place, name):
-        return None, [Finding("spec/job-name", "spec", wrong, source.location())]
+        return None, [RULES["job-name"].of(source.location(), wrong)]
     try:
         job = Job.model_validate(item["job"], by_alias=True, by_name=False)
     except ValidationError as error:

@@ -14,6 +14,7 @@ from functools import cache
 from trainyard.apiserver.admission.podsecurity import host, privileges, profiles, users, volumes
 from trainyard.apiserver.admission.podsecurity.levels import BASELINE, RESTRICTED
 from trainyard.apiserver.admission.podsecurity.pods import Pod, Violation
+from trainyard.apiserver.problems import Rule
 
 Run = Callable[[Pod], Violation | None]
 
@@ -99,6 +100,10 @@ CHECKS = (
     ),
 )
 """In the order in which the server names what they find: baseline before restricted, by name."""
+
+
+RULES = {check.rule: Rule(check.rule, check.source, may_warn=True) for check in CHECKS}
+"""Whether pods are ever made is not always sure: then a finding only warns."""
 
 
 @cache

@@ -17,7 +17,7 @@ from trainyard.apiserver.catalog.served import Kind
 from trainyard.apiserver.cel import DYN, CompileError, Issue, Type
 from trainyard.apiserver.cel.declare import Declarations
 from trainyard.apiserver.meta.metadata import minor as minor_of
-from trainyard.apiserver.problems import Problem
+from trainyard.apiserver.problems import Problem, Rule
 from trainyard.documents import Path
 
 
@@ -33,7 +33,8 @@ Places = dict[tuple[Path, int], Issue | None]
 """Issues by expression and offset; None where a field's operand has one, so that nothing can be said of the field."""
 
 
-COMPILE, SOURCE = "cel/compile", "kubernetes v0.35.4 pkg/apis/admissionregistration/validation/validation.go"
+SOURCE = "kubernetes v0.35.4 pkg/apis/admissionregistration/validation/validation.go"
+COMPILE = Rule("cel/compile", SOURCE, title="The expressions of an admission policy compile.")
 
 
 def compilation(value: Mapping[str, Any], *, kubernetes: str) -> Iterator[Problem]:
@@ -43,7 +44,7 @@ def compilation(value: Mapping[str, Any], *, kubernetes: str) -> Iterator[Proble
     """
     for (path, _), issue in issues_of(load(value, minor=minor_of(kubernetes) - 1)).items():
         if issue is not None:
-            yield Problem(path, COMPILE, f"expression does not compile: {issue.message}", SOURCE)
+            yield Problem(path, COMPILE.id, f"expression does not compile: {issue.message}", SOURCE)
 
 
 def check(value: Mapping[str, Any], kinds: Iterable[Kind], *, minor: int) -> list[TypeIssue]:

@@ -44,10 +44,10 @@ def _check_default(
     faults = compiler.node(converted)(default)
     for fault in faults or ():
         found = fault.problem()
-        yield Problem((*path, *found.path), DEFAULT.name, found.message, DEFAULT.source)
+        yield Problem((*path, *found.path), DEFAULT.id, found.message, DEFAULT.source)
     builder = Builder(converted)
     if faults or not builder.bearing:
         return
     tree = builder.build(converted, converted, root=flag(converted, EMBEDDED))
     for broken in Visit(release, RULES).node(tree, Scope(default, None, path)):
-        yield Problem(broken.path, DEFAULT.name, broken.message, DEFAULT.source)
+        yield Problem(broken.path, DEFAULT.id, broken.message, DEFAULT.source)

@@ -172,7 +172,7 @@ def _check_template(task: Object, path: Path, namespace: str) -> Iterator[Proble
     failed = False
     for problem in (*core.check(core_defaults.apply(value, _CORE), kubernetes=_CORE), *problems):
         failed = True
-        yield Problem((*path, *problem.path), JOB.name, problem.message, f"{JOB.source}; {problem.source}")
+        yield Problem((*path, *problem.path), JOB.id, problem.message, f"{JOB.source}; {problem.source}")
     if not failed and text(task, "topologyPolicy") not in ("", "none"):
         yield from _check_numa(task, path)
 
