@@ -22,6 +22,8 @@ from trainyard.errors import SpecError
 from trainyard.findings import Location, did_you_mean
 from trainyard.kinds import Resolved
 from trainyard.manifests import Manifest
+from trainyard.operators import Site
+from trainyard.operators.install import sites
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
 from trainyard.system import files
@@ -85,8 +87,9 @@ class Checking:
             return source.location(path) if source else Location(f"platform/clusters/{name}.yaml")
 
         folder = schemas_dir(self.rules_of or self.root)
-        typed = Shelf(folder).projects()
-        projects = {operator: choice.version for operator, choice in cluster.operators.items() if operator in typed}
+        shelf = Shelf(folder)
+        typed = shelf.projects()
+        projects = {site.name: judged(site, shelf) for site in sites(cluster) if site.name in typed}
         for operator in sorted(set(cluster.operators) - set(typed)):
             result.skipped.append(
                 Skipped("schema", f"operator {operator!r} has no API types here; `make schemas` imports")
@@ -159,6 +162,14 @@ class Checking:
                 for policy in run.job.waive:
                     place = run.source.location(("waive", policy), key=True)
                     yield Waiver(policy, run.namespace, run.name, place)
+
+
+def judged(site: Site, shelf: Shelf) -> str:
+    """Return the release of an operator that its objects are judged by.
+
+    One that the schemas lack is judged as it is rendered, by the nearest that is known, which preflight has said.
+    """
+    return site.version if shelf.carries(site.name, site.version) else site.known
 
 
 def is_object(path: str) -> bool:

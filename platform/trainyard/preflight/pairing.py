@@ -16,7 +16,7 @@ from trainyard.rules import Rule
 from trainyard.sizing.fabric import RDMA, SECONDARY
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source
-from trainyard.versions import order
+from trainyard.versions import order, same
 
 DOCS = "docs/clusters.md"
 
@@ -163,7 +163,7 @@ def check_release(site: Site, source: Source) -> Iterator[Finding]:
     """Yield a release that is unknown, too old, or not said to work on the cluster's Kubernetes."""
     path: Path = (*site.at, "version")
     found = site.known
-    if order(found) != order(site.version):
+    if not same(found, site.version):
         message = f"{site.name} {site.version} is not known here; the nearest known release {found} is used instead"
         yield NEAR.at(source, path, message, severity=Severity.WARNING)
     yield from check_version(site.name, site.version, site.facts, site.cluster, source, path)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from trainyard.findings import Finding, Location, Severity, did_you_mean
+from trainyard.versions import line, nearest, order, same
 
 CORE = "kubernetes"
 NO_PROJECTS = frozenset({CORE, "charts", "trainyard"})
@@ -39,7 +39,11 @@ class Shelf:
 
     def releases(self, project: str) -> list[str]:
         """Return a project's releases, the oldest first."""
-        return sorted(_folders(self.folder / project), key=numbers)
+        return sorted(_folders(self.folder / project), key=order)
+
+    def carries(self, project: str, release: str) -> bool:
+        """Whether a release of a project is among them itself."""
+        return any(same(release, known) for known in _folders(self.folder / project))
 
     def index(self, project: str, release: str) -> list[dict[str, Any]]:
         """Return what a release serves, one entry for each version of a kind."""
@@ -71,35 +75,12 @@ def choose(
     if release is None:
         return Choice(project, known[-1]), []
     asked = release.strip().removeprefix("v")
-    name = ".".join(asked.split(".")[:2]) if project == CORE else asked
-    found = nearest(name, known)
-    if found == name:
+    found = nearest(asked, known)
+    if same(found, line(asked) if project == CORE else asked):
         return Choice(project, found), []
     message = f"{project} {asked} is not known here; the nearest known release {found} is used instead"
     finding = Finding("pairing/near-release", "pairing", message, where(project), Severity.WARNING)
     return Choice(project, found), [finding]
-
-
-def nearest(release: str, known: Iterable[str]) -> str:
-    """Return the known release with the least distance, the first number weighing most; of two, the newer."""
-    asked = numbers(release)
-
-    def distance(name: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        own = numbers(name)
-        length = max(len(own), len(asked))
-        pairs = zip(_padded(own, length), _padded(asked, length), strict=True)
-        return tuple(abs(one - two) for one, two in pairs), tuple(-number for number in own)
-
-    return release if release in (names := list(known)) else min(names, key=distance)
-
-
-def numbers(release: str) -> tuple[int, ...]:
-    """Return the numbers of a release, for comparing: (0, 19, 2) of 0.19.2."""
-    return tuple(int(digits) for digits in re.findall(r"\d+", release)[:4])
-
-
-def _padded(release: tuple[int, ...], length: int) -> tuple[int, ...]:
-    return release + (0,) * (length - len(release))
 
 
 def _folders(folder: Path) -> list[str]:

@@ -34,6 +34,7 @@ from trainyard.specs.models.base import (
     wrong,
 )
 from trainyard.specs.shapes import PciAddress, Shape, preset
+from trainyard.versions import line
 
 Shaped = Annotated[
     Annotated[Name, Tag("preset")] | Annotated[Shape, Tag("spelled out")],
@@ -275,7 +276,7 @@ class Cluster(Spec):
     @property
     def minor(self) -> str:
         """The Kubernetes minor version, such as `1.35`."""
-        return ".".join(self.kubernetes.lstrip("v").split(".")[:2])
+        return line(self.kubernetes)
 
     @property
     def levels(self) -> dict[str, str]:

@@ -16,9 +16,9 @@ from trainyard.apiserver.admission.podsecurity.pods import Violation
 from trainyard.apiserver.admission.podsecurity.registry import Check, evaluate
 from trainyard.apiserver.admission.podsecurity.templates import IDLE, made
 from trainyard.apiserver.core.shapes import Object, each, inner, text
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem
 from trainyard.apiserver.webhooks.around import Around
+from trainyard.versions import minor
 
 POD = ("", "Pod")
 
