@@ -19,8 +19,10 @@ sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tools")]
 import schemas_charts  # noqa: E402  # after the path is set
 import schemas_core  # noqa: E402
 import schemas_crds  # noqa: E402
+import schemas_json  # noqa: E402
 import schemas_tree  # noqa: E402
 from schemas_yaml import Line, dump, load  # noqa: E402
+from trainyard.system.vendored import CHARTS, INDEX  # noqa: E402
 
 UPSTREAM = "https://raw.githubusercontent.com/"
 LOCK = "lock.yaml"
@@ -48,6 +50,9 @@ def main() -> None:
     if not (args.openapi or args.crds or args.charts):
         fetch_all(args.schemas, lock, fetcher(args.upstream))
     write(args.schemas / LOCK, lock)
+    (args.schemas / CHARTS).mkdir(exist_ok=True)
+    index = schemas_json.render(schemas_charts.index(lock["charts"]))
+    (args.schemas / CHARTS / INDEX).write_text(index, encoding="utf-8", newline="\n")
 
 
 def read(file: Path) -> Lock:
@@ -97,11 +102,12 @@ def import_core(folder: Path, schemas: Path, lock: Lock) -> None:
 
 
 def import_charts(folder: Path, schemas: Path, lock: Lock) -> None:
-    """Write the default values of every chart in a folder."""
+    """Write the default values of every chart in a folder; what the lock knows beside them stays."""
     charts = list(schemas_charts.from_folder(folder))
-    schemas_charts.write(schemas / "charts", charts)
+    schemas_charts.write(schemas / CHARTS, charts)
     for chart in charts:
-        lock["charts"].setdefault(chart.name, {})[chart.version] = chart.lock
+        known = lock["charts"].setdefault(chart.name, {})
+        known[chart.version] = known.get(chart.version, {}) | chart.lock
     print(f"charts: {len(charts)}")
 
 

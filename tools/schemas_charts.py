@@ -1,4 +1,4 @@
-"""Default values of Helm charts: what a chart's values may be is judged against them."""
+"""Helm charts: default values, which a cluster's own are judged against, and where they are published."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from schemas_yaml import dump, load
 
 VALUES = "values.yaml"
 SCHEMA = "values.schema.json"
+BUNDLED = "bundled"
+OCI = "oci://"
 WORDS = frozenset({"description", "title", "$comment", "examples"})
 DATA = frozenset({"default", "enum", "const"})
 
@@ -39,10 +41,12 @@ def from_folder(folder: Path) -> Iterator[Chart]:
 
 
 def one_chart(place: Path, project: str, directory: str, name: str, origin: Mapping[str, str]) -> Chart:
-    """Read one chart; an older line than the one the table names follows its own tag."""
+    """Read one chart; an older line than the one the table names follows its own tag, spelled as the newest is."""
     newest = sources.release(origin.get("tag", directory)) == sources.release(directory)
-    published = origin.get("published version", "").split(" ")[0] if newest else ""
-    version = published if published not in ("", "-") else directory.removeprefix("chart-")
+    published = origin.get("published version", "").split(" ")[0].strip("-")
+    version = published if published and newest else directory.removeprefix("chart-")
+    if published and not published.startswith("v"):
+        version = version.removeprefix("v")
     data = (place / VALUES).read_bytes()
     files = {VALUES: digest(data)}
     schema = None
@@ -84,3 +88,23 @@ def write(folder: Path, charts: list[Chart]) -> None:
         (place / f"{chart.version}.yaml").write_text(chart.values, encoding="utf-8", newline="\n")
         if chart.schema is not None:
             (place / f"{chart.version}.schema.json").write_text(chart.schema, encoding="utf-8", newline="\n")
+
+
+def index(lock: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return what the lock says of published charts, one entry for each release, as Argo CD takes their addresses."""
+    entries = (entry(name, locked) for name, releases in sorted(lock.items()) for _, locked in sorted(releases.items()))
+    return {"charts": [each for each in entries if each is not None]}
+
+
+def entry(name: str, locked: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return one release of a chart; None for one that is published inside another, or nowhere."""
+    published = locked.get("published", BUNDLED).split(" or ")[0]
+    if published == BUNDLED or not {"project", "version"} <= locked.keys():
+        return None
+    registry = published.removeprefix(OCI)
+    return {
+        "name": name,
+        "project": locked["project"],
+        "repository": registry if registry == published else registry.removesuffix(f"/{name}"),
+        "version": locked["version"],
+    }

@@ -58,11 +58,6 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
             " add it to operators"
         ),
     ),
-    "an operator that another excludes": (
-        {"operators": but(dra_driver_nvidia_gpu={"version": "0.4.0", "managed": False})},
-        "error pairing/excludes operators.gpu-operator",
-        "gpu-operator excludes dra-driver-nvidia-gpu: it deploys the DRA driver itself, with GPUCluster; remove one",
-    ),
     "an operator too old for Kueue": (
         {"operators": but(mpi_operator={"version": "0.6.0", "managed": False})},
         "error pairing/at-least operators.mpi-operator.version",

@@ -209,7 +209,7 @@ def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:
         shared = sorted(set(first.facts.crds) & set(second.facts.crds))
         if shared:
             message = f"{second.name} and {first.name} both own {shared[0]}, each with its own versions; remove one"
-            fact = second.facts.sources.get("crds")
+            fact = second.facts.sources.get("crds", second.release.source)
             yield TWO_OWNERS.at(source, second.at, message, key=True, source=fact)
 
 

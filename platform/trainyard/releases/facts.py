@@ -56,6 +56,15 @@ class Need(Spec):
     source: Text
 
 
+class LeftOut(Spec):
+    """A definition that its API types have, and that does not count as its own here."""
+
+    name: Text
+    """The definition, as `plural.group`."""
+    why: Text
+    source: Text
+
+
 class Bundle(Spec):
     """A project that the chart brings along, switched by a value; one operator of a cluster may do so."""
 
@@ -70,7 +79,7 @@ class Bundle(Spec):
 
 
 class Facts(Spec):
-    """An operator, whatever its release."""
+    """An operator, whatever its release; `derived` says what follows from the folder `schemas/` where it is unsaid."""
 
     namespace: Name
     own_namespace: StrictBool = True
@@ -78,12 +87,15 @@ class Facts(Spec):
     pod_security: Literal["restricted", "baseline", "privileged"] = "restricted"
     """Pod Security level that the namespace must allow."""
     chart: Chart | None = None
+    """Unsaid: the project's only chart that is published at its releases."""
     crds: tuple[SubdomainName, ...] = ()
-    """CustomResourceDefinitions that it owns."""
+    """CustomResourceDefinitions that it owns; unsaid: those of its API types."""
     brings_crds: tuple[SubdomainName, ...] = ()
     """Definitions of another project that come with its chart."""
     cluster_kinds: tuple[Text, ...] = ()
     """Cluster-scoped kinds of its chart, as `group/Kind`, beside those that every operator has."""
+    leaves_out: tuple[LeftOut, ...] = ()
+    """What is not to follow from its API types."""
     resource_prefix: Text | None = None
     """Prefix of the device resources it advertises, unless a value says otherwise."""
     releases: dict[Version, Release] = Field(min_length=1)

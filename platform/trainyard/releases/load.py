@@ -8,17 +8,23 @@ from importlib.metadata import entry_points
 
 from trainyard.documents import load
 from trainyard.errors import SpecError
+from trainyard.releases.derived import completed
 from trainyard.releases.facts import Facts
+from trainyard.system.data import own
 
 
 @cache
 def releases() -> dict[str, Facts]:
-    """Return every operator by name: the files here, then entry points of the group `trainyard.releases`."""
+    """Return every operator by name: the files here, then entry points of the group `trainyard.releases`.
+
+    What they leave unsaid is completed from the API types and charts that come with Trainyard.
+    """
     files = resources.files(__package__).iterdir()
     found = {file.name.removesuffix(".yaml"): read(file.name) for file in files if file.name.endswith(".yaml")}
     for entry in entry_points(group="trainyard.releases"):
         found[entry.name] = entry.load()
-    return dict(sorted(found.items()))
+    schemas = own("schemas")
+    return {name: completed(name, facts, schemas) for name, facts in sorted(found.items())}
 
 
 def read(file: str) -> Facts:

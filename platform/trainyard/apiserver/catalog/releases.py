@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from trainyard.findings import Finding, Location, Severity, did_you_mean
+from trainyard.system import vendored
 from trainyard.versions import line, nearest, order, same
 
 CORE = "kubernetes"
-NO_PROJECTS = frozenset({CORE, "charts", "trainyard"})
+NO_PROJECTS = frozenset({CORE, vendored.CHARTS, "trainyard"})
 """Folders beside the projects'."""
-
-INDEX = "index.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +32,19 @@ class Shelf:
 
     def projects(self) -> list[str]:
         """Return the names of all projects, in order."""
-        return [name for name in _folders(self.folder) if name not in NO_PROJECTS]
+        return [name for name in vendored.folders(self.folder) if name not in NO_PROJECTS]
 
     def releases(self, project: str) -> list[str]:
         """Return a project's releases, the oldest first."""
-        return sorted(_folders(self.folder / project), key=order)
+        return sorted(vendored.folders(self.folder / project), key=order)
 
     def carries(self, project: str, release: str) -> bool:
         """Whether a release of a project is among them itself."""
-        return any(same(release, known) for known in _folders(self.folder / project))
+        return any(same(release, known) for known in vendored.folders(self.folder / project))
 
     def index(self, project: str, release: str) -> list[dict[str, Any]]:
         """Return what a release serves, one entry for each version of a kind."""
-        return _index(self.folder / project / release / INDEX)
+        return vendored.kinds(self.folder, project, release)
 
     def holders(self, group: str, kind: str) -> list[str]:
         """Return the projects whose newest release has a kind."""
@@ -81,14 +78,3 @@ def choose(
     message = f"{project} {asked} is not known here; the nearest known release {found} is used instead"
     finding = Finding("pairing/near-release", "pairing", message, where(project), Severity.WARNING)
     return Choice(project, found), [finding]
-
-
-def _folders(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-
-
-@lru_cache(maxsize=256)
-def _index(file: Path) -> list[dict[str, Any]]:
-    """Read an index file."""
-    kinds: list[dict[str, Any]] = json.loads(file.read_bytes())["kinds"]
-    return kinds
