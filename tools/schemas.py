@@ -20,6 +20,7 @@ import schemas_charts  # noqa: E402  # after the path is set
 import schemas_core  # noqa: E402
 import schemas_crds  # noqa: E402
 import schemas_json  # noqa: E402
+import schemas_templates  # noqa: E402
 import schemas_tree  # noqa: E402
 from schemas_yaml import Line, dump, load  # noqa: E402
 from trainyard.system.vendored import CHARTS, INDEX  # noqa: E402
@@ -103,7 +104,7 @@ def import_core(folder: Path, schemas: Path, lock: Lock) -> None:
 
 def import_charts(folder: Path, schemas: Path, lock: Lock) -> None:
     """Write the default values of every chart in a folder; what the lock knows beside them stays."""
-    charts = list(schemas_charts.from_folder(folder))
+    charts = list(schemas_charts.from_folder(folder, schemas_templates.scopes(schemas)))
     schemas_charts.write(schemas / CHARTS, charts)
     for chart in charts:
         known = lock["charts"].setdefault(chart.name, {})

@@ -1,4 +1,4 @@
-"""Helm charts: default values, which a cluster's own are judged against, and where they are published."""
+"""Helm charts: default values, which a cluster's own are judged against, where they are published, what they make."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import schemas_sources as sources
 from schemas_crds import digest
 from schemas_json import render
+from schemas_templates import Scopes, cluster_kinds
 from schemas_yaml import dump, load
 
 VALUES = "values.yaml"
@@ -32,15 +33,15 @@ class Chart:
     lock: dict[str, Any]
 
 
-def from_folder(folder: Path) -> Iterator[Chart]:
-    """Yield every chart of a folder `<project>/<release>/<chart>/`."""
+def from_folder(folder: Path, scopes: Scopes) -> Iterator[Chart]:
+    """Yield every chart of a folder `<project>/<release>/<chart>/`; `scopes` are those of the kinds they may make."""
     origins = {(row["project"], row["chart"]): row for row in sources.rows(folder)}
     for place in sorted(path for path in folder.glob("*/*/*") if (path / VALUES).is_file()):
         project, directory, name = place.parts[-3:]
-        yield one_chart(place, project, directory, name, origins.get((project, name), {}))
+        yield one_chart(place, project, directory, name, origins.get((project, name), {}), scopes)
 
 
-def one_chart(place: Path, project: str, directory: str, name: str, origin: Mapping[str, str]) -> Chart:
+def one_chart(place: Path, project: str, directory: str, name: str, origin: Mapping[str, str], scopes: Scopes) -> Chart:
     """Read one chart; an older line than the one the table names follows its own tag, spelled as the newest is."""
     newest = sources.release(origin.get("tag", directory)) == sources.release(directory)
     published = origin.get("published version", "").split(" ")[0].strip("-")
@@ -62,8 +63,9 @@ def one_chart(place: Path, project: str, directory: str, name: str, origin: Mapp
         "commit": origin.get("commit") if newest else None,
         "path": origin.get("path"),
         "sha256": files,
+        "clusterKinds": cluster_kinds(place, scopes),
     }
-    lock = {key: value for key, value in facts.items() if value}
+    lock = {key: value for key, value in facts.items() if value or value == []}
     return Chart(name, sources.release(version), dump(load(data.decode()) or {}), schema, lock)
 
 
@@ -102,9 +104,11 @@ def entry(name: str, locked: Mapping[str, Any]) -> dict[str, Any] | None:
     if published == BUNDLED or not {"project", "version"} <= locked.keys():
         return None
     registry = published.removeprefix(OCI)
-    return {
+    facts = {
         "name": name,
         "project": locked["project"],
         "repository": registry if registry == published else registry.removesuffix(f"/{name}"),
         "version": locked["version"],
+        "clusterKinds": locked.get("clusterKinds"),
     }
+    return {key: value for key, value in facts.items() if value is not None}

@@ -12,7 +12,7 @@ from trainyard.releases import Facts, release, releases
 from trainyard.releases.derived import completed
 from trainyard.system import vendored
 from trainyard.system.data import own
-from trainyard.versions import order
+from trainyard.versions import order, same
 
 SCHEMAS = own("schemas")
 LOCK: dict[str, Any] = yaml.load((SCHEMAS / "lock.yaml").read_bytes(), Loader=yaml.CSafeLoader)
@@ -60,9 +60,10 @@ def test_operators_without_types_are_known():
 def test_what_is_left_out_or_brought_is_there(name):
     """An exception of what does not exist would hide a mistake of its name."""
     said = facts(name)
-    assert {each.name for each in said.leaves_out} <= of_types(name)
+    made = {kind for each in vendored.charts(SCHEMAS) for kind in each.get("clusterKinds", ())}
+    assert {each.name for each in said.leaves_out} <= {*of_types(name), *made}
     assert set(said.brings_crds) <= of_types(name)
-    assert not {each.name for each in said.leaves_out} & {*said.crds}
+    assert not {each.name for each in said.leaves_out} & {*said.crds, *said.cluster_kinds}
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -74,6 +75,21 @@ def test_the_chart_of_an_operator_is_published_where_the_lock_says(name):
         (place, *_) = locked["published"].split(" or ")
         assert place in {f"oci://{chart.repository}/{chart.name}", chart.repository}
         assert locked["version"].startswith("v") is chart.v_prefix
+
+
+@pytest.mark.parametrize("name", sorted(name for name, said in releases().items() if said.chart))
+def test_what_a_chart_may_make_is_known(name):
+    """A project of Argo CD allows exactly that, so a chart whose templates nobody read would be refused."""
+    said = facts(name)
+    assert said.chart is not None
+    newest = max(said.releases, key=order)
+    (entry,) = (each for each in vendored.charts(SCHEMAS) if each["name"] == said.chart.name and is_at(each, newest))
+    assert set(said.cluster_kinds) == {*entry["clusterKinds"]} - {each.name for each in said.leaves_out}
+
+
+def is_at(entry: dict[str, Any], version: str) -> bool:
+    """Whether a chart's entry is that of a release."""
+    return same(entry["version"], version)
 
 
 def test_the_index_of_charts_says_what_the_lock_says(root, monkeypatch):
@@ -93,7 +109,7 @@ SAID: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {**ONE, "chart": CHART, "crds": ["anvils.acme.example"], "clusterKinds": ["acme.example/Forge"]},
         {"crds": ("anvils.acme.example",), "cluster_kinds": ("acme.example/Forge",)},
     ),
-    "it may say nothing": ("acme", ONE, {"crds": (), "chart": None}),
+    "it may say nothing": ("acme", ONE, {"crds": (), "cluster_kinds": (), "chart": None}),
     "what it says counts before what is vendored": (
         "jobset",
         {**ONE, "releases": {"0.12.0": {"source": "x"}}, "crds": [], "chart": None},
@@ -103,7 +119,7 @@ SAID: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "of several charts none is taken": (
         "kuberay",
         {**ONE, "releases": {"1.7.0": {"source": "x"}}},
-        {"chart": None},
+        {"chart": None, "cluster_kinds": ()},
     ),
 }
 

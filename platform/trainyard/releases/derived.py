@@ -11,7 +11,7 @@ from trainyard.versions import nearest, order, same
 
 
 def completed(name: str, facts: Facts, schemas: Path) -> Facts:
-    """Return an operator's facts with those that they leave unsaid: definitions and chart.
+    """Return an operator's facts with those that they leave unsaid: definitions, chart and cluster-scoped kinds.
 
     `schemas` is the folder of that name. What the facts say themselves stays, and of a project that is not vendored
     nothing is added.
@@ -22,6 +22,7 @@ def completed(name: str, facts: Facts, schemas: Path) -> Facts:
         found["chart"] = Chart(
             repository=published["repository"], name=published["name"], v_prefix=published["version"].startswith("v")
         )
+        found["cluster_kinds"] = tuple(sorted({*published.get("clusterKinds", ())} - left_out(facts)))
     unsaid = {field: value for field, value in found.items() if field not in facts.model_fields_set}
     return facts.model_copy(update=unsaid)
 
@@ -57,5 +58,5 @@ def chart(name: str, facts: Facts, schemas: Path) -> dict[str, Any] | None:
 
 
 def left_out(facts: Facts) -> set[str]:
-    """Return the definitions that the operator is said to leave out."""
+    """Return the definitions and kinds that the operator is said to leave out."""
     return {each.name for each in facts.leaves_out}

@@ -57,10 +57,10 @@ class Need(Spec):
 
 
 class LeftOut(Spec):
-    """A definition that its API types have, and that does not count as its own here."""
+    """A definition or kind that its API types or chart have, and that does not count as its own here."""
 
     name: Text
-    """The definition, as `plural.group`."""
+    """A definition as `plural.group`, a kind as `group/Kind`."""
     why: Text
     source: Text
 
@@ -93,9 +93,9 @@ class Facts(Spec):
     brings_crds: tuple[SubdomainName, ...] = ()
     """Definitions of another project that come with its chart."""
     cluster_kinds: tuple[Text, ...] = ()
-    """Cluster-scoped kinds of its chart, as `group/Kind`, beside those that every operator has."""
+    """Cluster-scoped kinds that its chart may make, as `group/Kind`; unsaid: those of the chart's templates."""
     leaves_out: tuple[LeftOut, ...] = ()
-    """What is not to follow from its API types."""
+    """What is not to follow from its API types and its chart."""
     resource_prefix: Text | None = None
     """Prefix of the device resources it advertises, unless a value says otherwise."""
     releases: dict[Version, Release] = Field(min_length=1)
