@@ -89,12 +89,12 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "interfaces without addresses": (
         {"operators": but("whereabouts")},
         "error pairing/fabric fabric.attach",
-        "attach 'sriov' gives pods second interfaces, which needs whereabouts; add it to operators",
+        "attach 'sriov' needs whereabouts: it numbers the second interfaces that pods get; add it to operators",
     ),
     "queues without Kueue": (
         {"operators": but("kueue")},
         "error pairing/needs queues",
-        "queues need the operator kueue; add it to operators",
+        "queues need kueue: it admits the jobs of queues to their quota; add it to operators",
     ),
     "a configuration of one's own that forgets a kind": (
         {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, StrictBool
 
 from trainyard.specs.models.base import Name, Spec, SubdomainName, Text, Version
+from trainyard.specs.models.cluster import Attach
 from trainyard.versions import nearest
 
 
@@ -56,6 +58,18 @@ class Need(Spec):
     source: Text
 
 
+class Use(Spec):
+    """What a cluster has that this operator is needed for, any of what is said."""
+
+    queues: StrictBool = False
+    """Queues."""
+    attach: tuple[Attach, ...] = ()
+    """An RDMA fabric whose pods are attached in one of these ways."""
+    why: Text
+    """What the operator does for it, as in `queues need kueue: it admits their jobs`."""
+    source: Text
+
+
 class LeftOut(Spec):
     """A definition or kind that its API types or chart have, and that does not count as its own here."""
 
@@ -98,15 +112,27 @@ class Facts(Spec):
     """What is not to follow from its API types and its chart."""
     resource_prefix: Text | None = None
     """Prefix of the device resources it advertises, unless a value says otherwise."""
+    prefix_value: Text | None = None
+    """Path of the chart's value that sets the prefix."""
+    attaches: tuple[Attach, ...] = ()
+    """Ways of attaching pods to an RDMA fabric that it provides the devices or interfaces for."""
+    nic_driver: StrictBool = False
+    """Whether it may put a driver of NICs on nodes that takes the place of the kernel's own."""
     releases: dict[Version, Release] = Field(min_length=1)
     oldest: Oldest | None = None
     needs: tuple[Need, ...] = ()
     excludes: tuple[Need, ...] = ()
+    needed_for: tuple[Use, ...] = ()
     bundles: tuple[Bundle, ...] = ()
     optional_values: tuple[Text, ...] = ()
     """Paths of chart values that the chart reads but its defaults only mention."""
     sources: dict[str, Text] = Field(default={})
     """Where each fact comes from: field -> document."""
+
+    def prefix(self, values: Mapping[str, Any]) -> str | None:
+        """Return the prefix of its device resources under a cluster's values, or None where it is not known."""
+        said = lookup(values, self.prefix_value) if self.prefix_value else None
+        return said if isinstance(said, str) else self.resource_prefix
 
     def nearest(self, version: str) -> str:
         """Return the known release that is nearest to one."""
@@ -115,3 +141,11 @@ class Facts(Spec):
     def near(self, version: str) -> Release:
         """Return what is known of a release, or of the nearest one."""
         return self.releases[self.nearest(version)]
+
+
+def lookup(values: Mapping[str, Any], path: str) -> Any:
+    """Return the value at a dotted path, or None."""
+    found: Any = values
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found

@@ -16,7 +16,10 @@ OWNERS = {
     "sriovnetwork.openshift.io": "network-operator",
     "topology.node.k8s.io": "node-feature-discovery",
 }
-"""Whose copy of a group counts where two projects bring one; network-operator's is the newer of two copies."""
+"""Whose copy of a group counts where two projects bring one; network-operator's is the newer of two copies.
+
+Said here and not with the operators: the verdict reads `schemas/` alone, and not every project is an operator.
+"""
 
 
 def prefer(first: dict[str, Kind], second: dict[str, Kind]) -> dict[str, Kind]:

@@ -130,6 +130,10 @@ class Pool(Spec):
         return shape.model_copy(update={"nics": tuple(nics)})
 
 
+Attach = Literal["sriov", "hostdev", "macvlan", "rdma-shared"]
+"""How pods get a NIC of an RDMA fabric."""
+
+
 class Fabric(Spec):
     """The network between nodes that training traffic uses."""
 
@@ -139,7 +143,7 @@ class Fabric(Spec):
     """Networks that a whole node is attached to; one NIC a rail."""
     addresses: Cidr | None = None
     """Range for secondary addresses, split over the rails."""
-    attach: Literal["sriov", "hostdev", "macvlan", "rdma-shared", "none"] = "none"
+    attach: Literal[Attach, "none"] = "none"
     """How pods get a NIC."""
     memlock: Literal["node", "capability"] = "node"
     """Where locked memory is allowed: the container runtime's limit on the node, or IPC_LOCK in the pod."""
