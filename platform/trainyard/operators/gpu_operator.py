@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from trainyard.operators.base import Operator, Site, merge
 from trainyard.operators.install import sites
+from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
 from trainyard.sizing.fabric import on_fabric
 from trainyard.specs import Cluster, Pool
@@ -45,18 +46,7 @@ SECTIONS = (
 )
 """Values of the chart that the ClusterPolicy has under the same name; the cluster file's own go into both."""
 
-HEALTH = """\
-local hs = {status = "Progressing", message = "Waiting for the operator"}
-if obj.status ~= nil and obj.status.state ~= nil then
-  hs.message = obj.status.state
-  if obj.status.state == "ready" then
-    hs.status = "Healthy"
-  elseif obj.status.state == "ignored" then
-    hs.status = "Degraded"
-  end
-end
-return hs
-"""
+HEALTH = by_field("state", waiting="Waiting for the operator", healthy="ready", degraded="ignored")
 
 
 class GpuOperator(Operator):
