@@ -103,12 +103,18 @@ def import_core(folder: Path, schemas: Path, lock: Lock) -> None:
 
 
 def import_charts(folder: Path, schemas: Path, lock: Lock) -> None:
-    """Write the default values of every chart in a folder; what the lock knows beside them stays."""
+    """Write the default values of every chart in a folder; what the lock knows beside them stays.
+
+    Where the folder does not say how a chart is published, the lock does, with the version as it is spelled there.
+    """
     charts = list(schemas_charts.from_folder(folder, schemas_templates.scopes(schemas)))
     schemas_charts.write(schemas / CHARTS, charts)
     for chart in charts:
-        known = lock["charts"].setdefault(chart.name, {})
-        known[chart.version] = known.get(chart.version, {}) | chart.lock
+        releases = lock["charts"].setdefault(chart.name, {})
+        known = releases.get(chart.version, {})
+        releases[chart.version] = known | chart.lock
+        if "published" not in chart.lock and "version" in known:
+            releases[chart.version]["version"] = known["version"]
     print(f"charts: {len(charts)}")
 
 

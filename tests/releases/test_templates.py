@@ -96,3 +96,20 @@ def test_a_chart_without_templates_keeps_what_is_known(root, chart, tmp_path):
     file.write_text(yaml.safe_dump(lock))
     imported(root, tmp_path)
     assert yaml.safe_load(file.read_text())["charts"]["acme"]["1.2.0"]["clusterKinds"] == ["/Namespace"]
+
+
+def test_a_version_is_spelled_as_the_lock_has_it(root, chart, tmp_path):
+    """A chart that was pulled does not say whether its versions begin with a v; whoever wrote the line does."""
+    file = tmp_path / "schemas" / "lock.yaml"
+    line = {"project": "acme", "published": "https://charts.acme.example", "version": "v1.2.0"}
+    file.write_text(yaml.safe_dump({"charts": {"acme": {"1.2.0": line}}}))
+    imported(root, tmp_path)
+    (entry,) = json.loads((tmp_path / "schemas" / "charts" / "index.json").read_text())["charts"]
+    assert (entry["repository"], entry["version"]) == ("https://charts.acme.example", "v1.2.0")
+
+
+def test_a_chart_that_is_nowhere_published_is_in_no_index(root, chart, tmp_path):
+    """Argo CD could not fetch it."""
+    (tmp_path / "schemas" / "lock.yaml").unlink()
+    imported(root, tmp_path)
+    assert json.loads((tmp_path / "schemas" / "charts" / "index.json").read_text()) == {"charts": []}
