@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
+from typing import Any
 
-from trainyard.carriers.base import ANY, Carrier, PodSet, Template, matches
+from trainyard.carriers.base import Carrier, PodSet, Template, pods_of_job
 from trainyard.carriers.table import CARRIERS, LISTS
+from trainyard.manifests import ANY, identity_of
 
-__all__ = ["ANY", "LISTS", "Carrier", "PodSet", "Template", "carrier", "carriers", "matches"]
+__all__ = ["ANY", "LISTS", "Carrier", "PodSet", "Template", "carrier", "carrier_of", "carriers", "pods_of_job"]
 
 
 @cache
@@ -25,3 +27,9 @@ def carriers() -> Mapping[tuple[str, str], Carrier]:
 def carrier(group: str, kind: str) -> Carrier | None:
     """Return the row of a kind, None where no pods are made of it."""
     return carriers().get((group, kind))
+
+
+def carrier_of(value: Mapping[str, Any]) -> Carrier | None:
+    """Return the row of an object's kind, None where no pods are made of it."""
+    identity = identity_of(value)
+    return carrier(identity.group, identity.kind)
