@@ -151,6 +151,10 @@ class Manifest:
         """Return the value at a path of keys and indices, or the default where there is none."""
         return value_at(self.value, path, default)
 
+    def text(self, *path: str | int) -> str:
+        """Return the text at a path of keys and indices, empty where there is none."""
+        return _text(self.get(*path))
+
     @overload
     def at(self, *pattern: str | int) -> Iterator[tuple[Path, Any]]: ...
 
