@@ -9,15 +9,16 @@ from trainyard.apiserver.core.shapes import Object, below, child, count, each, f
 from trainyard.apiserver.problems import Path, Problem, Rule
 from trainyard.apiserver.webhooks.around import QUEUE, Review, annotations_of, labels_of
 from trainyard.apiserver.webhooks.kueue import jobs, labels, podsets, topology
-from trainyard.carriers import carriers
+from trainyard.carriers import carrier
 
 CLUSTER = Rule("webhook/kueue-ray-cluster", "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go")
 JOB = Rule("webhook/kueue-ray-job", "kueue v0.19.2 pkg/controller/jobs/rayjob/rayjob_webhook.go")
 SERVICE = Rule("webhook/kueue-ray-service", "kueue v0.19.2 pkg/controller/jobs/rayservice/rayservice_webhook.go")
 
 _GATE = "kueue.x-k8s.io/elastic-job"
-_HEADS = {row.kind: row.template("head") for row in carriers().values() if row.group == "ray.io"}
-_CLUSTERS = {kind: head.holder[:-1] for kind, head in _HEADS.items() if head is not None}
+_RULES = {"RayCluster": CLUSTER, "RayJob": JOB, "RayService": SERVICE}
+_ROWS = [row for kind in _RULES if (row := carrier("ray.io", kind)) is not None]
+_CLUSTERS = {row.kind: head.holder[:-1] for row in _ROWS if (head := row.template("head")) is not None}
 """By kind: where the specification of the cluster stands, which is what holds the head's group."""
 
 
@@ -73,7 +74,7 @@ def _check_containers(review: Review, kind: str) -> Iterator[Problem]:
 def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
     path = _CLUSTERS[kind]
     spec = below(review.value, path)
-    rule = {"RayCluster": CLUSTER, "RayJob": JOB, "RayService": SERVICE}[kind]
+    rule = _RULES[kind]
     if kind == "RayJob" and not flag(review.spec, "shutdownAfterJobFinishes"):
         detail = "a job managed by Kueue should delete its cluster after finishing"
         yield rule.invalid(("spec", "shutdownAfterJobFinishes"), False, detail)  # the value shown
