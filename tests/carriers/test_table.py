@@ -14,7 +14,7 @@ import trainyard
 from conftest import ROOT
 from trainyard.apiserver import Catalog, catalog
 from trainyard.apiserver.webhooks import DEFAULTS
-from trainyard.carriers import Carrier, carrier, carrier_of, carriers
+from trainyard.carriers import ANY, Carrier, carrier, carrier_of, carriers
 
 PACKAGE = Path(trainyard.__file__).parent
 DEEPEST = 14
@@ -64,6 +64,11 @@ def test_a_row_is_what_the_schemas_say(row: Carrier, known: Catalog) -> None:
             assert "containers" in schema_at(kind.schema, (*template.pattern, "spec"))["properties"]
             if template.roles is not None:
                 assert "additionalProperties" in schema_at(kind.schema, template.collection)
+        for name, keys in row.lists.items():
+            (path,) = {each.collection for each in row.templates if each.collection[-1:] == (name,)}
+            items = schema_at(kind.schema, path)
+            assert items.get("x-kubernetes-list-map-keys", [*keys]) == [*keys]
+            assert set(keys) <= set(below(items, ANY)["properties"])
         if row.suspend is not None:
             assert schema_at(kind.schema, row.suspend)["type"] == "boolean"
 

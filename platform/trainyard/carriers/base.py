@@ -126,7 +126,7 @@ class Carrier:
     suspend: Path | None = None
     """The field that holds it suspended."""
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Lists of its own, by name, with the fields that tell their items apart (its definition's list-map-keys)."""
+    """Lists of its own, by name, with the fields that tell items apart (its definition's list-map-keys, if any)."""
     trains: bool = False
     """Whether it carries training, which has an end or a gang; services and single pods do not."""
     idle: bool = False
