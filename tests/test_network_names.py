@@ -1,4 +1,4 @@
-"""Labels and annotations that several packages read."""
+"""The annotation by which pods name their networks, as several packages read it."""
 
 from __future__ import annotations
 
