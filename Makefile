@@ -61,6 +61,9 @@ update: setup ## rewrite golden files; read the diff before you commit it
 schemas: setup ## import API types (from upstream, or FROM=a folder of CRD files)
 	$(BIN)/python tools/schemas.py $(if $(FROM),--from $(FROM)) $(ARGS)
 
+policies: $(READY) ## write what the CEL policies have in common
+	$(BIN)/python tools/policies.py
+
 docs: setup ## write the generated pages and the editor schemas
 	$(BIN)/python tools/docs.py
 	$(BIN)/python tools/editor_schemas.py
@@ -75,4 +78,4 @@ wheel: $(READY) ## build the wheel into dist/
 clean: ## remove the environment, tools and caches
 	rm -rf .venv .tools .cache dist
 
-.PHONY: help setup synth validate plan test test-unit lint fix check update schemas docs bench wheel clean
+.PHONY: help setup synth validate plan test test-unit lint fix check update schemas policies docs bench wheel clean

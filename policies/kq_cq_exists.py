@@ -17,9 +17,8 @@ def check(world: World) -> Iterator[Problem]:
     """Look the ClusterQueue of every LocalQueue up among those of the cluster."""
     queues = {queue.name for queue in world.of("ClusterQueue", group=GROUP)}
     for local in world.of("LocalQueue", group=GROUP):
-        named = local.get("spec", "clusterQueue")
-        if isinstance(named, str) and named and named not in queues:
-            yield Problem(
-                Place(local, ("spec", "clusterQueue")),
-                f"cluster queue {named!r} does not exist; {did_you_mean(named, queues)}",
-            )
+        for path, named in local.at("spec", "clusterQueue", of=str):
+            if named and named not in queues:
+                yield Problem(
+                    Place(local, path), f"cluster queue {named!r} does not exist; {did_you_mean(named, queues)}"
+                )

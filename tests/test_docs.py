@@ -14,7 +14,10 @@ import pytest
 
 from conftest import ROOT
 from make import make_run
+from trainyard.checks import World
 from trainyard.checks.inputs import decode
+from trainyard.checks.policies import Waivers, check
+from trainyard.checks.policy import load_policies
 from trainyard.checks.validate import strangers
 from trainyard.launchers import NEEDS, Wiring
 from trainyard.sizing import size
@@ -40,6 +43,11 @@ def files(top):
             yield pytest.param(named[1], text, id=f"{page}:{named[1]}")
 
 
+def policies():
+    """The policies in Python that the documentation shows."""
+    return [text for _, _, text in blocks("python") if "trainyard.checks import" in text]
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     """A copy of the repository's own files, with every spec that the documentation shows."""
@@ -53,9 +61,8 @@ def copy(tmp_path_factory):
     for _, _, text in blocks("python"):
         if "trainyard.specs import Job" in text:
             (folder / "jobs" / "nlp" / "rates.py").write_text(text)
-    for _, _, text in blocks("python"):
-        if "trainyard.checks import" in text:
-            (folder / "policies" / "from_the_docs.py").write_text(text)
+    for number, text in enumerate(policies()):
+        (folder / "policies" / f"from_the_docs_{number}.py").write_text(text)
     return folder
 
 
@@ -104,6 +111,51 @@ def test_yaml_of_the_docs_is_what_comes_out(rendered, name, text, request):
             page.write_text(page.read_text().replace(shown, made))
     else:
         assert made == shown
+
+
+def test_policies_of_the_docs_find_what_they_say(tmp_path):
+    """The policies that the page shows find a flavor that does not exist, and pods that ask for too much."""
+    for number, text in enumerate(policies()):
+        (tmp_path / f"p{number}.py").write_text(text)
+    manifests, _ = decode("a.yaml", WRONG)
+    findings, _ = check(World(tuple(manifests)), load_policies(sorted(tmp_path.glob("*.py"))), Waivers())
+    assert [(each.location.line, each.message) for each in findings] == [
+        (6, "flavor 'h10' does not exist; did you mean 'h100'?"),
+        (15, "nvidia.com/gpu is 9, but no node has more than 8"),
+    ]
+
+
+def test_the_policy_in_cel_of_the_page_is_whole(tmp_path):
+    """What the page shows is a policy once `make policies` has written what is common into it."""
+    (text,) = [text for _, _, text in blocks("yaml") if "# common: " in text]
+    head = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: own}\n"
+    (path := tmp_path / "own.yaml").write_text(head + text)
+    subprocess.run([sys.executable, ROOT / "tools" / "policies.py", path], check=True)
+    binding = head.replace("Policy\n", "PolicyBinding\n") + "spec: {policyName: own, validationActions: [Deny]}\n"
+    pod = {"hostPID": True, "restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": {"spec": pod}}}
+    inputs = [("own.yaml", path.read_bytes()), ("a.yaml", binding.encode()), ("a.json", json.dumps(job).encode())]
+    result = strangers(inputs, ROOT / "schemas", kubernetes="1.35")
+    assert [each.message for each in result.findings] == ["pods share the processes of their node; remove hostPID"]
+
+
+WRONG = b"""\
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: h100}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: research}
+spec: {resourceGroups: [{flavors: [{name: h100}, {name: h10}]}, 5]}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: llm, namespace: nlp}
+spec:
+  template:
+    spec:
+      containers:
+      - resources: {limits: {nvidia.com/gpu: 9}, requests: 5}
+"""
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,51 @@ def test_a_null_field_is_null() -> None:
     assert pod.get("spec", "containers", default=3) == 3
 
 
+QUEUE = b"""\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+spec:
+  cohortName: null
+  resourceGroups:
+  - flavors: [{name: h100, resources: [{nominalQuota: 8}]}, {name: 5}, null, text]
+  - {}
+  - flavors: {a: {name: a100}}
+  stopPolicy: None
+"""
+FLAVORS = ("spec", "resourceGroups", "*", "flavors", "*")
+WALKS = {
+    "items of lists and values of maps, whatever they are": (
+        FLAVORS,
+        None,
+        [
+            (0, "flavors", 0, {"name": "h100", "resources": [{"nominalQuota": 8}]}),
+            (0, "flavors", 1, {"name": 5}),
+            (0, "flavors", 3, "text"),
+            (2, "flavors", "a", {"name": "a100"}),
+        ],
+    ),
+    "texts alone": (
+        (*FLAVORS, "name"),
+        str,
+        [(0, "flavors", 0, "name", "h100"), (2, "flavors", "a", "name", "a100")],
+    ),
+    "whole numbers alone": ((*FLAVORS, "name"), int, [(0, "flavors", 1, "name", 5)]),
+    "an item by its index": ((*FLAVORS[:2], 0, "flavors", 0, "name"), None, [(0, "flavors", 0, "name", "h100")]),
+    "an index that is none": ((*FLAVORS[:2], -1), None, []),
+    "a field of a text": (("spec", "stopPolicy", "x"), None, []),
+    "what is null": (("spec", "cohortName"), None, []),
+}
+
+
+@pytest.mark.parametrize(("pattern", "of", "right"), WALKS.values(), ids=WALKS)
+def test_a_walk_yields_what_is_there(pattern: tuple[str | int, ...], of: Any, right: list[tuple[Any, ...]]) -> None:
+    """A pattern leads to everything that it fits, with its path; what is malformed or null is passed over."""
+    (queue,), _ = objects(QUEUE)
+    found = queue.at(*pattern) if of is None else queue.at(*pattern, of=of)
+    assert [(*path[2:], value) for path, value in found] == right
+    assert all(queue.get(*path) == value for path, value in queue.at(*pattern))
+
+
 LIST = """\
 apiVersion: v1
 kind: List
@@ -192,3 +237,4 @@ def test_no_shape_raises(value: dict[str, Any]) -> None:
         assert manifest.kind in str(manifest.ref)
         assert all(isinstance(text, str) for text in (*manifest.labels.values(), *manifest.annotations.values()))
         assert manifest.location(("metadata", "name")).file == "x.yaml"
+        assert all(manifest.get(*path) is each for path, each in manifest.at("metadata", "*", "*"))

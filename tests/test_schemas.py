@@ -349,6 +349,7 @@ def test_importer_writes_the_same_bytes_again(root, upstream):
     first = tree(out)
     assert set(first) == {
         "lock.yaml",
+        "charts/index.json",
         "charts/probe/1.2.0.yaml",
         "charts/probe/1.2.0.schema.json",
         "kubernetes/1.35/core/widget_v1.json",

@@ -19,8 +19,11 @@ sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tools")]
 import schemas_charts  # noqa: E402  # after the path is set
 import schemas_core  # noqa: E402
 import schemas_crds  # noqa: E402
+import schemas_json  # noqa: E402
+import schemas_templates  # noqa: E402
 import schemas_tree  # noqa: E402
 from schemas_yaml import Line, dump, load  # noqa: E402
+from trainyard.system.vendored import CHARTS, INDEX  # noqa: E402
 
 UPSTREAM = "https://raw.githubusercontent.com/"
 LOCK = "lock.yaml"
@@ -48,6 +51,9 @@ def main() -> None:
     if not (args.openapi or args.crds or args.charts):
         fetch_all(args.schemas, lock, fetcher(args.upstream))
     write(args.schemas / LOCK, lock)
+    (args.schemas / CHARTS).mkdir(exist_ok=True)
+    index = schemas_json.render(schemas_charts.index(lock["charts"]))
+    (args.schemas / CHARTS / INDEX).write_text(index, encoding="utf-8", newline="\n")
 
 
 def read(file: Path) -> Lock:
@@ -97,11 +103,18 @@ def import_core(folder: Path, schemas: Path, lock: Lock) -> None:
 
 
 def import_charts(folder: Path, schemas: Path, lock: Lock) -> None:
-    """Write the default values of every chart in a folder."""
-    charts = list(schemas_charts.from_folder(folder))
-    schemas_charts.write(schemas / "charts", charts)
+    """Write the default values of every chart in a folder; what the lock knows beside them stays.
+
+    Where the folder does not say how a chart is published, the lock does, with the version as it is spelled there.
+    """
+    charts = list(schemas_charts.from_folder(folder, schemas_templates.scopes(schemas)))
+    schemas_charts.write(schemas / CHARTS, charts)
     for chart in charts:
-        lock["charts"].setdefault(chart.name, {})[chart.version] = chart.lock
+        releases = lock["charts"].setdefault(chart.name, {})
+        known = releases.get(chart.version, {})
+        releases[chart.version] = known | chart.lock
+        if "published" not in chart.lock and "version" in known:
+            releases[chart.version]["version"] = known["version"]
     print(f"charts: {len(charts)}")
 
 

@@ -1,4 +1,4 @@
-"""Default values of Helm charts: what a chart's values may be is judged against them."""
+"""Helm charts: default values, which a cluster's own are judged against, where they are published, what they make."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from typing import Any
 import schemas_sources as sources
 from schemas_crds import digest
 from schemas_json import render
+from schemas_templates import Scopes, cluster_kinds
 from schemas_yaml import dump, load
 
 VALUES = "values.yaml"
 SCHEMA = "values.schema.json"
+BUNDLED = "bundled"
+OCI = "oci://"
 WORDS = frozenset({"description", "title", "$comment", "examples"})
 DATA = frozenset({"default", "enum", "const"})
 
@@ -30,19 +33,21 @@ class Chart:
     lock: dict[str, Any]
 
 
-def from_folder(folder: Path) -> Iterator[Chart]:
-    """Yield every chart of a folder `<project>/<release>/<chart>/`."""
+def from_folder(folder: Path, scopes: Scopes) -> Iterator[Chart]:
+    """Yield every chart of a folder `<project>/<release>/<chart>/`; `scopes` are those of the kinds they may make."""
     origins = {(row["project"], row["chart"]): row for row in sources.rows(folder)}
     for place in sorted(path for path in folder.glob("*/*/*") if (path / VALUES).is_file()):
         project, directory, name = place.parts[-3:]
-        yield one_chart(place, project, directory, name, origins.get((project, name), {}))
+        yield one_chart(place, project, directory, name, origins.get((project, name), {}), scopes)
 
 
-def one_chart(place: Path, project: str, directory: str, name: str, origin: Mapping[str, str]) -> Chart:
-    """Read one chart; an older line than the one the table names follows its own tag."""
+def one_chart(place: Path, project: str, directory: str, name: str, origin: Mapping[str, str], scopes: Scopes) -> Chart:
+    """Read one chart; an older line than the one the table names follows its own tag, spelled as the newest is."""
     newest = sources.release(origin.get("tag", directory)) == sources.release(directory)
-    published = origin.get("published version", "").split(" ")[0] if newest else ""
-    version = published if published not in ("", "-") else directory.removeprefix("chart-")
+    published = origin.get("published version", "").split(" ")[0].strip("-")
+    version = published if published and newest else directory.removeprefix("chart-")
+    if published and not published.startswith("v"):
+        version = version.removeprefix("v")
     data = (place / VALUES).read_bytes()
     files = {VALUES: digest(data)}
     schema = None
@@ -58,8 +63,9 @@ def one_chart(place: Path, project: str, directory: str, name: str, origin: Mapp
         "commit": origin.get("commit") if newest else None,
         "path": origin.get("path"),
         "sha256": files,
+        "clusterKinds": cluster_kinds(place, scopes),
     }
-    lock = {key: value for key, value in facts.items() if value}
+    lock = {key: value for key, value in facts.items() if value or value == []}
     return Chart(name, sources.release(version), dump(load(data.decode()) or {}), schema, lock)
 
 
@@ -84,3 +90,25 @@ def write(folder: Path, charts: list[Chart]) -> None:
         (place / f"{chart.version}.yaml").write_text(chart.values, encoding="utf-8", newline="\n")
         if chart.schema is not None:
             (place / f"{chart.version}.schema.json").write_text(chart.schema, encoding="utf-8", newline="\n")
+
+
+def index(lock: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return what the lock says of published charts, one entry for each release, as Argo CD takes their addresses."""
+    entries = (entry(name, locked) for name, releases in sorted(lock.items()) for _, locked in sorted(releases.items()))
+    return {"charts": [each for each in entries if each is not None]}
+
+
+def entry(name: str, locked: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return one release of a chart; None for one that is published inside another, or nowhere."""
+    published = locked.get("published", BUNDLED).split(" or ")[0]
+    if published == BUNDLED or not {"project", "version"} <= locked.keys():
+        return None
+    registry = published.removeprefix(OCI)
+    facts = {
+        "name": name,
+        "project": locked["project"],
+        "repository": registry if registry == published else registry.removesuffix(f"/{name}"),
+        "version": locked["version"],
+        "clusterKinds": locked.get("clusterKinds"),
+    }
+    return {key: value for key, value in facts.items() if value is not None}

@@ -9,8 +9,7 @@ from typing import Any
 
 from schemas_json import render
 from trainyard.apiserver.catalog.crd import Definition
-
-INDEX = "index.json"
+from trainyard.system.vendored import INDEX
 
 
 def write(folder: Path, definitions: Iterable[Definition]) -> int:

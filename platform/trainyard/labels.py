@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+
 OURS = "trainyard.dev"
 """Group of our own labels and annotations."""
 
@@ -27,6 +30,27 @@ NETWORKS = "k8s.v1.cni.cncf.io/networks"
 
 NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 """Annotation of a network: the device resource whose allocation it hands to the plugin."""
+
+
+def networks(text: str, namespace: str) -> Iterator[tuple[str, str]]:
+    """Yield namespace and name of what the annotation NETWORKS names, in either form: with commas, or JSON.
+
+    The first is `ns/name@interface,…`; what says no namespace is in the pod's own. Broken JSON names nothing
+    (multus-cni v4.3.0 pkg/k8sclient/k8sclient.go parsePodNetworkAnnotation).
+    """
+    if text.lstrip().startswith("["):
+        try:
+            entries = json.loads(text)
+        except (ValueError, RecursionError):
+            return
+        named = [(each.get("namespace"), each.get("name")) for each in entries if isinstance(each, dict)]
+    else:
+        parts = (part.strip().partition("@")[0].rpartition("/") for part in text.split(","))
+        named = [(where, name) for where, _, name in parts]
+    for where, name in named:
+        if isinstance(name, str) and name:
+            yield str(where or namespace), name
+
 
 SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 SYNC_WAVE = "argocd.argoproj.io/sync-wave"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar, overload
 
 from trainyard.documents import Document, Path, format_path
 from trainyard.documents.rules import ITEMS, NESTED, OBJECT, TYPED
@@ -12,6 +12,11 @@ from trainyard.findings import Finding, Location, ObjectRef
 from trainyard.rules import Rule
 
 MISSING: Final = object()
+
+ANY: Final = "*"
+"""In a pattern: every item of a list, or value of a map."""
+
+T = TypeVar("T")
 
 
 class GroupVersionKind(NamedTuple):
@@ -43,6 +48,28 @@ def identity_of(value: Mapping[str, Any]) -> Identity:
     texts = (value.get("apiVersion"), value.get("kind"), named.get("namespace"), named.get("name"))
     api_version, kind, namespace, name = map(_text, texts)
     return Identity(group_of(api_version), kind, namespace, name)
+
+
+def value_at(value: Any, path: Path, default: Any = None) -> Any:
+    """Return the value at a path of keys and indices, the default where there is none."""
+    for part in path:
+        value = _child(value, part)
+        if value is MISSING:
+            return default
+    return value
+
+
+def matches(value: Any, pattern: Path, here: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield path and value of whatever stands at a pattern of keys, indices and `*`; null is as good as nothing."""
+    if not pattern:
+        if value is not None:
+            yield here, value
+    elif pattern[0] == ANY:
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, item in items:
+            yield from matches(item, pattern[1:], (*here, key))
+    else:
+        yield from matches(_child(value, pattern[0], None), pattern[1:], (*here, pattern[0]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,12 +151,26 @@ class Manifest:
 
     def get(self, *path: str | int, default: Any = None) -> Any:
         """Return the value at a path of keys and indices, or the default where there is none."""
-        value: Any = self.value
-        for part in path:
-            value = _child(value, part)
-            if value is MISSING:
-                return default
-        return value
+        return value_at(self.value, path, default)
+
+    def text(self, *path: str | int) -> str:
+        """Return the text at a path of keys and indices, empty where there is none."""
+        return _text(self.get(*path))
+
+    @overload
+    def at(self, *pattern: str | int) -> Iterator[tuple[Path, Any]]: ...
+
+    @overload
+    def at(self, *pattern: str | int, of: type[T]) -> Iterator[tuple[Path, T]]: ...
+
+    def at(self, *pattern: str | int, of: type[Any] | None = None) -> Iterator[tuple[Path, Any]]:
+        """Yield path and value of whatever stands at a pattern, `*` for every item of a list or value of a map.
+
+        With `of`, what is of another type is passed over, as is null always: the schema says what is malformed.
+        """
+        for path, value in matches(self.value, pattern):
+            if of is None or type(value) is of:
+                yield path, value
 
     def location(self, path: Path = (), *, key: bool = False) -> Location:
         """Return where a field of the object is written, or its nearest existing ancestor."""
@@ -202,10 +243,10 @@ def _problem(rule: Rule, message: str, manifest: Manifest, path: Path) -> Findin
     return replace(rule.of(manifest.location(path), message), object=manifest.ref, path=format_path(path))
 
 
-def _child(value: Any, part: str | int) -> Any:
+def _child(value: Any, part: str | int, default: Any = MISSING) -> Any:
     if isinstance(part, str):
-        return value.get(part, MISSING) if isinstance(value, dict) else MISSING
-    return value[part] if isinstance(value, list) and 0 <= part < len(value) else MISSING
+        return value.get(part, default) if isinstance(value, dict) else default
+    return value[part] if isinstance(value, list) and 0 <= part < len(value) else default
 
 
 def _text(value: Any) -> str:

@@ -18,6 +18,29 @@ def order(release: str) -> Numbers:
     return first, second, third, fourth
 
 
+def same(one: str, other: str) -> bool:
+    """Whether two spellings name one release; what a dash adds makes it another, what a plus adds does not.
+
+    >>> same("v1.9", "1.9.0"), same("1.9.0-rc.1", "1.9.0")
+    (True, False)
+    """
+    return order(one) == order(other) and _suffix(one) == _suffix(other)
+
+
+def line(release: str) -> str:
+    """Return the line of patches that a release belongs to, which of Kubernetes is the minor release.
+
+    >>> line("v1.35.4-gke.1")
+    '1.35'
+    """
+    return ".".join(map(str, order(release)[:2]))
+
+
+def minor(release: str) -> int:
+    """Return the second number of a release, by which rules of Kubernetes come and go: 35 of 1.35.4."""
+    return order(release)[1]
+
+
 def nearest(release: str, known: Iterable[str]) -> str:
     """Return the known release with the least distance, the first number weighing most; of two, the newer.
 
@@ -35,3 +58,7 @@ def nearest(release: str, known: Iterable[str]) -> str:
         return (first, second, third, fourth), (newest_first[0], newest_first[1], newest_first[2], newest_first[3])
 
     return min(numbers, key=distance)
+
+
+def _suffix(release: str) -> str:
+    return release.partition("+")[0].partition("-")[2]

@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import trainyard.cli.run as run
 
 import trainyard.cli.retire as retire
-import trainyard.cli.run as run
 from make import JOB, write_repository
 from trainyard.errors import SpecError
 from trainyard.specs.editing.fields import set_fields

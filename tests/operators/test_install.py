@@ -10,11 +10,12 @@ from everything import OPERATORS, everything, source
 from make import make_cluster
 from trainyard.documents import dump, load
 from trainyard.operators import Operator, Site
-from trainyard.operators.base import lookup, merge
+from trainyard.operators.base import merge
 from trainyard.operators.helm import defaults
 from trainyard.operators.install import installed, sites, values
 from trainyard.operators.kueue import CONFIGURATION, configuration
 from trainyard.preflight.values import compare
+from trainyard.releases.facts import lookup
 from trainyard.synth.render.text import in_order
 from trainyard.versions import order
 

@@ -58,11 +58,6 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
             " add it to operators"
         ),
     ),
-    "an operator that another excludes": (
-        {"operators": but(dra_driver_nvidia_gpu={"version": "0.4.0", "managed": False})},
-        "error pairing/excludes operators.gpu-operator",
-        "gpu-operator excludes dra-driver-nvidia-gpu: it deploys the DRA driver itself, with GPUCluster; remove one",
-    ),
     "an operator too old for Kueue": (
         {"operators": but(mpi_operator={"version": "0.6.0", "managed": False})},
         "error pairing/at-least operators.mpi-operator.version",
@@ -94,12 +89,12 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "interfaces without addresses": (
         {"operators": but("whereabouts")},
         "error pairing/fabric fabric.attach",
-        "attach 'sriov' gives pods second interfaces, which needs whereabouts; add it to operators",
+        "attach 'sriov' needs whereabouts: it numbers the second interfaces that pods get; add it to operators",
     ),
     "queues without Kueue": (
         {"operators": but("kueue")},
         "error pairing/needs queues",
-        "queues need the operator kueue; add it to operators",
+        "queues need kueue: it admits the jobs of queues to their quota; add it to operators",
     ),
     "a configuration of one's own that forgets a kind": (
         {

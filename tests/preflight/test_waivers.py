@@ -77,7 +77,7 @@ def test_a_job_waives_for_itself_alone(tmp_path: Path) -> None:
     rules = {each.rule for each in found}
     assert len(rules) == 1
     assert all(not each.is_error for each in found)
-    waive = {rule: "one process drives all" for rule in rules}
+    waive = dict.fromkeys(rules, "one process drives all")
     write_repository(root, jobs={"nlp/one": {**python, "waive": waive}, "nlp/two": python})
     assert {each.location.file for each in preflight.check_repository(root).findings} == {"jobs/nlp/two.yaml"}
 

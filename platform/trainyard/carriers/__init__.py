@@ -1,27 +1,41 @@
 """Where every kind carries pods: which templates, how many pods of each, what holds it suspended, its lists' keys.
 
-One row a kind, ours and strangers', in `table.py`. A company adds one of its own by entry points `trainyard.carriers`.
+One row a kind, ours and strangers', in `table.py`. A company adds kinds by entry points `trainyard.carriers`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
+from typing import Any
 
-from trainyard.carriers.base import ANY, Carrier, PodSet, Template, matches
+from trainyard.carriers.base import Carrier, PodSet, Template, pods_of_job
 from trainyard.carriers.table import CARRIERS, LISTS
+from trainyard.manifests import ANY, identity_of
 
-__all__ = ["ANY", "LISTS", "Carrier", "PodSet", "Template", "carrier", "carriers", "matches"]
+__all__ = ["ANY", "LISTS", "Carrier", "PodSet", "Template", "carrier", "carrier_of", "carriers", "pods_of_job"]
+
+TABLE: Mapping[tuple[str, str], Carrier] = {(row.group, row.kind): row for row in CARRIERS}
 
 
 @cache
 def carriers() -> Mapping[tuple[str, str], Carrier]:
-    """Return every kind that pods are made of, by group and kind: the table, then entry points."""
-    rows = [*CARRIERS, *(entry.load() for entry in entry_points(group="trainyard.carriers"))]
-    return {(row.group, row.kind): row for row in rows}
+    """Return every kind that pods are made of, by group and kind: entry points for kinds that the table lacks, and it.
+
+    The reader of entry points is imported here: judging a file takes it only where the table has no answer.
+    """
+    from importlib.metadata import entry_points
+
+    added: list[Carrier] = [entry.load() for entry in entry_points(group="trainyard.carriers")]
+    return {**TABLE, **{(row.group, row.kind): row for row in added if (row.group, row.kind) not in TABLE}}
 
 
 def carrier(group: str, kind: str) -> Carrier | None:
     """Return the row of a kind, None where no pods are made of it."""
-    return carriers().get((group, kind))
+    return TABLE.get((group, kind)) or carriers().get((group, kind))
+
+
+def carrier_of(value: Mapping[str, Any]) -> Carrier | None:
+    """Return the row of an object's kind, None where no pods are made of it."""
+    identity = identity_of(value)
+    return carrier(identity.group, identity.kind)

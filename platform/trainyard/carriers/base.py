@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.findings import Path
+from trainyard.manifests import ANY, matches, value_at
 
 Object = Mapping[str, Any]
-
-ANY = "*"
-"""In a pattern: every item of a list, or value of a map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +19,13 @@ class PodSet:
     name: str
     count: int
     template: Path
-    """Path of the PodTemplateSpec in the object."""
+    """Path of the PodTemplateSpec in the object; its metadata and its spec are below it."""
+    counted: bool = True
+    """Whether Kueue counts them: of replicas by role it knows some roles, and others run beside its quota."""
 
 
 Count = Callable[[Object], int]
-Name = Callable[[Object, str | int | None], str]
+Name = Callable[[Object], str]
 
 
 def one(_: Object) -> int:
@@ -38,18 +38,18 @@ def replicas(holder: Object) -> int:
     return max(0, number(holder, "replicas", 1))
 
 
-def of_job(spec: Object) -> int:
-    """Return how many pods of a Job run at once: the lesser of parallelism and completions (kueue v0.19.2).
+def pods_of_job(spec: Object) -> int:
+    """Return how many pods of a Job run at once: parallelism, but not more than completions (kueue v0.19.2).
 
-    pkg/controller/jobs/job/job_controller.go.
+    pkg/controller/jobs/job/job_controller.go podsCount.
     """
-    stated = [value for name in ("parallelism", "completions") if type(value := spec.get(name)) is int]
-    return max(0, min(stated)) if stated else 1
+    parallelism = number(spec, "parallelism", 1)
+    return max(0, min(parallelism, number(spec, "completions", parallelism)))
 
 
 def of_replicated_job(job: Object) -> int:
     """Return the pods of all replicas of a JobSet's replicated job."""
-    return replicas(job) * of_job(inner(job, "template", "spec"))
+    return replicas(job) * pods_of_job(inner(job, "template", "spec"))
 
 
 def of_group(group: Object) -> int:
@@ -62,22 +62,12 @@ def of_followers(template: Object) -> int:
     return max(0, number(template, "size", 1) - int(isinstance(template.get("leaderTemplate"), Mapping)))
 
 
-def named(name: str) -> Name:
-    """Return a namer that always says the same."""
-    return lambda _holder, _key: name
-
-
 def by_field(name: str) -> Name:
-    """Return a namer that reads a field of the holder."""
-    return lambda holder, _key: text(holder, name)
+    """Return a namer that reads a field of the holder, in lower case as Kueue names its pod sets."""
+    return lambda holder: text(holder, name).lower()
 
 
-def by_key(_holder: Object, key: str | int | None) -> str:
-    """Return the key of the holder in its map, lower case."""
-    return str(key).lower()
-
-
-def of_lws(template: Object, _key: str | int | None) -> str:
+def of_lws(template: Object) -> str:
     """Return what the followers of a LeaderWorkerSet are called (kueue v0.19.2 pkg/controller/jobs/leaderworkerset)."""
     return "worker" if isinstance(template.get("leaderTemplate"), Mapping) else "main"
 
@@ -88,13 +78,37 @@ class Template:
 
     holder: Path
     within: Path = ("template",)
-    name: Name = field(default_factory=lambda: named("main"))
+    name: str | Name = "main"
+    """What Kueue calls the pods; the name of a role is its key, in lower case."""
     count: Count = one
+    roles: tuple[str, ...] | None = None
+    """Where holders are values of a map, by role: those that Kueue counts, in its order; elsewhere None."""
 
     @property
     def pattern(self) -> Path:
         """Pattern of the template itself, from the object's root."""
         return (*self.holder, *self.within)
+
+    @property
+    def collection(self) -> Path:
+        """Path of the list or map whose items hold the template; of the holder itself where there is one alone."""
+        return self.holder[: self.holder.index(ANY)] if ANY in self.holder else self.holder
+
+    def pod_sets(self, value: Object) -> Iterator[PodSet]:
+        """Yield the pod sets of an object: roles in Kueue's order, those that it does not count at the end."""
+        for path, holder in self._holders(value):
+            where = (*path, *self.within)
+            if isinstance(holder, Mapping) and isinstance(value_at(holder, self.within), Mapping):
+                role = str(path[-1]) if self.roles is not None else ""
+                name = role.lower() or (self.name if isinstance(self.name, str) else self.name(holder))
+                yield PodSet(name, self.count(holder), where, not role or role in (self.roles or ()))
+
+    def _holders(self, value: Object) -> list[tuple[Path, Any]]:
+        found = list(matches(value, self.holder))
+        if self.roles is not None:
+            order = {role: place for place, role in enumerate(self.roles)}
+            found.sort(key=lambda match: order.get(str(match[0][-1]), len(order)))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,52 +126,36 @@ class Carrier:
     suspend: Path | None = None
     """The field that holds it suspended."""
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Lists of its own, by name, with the fields that tell their items apart (its definition's list-map-keys)."""
+    """Lists of its own, by name, with the fields that tell items apart (its definition's list-map-keys, if any)."""
     trains: bool = False
     """Whether it carries training, which has an end or a gang; services and single pods do not."""
     idle: bool = False
     """Whether no pod is made of it until another object asks for it."""
+    namespaced: bool = True
+    """Whether it lives in a namespace, whose rules then hold for its pods."""
+    embeds: Path | None = None
+    """Pattern of whole objects of other kinds that it holds and creates."""
+
+    def template(self, name: str) -> Template | None:
+        """Return the template that is always called so, None where the kind has none."""
+        return next((template for template in self.templates if template.name == name), None)
 
     def pod_sets(self, value: Object) -> list[PodSet]:
-        """Return the pod sets of an object, in the order in which it names them; a malformed one has none."""
-        found: list[PodSet] = []
-        for template in self.templates:
-            for path, holder, key in matches(value, template.holder):
-                if isinstance(at(holder, template.within), Mapping):
-                    where = (*path, *template.within)
-                    found.append(PodSet(template.name(holder, key), template.count(holder), where))
-        return found
-
-
-def matches(value: Any, pattern: Path, here: Path = ()) -> Iterator[tuple[Path, Object, str | int | None]]:
-    """Yield path, value and last key of every map at a pattern."""
-    if not pattern:
-        if isinstance(value, Mapping):
-            yield here, value, here[-1] if here else None
-    elif pattern[0] == ANY:
-        items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-        for key, item in items:
-            yield from matches(item, pattern[1:], (*here, key))
-    elif isinstance(value, Mapping):
-        yield from matches(value.get(pattern[0]), pattern[1:], (*here, pattern[0]))
-
-
-def at(value: Any, path: Path) -> Any:
-    """Return the value at a path of keys, None where there is none."""
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
+        """Return the pod sets of an object, in the order of its row; a malformed one has none."""
+        return [pod_set for template in self.templates for pod_set in template.pod_sets(value)]
 
 
 def inner(value: Any, *path: str) -> Object:
     """Return the map at a path of keys, an empty one where there is none."""
-    found = at(value, path)
+    found = value_at(value, path)
     return found if isinstance(found, Mapping) else {}
 
 
 def number(value: Object, name: str, default: int) -> int:
-    """Return a whole number that a field says, else the default."""
+    """Return a whole number that a field says, else the default; 2.0 is one, as it is to the server."""
     found = value.get(name)
+    if type(found) is float and found.is_integer():
+        return int(found)
     return found if type(found) is int else default
 
 

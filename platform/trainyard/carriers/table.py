@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainyard.carriers.base import (
-    ANY,
     Carrier,
     Template,
     by_field,
-    by_key,
-    named,
     of_followers,
     of_group,
-    of_job,
     of_lws,
     of_replicated_job,
+    pods_of_job,
     replicas,
 )
 from trainyard.findings import Path
+from trainyard.manifests import ANY
 
 SPEC: Path = ("spec",)
 PLAIN = (Template(SPEC, count=replicas),)
@@ -32,22 +30,22 @@ def jobs_at(*path: str) -> Template:
     return Template((*path, "replicatedJobs", ANY), inside, by_field("name"), of_replicated_job)
 
 
-def roles(field_: str) -> tuple[Template, ...]:
-    """Return where Kubeflow's jobs have their pods: a map of roles."""
-    return (Template(("spec", field_, ANY), name=by_key, count=replicas),)
+def by_role(field_: str, *roles: str) -> tuple[Template, ...]:
+    """Return where Kubeflow's jobs have their pods: a map of roles, of which Kueue counts some, in its order."""
+    return (Template(("spec", field_, ANY), count=replicas, roles=roles),)
 
 
 def ray(*path: str) -> tuple[Template, ...]:
     """Return where the specification of a Ray cluster has its pods."""
     return (
-        Template((*path, "headGroupSpec"), name=named("head")),
+        Template((*path, "headGroupSpec"), name="head"),
         Template((*path, "workerGroupSpecs", ANY), name=by_field("groupName"), count=of_group),
     )
 
 
 def ray_job(*path: str) -> tuple[Template, ...]:
     """Return where a RayJob's specification has its pods; the submitter is one more."""
-    submitter = Template(path, ("submitterPodTemplate",), named("submitter"))
+    submitter = Template(path, ("submitterPodTemplate",), "submitter")
     return (*ray(*path, "rayClusterSpec"), submitter)
 
 
@@ -60,14 +58,15 @@ def group_of_lws(*path: str) -> tuple[Template, ...]:
     """Return where a LeaderWorkerSet's specification has the pods of one group."""
     holder: Path = (*path, "leaderWorkerTemplate")
     return (
-        Template(holder, ("leaderTemplate",), named("leader")),
+        Template(holder, ("leaderTemplate",), "leader"),
         Template(holder, ("workerTemplate",), of_lws, of_followers),
     )
 
 
-def kubeflow(kind: str, field_: str, framework: str, operator: str = "training-operator") -> Carrier:
+def kubeflow(kind: str, field_: str, *roles: str, operator: str = "training-operator") -> Carrier:
     """Return the row of one of Kubeflow's jobs."""
-    return Carrier(KUBEFLOW, kind, roles(field_), operator, framework, RUN_POLICY, trains=True)
+    framework = f"{KUBEFLOW}/{kind.lower()}"
+    return Carrier(KUBEFLOW, kind, by_role(field_, *roles), operator, framework, RUN_POLICY, trains=True)
 
 
 GROUPS = {"workerGroupSpecs": ("groupName",)}
@@ -75,17 +74,7 @@ JOBS = {"replicatedJobs": ("name",)}
 TASKS = {"tasks": ("name",)}
 
 CARRIERS: tuple[Carrier, ...] = (
-    Carrier(
-        "",
-        "Pod",
-        (
-            Template(
-                (),
-                (),
-            ),
-        ),
-        framework="pod",
-    ),
+    Carrier("", "Pod", (Template((), ()),), framework="pod"),
     Carrier("", "PodTemplate", (Template(()),), idle=True),
     Carrier("", "ReplicationController", PLAIN),
     Carrier("apps", "DaemonSet", (Template(SPEC),)),
@@ -93,12 +82,12 @@ CARRIERS: tuple[Carrier, ...] = (
     Carrier("apps", "ReplicaSet", PLAIN),
     Carrier("apps", "StatefulSet", PLAIN, framework="statefulset"),
     Carrier(
-        "batch", "CronJob", (Template(("spec", "jobTemplate", "spec"), count=of_job),), suspend=("spec", "suspend")
+        "batch", "CronJob", (Template(("spec", "jobTemplate", "spec"), count=pods_of_job),), suspend=("spec", "suspend")
     ),
     Carrier(
         "batch",
         "Job",
-        (Template(SPEC, count=of_job),),
+        (Template(SPEC, count=pods_of_job),),
         framework="batch/job",
         suspend=("spec", "suspend"),
         trains=True,
@@ -123,14 +112,20 @@ CARRIERS: tuple[Carrier, ...] = (
     ),
     Carrier(TRAINER, "TrainingRuntime", (jobs_at("spec", "template", "spec"),), "trainer", lists=JOBS, idle=True),
     Carrier(
-        TRAINER, "ClusterTrainingRuntime", (jobs_at("spec", "template", "spec"),), "trainer", lists=JOBS, idle=True
+        TRAINER,
+        "ClusterTrainingRuntime",
+        (jobs_at("spec", "template", "spec"),),
+        "trainer",
+        lists=JOBS,
+        idle=True,
+        namespaced=False,
     ),
-    kubeflow("JAXJob", "jaxReplicaSpecs", "kubeflow.org/jaxjob"),
-    kubeflow("MPIJob", "mpiReplicaSpecs", "kubeflow.org/mpijob", "mpi-operator"),
-    kubeflow("PaddleJob", "paddleReplicaSpecs", "kubeflow.org/paddlejob"),
-    kubeflow("PyTorchJob", "pytorchReplicaSpecs", "kubeflow.org/pytorchjob"),
-    kubeflow("TFJob", "tfReplicaSpecs", "kubeflow.org/tfjob"),
-    kubeflow("XGBoostJob", "xgbReplicaSpecs", "kubeflow.org/xgboostjob"),
+    kubeflow("JAXJob", "jaxReplicaSpecs", "Worker"),
+    kubeflow("MPIJob", "mpiReplicaSpecs", "Launcher", "Worker", operator="mpi-operator"),
+    kubeflow("PaddleJob", "paddleReplicaSpecs", "Master", "Worker"),
+    kubeflow("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker"),
+    kubeflow("TFJob", "tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator"),
+    kubeflow("XGBoostJob", "xgbReplicaSpecs", "Master", "Worker"),
     Carrier(RAY, "RayCluster", ray("spec"), "kuberay", "ray.io/raycluster", ("spec", "suspend"), GROUPS, trains=True),
     Carrier(RAY, "RayJob", ray_job("spec"), "kuberay", "ray.io/rayjob", ("spec", "suspend"), GROUPS, trains=True),
     Carrier(RAY, "RayCronJob", ray_job("spec", "jobTemplate"), "kuberay", lists=GROUPS),
@@ -155,13 +150,14 @@ CARRIERS: tuple[Carrier, ...] = (
     Carrier(VOLCANO, "Job", (tasks("spec"),), "volcano", lists=TASKS, trains=True),
     Carrier(VOLCANO, "CronJob", (tasks("spec", "jobTemplate", "spec"),), "volcano", lists=TASKS),
     Carrier("flow.volcano.sh", "JobTemplate", (tasks("spec"),), "volcano", lists=TASKS, idle=True),
-    Carrier("keda.sh", "ScaledJob", (Template(("spec", "jobTargetRef"), count=of_job),), "keda"),
+    Carrier("keda.sh", "ScaledJob", (Template(("spec", "jobTargetRef"), count=pods_of_job),), "keda"),
     Carrier(
         "workload.codeflare.dev",
         "AppWrapper",
         operator="appwrapper",
         framework="workload.codeflare.dev/appwrapper",
         suspend=("spec", "suspend"),
+        embeds=("spec", "components", ANY, "template"),
     ),
 )
 """Facts: Kubernetes v1.35, jobset v0.12.0, trainer v2.3.0, training-operator v1.9.4, mpi-operator v0.8.0, kuberay

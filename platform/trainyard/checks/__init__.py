@@ -7,12 +7,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from trainyard.findings import Severity, did_you_mean
+from trainyard.labels import NETWORK_RESOURCE, NETWORKS
+from trainyard.labels import QUEUE as QUEUE_LABEL
 
 if TYPE_CHECKING:
     from trainyard.checks.policy import Problem
-    from trainyard.checks.world import QUEUE_LABEL, Place, Pods, TrainingJob, World
+    from trainyard.checks.world import Amount, Place, Pods, TrainingJob, World
 
-__all__ = ["QUEUE_LABEL", "Place", "Pods", "Problem", "Severity", "TrainingJob", "World", "did_you_mean"]
+__all__ = [
+    "NETWORKS",
+    "NETWORK_RESOURCE",
+    "QUEUE_LABEL",
+    "Amount",
+    "Place",
+    "Pods",
+    "Problem",
+    "Severity",
+    "TrainingJob",
+    "World",
+    "did_you_mean",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,13 +13,13 @@ from trainyard.apiserver import Catalog, Judgement, neighbours
 from trainyard.apiserver.admission import policies as engine
 from trainyard.apiserver.admission.policies import Binding, Decision, Request, Resource, Surroundings, typecheck
 from trainyard.apiserver.catalog import load as load_catalog
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.neighbours import BINDING, POLICY
 from trainyard.checks.result import Outcome
 from trainyard.documents import format_path
 from trainyard.findings import Finding, Location, Severity
 from trainyard.manifests import Manifest
 from trainyard.rules import Rule
+from trainyard.versions import minor
 
 if TYPE_CHECKING:
     from trainyard.checks.policy import Policy

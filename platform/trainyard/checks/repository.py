@@ -21,6 +21,8 @@ from trainyard.checks.world import World
 from trainyard.errors import SpecError
 from trainyard.findings import Finding, Location, did_you_mean
 from trainyard.manifests import Manifest
+from trainyard.operators import Site
+from trainyard.operators.install import sites
 from trainyard.preflight import Waivers
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
@@ -84,8 +86,9 @@ class Checking:
             return source.location(path) if source else Location(cluster_file(name))
 
         folder = schemas_dir(self.home)
-        typed = Shelf(folder).projects()
-        projects = {operator: choice.version for operator, choice in cluster.operators.items() if operator in typed}
+        shelf = Shelf(folder)
+        typed = shelf.projects()
+        projects = {site.name: judged(site, shelf) for site in sites(cluster) if site.name in typed}
         for operator in sorted(set(cluster.operators) - set(typed)):
             result.skipped.append(
                 Skipped("schema", f"operator {operator!r} has no API types here; `make schemas` imports")
@@ -157,6 +160,14 @@ class Checking:
             _, _, team, name = run.split("/")
             job = (team, name.rpartition("-")[0])
         return self.waivers.covers(finding, job)
+
+
+def judged(site: Site, shelf: Shelf) -> str:
+    """Return the release of an operator that its objects are judged by.
+
+    One that the schemas lack is judged as it is rendered, by the nearest that is known, which preflight has said.
+    """
+    return site.version if shelf.carries(site.name, site.version) else site.known
 
 
 def validate_repository(

@@ -6,16 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from trainyard.carriers import Carrier, PodSet, carriers
+from trainyard.carriers import ANY, Carrier, carriers
 from trainyard.documents import Path
 from trainyard.findings import Location
-from trainyard.labels import QUEUE
+from trainyard.labels import NETWORKS, QUEUE, networks
 from trainyard.manifests import Manifest
+from trainyard.quantities import Quantity
 from trainyard.specs import Cluster
-
-QUEUE_LABEL = QUEUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +30,14 @@ class Place:
     def location(self) -> Location:
         """The field's file, line and column; a missing field is reported at its nearest ancestor."""
         return self.manifest.location(self.path, key=self.key)
+
+
+class Amount(NamedTuple):
+    """What one container asks of a resource, and the place where it says so."""
+
+    place: Place
+    resource: str
+    quantity: Quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +56,41 @@ class Pods:
         return found if isinstance(found, Mapping) else {}
 
     @property
-    def annotations(self) -> Mapping[str, Any]:
-        """Annotations of the template."""
+    def annotations(self) -> Mapping[str, str]:
+        """Annotations of the template whose values are strings."""
         found = self.manifest.get(*self.template, "metadata", "annotations")
-        return found if isinstance(found, Mapping) else {}
+        return {key: text for key, text in found.items() if isinstance(text, str)} if isinstance(found, dict) else {}
 
     def containers(self, *, init: bool = True) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """Yield path and value of every container, init containers first."""
-        fields = ("initContainers", "containers") if init else ("containers",)
-        for field in fields:
-            listed = self.spec.get(field)
-            for index, container in enumerate(listed if isinstance(listed, list) else []):
-                if isinstance(container, Mapping):
-                    yield (*self.template, "spec", field, index), container
+        for field in ("initContainers", "containers") if init else ("containers",):
+            yield from self.manifest.at(*self.template, "spec", field, ANY, of=dict)
+
+    def limits(self, *, init: bool = True) -> Iterator[Amount]:
+        """Yield the most that containers may use, resource by resource, as far as it is a quantity."""
+        return self._amounts("limits", init=init)
+
+    def requests(self, *, init: bool = True) -> Iterator[Amount]:
+        """Yield what containers ask for as it is written: of what has a limit alone the server asks for as much."""
+        return self._amounts("requests", init=init)
+
+    def networks(self) -> list[tuple[str, str]]:
+        """Return the secondary networks that the pods name, each as namespace and name, in order."""
+        return list(networks(self.annotations.get(NETWORKS, ""), self.manifest.namespace or "default"))
 
     def place(self, *path: str | int) -> Place:
         """Return a place inside the template."""
         return Place(self.manifest, (*self.template, *path))
+
+    def _amounts(self, kind: str, *, init: bool) -> Iterator[Amount]:
+        for container, _ in self.containers(init=init):
+            for path, amounts in self.manifest.at(*container, "resources", kind, of=dict):
+                for resource, written in amounts.items():
+                    try:
+                        quantity = Quantity.parse(written)
+                    except ValueError:
+                        continue
+                    yield Amount(Place(self.manifest, (*path, resource)), resource, quantity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +113,7 @@ class TrainingJob:
     @property
     def queue_name(self) -> str | None:
         """Value of the queue label, or None where the job is not queued."""
-        value = self.manifest.labels.get(QUEUE_LABEL)
-        return value if isinstance(value, str) else None
+        return self.manifest.labels.get(QUEUE)
 
     def label(self, key: str) -> Place:
         """Return the place of a label's value."""
@@ -101,8 +125,8 @@ class TrainingJob:
 
     def pod_sets(self) -> list[Pods]:
         """Return the pod sets, as Kueue counts them."""
-        sets: list[PodSet] = self.carrier.pod_sets(self.manifest.value)
-        return [Pods(self.manifest, each.name, each.count, each.template) for each in sets]
+        found = self.carrier.pod_sets(self.manifest.value)
+        return [Pods(self.manifest, each.name, each.count, each.template) for each in found]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.labels import POOL
-from trainyard.operators.base import Operator, Site, lookup, merge
+from trainyard.operators.base import Operator, Site, merge
 from trainyard.parts.objects import Resource
+from trainyard.releases.facts import lookup
 from trainyard.specs import Cluster, Pool
 
 

@@ -75,14 +75,6 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def lookup(values: Mapping[str, Any], path: str) -> Any:
-    """Return the value at a dotted path, or None."""
-    found: Any = values
-    for key in path.split("."):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found
-
-
 def nested(path: str, value: Any) -> dict[str, Any]:
     """Return the map that holds a value at a dotted path."""
     for key in reversed(path.split(".")):

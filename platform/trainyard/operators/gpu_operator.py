@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from trainyard.operators.base import Operator, Site, merge
+from trainyard.operators.install import sites
+from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
 from trainyard.sizing.fabric import on_fabric
 from trainyard.specs import Cluster, Pool
@@ -44,18 +46,7 @@ SECTIONS = (
 )
 """Values of the chart that the ClusterPolicy has under the same name; the cluster file's own go into both."""
 
-HEALTH = """\
-local hs = {status = "Progressing", message = "Waiting for the operator"}
-if obj.status ~= nil and obj.status.state ~= nil then
-  hs.message = obj.status.state
-  if obj.status.state == "ready" then
-    hs.status = "Healthy"
-  elseif obj.status.state == "ignored" then
-    hs.status = "Degraded"
-  end
-end
-return hs
-"""
+HEALTH = by_field("state", waiting="Waiting for the operator", healthy="ready", degraded="ignored")
 
 
 class GpuOperator(Operator):
@@ -106,7 +97,7 @@ def policy(site: Site) -> dict[str, Any]:
 
     Drivers are not upgraded by the operator alone: a node gets the new one when a person drains it. With an RDMA
     fabric the kernel modules are the open ones, which GPUDirect over DMA-BUF needs; the older nvidia-peermem is loaded
-    only where the NVIDIA Network Operator brings its driver.
+    only where an operator of the cluster brings the driver of NICs that it needs.
     """
     cluster = site.cluster
     fabric = any(on_fabric(cluster, name) for name in pools(cluster))
@@ -123,7 +114,7 @@ def policy(site: Site) -> dict[str, Any]:
         "driver": {
             "enabled": True,
             "kernelModuleType": "open" if fabric else "auto",
-            "rdma": {"enabled": fabric and "network-operator" in cluster.operators},
+            "rdma": {"enabled": fabric and any(each.facts.nic_driver for each in sites(cluster))},
             "upgradePolicy": {"autoUpgrade": False},
         },
         "toolkit": {"enabled": True},

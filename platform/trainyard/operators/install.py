@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.operators import operators
-from trainyard.operators.base import Operator, Site, lookup, merge, nested
+from trainyard.operators.base import Operator, Site, merge, nested
 from trainyard.releases import Bundle, release
+from trainyard.releases.facts import lookup
 from trainyard.specs import Cluster
 
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from trainyard.carriers import carriers
 from trainyard.documents import dump, load
 from trainyard.labels import TEAM
-from trainyard.operators.base import Operator, Site, lookup
+from trainyard.operators.base import Operator, Site
+from trainyard.releases.facts import lookup
 from trainyard.specs import Cluster
 
 CONFIGURATION = "managerConfig.controllerManagerConfigYaml"

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from trainyard.labels import POOL
 from trainyard.operators.base import Operator, Site
+from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
 from trainyard.sizing.fabric import pool_resource, rails
 from trainyard.sizing.networks import link, nics, pools
@@ -17,19 +18,13 @@ API = "sriovnetwork.openshift.io/v1"
 
 LINKS = {"ethernet": "eth", "infiniband": "ib"}
 
-HEALTH = """\
-local hs = {status = "Progressing", message = "Waiting for the node's daemon"}
-if obj.status ~= nil and obj.status.syncStatus ~= nil then
-  hs.message = obj.status.syncStatus
-  if obj.status.syncStatus == "Succeeded" then
-    hs.status = "Healthy"
-  elseif obj.status.syncStatus == "Failed" then
-    hs.status = "Degraded"
-    hs.message = obj.status.lastSyncError or "Failed"
-  end
-end
-return hs
-"""
+HEALTH = by_field(
+    "syncStatus",
+    waiting="Waiting for the node's daemon",
+    healthy="Succeeded",
+    degraded="Failed",
+    reason="lastSyncError",
+)
 
 
 class SriovNetworkOperator(Operator):

@@ -18,6 +18,20 @@ end
 return hs
 """
 
+FIELD = """\
+local hs = {{status = "Progressing", message = "{waiting}"}}
+if obj.status ~= nil and obj.status.{field} ~= nil then
+  hs.message = obj.status.{field}
+  if obj.status.{field} == "{healthy}" then
+    hs.status = "Healthy"
+  elseif obj.status.{field} == "{degraded}" then
+    hs.status = "Degraded"
+{reason}\
+  end
+end
+return hs
+"""
+
 
 def by_conditions(counts: str, shown: str, *, done: str, holder: str = "obj.spec") -> str:
     """Return the script of a workload that tells by conditions of status True that it failed, is done, or waits.
@@ -36,3 +50,13 @@ def by_conditions(counts: str, shown: str, *, done: str, holder: str = "obj.spec
         f"{shown}"
         "end\n" + CONDITIONS.format(done=done)
     )
+
+
+def by_field(field: str, *, waiting: str, healthy: str, degraded: str, reason: str | None = None) -> str:
+    """Return the script of an object that says in one field of its status, by a word, how it is.
+
+    `waiting` is said until the field is there, then its word; every other word than `healthy` and `degraded` is
+    progress. `reason` is the field of the status that tells why it is degraded.
+    """
+    why = f'    hs.message = obj.status.{reason} or "{degraded}"\n' if reason else ""
+    return FIELD.format(field=field, waiting=waiting, healthy=healthy, degraded=degraded, reason=why)

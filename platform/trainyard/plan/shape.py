@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.carriers import Carrier, PodSet, carrier
+from trainyard.carriers import Carrier, PodSet, carrier_of
 from trainyard.labels import POOL
-from trainyard.manifests import identity_of
+from trainyard.manifests import value_at
 from trainyard.tree.references import LABELS
 
 ORDINARY = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -35,8 +35,7 @@ def shape(objects: Iterable[Any]) -> Shape:
     """Return the shape of a run; of objects without a workload nothing is known."""
     for value in objects:
         if isinstance(value, Mapping):
-            identity = identity_of(value)
-            row = carrier(identity.group, identity.kind)
+            row = carrier_of(value)
             if row is not None and row.trains:
                 return _shape(value, row)
     return Shape()
@@ -44,15 +43,15 @@ def shape(objects: Iterable[Any]) -> Shape:
 
 def _shape(value: Mapping[str, Any], row: Carrier) -> Shape:
     sets = row.pod_sets(value)
-    specs = [_at(value, (*each.template, "spec")) for each in sets]
+    specs = [value_at(value, (*each.template, "spec")) for each in sets]
     pods = sum(each.count for each in sets)
     words = f"{row.kind} of {pods} {'pod' if pods == 1 else 'pods'}"
     devices = _devices(sets, specs)
     if devices:
         words += f" with {' and '.join(_named(devices))}"
-    pools = sorted({pool for spec in specs if isinstance(pool := _at(spec, ("nodeSelector", POOL)), str)})
+    pools = sorted({pool for spec in specs if isinstance(pool := value_at(spec, ("nodeSelector", POOL)), str)})
     words += f", pool {' and '.join(pools)}" if pools else ""
-    labels = _at(value, ("metadata", "labels"))
+    labels = value_at(value, ("metadata", "labels"))
     named = {what: labels.get(label) for label, what in LABELS.items()} if isinstance(labels, Mapping) else {}
     words += "".join(f", {what} {name}" for what, name in sorted(named.items(), reverse=True) if name)
     claims = [claim for spec in specs if (claim := _checkpoint_claim(spec))]
@@ -64,8 +63,8 @@ def _devices(sets: Iterable[PodSet], specs: Iterable[Any]) -> Counter[str]:
     """Return what all pods together have beside CPUs and memory."""
     total: Counter[str] = Counter()
     for each, spec in zip(sets, specs, strict=True):
-        for container in _list(_at(spec, ("containers",))):
-            limits = _at(container, ("resources", "limits"))
+        for container in _list(value_at(spec, ("containers",))):
+            limits = value_at(container, ("resources", "limits"))
             for name, amount in (limits if isinstance(limits, Mapping) else {}).items():
                 if name not in ORDINARY and str(amount).isdigit():
                     total[name] += each.count * int(amount)
@@ -84,25 +83,18 @@ def _named(devices: Mapping[str, int]) -> Iterator[str]:
 
 def _checkpoint_claim(spec: Any) -> str | None:
     """Return the claim that is mounted where the program is told to keep its checkpoints."""
-    volumes = {each.get("name"): each for each in _list(_at(spec, ("volumes",))) if isinstance(each, Mapping)}
-    for container in _list(_at(spec, ("containers",))):
+    volumes = {each.get("name"): each for each in _list(value_at(spec, ("volumes",))) if isinstance(each, Mapping)}
+    for container in _list(value_at(spec, ("containers",))):
         env = {
-            each.get("name"): each.get("value") for each in _list(_at(container, ("env",))) if isinstance(each, Mapping)
+            each.get("name"): each.get("value")
+            for each in _list(value_at(container, ("env",)))
+            if isinstance(each, Mapping)
         }
-        for mount in _list(_at(container, ("volumeMounts",))):
+        for mount in _list(value_at(container, ("volumeMounts",))):
             if isinstance(mount, Mapping) and CHECKPOINTS in env and mount.get("mountPath") == env[CHECKPOINTS]:
-                claim = _at(volumes.get(mount.get("name")), ("persistentVolumeClaim", "claimName"))
+                claim = value_at(volumes.get(mount.get("name")), ("persistentVolumeClaim", "claimName"))
                 return claim if isinstance(claim, str) else None
     return None
-
-
-def _at(value: Any, path: Iterable[str | int]) -> Any:
-    for part in path:
-        if isinstance(part, str):
-            value = value.get(part) if isinstance(value, Mapping) else None
-        else:
-            value = value[part] if isinstance(value, list) and part < len(value) else None
-    return value
 
 
 def _list(value: Any) -> list[Any]:

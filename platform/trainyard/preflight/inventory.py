@@ -8,22 +8,16 @@ from dataclasses import dataclass
 from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
 from trainyard.labels import POOL
+from trainyard.operators import operators
 from trainyard.preflight.names import POOL as UNKNOWN_POOL
 from trainyard.preflight.names import UNKNOWN_TEAM
+from trainyard.releases import releases
 from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster, Fabric, Pool, Quota
 from trainyard.specs.shapes import Shape, known, names
 from trainyard.specs.sources import Source, Specs
 
 HOSTNAME = "kubernetes.io/hostname"
-
-ATTACHED_BY = {
-    "sriov": ("sriov-network-operator", "network-operator"),
-    "hostdev": ("network-operator",),
-    "macvlan": ("multus", "network-operator"),
-    "rdma-shared": ("network-operator",),
-}
-"""Operators of which one must be there for a way of attaching pods to the fabric."""
 
 DOCS = "docs/clusters.md"
 KUEUE = "kubernetes-sigs/kueue v0.19.2"
@@ -282,8 +276,9 @@ class Declared:
         yield from self.attachment(fabric)
 
     def attachment(self, fabric: Fabric) -> Iterator[Finding]:
-        """Yield a way of attaching pods that no operator of the cluster provides."""
-        wanted = ATTACHED_BY.get(fabric.attach, ())
+        """Yield a way of attaching pods that no operator of the cluster provides; those we install are named first."""
+        able = (name for name, facts in releases().items() if fabric.attach in facts.attaches)
+        wanted = sorted(able, key=lambda name: (name not in operators(), name))
         if wanted and not any(name in self.cluster.operators for name in wanted):
             message = f"attach is {fabric.attach!r}, which needs an operator; add {' or '.join(wanted)}"
             yield FABRIC_ATTACH.at(self.source, ("fabric", "attach"), message)

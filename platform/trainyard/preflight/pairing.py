@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from trainyard.apiserver.catalog.releases import NEAR
 from trainyard.documents import Path
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.operators import operators
 from trainyard.operators.base import Site
 from trainyard.operators.install import bundlers, sites
-from trainyard.operators.kueue import configuration, frameworks, shares_fairly
-from trainyard.releases import Facts, release
+from trainyard.operators.kueue import Kueue, configuration, frameworks, shares_fairly
+from trainyard.releases import Facts, release, releases
+from trainyard.releases.facts import lookup
 from trainyard.rules import Rule
-from trainyard.sizing.fabric import RDMA, SECONDARY
+from trainyard.sizing.fabric import RDMA
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source
-from trainyard.versions import order
+from trainyard.versions import order, same
 
 DOCS = "docs/clusters.md"
 
@@ -35,15 +37,6 @@ NOT_INSTALLABLE = Rule(
     fix="install it, and say managed: false",
     source=DOCS,
     layer="pairing",
-)
-NEAR = Rule(
-    id="pairing/near-release",
-    title="The release of an operator is one that is known.",
-    why="facts and API types of another release may differ from what is installed",
-    fix="take a known release; `trainyard synth` names the nearest",
-    source=DOCS,
-    layer="pairing",
-    severity=Severity.WARNING,
 )
 TOO_OLD = Rule(
     id="pairing/too-old",
@@ -137,7 +130,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         yield from check_company(site, source)
     yield from check_definitions(cluster, source)
     yield from check_bundles(cluster, source)
-    yield from check_fabric(cluster, source)
+    yield from check_uses(cluster, source)
     yield from check_queues(cluster, source)
 
 
@@ -165,7 +158,7 @@ def check_release(site: Site, source: Source) -> Iterator[Finding]:
     """Yield a release that is unknown, too old, or not said to work on the cluster's Kubernetes."""
     path: Path = (*site.at, "version")
     found = site.known
-    if order(found) != order(site.version):
+    if not same(found, site.version):
         message = f"{site.name} {site.version} is not known here; the nearest known release {found} is used instead"
         yield NEAR.at(source, path, message)
     yield from check_version(site.name, site.version, site.facts, site.cluster, source, path)
@@ -211,7 +204,7 @@ def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:
         shared = sorted(set(first.facts.crds) & set(second.facts.crds))
         if shared:
             message = f"{second.name} and {first.name} both own {shared[0]}, each with its own versions; remove one"
-            fact = second.facts.sources.get("crds")
+            fact = second.facts.sources.get("crds", second.release.source)
             yield TWO_OWNERS.at(source, second.at, message, key=True, source=fact)
 
 
@@ -229,37 +222,36 @@ def check_bundles(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 def said(site: Site, switch: str) -> bool:
     """Whether the cluster's file itself turns the switch on."""
-    value: object = site.choice.values
-    for key in switch.split("."):
-        value = value.get(key) if isinstance(value, dict) else None
-    return value is True
+    return lookup(site.choice.values, switch) is True
 
 
-def check_fabric(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield what second interfaces want of operators: Multus, which adds them, and Whereabouts, which numbers them.
+def check_uses(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield operators that the cluster's queues or its fabric need, and that are not there.
 
-    Who makes the devices is checked with the inventory, when specs are loaded.
+    Who makes the fabric's devices is checked with the inventory: there one of several operators is enough.
     """
     fabric = cluster.fabric
-    if fabric is None or fabric.type not in RDMA or fabric.attach not in SECONDARY:
-        return
-    for name in ("multus", "whereabouts"):
-        if name not in cluster.operators:
-            message = f"attach {fabric.attach!r} gives pods second interfaces, which needs {name}; add it to operators"
-            yield FABRIC.at(source, ("fabric", "attach"), message)
+    attach = fabric.attach if fabric is not None and fabric.type in RDMA else "none"
+    missing = (each for each in releases().items() if each[0] not in cluster.operators)
+    for name, use in ((name, use) for name, facts in missing for use in facts.needed_for):
+        if use.queues and cluster.queues:
+            message = f"queues need {name}: {use.why}; add it to operators"
+            yield NEEDS.at(source, ("queues",), message, key=True, source=use.source)
+        if attach in use.attach:
+            message = f"attach {attach!r} needs {name}: {use.why}; add it to operators"
+            yield FABRIC.at(source, ("fabric", "attach"), message, source=use.source)
 
 
 def check_queues(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield queues without Kueue, kinds that its configuration leaves out, and preemption that it refuses."""
-    if cluster.queues and "kueue" not in cluster.operators:
-        yield NEEDS.at(source, ("queues",), "queues need the operator kueue; add it to operators", key=True)
+    """Yield kinds that Kueue's configuration leaves out, and preemption that it refuses."""
+    if Kueue.name not in cluster.operators:
         return
     integrations = configuration(cluster).get("integrations")
     enabled = integrations.get("frameworks") if isinstance(integrations, dict) else None
     if cluster.queues and isinstance(enabled, list):
         for name in sorted(set(frameworks(cluster)) - set(map(str, enabled))):
             message = f"kueue's own configuration leaves out {name}: such jobs would start past every quota; add it"
-            yield LEFT_OUT.at(source, ("operators", "kueue", "values"), message)
+            yield LEFT_OUT.at(source, ("operators", Kueue.name, "values"), message)
     for name, queue in cluster.queues.items():
         if queue.preemption.borrow_within_cohort and shares_fairly(cluster):
             message = f"queue {name!r} has borrowWithinCohort, which fair sharing does not know; remove one of them"

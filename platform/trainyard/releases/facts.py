@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, StrictBool
 
 from trainyard.specs.models.base import Name, Spec, SubdomainName, Text, Version
+from trainyard.specs.models.cluster import Attach
 from trainyard.versions import nearest
 
 
@@ -56,6 +58,27 @@ class Need(Spec):
     source: Text
 
 
+class Use(Spec):
+    """What a cluster has that this operator is needed for, any of what is said."""
+
+    queues: StrictBool = False
+    """Queues."""
+    attach: tuple[Attach, ...] = ()
+    """An RDMA fabric whose pods are attached in one of these ways."""
+    why: Text
+    """What the operator does for it, as in `queues need kueue: it admits their jobs`."""
+    source: Text
+
+
+class LeftOut(Spec):
+    """A definition or kind that its API types or chart have, and that does not count as its own here."""
+
+    name: Text
+    """A definition as `plural.group`, a kind as `group/Kind`."""
+    why: Text
+    source: Text
+
+
 class Bundle(Spec):
     """A project that the chart brings along, switched by a value; one operator of a cluster may do so."""
 
@@ -70,7 +93,7 @@ class Bundle(Spec):
 
 
 class Facts(Spec):
-    """An operator, whatever its release."""
+    """An operator, whatever its release; `derived` says what follows from the folder `schemas/` where it is unsaid."""
 
     namespace: Name
     own_namespace: StrictBool = True
@@ -78,23 +101,38 @@ class Facts(Spec):
     pod_security: Literal["restricted", "baseline", "privileged"] = "restricted"
     """Pod Security level that the namespace must allow."""
     chart: Chart | None = None
+    """Unsaid: the project's only chart that is published at its releases."""
     crds: tuple[SubdomainName, ...] = ()
-    """CustomResourceDefinitions that it owns."""
+    """CustomResourceDefinitions that it owns; unsaid: those of its API types."""
     brings_crds: tuple[SubdomainName, ...] = ()
     """Definitions of another project that come with its chart."""
     cluster_kinds: tuple[Text, ...] = ()
-    """Cluster-scoped kinds of its chart, as `group/Kind`, beside those that every operator has."""
+    """Cluster-scoped kinds that its chart may make, as `group/Kind`; unsaid: those of the chart's templates."""
+    leaves_out: tuple[LeftOut, ...] = ()
+    """What is not to follow from its API types and its chart."""
     resource_prefix: Text | None = None
     """Prefix of the device resources it advertises, unless a value says otherwise."""
+    prefix_value: Text | None = None
+    """Path of the chart's value that sets the prefix."""
+    attaches: tuple[Attach, ...] = ()
+    """Ways of attaching pods to an RDMA fabric that it provides the devices or interfaces for."""
+    nic_driver: StrictBool = False
+    """Whether it may put a driver of NICs on nodes that takes the place of the kernel's own."""
     releases: dict[Version, Release] = Field(min_length=1)
     oldest: Oldest | None = None
     needs: tuple[Need, ...] = ()
     excludes: tuple[Need, ...] = ()
+    needed_for: tuple[Use, ...] = ()
     bundles: tuple[Bundle, ...] = ()
     optional_values: tuple[Text, ...] = ()
     """Paths of chart values that the chart reads but its defaults only mention."""
     sources: dict[str, Text] = Field(default={})
     """Where each fact comes from: field -> document."""
+
+    def prefix(self, values: Mapping[str, Any]) -> str | None:
+        """Return the prefix of its device resources under a cluster's values, or None where it is not known."""
+        said = lookup(values, self.prefix_value) if self.prefix_value else None
+        return said if isinstance(said, str) else self.resource_prefix
 
     def nearest(self, version: str) -> str:
         """Return the known release that is nearest to one."""
@@ -103,3 +141,11 @@ class Facts(Spec):
     def near(self, version: str) -> Release:
         """Return what is known of a release, or of the nearest one."""
         return self.releases[self.nearest(version)]
+
+
+def lookup(values: Mapping[str, Any], path: str) -> Any:
+    """Return the value at a dotted path, or None."""
+    found: Any = values
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found

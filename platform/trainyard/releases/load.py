@@ -5,28 +5,42 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 from importlib.metadata import entry_points
+from importlib.resources.abc import Traversable
 
-from trainyard.documents import load
+from pydantic import ValidationError
+
+from trainyard.documents import format_path, load
 from trainyard.errors import SpecError
+from trainyard.releases.derived import completed
 from trainyard.releases.facts import Facts
+from trainyard.system.data import own
 
 
 @cache
 def releases() -> dict[str, Facts]:
-    """Return every operator by name: the files here, then entry points of the group `trainyard.releases`."""
+    """Return every operator by name: the files here, then entry points of the group `trainyard.releases`.
+
+    What they leave unsaid is completed from the API types and charts that come with Trainyard.
+    """
     files = resources.files(__package__).iterdir()
-    found = {file.name.removesuffix(".yaml"): read(file.name) for file in files if file.name.endswith(".yaml")}
+    found = {file.name.removesuffix(".yaml"): read(file) for file in files if file.name.endswith(".yaml")}
     for entry in entry_points(group="trainyard.releases"):
         found[entry.name] = entry.load()
-    return dict(sorted(found.items()))
+    schemas = own("schemas")
+    return {name: completed(name, facts, schemas) for name, facts in sorted(found.items())}
 
 
-def read(file: str) -> Facts:
-    """Read one file of this folder; raises SpecError where the package is damaged."""
-    documents, findings = load((resources.files(__package__) / file).read_bytes(), file=file)
+def read(file: Traversable) -> Facts:
+    """Read facts as a file says them, of this folder or of another package; raises SpecError where it is damaged."""
+    documents, findings = load(file.read_bytes(), file=file.name)
     if findings:
-        raise SpecError(f"releases/{file} cannot be read: {findings[0].message}")
-    return Facts.model_validate(documents[0].value)
+        raise SpecError(f"facts of an operator in {file.name} cannot be read: {findings[0].message}")
+    try:
+        return Facts.model_validate(documents[0].value)
+    except ValidationError as error:
+        (first, *_) = error.errors()
+        place = format_path(tuple(first["loc"])) or "it"
+        raise SpecError(f"facts of an operator in {file.name} cannot be used: {place}: {first['msg']}") from error
 
 
 def release(name: str) -> Facts | None:

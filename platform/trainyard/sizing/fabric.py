@@ -6,7 +6,6 @@ The platform's charts and the pods take the names from here, so that they are th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 
 from trainyard.releases import release
@@ -25,16 +24,7 @@ SHARED_PODS = 64
 """Pods of one node that may share a NIC's RDMA device (`rdmaHcaMax` of the RDMA shared device plugin)."""
 
 UNKNOWN = "nvidia.com"
-"""Prefix where no operator of ours advertises NICs: what NVIDIA's own device plugins use."""
-
-PREFIXES = {
-    "sriov-network-operator": ("operator", "resourcePrefix"),
-    "network-operator": ("sriov-network-operator", "operator", "resourcePrefix"),
-}
-"""Operators that advertise NICs, and the value that sets the prefix they do it under.
-
-Charts sriov-network-operator 1.6.0 and network-operator 26.4.1; where nobody sets it, `releases` knows it.
-"""
+"""Prefix where no operator of the cluster advertises NICs: what NVIDIA's own device plugins use."""
 
 
 def network(rail: int) -> str:
@@ -56,22 +46,18 @@ def resource(cluster: Cluster, rail: int) -> str:
 
 
 def resource_prefix(cluster: Cluster) -> str:
-    """Return the prefix under which NICs are advertised; the RDMA shared device plugin says rdma (v1.5.3)."""
+    """Return the prefix under which the operator that attaches pods advertises NICs.
+
+    The RDMA shared device plugin says rdma (v1.5.3).
+    """
     attach = cluster.fabric.attach if cluster.fabric else "none"
     if attach in SHARED:
         return "rdma"
-    for operator, path in PREFIXES.items():
-        if operator in cluster.operators:
-            known = release(operator)
-            return _text(cluster.operators[operator].values, path) or (known and known.resource_prefix) or UNKNOWN
+    for name, choice in cluster.operators.items():
+        known = release(name)
+        if known is not None and attach in known.attaches:
+            return known.prefix(choice.values) or UNKNOWN
     return UNKNOWN
-
-
-def _text(values: Mapping[str, object], path: tuple[str, ...]) -> str | None:
-    value: object = values
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value if isinstance(value, str) else None
 
 
 def on_fabric(cluster: Cluster, pool_name: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from trainyard.findings import Finding, Location, ObjectRef, Severity
 from trainyard.system import cache, files
-from trainyard.system.data import PACKAGE, policy_files, schemas_dir
+from trainyard.system.data import PACKAGE, own, policy_files, schemas_dir
 from trainyard.system.registry import GROUPS
 from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS
 
@@ -178,7 +178,10 @@ def stamps(folder: Path) -> Iterator[str]:
 
 
 def code_key(root: Path, version: str) -> str:
-    """Return a key of the code that renders and checks: this package as installed, plugins, policies and schemas."""
+    """Return a key of the code that renders and checks: this package as installed, plugins, policies and schemas.
+
+    Of schemas two count: the repository's, which judge, and those that come along, by which operators are rendered.
+    """
     parts = [version, sys.version]
     parts += (part for part in stamps(PACKAGE) if not part.startswith("data/"))
     plugins = [entry for group in PLUGINS for entry in entry_points(group=group)]
@@ -188,5 +191,5 @@ def code_key(root: Path, version: str) -> str:
         for place in (spec.submodule_search_locations or [spec.origin or ""]) if spec else ():
             parts += stamps(Path(place)) if Path(place).is_dir() else [str(Path(place).stat().st_mtime_ns)]
     shipped = [path for path in policy_files(root) if path.suffix == ".yaml"]
-    lock = files.read(schemas_dir(root) / "lock.yaml") or b""
-    return cache.key(*parts, *(files.read(path) or b"" for path in shipped), lock)
+    locks = [folder / "lock.yaml" for folder in (schemas_dir(root), own("schemas"))]
+    return cache.key(*parts, *(files.read(path) or b"" for path in (*shipped, *locks)))

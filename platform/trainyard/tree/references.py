@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from trainyard.labels import NETWORKS as NETWORKS_OF_POD
+from trainyard import labels
 from trainyard.labels import POOL, PRIORITY, QUEUE
 
 NETWORKS = frozenset(
@@ -76,20 +75,5 @@ def field_references(key: str, item: Any) -> Iterator[Reference]:
             yield Reference("volume", item)
         elif key == "serviceAccountName" and item != "default":
             yield Reference("service account", item)
-        elif key == NETWORKS_OF_POD:
-            yield from (Reference("network", name) for name in networks(item))
-
-
-def networks(text: str) -> Iterator[str]:
-    """Yield the names in the annotation, which is a list with commas or JSON (multus 4.3.0 `pkg/k8sclient`)."""
-    if text.lstrip().startswith("["):
-        try:
-            entries = json.loads(text)
-        except ValueError:
-            return
-        yield from (each["name"] for each in entries if isinstance(each, dict) and isinstance(each.get("name"), str))
-        return
-    for part in text.split(","):
-        name = part.strip().rpartition("/")[2].partition("@")[0]
-        if name:
-            yield name
+        elif key == labels.NETWORKS:
+            yield from (Reference("network", name) for _, name in labels.networks(item, ""))

@@ -6,9 +6,9 @@ import pytest
 
 from make import make_crd
 from trainyard.apiserver import Kind, Missing, catalog
-from trainyard.apiserver.catalog.releases import nearest
 from trainyard.checks.versions import parse_projects
 from trainyard.findings import Location, Severity
+from trainyard.versions import nearest
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from trainyard.apiserver.catalog.releases import Choice
 from trainyard.apiserver.catalog.served import Kind
 from trainyard.findings import Finding, Location, Severity
+from trainyard.rules import Rule
 
 OWNERS = {
     "k8s.cni.cncf.io": "network-attachment-definition",
@@ -16,13 +17,27 @@ OWNERS = {
     "sriovnetwork.openshift.io": "network-operator",
     "topology.node.k8s.io": "node-feature-discovery",
 }
-"""Whose copy of a group counts where two projects bring one; network-operator's is the newer of two copies."""
+"""Whose copy of a group counts where two projects bring one; network-operator's is the newer of two copies.
+
+Said here and not with the operators: the verdict reads `schemas/` alone, and not every project is an operator.
+"""
 
 
 def prefer(first: dict[str, Kind], second: dict[str, Kind]) -> dict[str, Kind]:
     """Return the versions of both, the owner's where both have one: so that each object is judged by what knows it."""
     some = next(iter(second.values()))
     return {**first, **second} if OWNERS.get(some.group) == some.project else {**second, **first}
+
+
+SERVED_TWICE = Rule(
+    id="pairing/served-twice",
+    title="No two projects serve one kind with different schemas.",
+    why="whichever is installed last wins, and the objects of the other are refused or lose fields",
+    fix="install one of them, or leave the CRDs of one out",
+    source="docs/apiserver.md",
+    layer="pairing",
+    may_warn=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +72,6 @@ def served_twice(pair: tuple[Choice, Choice], clashes: list[Clash], where: Calla
     worst = min(clashes, key=lambda clash: clash.harmless)
     sides = " and ".join(f"{each.project} {each.release}" for each in pair)
     more = f" and {len(clashes) - 1} more" if len(clashes) > 1 else ""
-    return Finding(
-        rule="pairing/served-twice",
-        layer="pairing",
-        severity=Severity.WARNING if worst.harmless else Severity.ERROR,
-        message=f"{sides} both serve {worst.kind}{more}, {worst.how}",
-        location=where(pair[1].project),
-        fix="install one of them, or leave the CRDs of one out",
-    )
+    severity = Severity.WARNING if worst.harmless else None
+    message = f"{sides} both serve {worst.kind}{more}, {worst.how}"
+    return SERVED_TWICE.of(where(pair[1].project), message, severity=severity, fix=SERVED_TWICE.fix)

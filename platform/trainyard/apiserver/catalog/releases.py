@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from trainyard.findings import Finding, Location, Severity, did_you_mean
+from trainyard.rules import Rule
+from trainyard.system import vendored
+from trainyard.versions import line, nearest, order, same
+
+NEAR = Rule(
+    id="pairing/near-release",
+    title="The release of an operator, or of Kubernetes, is one that is known.",
+    why="facts and API types of another release may differ from what is installed",
+    fix="take a known release; the message names the nearest",
+    source="docs/apiserver.md",
+    layer="pairing",
+    severity=Severity.WARNING,
+)
+UNKNOWN = Rule(
+    id="pairing/unknown-operator",
+    title="An operator that is named has API types that are known.",
+    why="its objects cannot be judged",
+    fix="name one that is known, or import its API types with `make schemas`",
+    source="docs/apiserver.md",
+    layer="pairing",
+)
 
 CORE = "kubernetes"
-NO_PROJECTS = frozenset({CORE, "charts", "trainyard"})
+NO_PROJECTS = frozenset({CORE, vendored.CHARTS, "trainyard"})
 """Folders beside the projects'."""
-
-INDEX = "index.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +51,19 @@ class Shelf:
 
     def projects(self) -> list[str]:
         """Return the names of all projects, in order."""
-        return [name for name in _folders(self.folder) if name not in NO_PROJECTS]
+        return [name for name in vendored.folders(self.folder) if name not in NO_PROJECTS]
 
     def releases(self, project: str) -> list[str]:
         """Return a project's releases, the oldest first."""
-        return sorted(_folders(self.folder / project), key=numbers)
+        return sorted(vendored.folders(self.folder / project), key=order)
+
+    def carries(self, project: str, release: str) -> bool:
+        """Whether a release of a project is among them itself."""
+        return any(same(release, known) for known in vendored.folders(self.folder / project))
 
     def index(self, project: str, release: str) -> list[dict[str, Any]]:
         """Return what a release serves, one entry for each version of a kind."""
-        return _index(self.folder / project / release / INDEX)
+        return vendored.kinds(self.folder, project, release)
 
     def holders(self, group: str, kind: str) -> list[str]:
         """Return the projects whose newest release has a kind."""
@@ -67,47 +87,12 @@ def choose(
     known = shelf.releases(project)
     if not known or project in NO_PROJECTS - {CORE}:
         message = f"no API types of operator {project!r} are known; {did_you_mean(project, shelf.projects())}"
-        return None, [Finding("pairing/unknown-operator", "pairing", message, where(project))]
+        return None, [UNKNOWN.of(where(project), message)]
     if release is None:
         return Choice(project, known[-1]), []
     asked = release.strip().removeprefix("v")
-    name = ".".join(asked.split(".")[:2]) if project == CORE else asked
-    found = nearest(name, known)
-    if found == name:
+    found = nearest(asked, known)
+    if same(found, line(asked) if project == CORE else asked):
         return Choice(project, found), []
     message = f"{project} {asked} is not known here; the nearest known release {found} is used instead"
-    finding = Finding("pairing/near-release", "pairing", message, where(project), Severity.WARNING)
-    return Choice(project, found), [finding]
-
-
-def nearest(release: str, known: Iterable[str]) -> str:
-    """Return the known release with the least distance, the first number weighing most; of two, the newer."""
-    asked = numbers(release)
-
-    def distance(name: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        own = numbers(name)
-        length = max(len(own), len(asked))
-        pairs = zip(_padded(own, length), _padded(asked, length), strict=True)
-        return tuple(abs(one - two) for one, two in pairs), tuple(-number for number in own)
-
-    return release if release in (names := list(known)) else min(names, key=distance)
-
-
-def numbers(release: str) -> tuple[int, ...]:
-    """Return the numbers of a release, for comparing: (0, 19, 2) of 0.19.2."""
-    return tuple(int(digits) for digits in re.findall(r"\d+", release)[:4])
-
-
-def _padded(release: tuple[int, ...], length: int) -> tuple[int, ...]:
-    return release + (0,) * (length - len(release))
-
-
-def _folders(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-
-
-@lru_cache(maxsize=256)
-def _index(file: Path) -> list[dict[str, Any]]:
-    """Read an index file."""
-    kinds: list[dict[str, Any]] = json.loads(file.read_bytes())["kinds"]
-    return kinds
+    return Choice(project, found), [NEAR.of(where(project), message)]

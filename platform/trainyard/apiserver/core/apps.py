@@ -15,8 +15,8 @@ from trainyard.apiserver.core.pods.options import Options, kept, options_of
 from trainyard.apiserver.core.pods.template import check_template
 from trainyard.apiserver.core.selectors import check_label_selector, is_empty, matches
 from trainyard.apiserver.core.shapes import EMPTY, Object, child, fill, fill_absent, inner, integer, number
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/apps/validation/validation.go"
 CONTROLLER = Rule("core/controller", f"{SOURCE} ValidateDeploymentSpec")

@@ -15,8 +15,8 @@ from trainyard.apiserver.core.pods.options import kept, options_of
 from trainyard.apiserver.core.schedules import parse_schedule
 from trainyard.apiserver.core.shapes import Object, child, fill, fill_absent, flag, inner, number, text
 from trainyard.apiserver.core.timezones import is_zone
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Problem, Rule
+from trainyard.versions import minor
 
 CRON = Rule("core/cron-job", f"{SOURCE} validateCronJobSpec")
 NAME = Rule("core/cron-job-name", f"{SOURCE} ValidateCronJobCreate")

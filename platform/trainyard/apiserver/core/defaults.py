@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 
 from trainyard.apiserver.core.shapes import Object
-from trainyard.apiserver.meta.metadata import minor
+from trainyard.versions import minor
 
 Setter = Callable[[Object, int], None]
 

@@ -14,8 +14,8 @@ from trainyard.apiserver.core.equality import check_immutable, differs
 from trainyard.apiserver.core.service import check_port_name
 from trainyard.apiserver.core.shapes import Object, count, each, fill_absent, inner, text, texts
 from trainyard.apiserver.meta import names
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 _DISCOVERY = "k8s.io/kubernetes v1.35.4 pkg/apis/discovery/validation/validation.go"
 SLICE = Rule("core/endpoint-slice", f"{_DISCOVERY} ValidateEndpointSlice")

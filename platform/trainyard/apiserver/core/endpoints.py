@@ -15,8 +15,8 @@ from trainyard.apiserver.core.pods.rules import CORE
 from trainyard.apiserver.core.service import check_port_name
 from trainyard.apiserver.core.shapes import Object, count, each, fill, number
 from trainyard.apiserver.meta import names
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 ENDPOINTS = Rule("core/endpoints", f"{CORE} ValidateEndpoints")
 

@@ -11,8 +11,8 @@ from trainyard.apiserver.core import addresses
 from trainyard.apiserver.core.networkpolicy import SOURCE
 from trainyard.apiserver.core.shapes import Object, child, count, each, inner, number, text, texts
 from trainyard.apiserver.meta import names
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 INGRESS = Rule("core/ingress", f"{SOURCE} ValidateIngressSpec")
 PATH = Rule("core/ingress-path", f"{SOURCE} validateHTTPIngressPath")

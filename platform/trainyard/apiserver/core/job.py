@@ -15,8 +15,8 @@ from trainyard.apiserver.core.pods.template import check_template
 from trainyard.apiserver.core.selectors import check_label_selector, matches
 from trainyard.apiserver.core.shapes import EMPTY, Object, child, fill, fill_absent, flag, inner, number, text
 from trainyard.apiserver.meta import names
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/batch/validation/validation.go"
 JOB = Rule("core/job", f"{SOURCE} validateJobSpec")

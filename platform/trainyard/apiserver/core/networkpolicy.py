@@ -12,8 +12,8 @@ from trainyard.apiserver.core.pods.containers import PROTOCOLS
 from trainyard.apiserver.core.selectors import check_label_selector
 from trainyard.apiserver.core.shapes import Object, child, count, each, fill_absent, inner, number, text, texts
 from trainyard.apiserver.meta import names
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/networking/validation/validation.go"
 POLICY = Rule("core/network-policy", f"{SOURCE} ValidateNetworkPolicySpec")

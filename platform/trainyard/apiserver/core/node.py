@@ -17,8 +17,9 @@ from trainyard.apiserver.core.pods.scheduling import EFFECTS, check_tolerations
 from trainyard.apiserver.core.resourcenames import is_whole
 from trainyard.apiserver.core.shapes import Object, child, each, inner, text, texts
 from trainyard.apiserver.meta import names
-from trainyard.apiserver.meta.metadata import check_labels, minor
+from trainyard.apiserver.meta.metadata import check_labels
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 _RUNTIMES = "k8s.io/kubernetes v1.35.4 pkg/apis/node/validation/validation.go"
 NODE = Rule("core/node", f"{CORE} ValidateNode")

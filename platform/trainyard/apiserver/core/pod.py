@@ -18,8 +18,8 @@ from trainyard.apiserver.core.pods.rules import CORE, POD
 from trainyard.apiserver.core.pods.spec import check_spec
 from trainyard.apiserver.core.pods.template import MIRROR, check_pod_annotations
 from trainyard.apiserver.core.shapes import EMPTY, Object, child, count, each, inner, number, text
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Problem, Rule
+from trainyard.versions import minor
 
 IMMUTABLE = Rule("update/pod", f"{CORE} ValidatePodUpdate")
 PRIORITY = Rule("core/pod-priority", "k8s.io/kubernetes v1.35.4 plugin/pkg/admission/priority/admission.go")

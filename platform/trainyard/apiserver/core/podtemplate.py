@@ -11,8 +11,8 @@ from trainyard.apiserver.core.pods.defaults import default_template
 from trainyard.apiserver.core.pods.options import kept, options_of
 from trainyard.apiserver.core.pods.template import check_template
 from trainyard.apiserver.core.shapes import Object, inner
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Problem
+from trainyard.versions import minor
 
 
 def default(value: Object, minor: int) -> None:

@@ -16,8 +16,9 @@ from trainyard.apiserver.core.pods.rules import CORE
 from trainyard.apiserver.core.servicechanges import check_changes, is_reachable, released
 from trainyard.apiserver.core.shapes import Object, child, count, each, fill, fill_absent, inner, number, text, texts
 from trainyard.apiserver.meta import names
-from trainyard.apiserver.meta.metadata import check_labels, minor
+from trainyard.apiserver.meta.metadata import check_labels
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 SERVICE = Rule("core/service", f"{CORE} ValidateServiceCreate")
 PORT = Rule("core/service-port", f"{CORE} validateServicePort")

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from trainyard.apiserver.problems import Path
+from trainyard.manifests import value_at
+
 Object = dict[str, Any]
 EMPTY: Object = {}
 _MOST_DIGITS = 40
@@ -28,6 +31,12 @@ def inner(value: Object, *keys: str) -> Object:
             return EMPTY
         value = found
     return value
+
+
+def below(value: Object, path: Path) -> Object:
+    """The object at a path of keys and indices, or an empty one."""
+    found = value_at(value, path)
+    return found if type(found) is dict else EMPTY
 
 
 def each(value: Object, key: str) -> Sequence[tuple[int, Object]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 SOURCE = "k8s.io/apimachinery v0.35.4 pkg/api/validation/objectmeta.go"
 NAME = Rule("meta/name", f"{SOURCE} ValidateObjectMetaAccessor")
@@ -144,12 +145,6 @@ def name_rule(group: str, kind: str, kubernetes: str) -> names.Format:
     if kind == "Service" and not group and minor(kubernetes) >= 36:
         return names.dns_label
     return NAME_RULES.get((group, kind), names.dns_subdomain)
-
-
-def minor(kubernetes: str) -> int:
-    """Return the minor number of a version such as `1.35`, `v1.35.4` or `1.36.0-rc.1`; 35 where it is unreadable."""
-    parts = kubernetes.lstrip("v").split(".")
-    return int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else 35
 
 
 def check_labels(labels: Any, path: Path, rule: Rule = LABELS) -> Iterator[Problem]:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from trainyard.apiserver.catalog.releases import numbers
 from trainyard.apiserver.catalog.served import Kind
 from trainyard.apiserver.problems import Problem, Rule
 from trainyard.apiserver.schema import custom, typed
 from trainyard.apiserver.schema.custom import NULL
 from trainyard.apiserver.schema.walk import Check
+from trainyard.versions import order
 
 SCALE = Rule("schema/scale", "k8s.io/apiextensions-apiserver v0.35.4 pkg/registry/customresource/validator.go")
 RANGED = (1, 36)
@@ -28,7 +28,7 @@ def check(value: Any, kind: Kind, *, kubernetes: str, required: bool = False) ->
     `required` also asks for what OpenAPI requires of a core kind: for those whose own rules nobody restates.
     """
     created = not kind.typed and is_only_created(value)
-    for fault in compiled(kind, ranged=numbers(kubernetes)[:2] >= RANGED, required=required)(value) or ():
+    for fault in compiled(kind, ranged=order(kubernetes)[:2] >= RANGED, required=required)(value) or ():
         if not (created and fault.rule == NULL):
             yield fault.problem()
     if kind.scale and not kind.typed:

@@ -19,6 +19,7 @@ from trainyard.apiserver.problems import UNKNOWN, Path, Problem, Rule
 from trainyard.apiserver.validations.kept import Rulebook
 from trainyard.apiserver.validations.ratchet import Correlation, Counterparts, Schema
 from trainyard.apiserver.validations.tree import CompiledRule, Node, tree
+from trainyard.versions import minor
 
 RULE = "cel/rule"
 ASKED = Rule(RULE, "x-kubernetes-validations of the kind's definition")
@@ -70,15 +71,15 @@ def check(
     rulebook: Rulebook | None = None,
 ) -> Iterator[Problem]:
     """Yield what the rules of a kind find in a defaulted object of sound structure; the rulebook remembers them."""
-    minor = int(kubernetes.split(".")[1])
-    node = tree(kind) if rulebook is None else rulebook.tree(kind, minor)
+    since = minor(kubernetes)
+    node = tree(kind) if rulebook is None else rulebook.tree(kind, since)
     if node is None:
         return
     if kind.status:
         value = with_status_of(value, old)
     correlation = None if old is None else Correlation(without_metadata(node.schema), value, old)
     source = f"{kind.project} {kind.release} {kind.kind} {kind.api_version}, x-kubernetes-validations"
-    visit = Visit(minor, source)
+    visit = Visit(since, source)
     yield from visit.node(node, Scope(value, old, (), correlation))
 
 

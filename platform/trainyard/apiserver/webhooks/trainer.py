@@ -76,6 +76,11 @@ def runtime_of(review: Review) -> Object | None:
     return BROUGHT.get(name) if kind == "ClusterTrainingRuntime" else None
 
 
+def jobs_of(runtime: Object) -> list[Object]:
+    """The replicated jobs of a runtime's specification."""
+    return [job for _, job in each(inner(runtime, "template", "spec"), "replicatedJobs")]
+
+
 def check_job(review: Review) -> Iterator[Problem]:
     """Yield what is wrong with a TrainJob."""
     reference = inner(review.spec, "runtimeRef")
@@ -136,10 +141,8 @@ def _timeless(spec: Object) -> list[Object]:
 
 def _jobs(spec: Object, runtime: Object) -> dict[str, list[Object]]:
     """The containers of each replicated job of the runtime, with those that patches add."""
-    jobs = [job for _, job in each(inner(runtime, "template", "spec"), "replicatedJobs")]
-    jobs += [job for _, job in patched_jobs(spec)]
     found: dict[str, list[Object]] = {}
-    for job in jobs:
+    for job in (*jobs_of(runtime), *(job for _, job in patched_jobs(spec))):
         pod = inner(job, "template", "spec", "template", "spec")
         found.setdefault(text(job, "name"), []).extend(
             container for kind in ("initContainers", "containers") for _, container in each(pod, kind)
@@ -209,7 +212,7 @@ def _check_flux(spec: Object, runtime: Object, flux: Object, trainer: Object) ->
         processes = number(flux, "numProcPerNode")
     if processes is not None and processes < 1:
         yield FLUX.invalid(("spec", "trainer", "numProcPerNode"), processes, "must be greater than or equal to 1")
-    for _, job in each(inner(runtime, "template", "spec"), "replicatedJobs"):
+    for job in jobs_of(runtime):
         pod = inner(job, "template", "spec", "template", "spec")
         if text(job, "name") == _NODE and "flux-installer" in {text(c, "name") for _, c in each(pod, "initContainers")}:
             detail = "its init container 'flux-installer' is reserved"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainyard.apiserver.core.shapes import Object, child, each, inner, number, text
+from trainyard.apiserver.core.shapes import Object, below, child, each, inner, number, text
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 from trainyard.apiserver.webhooks.around import Review
+from trainyard.carriers import carrier
+from trainyard.manifests import value_at
 
 _MANAGERS = ("kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue")
 _PODS = "training-operator v1.9.4 pkg/controller.v1/common/pod.go, refused at reconcile"
@@ -19,7 +21,7 @@ _POLICY = Rule("webhook/kubeflow-run-policy", "training-operator v1.9.4 pkg/comm
 class Job:
     """What is particular to one kind."""
 
-    field: str
+    kind: str
     container: str
     folder: str
     roles: tuple[str, ...] = ()
@@ -34,13 +36,22 @@ class Job:
         source = f"training-operator v1.9.4 pkg/webhooks/{self.folder}/{module}job_webhook.go"
         return Rule(f"webhook/{module}job", source)
 
+    @property
+    def path(self) -> Path:
+        """The path of its replicas, by role."""
+        row = carrier("kubeflow.org", self.kind)
+        return row.templates[0].collection if row is not None else ()
+
 
 JOBS: dict[str, Job] = {
-    "PyTorchJob": Job("pytorchReplicaSpecs", "pytorch", "pytorch", ("Master", "Worker"), keeps_manager=False),
-    "TFJob": Job("tfReplicaSpecs", "tensorflow", "tensorflow"),
-    "XGBoostJob": Job("xgbReplicaSpecs", "xgboost", "xgboost", ("Master", "Worker")),
-    "PaddleJob": Job("paddleReplicaSpecs", "paddle", "paddlepaddle", ("Master", "Worker")),
-    "JAXJob": Job("jaxReplicaSpecs", "jax", "jax", ("Worker",), managed=False, keeps_manager=False),
+    job.kind: job
+    for job in (
+        Job("PyTorchJob", "pytorch", "pytorch", ("Master", "Worker"), keeps_manager=False),
+        Job("TFJob", "tensorflow", "tensorflow"),
+        Job("XGBoostJob", "xgboost", "xgboost", ("Master", "Worker")),
+        Job("PaddleJob", "paddle", "paddlepaddle", ("Master", "Worker")),
+        Job("JAXJob", "jax", "jax", ("Worker",), managed=False, keeps_manager=False),
+    )
 }
 
 
@@ -60,17 +71,16 @@ def check(review: Review) -> Iterator[Problem]:
         yield _POLICY.invalid(path, manager, "field is immutable")
     if job.managed and manager is not None and manager not in _MANAGERS:
         yield _POLICY.unsupported(path, manager, _MANAGERS)
-    specs = child(review.spec, job.field)
-    if specs is None:
-        yield rule.required(("spec", job.field))
-        specs = {}
+    specs = below(review.value, job.path)
+    if not isinstance(value_at(review.value, job.path), dict):
+        yield rule.required(job.path)
     for role in specs:
         yield from _check_role(role, inner(specs, role), job, rule)
     yield from _check_roles(review, job, specs, rule)
 
 
 def _check_role(role: str, spec: Object, job: Job, rule: Rule) -> Iterator[Problem]:
-    path: Path = ("spec", job.field, role)
+    path: Path = (*job.path, role)
     if job.roles and role not in job.roles:
         yield rule.unsupported(path, role, job.roles)
     containers = each(inner(spec, "template", "spec"), "containers")
@@ -89,7 +99,7 @@ def _check_role(role: str, spec: Object, job: Job, rule: Rule) -> Iterator[Probl
 
 
 def _check_roles(review: Review, job: Job, specs: Object, rule: Rule) -> Iterator[Problem]:
-    path: Path = ("spec", job.field)
+    path = job.path
     if job.container == "tensorflow" and {"Chief", "Master"} <= set(specs):
         yield rule.forbidden(path, "must not have more than one Chief or Master")
     if job.container == "xgboost" and "Master" not in specs:
@@ -107,7 +117,7 @@ def reconcile(review: Review) -> Iterator[Problem]:
     """Yield mounts of volumes that a job's pods do not have: their creation is refused for ever."""
     job = JOBS[str(review.value.get("kind"))]
     rule = PODS[str(review.value.get("kind"))]
-    specs = inner(review.spec, job.field)
+    specs = below(review.value, job.path)
     for role in specs:
         pod = inner(specs, role, "template", "spec")
         volumes = {text(volume, "name") for _, volume in each(pod, "volumes")}
@@ -115,5 +125,5 @@ def reconcile(review: Review) -> Iterator[Problem]:
             for index, container in each(pod, kind):
                 for place, mount in each(container, "volumeMounts"):
                     if text(mount, "name") not in volumes:
-                        at: Path = ("spec", job.field, role, "template", "spec", kind, index, "volumeMounts", place)
+                        at: Path = (*job.path, role, "template", "spec", kind, index, "volumeMounts", place)
                         yield rule.missing((*at, "name"), mount.get("name"), "must be a volume of the pod")

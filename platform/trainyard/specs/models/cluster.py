@@ -35,6 +35,7 @@ from trainyard.specs.models.base import (
     wrong,
 )
 from trainyard.specs.shapes import PciAddress, Shape, preset
+from trainyard.versions import line
 
 Shaped = Annotated[
     Annotated[Name, Tag("preset")] | Annotated[Shape, Tag("spelled out")],
@@ -130,6 +131,10 @@ class Pool(Spec):
         return shape.model_copy(update={"nics": tuple(nics)})
 
 
+Attach = Literal["sriov", "hostdev", "macvlan", "rdma-shared"]
+"""How pods get a NIC of an RDMA fabric."""
+
+
 class Fabric(Spec):
     """The network between nodes that training traffic uses."""
 
@@ -139,7 +144,7 @@ class Fabric(Spec):
     """Networks that a whole node is attached to; one NIC a rail."""
     addresses: Cidr | None = None
     """Range for secondary addresses, split over the rails."""
-    attach: Literal["sriov", "hostdev", "macvlan", "rdma-shared", "none"] = "none"
+    attach: Literal[Attach, "none"] = "none"
     """How pods get a NIC."""
     memlock: Literal["node", "capability"] = "node"
     """Where locked memory is allowed: the container runtime's limit on the node, or IPC_LOCK in the pod."""
@@ -278,7 +283,7 @@ class Cluster(Spec):
     @property
     def minor(self) -> str:
         """The Kubernetes minor version, such as `1.35`."""
-        return ".".join(self.kubernetes.lstrip("v").split(".")[:2])
+        return line(self.kubernetes)
 
     @property
     def levels(self) -> dict[str, str]:

@@ -10,24 +10,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainyard.apiserver.admission.podsecurity.pods import Container, Pod
-from trainyard.apiserver.core.shapes import Object, child, count, flag, inner, text
+from trainyard.apiserver.core.shapes import Object, below, child, count, flag, inner, text
 from trainyard.apiserver.problems import Path
+from trainyard.carriers import Carrier, Template
+from trainyard.manifests import value_at
 
-RAY, KUBEFLOW = "ray.io", "kubeflow.org"
-CLUSTERS: dict[tuple[str, str], tuple[str, ...]] = {
-    (RAY, "RayCluster"): ("spec",),
-    (RAY, "RayCronJob"): ("spec", "jobTemplate", "rayClusterSpec"),
-    (RAY, "RayJob"): ("spec", "rayClusterSpec"),
-    (RAY, "RayService"): ("spec", "rayClusterConfig"),
-}
-"""Where the specification of a Ray cluster stands."""
-
-JOBS: dict[tuple[str, str], tuple[str, ...]] = {
-    (RAY, "RayCronJob"): ("spec", "jobTemplate"),
-    (RAY, "RayJob"): ("spec",),
-}
-"""Where the specification of a Ray job stands."""
-
+_RAY, _KUBEFLOW = "ray.io", "kubeflow.org"
 _SUBMITTER = "ray-job-submitter"
 
 
@@ -45,31 +33,32 @@ class Made(NamedTuple):
     """What of the object stands for the pod, where the pod is written in another."""
 
 
-def complete(value: Object, kind: tuple[str, str], pod: Pod) -> Made:
-    """Return a pod with the containers that an operator adds to it."""
-    if kind[0] == KUBEFLOW:
-        return _of_kubeflow(value, kind[1], pod)
-    if kind in CLUSTERS and pod.path[-2:] == ("headGroupSpec", "template"):
-        more = list(_in_head(value, kind, pod))
+def complete(value: Object, row: Carrier, template: Template, pod: Pod) -> Made:
+    """Return a pod of one of a kind's templates with the containers that an operator adds to it."""
+    if row.group == _KUBEFLOW:
+        return _of_kubeflow(value, row.kind, template, pod)
+    if row.group == _RAY and template.name == "head":
+        more = list(_in_head(value, row, template, pod))
         remedies = " and ".join(remedy for _, remedy in more)
         return Made(pod, Pod(pod.value, pod.path, tuple(container for container, _ in more)), remedies)
     return Made(pod, pod)
 
 
-def submitter(value: Object, kind: tuple[str, str], at: Path) -> Iterator[Made]:
+def submitter(value: Object, row: Carrier, at: Path) -> Iterator[Made]:
     """Yield the pod that KubeRay makes to submit a job that has no template for it; `at` is the job's place."""
-    if kind in JOBS:
-        spec = inner(value, *JOBS[kind])
-        if _mode(spec) == "K8sJobMode" and child(spec, "submitterPodTemplate") is None:
-            path = (*at, *JOBS[kind], "submitterPodTemplate")
-            container = Container(_SUBMITTER, {}, (*path, "spec", "containers", 0))
-            remedy = "write a submitterPodTemplate with security contexts"
-            yield Made(Pod({}, path), Pod({}, path, (container,)), remedy)
+    template = row.template("submitter")
+    if template is None or value_at(value, template.pattern) is not None:
+        return
+    if _mode(below(value, template.holder)) == "K8sJobMode":
+        path = (*at, *template.pattern)
+        container = Container(_SUBMITTER, {}, (*path, "spec", "containers", 0))
+        remedy = f"write a {template.pattern[-1]} with security contexts"
+        yield Made(Pod({}, path), Pod({}, path, (container,)), remedy)
 
 
-def _of_kubeflow(value: Object, kind: str, pod: Pod) -> Made:
+def _of_kubeflow(value: Object, kind: str, template: Template, pod: Pod) -> Made:
     at, role = pod.at("initContainers", count(pod.spec, "initContainers")), pod.path[-2]
-    has_master = child(inner(value, "spec", "pytorchReplicaSpecs"), "Master") is not None
+    has_master = child(below(value, template.collection), "Master") is not None
     if kind == "PyTorchJob" and role == "Worker" and has_master:
         init = Container("init-pytorch", {}, at)
         remedy = "give the operator a template of this container with a security context"
@@ -80,12 +69,13 @@ def _of_kubeflow(value: Object, kind: str, pod: Pod) -> Made:
     return Made(pod, pod)
 
 
-def _in_head(value: Object, kind: tuple[str, str], pod: Pod) -> Iterator[tuple[Container, str]]:
-    cluster, at = inner(value, *CLUSTERS[kind]), pod.at("containers", count(pod.spec, "containers"))
+def _in_head(value: Object, row: Carrier, head: Template, pod: Pod) -> Iterator[tuple[Container, str]]:
+    cluster, at = below(value, head.holder[:-1]), pod.at("containers", count(pod.spec, "containers"))
     if flag(cluster, "enableInTreeAutoscaling"):
         autoscaler = Container("autoscaler", inner(cluster, "autoscalerOptions"), at)
         yield autoscaler, "set securityContext in autoscalerOptions"
-    if kind in JOBS and _mode(inner(value, *JOBS[kind])) == "SidecarMode":
+    job = row.template("submitter")
+    if job is not None and _mode(below(value, job.holder)) == "SidecarMode":
         yield Container(_SUBMITTER, {}, at), "choose another submissionMode"
 
 

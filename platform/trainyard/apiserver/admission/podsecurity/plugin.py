@@ -14,11 +14,12 @@ from trainyard.apiserver.admission.podsecurity.added import Made
 from trainyard.apiserver.admission.podsecurity.levels import Level
 from trainyard.apiserver.admission.podsecurity.pods import Violation
 from trainyard.apiserver.admission.podsecurity.registry import Check, evaluate
-from trainyard.apiserver.admission.podsecurity.templates import IDLE, made
+from trainyard.apiserver.admission.podsecurity.templates import made
 from trainyard.apiserver.core.shapes import Object, each, inner, text
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem
 from trainyard.apiserver.webhooks.around import Around
+from trainyard.carriers import Carrier, carrier
+from trainyard.versions import minor
 
 POD = ("", "Pod")
 
@@ -47,18 +48,20 @@ class Admission:
     ) -> Iterator[Objection]:
         """Yield what pods of a defaulted object break of the level of its namespace."""
         namespace = text(inner(value, "metadata"), "namespace") or "default"
-        level = self.levels.get(namespace)
-        if level is None or ((group, kind) == POD and old is not None and not is_significant(value, old)):
+        level, row = self.levels.get(namespace), carrier(group, kind)
+        if level is None or row is None:
             return
-        for each_made in made(value, (group, kind), around):
-            yield from self._objections(each_made, level, namespace, (group, kind))
+        if (group, kind) == POD and old is not None and not is_significant(value, old):
+            return
+        for pods in made(value, row, around):
+            yield from self._objections(pods, level, namespace, row)
 
-    def _objections(self, pods: Made, level: Level, namespace: str, kind: tuple[str, str]) -> Iterator[Objection]:
+    def _objections(self, pods: Made, level: Level, namespace: str, row: Carrier) -> Iterator[Objection]:
         rules = level.rules(minor(self.kubernetes))
         written = list(evaluate(level.name, rules, pods.written))
         whole = written if pods.written is pods.complete else list(evaluate(level.name, rules, pods.complete))
         own_of = {check.id: violation for check, violation in written}
-        is_pod = kind == POD
+        is_pod = (row.group, row.kind) == POD
         lower = f"have namespace {namespace!r} enforce a lower level"
         for check, violation in whole:
             own = own_of.get(check.id)
@@ -66,7 +69,7 @@ class Admission:
             found = own or violation
             problem = stated(f'{verb} PodSecurity "{level}"', check, found, pods.place or found.place)
             if own is not None:
-                yield Objection(problem, f"change the field, or {lower}", is_pod, kind not in IDLE)
+                yield Objection(problem, f"change the field, or {lower}", is_pod, not row.idle)
             else:
                 yield Objection(problem, f"{pods.remedy}, or {lower}", certain=not pods.configurable)
 

@@ -6,23 +6,13 @@ pkg/registry/core/service/storage/alloc.go; k8s.io/api v0.35.4 core/v1/types.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-Object = dict[str, Any]
+from trainyard.apiserver.problems import Path
+from trainyard.carriers import carrier
 
-TEMPLATES: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("", "Pod"): ("spec",),
-    ("", "PodTemplate"): ("template", "spec"),
-    ("", "ReplicationController"): ("spec", "template", "spec"),
-    ("apps", "DaemonSet"): ("spec", "template", "spec"),
-    ("apps", "Deployment"): ("spec", "template", "spec"),
-    ("apps", "ReplicaSet"): ("spec", "template", "spec"),
-    ("apps", "StatefulSet"): ("spec", "template", "spec"),
-    ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template", "spec"),
-    ("batch", "Job"): ("spec", "template", "spec"),
-}
-"""Where kinds hold the specification of their pods."""
+Object = dict[str, Any]
 
 ADDRESSES = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -50,8 +40,11 @@ _ADDED: Object = {
 
 def complete(value: Object, group: str, kind: str) -> Object:
     """Return a core object with what the server has added to it; what it does not change is shared."""
-    if (path := TEMPLATES.get((group, kind))) is not None:
-        return _replaced(value, path, is_pod=kind == "Pod")
+    row = carrier(group, kind)
+    if row is None or row.operator is not None:
+        return value
+    for template in row.templates:
+        value = _replaced(value, (*template.pattern, "spec"), is_pod=(group, kind) == ("", "Pod"))
     return value
 
 
@@ -63,11 +56,12 @@ def assigned(value: Object, group: str, kind: str) -> dict[str, str]:
     return dict.fromkeys(ADDRESSES, "the address that the server gives the Service")
 
 
-def _replaced(value: Object, path: tuple[str, ...], *, is_pod: bool) -> Object:
+def _replaced(value: Object, path: Path, *, is_pod: bool) -> Object:
     if not path:
         return _pod(value) if is_pod else _spec(value)
-    below = value.get(path[0])
-    return {**value, path[0]: _replaced(below, path[1:], is_pod=is_pod)} if isinstance(below, dict) else value
+    key = str(path[0])
+    below = value.get(key)
+    return {**value, key: _replaced(below, path[1:], is_pod=is_pod)} if isinstance(below, dict) else value
 
 
 def _spec(spec: Object) -> Object:

@@ -16,9 +16,9 @@ from trainyard.apiserver.admission.policies.policy import Policy, load, mapping
 from trainyard.apiserver.catalog.served import Kind
 from trainyard.apiserver.cel import DYN, CompileError, Issue, Type
 from trainyard.apiserver.cel.declare import Declarations
-from trainyard.apiserver.meta.metadata import minor as minor_of
 from trainyard.apiserver.problems import Problem, Rule
 from trainyard.documents import Path
+from trainyard.versions import minor as minor_of
 
 
 @dataclass(frozen=True, slots=True)

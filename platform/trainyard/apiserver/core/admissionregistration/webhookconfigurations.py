@@ -24,8 +24,8 @@ from trainyard.apiserver.core.expressions import compile_error, requests
 from trainyard.apiserver.core.selectors import check_label_selector
 from trainyard.apiserver.core.shapes import Object, child, each, fill_absent, inner, number, text, texts
 from trainyard.apiserver.meta import names
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 WEBHOOK = Rule("core/webhook", f"{SOURCE} validateValidatingWebhook")
 ADDRESS = Rule("core/webhook-address", "k8s.io/apiserver v0.35.4 pkg/util/webhook/validation.go ValidateWebhookURL")

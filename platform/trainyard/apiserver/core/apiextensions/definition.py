@@ -22,9 +22,9 @@ from trainyard.apiserver.core.apiextensions.versions import check_version
 from trainyard.apiserver.core.equality import check_immutable
 from trainyard.apiserver.core.shapes import Object, child, count, each, flag, inner, text, texts
 from trainyard.apiserver.meta import names
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
 from trainyard.apiserver.schema.custom import Compiler
+from trainyard.versions import minor
 
 SPEC = Rule("core/crd", f"{SOURCE} validateCustomResourceDefinitionSpec")
 NAMES = Rule("core/crd-names", f"{SOURCE} ValidateCustomResourceDefinitionNames")

@@ -15,8 +15,9 @@ from trainyard.apiserver.core.pods.sources import driver_name
 from trainyard.apiserver.core.resourcenames import is_extended
 from trainyard.apiserver.core.shapes import EMPTY, Object, child, count, each, fill, inner, number, text, texts
 from trainyard.apiserver.meta import names
-from trainyard.apiserver.meta.metadata import check_annotations, check_labels, minor
+from trainyard.apiserver.meta.metadata import check_annotations, check_labels
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/resource/validation/validation.go"
 REQUEST = Rule("core/device-request", f"{SOURCE} validateDeviceRequest")

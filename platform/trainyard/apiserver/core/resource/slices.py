@@ -17,8 +17,8 @@ from trainyard.apiserver.core.resource.claims import SOURCE, attribute_name
 from trainyard.apiserver.core.selectors import check_node_selector
 from trainyard.apiserver.core.shapes import Object, child, count, each, flag, inner, number, text
 from trainyard.apiserver.meta import names
-from trainyard.apiserver.meta.metadata import minor
 from trainyard.apiserver.problems import Path, Problem, Rule
+from trainyard.versions import minor
 
 SLICE = Rule("core/resource-slice", f"{SOURCE} validateResourceSliceSpec")
 SLICE_UPDATE = Rule("update/resource-slice", f"{SOURCE} ValidateResourceSliceUpdate")

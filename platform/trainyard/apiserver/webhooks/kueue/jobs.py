@@ -10,6 +10,7 @@ from trainyard.apiserver.problems import Problem, Rule
 from trainyard.apiserver.webhooks import golang
 from trainyard.apiserver.webhooks.around import Review, annotations_of
 from trainyard.apiserver.webhooks.kueue import labels, podsets, suspend, topology
+from trainyard.carriers import pods_of_job
 
 BATCH = Rule("webhook/kueue-batch-job", "kueue v0.19.2 pkg/controller/jobs/job/job_webhook.go")
 
@@ -21,7 +22,6 @@ EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"
 class Integration:
     """What is particular to one kind of job."""
 
-    pod_sets: podsets.PodSets
     grouped: bool = False
     """Whether two pod sets may be placed together."""
     prebuilt: bool = True
@@ -30,24 +30,13 @@ class Integration:
     """Whether an update is judged by the rules for creation too."""
 
 
-_MASTER_WORKER = ("Master", "Worker")
-
-
-def _replicas(field: str, *order: str, prebuilt: bool = True) -> Integration:
-    return Integration(podsets.of_replicas(field, order), prebuilt=prebuilt, created_again=False)
-
-
 INTEGRATIONS: dict[str, Integration] = {
-    "Job": Integration(podsets.of_job, elastic=True),
-    "JobSet": Integration(podsets.of_job_set, grouped=True),
-    "TrainJob": Integration(podsets.nothing),
-    "MPIJob": Integration(podsets.of_replicas("mpiReplicaSpecs", ("Launcher", "Worker")), grouped=True),
-    "PyTorchJob": _replicas("pytorchReplicaSpecs", *_MASTER_WORKER),
-    "TFJob": _replicas("tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator"),
-    "XGBoostJob": _replicas("xgbReplicaSpecs", *_MASTER_WORKER),
-    "PaddleJob": _replicas("paddleReplicaSpecs", *_MASTER_WORKER),
-    "JAXJob": _replicas("jaxReplicaSpecs", "Worker", prebuilt=False),
-    "AppWrapper": Integration(podsets.nothing, created_again=False),
+    "Job": Integration(elastic=True),
+    "JobSet": Integration(grouped=True),
+    "TrainJob": Integration(),
+    "MPIJob": Integration(grouped=True),
+    **dict.fromkeys(("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "AppWrapper"), Integration(created_again=False)),
+    "JAXJob": Integration(prebuilt=False, created_again=False),
 }
 """By kind; group and installation are looked at before."""
 
@@ -60,8 +49,7 @@ def check(review: Review) -> Iterator[Problem]:
         yield from check_create(review.value, integration)
     if review.old is not None:
         yield from check_update(review, integration)
-    pod_sets = integration.pod_sets(review.value)
-    yield from topology.check_pod_sets(pod_sets, grouped=integration.grouped)
+    yield from topology.check_pod_sets(podsets.of(review.value), grouped=integration.grouped)
     if kind == "Job":
         yield from _check_batch(review)
 
@@ -121,7 +109,7 @@ def _equal(found: Object) -> bool:
 
 def _check_minimum(value: Object, written: str) -> Iterator[Problem]:
     path = labels.annotation_path(MIN_PARALLELISM)
-    pods = podsets.pods_of_job(inner(value, "spec"))
+    pods = pods_of_job(inner(value, "spec"))
     minimum = golang.integer(written)
     if minimum is None:
         yield BATCH.invalid(path, written, "must be a number")
@@ -149,7 +137,7 @@ def _check_equal(spec: Object, written: str) -> Iterator[Problem]:
 def _check_elastic_topology(value: Object) -> Iterator[Problem]:
     if not labels.elastic(value):
         return
-    (pod_set,) = podsets.of_job(value)
-    for key in (topology.REQUIRED, topology.PREFERRED):
-        if key in pod_set.annotations:
-            yield BATCH.forbidden((*pod_set.path, "annotations", key), "not supported with elastic jobs")
+    for pod_set in podsets.of(value):
+        for key in (topology.REQUIRED, topology.PREFERRED):
+            if key in pod_set.annotations:
+                yield BATCH.forbidden((*pod_set.path, "annotations", key), "not supported with elastic jobs")

@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from trainyard.apiserver.core.shapes import Object, child, count, each, flag, inner, text
+from trainyard.apiserver.core.shapes import Object, below, child, count, each, flag, inner, text
 from trainyard.apiserver.problems import Path, Problem, Rule
 from trainyard.apiserver.webhooks.around import QUEUE, Review, annotations_of, labels_of
 from trainyard.apiserver.webhooks.kueue import jobs, labels, podsets, topology
+from trainyard.carriers import carrier
 
 CLUSTER = Rule("webhook/kueue-ray-cluster", "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go")
 JOB = Rule("webhook/kueue-ray-job", "kueue v0.19.2 pkg/controller/jobs/rayjob/rayjob_webhook.go")
 SERVICE = Rule("webhook/kueue-ray-service", "kueue v0.19.2 pkg/controller/jobs/rayservice/rayservice_webhook.go")
 
 _GATE = "kueue.x-k8s.io/elastic-job"
-_PATHS: dict[str, tuple[str, ...]] = {
-    "RayCluster": ("spec",),
-    "RayJob": ("spec", "rayClusterSpec"),
-    "RayService": ("spec", "rayClusterConfig"),
-}
-"""Where the specification of the cluster stands."""
+_RULES = {"RayCluster": CLUSTER, "RayJob": JOB, "RayService": SERVICE}
+_ROWS = [row for kind in _RULES if (row := carrier("ray.io", kind)) is not None]
+_CLUSTERS = {row.kind: head.holder[:-1] for row in _ROWS if (head := row.template("head")) is not None}
+"""By kind: where the specification of the cluster stands, which is what holds the head's group."""
 
 
 def check(review: Review) -> Iterator[Problem]:
     """Yield what is wrong with a Ray object; an update is judged only if one of the two is queued."""
     kind = str(review.value.get("kind"))
-    integration = jobs.Integration(podsets.nothing, grouped=True, elastic=True)
+    integration = jobs.Integration(grouped=True, elastic=True)
     queue = labels.queue_of(review.value, review.around) if review.old is None else labels_of(review.value).get(QUEUE)
     if review.old is not None:
         if not queue and not labels_of(review.old).get(QUEUE):
@@ -41,8 +40,7 @@ def check(review: Review) -> Iterator[Problem]:
         yield from _check_queued(review, kind)
     yield from _check_containers(review, kind)
     yield from jobs.check_create(review.value, integration)
-    pod_sets = _pod_sets(review.value, kind)
-    yield from topology.check_pod_sets(pod_sets, grouped=True)
+    yield from topology.check_pod_sets(_pod_sets(review.value, kind), grouped=True)
 
 
 def _judged(spec: Object) -> bool:
@@ -61,9 +59,9 @@ def _check_source(spec: Object) -> Iterator[Problem]:
 
 def _check_containers(review: Review, kind: str) -> Iterator[Problem]:
     """The webhook counts on the head's first container, and fails without one where it reads it."""
-    path = (*_PATHS[kind], "headGroupSpec", "template", "spec", "containers")
-    cluster = inner(review.value, *_PATHS[kind])
-    if (kind == "RayJob" and not cluster) or count(inner(review.value, *path[:-1]), "containers"):
+    path: Path = (*_CLUSTERS[kind], "headGroupSpec", "template", "spec", "containers")
+    cluster = below(review.value, _CLUSTERS[kind])
+    if (kind == "RayJob" and not cluster) or count(below(review.value, path[:-1]), "containers"):
         return
     marked = str(annotations_of(review.value).get("ray.io/ft-enabled") or "").lower() == "true"
     submits = kind == "RayJob" and text(review.spec, "submissionMode") == "K8sJobMode"
@@ -74,9 +72,9 @@ def _check_containers(review: Review, kind: str) -> Iterator[Problem]:
 
 
 def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
-    path = _PATHS[kind]
-    spec = inner(review.value, *path)
-    rule = {"RayCluster": CLUSTER, "RayJob": JOB, "RayService": SERVICE}[kind]
+    path = _CLUSTERS[kind]
+    spec = below(review.value, path)
+    rule = _RULES[kind]
     if kind == "RayJob" and not flag(review.spec, "shutdownAfterJobFinishes"):
         detail = "a job managed by Kueue should delete its cluster after finishing"
         yield rule.invalid(("spec", "shutdownAfterJobFinishes"), False, detail)  # the value shown
@@ -106,11 +104,9 @@ def _check_elastic(spec: Object) -> Iterator[Problem]:
 
 
 def _pod_sets(value: Object, kind: str) -> Sequence[topology.PodSet]:
-    """The pod sets; RayJobs and RayServices are counted by name, so that the first of a name stands for all."""
-    path = _PATHS[kind]
-    if child(inner(value, *path[:-1]), path[-1]) is None:
-        return ()
-    found = podsets.of_ray_cluster(inner(value, *path), path)
+    """The pod sets of the cluster; of RayJobs and RayServices the first of a name is counted for all of that name."""
+    path = _CLUSTERS[kind]
+    found = [pod_set for pod_set in podsets.of(value) if pod_set.path[: len(path)] == path]
     if kind == "RayCluster":
         return found
     counts = {pod_set.name: pod_set.count for pod_set in reversed(found)}

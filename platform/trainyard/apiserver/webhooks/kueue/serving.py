@@ -67,8 +67,7 @@ def check_lws(review: Review) -> Iterator[Problem]:
     yield from _check_labels(review)
     if _replicas(review.spec) > _MOST_REPLICAS:
         yield LWS.invalid(("spec", "replicas"), review.spec["replicas"], f"must be at most {_MOST_REPLICAS}")
-    pod_sets = podsets.of_lws(review.value)
-    yield from topology.check_pod_sets(pod_sets, grouped=True)
+    yield from topology.check_pod_sets(podsets.of(review.value), grouped=True)
     if review.old is None:
         return
     yield from _check_kept(review)

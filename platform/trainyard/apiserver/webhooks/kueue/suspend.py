@@ -5,22 +5,17 @@ A queued job is taken to wait still, as one does that was only just applied.
 
 from __future__ import annotations
 
-from trainyard.apiserver.core.shapes import Object, child, inner
+from typing import Any
+
+from trainyard.apiserver.core.shapes import child, inner
+from trainyard.apiserver.problems import Path
 from trainyard.apiserver.webhooks.around import Review, annotations_of
 from trainyard.apiserver.webhooks.kueue import labels
 from trainyard.apiserver.webhooks.kueue.topology import GROUP
+from trainyard.carriers import carrier_of
+from trainyard.manifests import value_at
 
 _STOPPING = "kueue.x-k8s.io/stopping"
-_SPEC = ("spec",)
-_HOLDERS = {
-    **dict.fromkeys(("Job", "JobSet", "TrainJob", "AppWrapper", "RayCluster", "RayJob"), _SPEC),
-    **dict.fromkeys(
-        ("MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"),
-        ("spec", "runPolicy"),
-    ),
-    "RayService": ("spec", "rayClusterConfig"),
-}
-"""By kind: the path of what holds the field `suspend`."""
 
 
 def default(review: Review) -> bool:
@@ -31,13 +26,14 @@ def default(review: Review) -> bool:
 
 
 def _suspend(review: Review) -> None:
-    holder = review.value
-    for key in _path(review):
+    holder: Any = review.value
+    *path, field = _path(review)
+    for key in path:
         holder = holder.setdefault(key, {})
         if not isinstance(holder, dict):
             return
-    if holder.get("suspend") is None or holder["suspend"] is False:
-        holder["suspend"] = True
+    if holder.get(field) is None or holder[field] is False:
+        holder[field] = True
 
 
 def _is_gated(review: Review) -> bool:
@@ -56,28 +52,28 @@ def _is_counted_on(review: Review) -> bool:
 
 def is_mutated(review: Review) -> bool:
     """Whether the webhook changes a new job: it suspends what is queued and is not suspended."""
-    written = inner(review.given or review.value, *_path(review)).get("suspend")
+    written = value_at(review.given or review.value, _path(review))
     return bool(labels.queue_of(review.value, review.around)) and written is not True
 
 
 def before(review: Review) -> bool:
     """Whether the stored job is suspended: it says so, or it waits in a queue."""
     old = review.old or {}
-    return _says(old, review) or bool(labels.queue_of(old, review.around))
+    return value_at(old, _path(review)) is True or bool(labels.queue_of(old, review.around))
 
 
 def now(review: Review) -> bool:
     """Whether the job would be suspended: what the manifest leaves out stays as it is stored."""
-    written = inner(review.given or review.value, *_path(review)).get("suspend")
+    written = value_at(review.given or review.value, _path(review))
     if written is None or (review.given is None and written is False):
         stopping = annotations_of(review.value).get(_STOPPING) == "true"
         return before(review) and not stopping
     return written is True
 
 
-def _path(review: Review) -> tuple[str, ...]:
-    return _HOLDERS[str(review.value.get("kind"))]
-
-
-def _says(value: Object, review: Review) -> bool:
-    return inner(value, *_path(review)).get("suspend") is True
+def _path(review: Review) -> Path:
+    """The path of the field that holds an object suspended."""
+    row = carrier_of(review.value)
+    if row is None or row.suspend is None:
+        raise LookupError(f"no carrier says what holds {review.value.get('kind')} suspended")
+    return row.suspend

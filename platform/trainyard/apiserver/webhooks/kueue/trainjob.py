@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trainyard.apiserver.core.shapes import Object, child, each, inner, number, text
+from trainyard.apiserver.core.shapes import Object, child, inner, number, text
 from trainyard.apiserver.problems import Path, Problem, Rule
 from trainyard.apiserver.webhooks.around import Review
-from trainyard.apiserver.webhooks.kueue import jobs, podsets, topology
+from trainyard.apiserver.webhooks.kueue import jobs, topology
 from trainyard.apiserver.webhooks.runtimes import ANCESTOR
-from trainyard.apiserver.webhooks.trainer import patched_jobs, runtime_of
+from trainyard.apiserver.webhooks.trainer import jobs_of, patched_jobs, runtime_of
+from trainyard.carriers import pods_of_job
 
 RULE = Rule("webhook/kueue-trainjob", "kueue v0.19.2 pkg/controller/jobs/trainjob/trainjob_webhook.go")
 
@@ -36,7 +37,7 @@ def check(review: Review) -> Iterator[Problem]:
 def _check_panics(spec: Object, runtime: Object) -> Iterator[Problem]:
     """Two runtimes make the webhook fail, which refuses the job (v0.19.2, seen on a running server)."""
     policy, name = inner(runtime, "mlPolicy"), inner(spec, "runtimeRef").get("name")
-    steps = [_step(job) for _, job in each(inner(runtime, "template", "spec"), "replicatedJobs")]
+    steps = [_step(job) for job in jobs_of(runtime)]
     if child(policy, "jax") is not None and "trainer" not in steps:
         yield RULE.invalid(_REF, name, f"a JAX runtime needs a job labelled {ANCESTOR}: trainer")
     if child(policy, "flux") is not None and child(spec, "trainer") is None:
@@ -49,9 +50,9 @@ def _step(job: Object) -> str:
 
 def _pod_sets(spec: Object, runtime: Object) -> Sequence[topology.PodSet]:
     found = []
-    for _, job in each(inner(runtime, "template", "spec"), "replicatedJobs"):
+    for job in jobs_of(runtime):
         inside = inner(job, "template", "spec")
-        pods = podsets.pods_of_job(inside)
+        pods = pods_of_job(inside)
         if _step(job) == "trainer":
             nodes = number(inner(spec, "trainer"), "numNodes")
             nodes = number(inner(runtime, "mlPolicy"), "numNodes") if nodes is None else nodes

@@ -1,0 +1,80 @@
+"""What operators do for the fabric and for queues is said in their own files, and general code asks for it there."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from everything import OPERATORS, everything, source
+from make import make_cluster
+from trainyard.operators.gpu_operator import policy
+from trainyard.operators.helm import defaults
+from trainyard.operators.install import sites
+from trainyard.preflight.pairing import check
+from trainyard.releases import releases
+from trainyard.releases.facts import lookup
+from trainyard.sizing.fabric import SECONDARY, SHARED, resource_prefix
+from trainyard.specs.models.cluster import Attach
+from trainyard.system.data import own
+
+ATTACHING = {name: facts for name, facts in releases().items() if facts.attaches}
+BY_VALUE = sorted(name for name, facts in releases().items() if facts.prefix_value)
+BOTH = {"network-operator": {"version": "26.4.1"}, "sriov-network-operator": {"version": "1.6.0"}}
+
+
+def test_every_way_of_attaching_is_some_operators():
+    """A way that nobody provides could be chosen and never work."""
+    assert {way for facts in ATTACHING.values() for way in facts.attaches} == set(get_args(Attach))
+
+
+def test_who_advertises_devices_says_under_which_prefix():
+    """Pods request a device by its prefix; a shared device has one of its own."""
+    own_devices = [name for name, facts in ATTACHING.items() if set(facts.attaches) - SHARED]
+    assert own_devices
+    assert all(ATTACHING[name].resource_prefix for name in own_devices)
+
+
+@pytest.mark.parametrize("name", BY_VALUE)
+def test_a_prefix_is_the_charts_own_default(name):
+    """The value exists in the chart at every release, and is what pods ask for where nobody sets it."""
+    for version in releases()[name].releases:
+        (site,) = sites(make_cluster(operators={name: {"version": version}}))
+        shipped = defaults(site, own("schemas"))
+        assert shipped is not None
+        assert site.facts.prefix_value is not None
+        assert lookup(shipped.values, site.facts.prefix_value) == site.facts.resource_prefix
+
+
+@pytest.mark.parametrize(
+    ("attach", "prefix"), [("hostdev", "nvidia.com"), ("sriov", "nvidia.com"), ("macvlan", "rdma")]
+)
+def test_the_prefix_is_that_of_who_attaches(attach, prefix):
+    """Where two operators advertise devices, pods ask the one that attaches them, the first of the cluster's file."""
+    fabric = {"type": "roce", "attach": attach, "addresses": "10.9.0.0/16"}
+    assert resource_prefix(make_cluster(fabric=fabric, operators=BOTH)) == prefix
+
+
+@pytest.mark.parametrize("name", ["multus", "whereabouts"])
+def test_second_interfaces_need_who_makes_and_numbers_them(name):
+    """The ways that put a second interface into the pod are the ways that need these operators."""
+    (use,) = releases()[name].needed_for
+    assert set(use.attach) == SECONDARY
+
+
+@pytest.mark.parametrize("type_", ["roce", "infiniband", "ethernet"])
+def test_a_fabric_without_rdma_needs_nobody(type_):
+    """Only an RDMA fabric gives pods second interfaces."""
+    fabric = {"type": type_, "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]}
+    some = {name: choice for name, choice in OPERATORS.items() if name not in {"multus", "whereabouts"}}
+    changes = {"fabric": fabric, "operators": some}
+    found = [each.message for each in check(everything(**changes), source(**changes)) if each.rule == "pairing/fabric"]
+    assert len(found) == (0 if type_ == "ethernet" else 2)
+
+
+@pytest.mark.parametrize(("more", "loaded"), [({}, False), ({"network-operator": {"version": "26.4.1"}}, True)])
+def test_peer_memory_is_loaded_where_a_driver_of_nics_is_brought(more, loaded):
+    """The older module wants the driver of NICs that an operator of the cluster may install."""
+    operators = {**OPERATORS, **more}
+    (site,) = (each for each in sites(everything(operators=operators)) if each.name == "gpu-operator")
+    assert policy(site)["driver"]["rdma"]["enabled"] is loaded

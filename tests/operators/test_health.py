@@ -1,0 +1,38 @@
+"""Health of operators' own objects as Argo CD should show it: scripts that one generator writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lupa
+import pytest
+
+from trainyard.operators import operators
+
+POLICY, NODE = "nvidia.com/ClusterPolicy", "sriovnetwork.openshift.io/SriovNetworkNodeState"
+SHOWN: dict[str, tuple[str, dict[str, Any], str, str]] = {
+    "a policy that nobody has looked at": (POLICY, {}, "Progressing", "Waiting for the operator"),
+    "a policy whose status is empty": (POLICY, {"status": {}}, "Progressing", "Waiting for the operator"),
+    "a policy under way": (POLICY, {"status": {"state": "notReady"}}, "Progressing", "notReady"),
+    "a policy in effect": (POLICY, {"status": {"state": "ready"}}, "Healthy", "ready"),
+    "a second policy": (POLICY, {"status": {"state": "ignored"}}, "Degraded", "ignored"),
+    "a node without a daemon": (NODE, {}, "Progressing", "Waiting for the node's daemon"),
+    "a node under way": (NODE, {"status": {"syncStatus": "InProgress"}}, "Progressing", "InProgress"),
+    "a node that is set up": (NODE, {"status": {"syncStatus": "Succeeded"}}, "Healthy", "Succeeded"),
+    "a node that failed": (NODE, {"status": {"syncStatus": "Failed"}}, "Degraded", "Failed"),
+    "a node that says why": (
+        NODE,
+        {"status": {"syncStatus": "Failed", "lastSyncError": "no such NIC"}},
+        "Degraded",
+        "no such NIC",
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "value", "status", "message"), SHOWN.values(), ids=SHOWN)
+def test_a_field_of_the_status_tells(kind, value, status, message):
+    """One word of the status is health; before it is there the object is waited for."""
+    (script,) = (each.health[kind] for each in operators().values() if kind in each.health)
+    lua = lupa.LuaRuntime()
+    shown = lua.eval(f"function(obj) {script} end")(lua.table_from(value, recursive=True))
+    assert (shown["status"], shown["message"]) == (status, message)

@@ -1,0 +1,129 @@
+"""The operator that the documentation shows is whole: installed as a package it is rendered, checked and admitted."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from conftest import ROOT
+from make import CLUSTER, write_repository
+from trainyard.releases import read, releases
+from trainyard.releases.derived import completed
+from trainyard.system.data import own
+
+NAME = "nim-operator"
+SECTION = re.compile(r"^## An operator\n(.*?)^## ", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> list[str]:
+    """Return the code blocks of the section in one language, in order."""
+    section = SECTION.search((ROOT / "docs" / "extending.md").read_text())
+    assert section is not None
+    return [text for found, text in BLOCK.findall(section[1]) if found == language]
+
+
+FACTS, LOCK = blocks("yaml")
+MODULE, READS = blocks("python")
+(POINTS,) = blocks("toml")
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """A folder with the package of the page, installed as far as its entry points are found."""
+    folder = tmp_path_factory.mktemp("package")
+    points = tomllib.loads(POINTS)["project"]["entry-points"]
+    groups = [[f"[{group}]", *(f"{name} = {at}" for name, at in names.items())] for group, names in points.items()]
+    files = {
+        "acme/__init__.py": "",
+        "acme/nim_operator.py": f"{MODULE}\n{READS}",
+        "acme/nim-operator.yaml": FACTS,
+        "acme-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: acme\nVersion: 1\n",
+        "acme-1.dist-info/entry_points.txt": "\n".join(line for group in groups for line in group) + "\n",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def repository(root: Path, **more: dict[str, Any]) -> Path:
+    """Write a small repository whose cluster has the operator of the page, and return its root."""
+    operators = {**CLUSTER["operators"], NAME: {"version": "3.1.2"}, **more}
+    (root / ".tools").symlink_to(ROOT / ".tools")
+    return write_repository(root, clusters={"test": {**CLUSTER, "operators": operators}})
+
+
+def trainyard(package: Path, root: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """Run the program where the package is installed."""
+    path = os.pathsep.join([str(package), str(ROOT / "platform"), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path, "CI": ""}
+    environment.pop("TRAINYARD_BASE", None)
+    return subprocess.run(
+        [sys.executable, "-m", "trainyard", command], cwd=root, env=environment, capture_output=True, text=True
+    )
+
+
+def test_what_it_needs_is_asked_for(package, tmp_path):
+    """A cluster without the GPU operator is refused, at the line that chooses the operator."""
+    done = trainyard(package, repository(tmp_path), "synth")
+    assert done.returncode == 1
+    message = "nim-operator needs gpu-operator: its services ask for GPUs; add it to operators [pairing/needs]"
+    assert message in done.stdout + done.stderr
+    assert not (tmp_path / "generated").exists()
+
+
+@pytest.mark.node
+@pytest.mark.slow
+def test_it_is_rendered_and_admitted(package, tmp_path):
+    """Its Application is pinned to the chart that is vendored, its folder has its namespace, and all of it is valid."""
+    root = repository(tmp_path, **{"gpu-operator": {"version": "26.7.0"}})
+    done = trainyard(package, root, "synth")
+    assert done.returncode == 0, done.stderr
+    argocd, own_folder = root / "generated/test/argocd", root / "generated/test/operators" / NAME
+    chart = yaml.safe_load((argocd / f"application.test-operators-{NAME}-chart.yaml").read_text())
+    assert chart["spec"]["source"] == {
+        "repoURL": "https://helm.ngc.nvidia.com/nvidia",
+        "chart": "k8s-nim-operator",
+        "targetRevision": "3.1.2",
+        "helm": {"releaseName": NAME, "valuesObject": {"operator": {"upgradeCRD": False}}},
+    }
+    assert [path.name for path in own_folder.iterdir()] == [f"namespace.{NAME}.yaml"]
+    project = yaml.safe_load((argocd / "appproject.test-operators.yaml").read_text())
+    allowed = [f"{each['group']}/{each['kind']}" for each in project["spec"]["clusterResourceWhitelist"]]
+    assert "nfd.k8s-sigs.io/NodeFeatureRule" in allowed
+    assert {"name": "test", "namespace": NAME} in project["spec"]["destinations"]
+    settings = yaml.safe_load((argocd / "settings" / "configmap.argocd-cm.yaml").read_text())
+    assert "resource.customizations.health.apps.nvidia.com_NIMService" in settings["data"]
+    done = trainyard(package, root, "validate")
+    assert done.returncode == 0, done.stdout
+
+
+def test_its_facts_follow_from_what_is_vendored(tmp_path):
+    """Chart, definitions and kinds are those of the lock, of which the page shows a part."""
+    assert NAME not in releases()
+    (tmp_path / "facts.yaml").write_text(FACTS)
+    facts = completed(NAME, read(tmp_path / "facts.yaml"), own("schemas"))
+    assert facts.chart is not None
+    assert (facts.chart.repository, facts.chart.name) == ("https://helm.ngc.nvidia.com/nvidia", "k8s-nim-operator")
+    assert "nimservices.apps.nvidia.com" in facts.crds
+    shown = yaml.load(LOCK, Loader=yaml.CSafeLoader)
+    lock = yaml.load((own("schemas") / "lock.yaml").read_bytes(), Loader=yaml.CSafeLoader)
+    assert within(shown, lock)
+
+
+def within(part: Any, whole: Any) -> bool:
+    """Whether a value has everything that a part of it says."""
+    if isinstance(part, dict):
+        return isinstance(whole, dict) and all(within(value, whole.get(key)) for key, value in part.items())
+    if isinstance(part, list):
+        return all(any(within(each, other) for other in whole) for each in part)
+    return bool(part == whole)

@@ -1,0 +1,137 @@
+"""What facts of operators leave unsaid follows from the API types and charts that are vendored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from trainyard.releases import Facts, release, releases
+from trainyard.releases.derived import completed
+from trainyard.system import vendored
+from trainyard.system.data import own
+from trainyard.versions import order, same
+
+SCHEMAS = own("schemas")
+LOCK: dict[str, Any] = yaml.load((SCHEMAS / "lock.yaml").read_bytes(), Loader=yaml.CSafeLoader)
+TYPED = sorted(name for name in releases() if (SCHEMAS / name).is_dir())
+PUBLISHED = sorted(
+    {
+        entry["project"]
+        for locked in LOCK["charts"].values()
+        for entry in locked.values()
+        if entry["project"] in releases() and entry["published"] != "bundled"
+    }
+    - {"argo-cd"}
+)
+"""Projects of operators with a chart; that of Argo CD has releases of its own, so it follows from no release of it."""
+
+
+def facts(name: str) -> Facts:
+    """Return a known operator."""
+    found = release(name)
+    assert found is not None
+    return found
+
+
+def of_types(name: str) -> frozenset[str]:
+    """Return the definitions in the newest API types of a project."""
+    return vendored.definitions(SCHEMAS, name, max(vendored.folders(SCHEMAS / name), key=order))
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_the_definitions_of_an_operator_are_those_of_its_types(name):
+    """Every definition of the newest types is its own, or said to be another's or left out; and none is made up."""
+    said = facts(name)
+    parts = {each for bundle in said.bundles if bundle.project in TYPED for each in of_types(bundle.project)}
+    others = {*said.brings_crds, *(each.name for each in said.leaves_out), *parts}
+    assert set(said.crds) == of_types(name) - others
+    assert said.crds
+
+
+def test_operators_without_types_are_known():
+    """Whoever has API types nowhere would own nothing without a word."""
+    assert set(releases()) == set(TYPED)
+
+
+@pytest.mark.parametrize("name", sorted(releases()))
+def test_what_is_left_out_or_brought_is_there(name):
+    """An exception of what does not exist would hide a mistake of its name."""
+    said = facts(name)
+    made = {kind for each in vendored.charts(SCHEMAS) for kind in each.get("clusterKinds", ())}
+    assert {each.name for each in said.leaves_out} <= {*of_types(name), *made}
+    assert set(said.brings_crds) <= of_types(name)
+    assert not {each.name for each in said.leaves_out} & {*said.crds, *said.cluster_kinds}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_chart_of_an_operator_is_published_where_the_lock_says(name):
+    """Argo CD is told the registry and the name under which the chart's versions are spelled as it is asked for."""
+    chart = facts(name).chart
+    assert chart is not None
+    for locked in LOCK["charts"][chart.name].values():
+        (place, *_) = locked["published"].split(" or ")
+        assert place in {f"oci://{chart.repository}/{chart.name}", chart.repository}
+        assert locked["version"].startswith("v") is chart.v_prefix
+
+
+@pytest.mark.parametrize("name", sorted(name for name, said in releases().items() if said.chart))
+def test_what_a_chart_may_make_is_known(name):
+    """A project of Argo CD allows exactly that, so a chart whose templates nobody read would be refused."""
+    said = facts(name)
+    assert said.chart is not None
+    newest = max(said.releases, key=order)
+    (entry,) = (each for each in vendored.charts(SCHEMAS) if each["name"] == said.chart.name and is_at(each, newest))
+    assert set(said.cluster_kinds) == {*entry["clusterKinds"]} - {each.name for each in said.leaves_out}
+
+
+def is_at(entry: dict[str, Any], version: str) -> bool:
+    """Whether a chart's entry is that of a release."""
+    return same(entry["version"], version)
+
+
+def test_the_index_of_charts_says_what_the_lock_says(root, monkeypatch):
+    """The index is what the lock holds, for a quick look."""
+    monkeypatch.syspath_prepend(str(root / "tools"))
+    import schemas_charts
+    from schemas_json import render
+
+    assert (SCHEMAS / "charts" / "index.json").read_text() == render(schemas_charts.index(LOCK["charts"]))
+
+
+ONE: dict[str, Any] = {"namespace": "acme", "releases": {"1.0.0": {"source": "acme docs"}}}
+CHART = {"repository": "registry.acme.example/charts", "name": "acme"}
+SAID: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "a project that is not vendored has what it says": (
+        "acme",
+        {**ONE, "chart": CHART, "crds": ["anvils.acme.example"], "clusterKinds": ["acme.example/Forge"]},
+        {"crds": ("anvils.acme.example",), "cluster_kinds": ("acme.example/Forge",)},
+    ),
+    "it may say nothing": ("acme", ONE, {"crds": (), "cluster_kinds": (), "chart": None}),
+    "what it says counts before what is vendored": (
+        "jobset",
+        {**ONE, "releases": {"0.12.0": {"source": "x"}}, "crds": [], "chart": None},
+        {"crds": (), "chart": None},
+    ),
+    "a chart of another release is not the operator's": ("jobset", ONE, {"chart": None}),
+    "of several charts none is taken": (
+        "kuberay",
+        {**ONE, "releases": {"1.7.0": {"source": "x"}}},
+        {"chart": None, "cluster_kinds": ()},
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "value", "expected"), SAID.values(), ids=SAID)
+def test_facts_of_other_packages(name, value, expected):
+    """Facts that come by an entry point are completed as those of files, and need no schemas."""
+    found = completed(name, Facts.model_validate(value), SCHEMAS)
+    assert {field: getattr(found, field) for field in expected} == expected
+
+
+def test_facts_without_any_schemas(tmp_path):
+    """Without the folder nothing is added."""
+    said = Facts.model_validate(ONE)
+    assert completed("kueue", said, Path(tmp_path)) == said
