@@ -16,7 +16,7 @@ from conftest import ROOT
 from make import make_run
 from trainyard.checks import World
 from trainyard.checks.inputs import decode
-from trainyard.checks.policies import Waivers, check
+from trainyard.checks.policies import check
 from trainyard.checks.policy import load_policies
 from trainyard.checks.validate import strangers
 from trainyard.launchers import NEEDS, Wiring
@@ -118,7 +118,7 @@ def test_policies_of_the_docs_find_what_they_say(tmp_path):
     for number, text in enumerate(policies()):
         (tmp_path / f"p{number}.py").write_text(text)
     manifests, _ = decode("a.yaml", WRONG)
-    findings, _ = check(World(tuple(manifests)), load_policies(sorted(tmp_path.glob("*.py"))), Waivers())
+    findings, _ = check(World(tuple(manifests)), load_policies(sorted(tmp_path.glob("*.py"))))
     assert [(each.location.line, each.message) for each in findings] == [
         (6, "flavor 'h10' does not exist; did you mean 'h100'?"),
         (15, "nvidia.com/gpu is 9, but no node has more than 8"),

@@ -61,5 +61,6 @@ def test_one_package_knows_cdk8s_and_one_module_that_package():
                 users.add(path.relative_to(PACKAGE).as_posix())
     assert {each.partition("/")[0] for each in known["cdk8s"]} == {"constructs"}
     assert {each for each in known["trainyard.constructs"] if not each.startswith("constructs/")} == {
-        "synth/folders.py"
+        "synth/render/folders.py",
+        "synth/render/programs.py",
     }

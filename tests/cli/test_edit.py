@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import trainyard.cli.run as run
 
+import trainyard.cli.rerun as rerun
 import trainyard.cli.retire as retire
 from make import JOB, write_repository
 from trainyard.errors import SpecError
@@ -63,7 +63,7 @@ def test_what_is_no_job_is_refused(text: str) -> None:
 
 
 def test_a_job_is_retired_and_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`retire` stops a job, `run` gives it a number that no run of it had, and takes the retirement back."""
+    """`retire` stops a job, `rerun` gives it a number that no run of it had, and takes the retirement back."""
     root = write_repository(tmp_path)
     assert retire.command("nlp/train", root) == 0
     path = root / "jobs/nlp/train.yaml"
@@ -75,7 +75,7 @@ def test_a_job_is_retired_and_run_again(tmp_path: Path, capsys: pytest.CaptureFi
         place = root / "generated" / cluster / layout.ledger_file("nlp", "train")
         place.parent.mkdir(parents=True)
         place.write_text(ledger.dump(entries))
-    assert run.command("nlp/train", root) == 0
+    assert rerun.command("nlp/train", root) == 0
     assert path.read_text().endswith("run: 9\n")
     assert "retired" not in path.read_text()
 

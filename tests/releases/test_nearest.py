@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conftest import ROOT
 from make import CLUSTER, make_cluster, write_repository
 from trainyard import preflight
 from trainyard.apiserver.catalog.releases import Shelf, choose
@@ -46,7 +47,7 @@ def test_one_finding_says_which_release_is_used(tmp_path, version, used):
     write_repository(tmp_path, clusters={"test": kueue(version)})
     checked, result = preflight.check_repository(tmp_path, schemas=SCHEMAS), Result()
     cluster = checked.specs.clusters["test"]
-    known = Checking(tmp_path, checked.specs, lambda _: None).catalog("test", cluster, result)
+    known = Checking(tmp_path, checked.specs, ROOT).catalog("test", cluster, result)
     (site, *_) = sites(cluster)
     assert (site.known, known.projects["kueue"]) == (used, used)
     said = [each for each in (*checked.findings, *result.findings) if each.rule == "pairing/near-release"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trainyard.labels import SYNC_OPTIONS
 from trainyard.manifests import Manifest
 
 DATA, SNAPSHOT = "its data", "the snapshot"
@@ -26,7 +27,6 @@ LOST_OF_GROUP: Mapping[str, str] = {
 }
 """By group, what goes with any object, classes apart: they hold nothing."""
 
-SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 KEPT = frozenset({"Delete=false", "Delete=confirm", "Prune=false", "Prune=confirm"})
 FORCED = frozenset({"Force=true", "Replace=true"})
 HELM, KEEP = "helm.sh/resource-policy", "keep"

@@ -6,14 +6,25 @@ from trainyard.apiserver.problems import Rule
 from trainyard.apiserver.schema import decoded, dropped, embedded, values
 from trainyard.apiserver.schema.lists import APPLIED
 
-TOPICS = {
-    **dict.fromkeys(("any-of", "enum", "format", "length", "not", "one-of", "pattern", "range", "size"), values.SOURCE),
-    **dict.fromkeys(("null", "required", "type"), values.SOURCE),
-    **dict.fromkeys(("base64", "quantity", "time"), decoded.SOURCE),
-    "duplicate": APPLIED,
-    "embedded": embedded.SOURCE,
-    "list-key": APPLIED,
-    "unknown-field": dropped.PRUNING,
-}
+FORMS = (
+    "schema/any-of",
+    "schema/enum",
+    "schema/format",
+    "schema/length",
+    "schema/not",
+    "schema/null",
+    "schema/one-of",
+    "schema/pattern",
+    "schema/range",
+    "schema/required",
+    "schema/size",
+    "schema/type",
+)
 
-RULES = {topic: Rule(f"schema/{topic}", source) for topic, source in TOPICS.items()}
+RULES = (
+    *(Rule(each, values.SOURCE) for each in FORMS),
+    *(Rule(each, decoded.SOURCE) for each in ("schema/base64", "schema/quantity", "schema/time")),
+    *(Rule(each, APPLIED) for each in ("schema/duplicate", "schema/list-key")),
+    Rule("schema/embedded", embedded.SOURCE),
+    Rule("schema/unknown-field", dropped.PRUNING),
+)

@@ -10,8 +10,6 @@ from trainyard.apiserver.catalog.served import Kind
 from trainyard.apiserver.core.shapes import EMPTY, Object, child, inner, text
 from trainyard.apiserver.problems import UNKNOWN, Path, Problem, Rule
 
-QUEUE = "kueue.x-k8s.io/queue-name"
-
 CONSULTED = frozenset({"ClusterTrainingRuntime", "LocalQueue", "PersistentVolumeClaim", "Queue", "TrainingRuntime"})
 """Kinds whose objects are looked up, or gone through, when others are judged."""
 

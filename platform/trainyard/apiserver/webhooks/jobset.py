@@ -14,6 +14,7 @@ from trainyard.apiserver.core.shapes import EMPTY, Object, child, count, each, f
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 from trainyard.apiserver.webhooks.around import Review, labels_of
+from trainyard.labels import QUEUE
 
 RULE = Rule("webhook/jobset", "jobset v0.12.0 pkg/webhooks/jobset_webhook.go")
 
@@ -222,7 +223,7 @@ def _check_mounts(spec: Object, name: str, path: Path) -> Iterator[Problem]:
 def _check_update(review: Review) -> Iterator[Problem]:
     """Replicated jobs never change; while suspended, a pod's placement, labels and annotations may."""
     now, before = deepcopy(review.spec), review.old_spec
-    queued = bool(labels_of(review.old or EMPTY).get("kueue.x-k8s.io/queue-name"))
+    queued = bool(labels_of(review.old or EMPTY).get(QUEUE))
     if flag(now, "suspend") or flag(before, "suspend") or queued:
         old = {text(job, "name"): job for _, job in each(before, "replicatedJobs")}
         for _, job in each(now, "replicatedJobs"):

@@ -12,9 +12,10 @@ from trainyard.apiserver.core.equality import differs
 from trainyard.apiserver.core.shapes import EMPTY, Object, child, count, each, flag, inner, number, text, texts
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
-from trainyard.apiserver.webhooks.around import QUEUE, Review, annotations_of, labels_of
+from trainyard.apiserver.webhooks.around import Review, annotations_of, labels_of
 from trainyard.apiserver.webhooks.runtimes import ANCESTOR, BROUGHT, UNCHECKED
 from trainyard.apiserver.webhooks.torchtune import check_torchtune
+from trainyard.labels import QUEUE
 
 GROUP = "trainer.kubeflow.org"
 _PLUGINS = "trainer v2.3.0 pkg/runtime/framework/plugins"

@@ -9,12 +9,12 @@ from typing import Any
 from trainyard import clusters, constructs
 from trainyard.clusters import SETTINGS, Own
 from trainyard.constructs import Objects
-from trainyard.constructs import programs as of_programs
 from trainyard.constructs.folder import Folder, new_app
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.manifests import Identity, identity_of
 from trainyard.specs.sources import Specs
+from trainyard.synth.render import programs
 from trainyard.synth.render.text import Origin, Rendered, render_folder
 
 
@@ -57,9 +57,7 @@ def owns(specs: Specs, cluster: str, root: Path) -> tuple[dict[str, list[Own]], 
     wrong: dict[str, list[Finding]] = {}
     for program in specs.programs:
         if program.cluster == cluster:
-            team = program.folder.removeprefix("teams/") if program.folder != "platform" else None
-            here = of_programs.Here(cluster, specs.clusters[cluster], team, specs.teams.get(team or ""))
-            values, findings = of_programs.run(root, program, here)
+            values, findings = programs.run(root, program, specs)
             own.setdefault(program.folder, []).extend(Own(value, program.file) for value in values)
             if findings:
                 wrong.setdefault(program.folder, []).extend(findings)

@@ -8,7 +8,8 @@ from trainyard.apiserver.core.shapes import Object
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 from trainyard.apiserver.webhooks import golang
-from trainyard.apiserver.webhooks.around import QUEUE, Around, Review, annotations_of, labels_of, metadata_of
+from trainyard.apiserver.webhooks.around import Around, Review, annotations_of, labels_of, metadata_of
+from trainyard.labels import QUEUE
 
 JOB = Rule("webhook/kueue-job", "kueue v0.19.2 pkg/controller/jobframework/validation.go")
 GATED = Rule("webhook/kueue-admission-gate", "kueue v0.19.2 pkg/util/webhook/validation_admissiongatedby.go")

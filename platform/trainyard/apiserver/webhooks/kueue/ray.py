@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from trainyard.apiserver.core.shapes import Object, below, child, count, each, flag, inner, text
 from trainyard.apiserver.problems import Path, Problem, Rule
-from trainyard.apiserver.webhooks.around import QUEUE, Review, annotations_of, labels_of
+from trainyard.apiserver.webhooks.around import Review, annotations_of, labels_of
 from trainyard.apiserver.webhooks.kueue import jobs, labels, podsets, topology
 from trainyard.carriers import carrier
+from trainyard.labels import QUEUE
 
 CLUSTER = Rule("webhook/kueue-ray-cluster", "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go")
 JOB = Rule("webhook/kueue-ray-job", "kueue v0.19.2 pkg/controller/jobs/rayjob/rayjob_webhook.go")

@@ -10,8 +10,9 @@ from trainyard.apiserver.core.shapes import Object, child, each, inner, number
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem, Rule
 from trainyard.apiserver.webhooks import golang
-from trainyard.apiserver.webhooks.around import QUEUE, Review, annotations_of, labels_of
+from trainyard.apiserver.webhooks.around import Review, annotations_of, labels_of
 from trainyard.apiserver.webhooks.kueue import labels, podsets, topology
+from trainyard.labels import QUEUE
 
 STATEFUL = Rule("webhook/kueue-stateful-set", "kueue v0.19.2 pkg/controller/jobs/statefulset/statefulset_webhook.go")
 LWS = Rule("webhook/kueue-lws", "kueue v0.19.2 pkg/controller/jobs/leaderworkerset/leaderworkerset_webhook.go")
