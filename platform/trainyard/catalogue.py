@@ -141,7 +141,7 @@ def of_python(path: Path) -> Rule:
 
 def of_policy(id_: str, title: str, why: str, fix: str, source: str, severity: Severity) -> Rule:
     """Return a policy's rule, which may be waived whatever it weighs."""
-    return Rule(id_, title, why, fix, source, "policy", severity, may_waive=True)
+    return Rule(id_, f"{title.rstrip('.')}.", why.rstrip("."), fix, source, "policy", severity, may_waive=True)
 
 
 def is_warning(tree: ast.Module) -> bool:

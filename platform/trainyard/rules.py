@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from trainyard.findings import Finding, Layer, Location, Path, Severity, format_path
@@ -57,19 +57,16 @@ class Rule:
         source: str | None = None,
     ) -> Finding:
         """Return a finding at a field; `fix` is the nearest change where it is more than the message says."""
-        return Finding(
-            rule=self.id,
-            layer=self.layer,
-            message=place.prefix + message,
-            location=place.location(path, key=key),
-            severity=severity or self.severity,
-            path=format_path(path) or None,
-            fix=fix,
-            source=source or self.source,
-            remedy=self.fix,
-        )
+        where = place.location(path, key=key)
+        found = self.of(where, place.prefix + message, severity=severity, fix=fix)
+        return replace(found, path=format_path(path) or None, source=source or self.source)
 
     def of(self, place: Location, message: str, *, severity: Severity | None = None, fix: str | None = None) -> Finding:
-        """Return a finding about a place that is no field: a file, a folder, a line of a program."""
+        """Return a finding about a place that is no field: a file, a folder, a line of a program.
+
+        Raises ValueError for a warning of a rule that says that it never warns: nobody could waive it.
+        """
         weight = severity or self.severity
+        if weight is Severity.WARNING and not self.waivable:
+            raise ValueError(f"rule {self.id!r} never warns")
         return Finding(self.id, self.layer, message, place, weight, fix=fix, source=self.source, remedy=self.fix)

@@ -22,7 +22,7 @@ MAX_QUOTA = Rule(
     why="Kueue keeps a workload that is larger than nominal quota and borrowing together pending for ever",
     fix="ask for less, or raise the queue's quota or borrowing limit",
     source="kubernetes-sigs/kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigner.go",
-    layer="run",
+    layer="queueing",
 )
 
 

@@ -53,7 +53,7 @@ TOPOLOGY_OF_ROLES = Rule(
     why="Kueue places every role by itself: each is in one rack, but not all of them in the same one",
     fix="use preferred, or one role",
     source="kubernetes-sigs/kueue v0.19.2 pkg/cache/scheduler/tas_flavor_snapshot.go",
-    layer="run",
+    layer="queueing",
     severity=Severity.WARNING,
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from trainyard.documents import Path
 from trainyard.findings import Finding
@@ -25,6 +24,7 @@ MEMORY = Rule(
     why="the kubelet does not start: the memory kept on NUMA nodes must be reserved and eviction together, to the byte",
     fix="reserve more memory in the shape, or set memoryManagerPolicy: None",
     source=f"{KUBELET}/memorymanager/policy_static.go",
+    layer="node",
 )
 MOST = Rule(
     id="numa-max",
@@ -32,6 +32,7 @@ MOST = Rule(
     why="the kubelet does not start",
     fix="set topologyManagerPolicy: none",
     source=f"{KUBELET}/topologymanager/topology_manager.go",
+    layer="node",
 )
 RESERVED = Rule(
     id="numa-guaranteed",
@@ -39,8 +40,8 @@ RESERVED = Rule(
     why="without any it does not start; with fewer the node is counted larger than it is",
     fix="name the CPUs in reservedSystemCPUs",
     source=f"{KUBELET}/cpumanager/policy_static.go",
+    layer="node",
 )
-OPTIONS = replace(WHOLE_CORES, layer="spec")
 
 
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -69,12 +70,12 @@ def check_cpus(pool: Pool, kubelet: Kubelet, source: Source, path: Path) -> Iter
         yield RESERVED.at(source, (*path, "cpuManagerPolicy"), message)
     if kubelet.cpu_manager_policy_options and kubelet.cpu_manager_policy != "static":
         message = f"cpuManagerPolicy {kubelet.cpu_manager_policy!r} takes no options; remove them, or write static"
-        yield OPTIONS.at(source, (*path, "cpuManagerPolicyOptions"), message)
+        yield WHOLE_CORES.at(source, (*path, "cpuManagerPolicyOptions"), message)
     whole = kubelet.cpu_manager_policy_options.get("full-pcpus-only") == "true"
     threads = pool.node.threads_per_core
     if pins_cpus(pool) and whole and len(kept) % threads:
         message = f"reservedSystemCPUs keeps {len(kept)} CPUs, no whole cores of {threads} threads; keep both threads"
-        yield OPTIONS.at(source, (*path, field), message)
+        yield WHOLE_CORES.at(source, (*path, field), message)
     if kubelet.reserved_cpus and len(kept) < cores(pool.node.reserved.cpus):
         message = f"reservedSystemCPUs keeps {len(kept)} CPUs, but the shape reserves {pool.node.reserved.cpus}"
         yield RESERVED.at(source, (*path, field), message)

@@ -91,7 +91,7 @@ RAILS = Rule(
     why="pods that share a node each get its first rails, which are far from the second one's GPUs",
     fix="use all GPUs of a node",
     source="docs/clusters.md; NVIDIA network-operator documentation, GPUDirect and NUMA",
-    layer="run",
+    layer="node",
     severity=Severity.WARNING,
 )
 POLICY = Rule(
@@ -100,7 +100,7 @@ POLICY = Rule(
     why="the kubelet refuses the pod on every node (TopologyAffinityError)",
     fix="ask for fewer GPUs a node, or a pool with another policy",
     source=f"{KUBELET}/topologymanager/policy_single_numa_node.go",
-    layer="run",
+    layer="node",
 )
 WHOLE_CORES = Rule(
     id="numa-full-pcpus",
@@ -108,7 +108,7 @@ WHOLE_CORES = Rule(
     why="the kubelet does not start, or refuses the pod on every node (SMTAlignmentError)",
     fix="keep, or ask for, a multiple of the threads of a core",
     source=f"{KUBELET}/cpumanager/policy_static.go",
-    layer="run",
+    layer="node",
 )
 
 

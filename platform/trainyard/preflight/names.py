@@ -149,6 +149,9 @@ NO_RDMA = Rule(
     source="docs/clusters.md",
 )
 
+MISSING = (UNKNOWN_CLUSTER, UNKNOWN_TEAM, SECRET, ACCOUNT, PRIORITY, QUEUE, POOL, LEVEL, REGISTRY)
+"""What a job names that is not there, or not allowed, whatever else it says."""
+
 
 def check_job(specs: Specs, file: JobFile, *, broken: frozenset[str] = frozenset()) -> Iterator[Finding]:
     """Yield what a job names that does not exist or that is not for it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from trainyard.apiserver.catalog.releases import NEAR
+from trainyard.apiserver.catalog.releases import NEAR, UNKNOWN
 from trainyard.documents import Path
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.operators import operators
@@ -22,14 +22,6 @@ from trainyard.versions import order, same
 
 DOCS = "docs/clusters.md"
 
-UNKNOWN = Rule(
-    id="pairing/unknown-operator",
-    title="The operators of a cluster are known here.",
-    why="nothing could be written or checked for it",
-    fix="correct the name, or remove it",
-    source=DOCS,
-    layer="pairing",
-)
 NOT_INSTALLABLE = Rule(
     id="pairing/not-installable",
     title="An operator that Trainyard cannot install is said to be installed by somebody else.",

@@ -13,7 +13,7 @@ from trainyard.findings import Finding, Layer, Severity, did_you_mean
 from trainyard.rules import Rule
 from trainyard.specs.load import Loaded
 from trainyard.specs.sources import Source
-from trainyard.system.repository import EXTRA, GENERATED
+from trainyard.system.repository import EXTRA, GENERATED, SETTINGS
 
 WAIVE = Rule(
     id="spec/waive",
@@ -21,9 +21,10 @@ WAIVE = Rule(
     why="a waiver that nothing needs hides the next fault of its kind",
     fix="remove the waiver, or name the rule whose finding is accepted",
     source="docs/jobs.md",
+    may_warn=True,
 )
 
-BEFORE: frozenset[Layer] = frozenset({"spec", "pairing", "values", "queueing", "node"})
+BEFORE: frozenset[Layer] = frozenset({"spec", "run", "pairing", "values", "queueing", "node"})
 """Layers whose rules look at specs, before anything is rendered."""
 
 Job = tuple[str, str]
@@ -62,6 +63,10 @@ class Waiver:
         origin = finding.spec.file if rendered and finding.spec else file
         own = self.cluster is not None and origin.startswith(f"{EXTRA}/{self.cluster}/")
         return job is None and (own or origin == self.source.file)
+
+    def waits(self, rule: Rule) -> bool:
+        """Say whether it may be for what only a synth finds in the tree at hand."""
+        return rule.layer == "run" and self.source.file == SETTINGS
 
     def at(self, message: str, severity: Severity = Severity.ERROR) -> Finding:
         """Return a finding about the waiver, where it is written."""
@@ -122,9 +127,9 @@ class Waivers:
         `before` chooses the rules that look at specs, or else those that look at objects, and `seen` the waivers
         whose objects were looked at. What `synth` says of the tree at hand is not waited for.
         """
-        for waiver in self.waivers:
+        for waiver in sorted(self.waivers, key=lambda waiver: waiver.rule == WAIVE.id):
             rule = self.rules.get(waiver.rule)
-            if rule is None or not rule.waivable or rule.layer == "run" or (rule.layer in BEFORE) != before:
+            if rule is None or not rule.waivable or (rule.layer in BEFORE) != before or waiver.waits(rule):
                 continue
             if waiver.key in self.used or not seen(waiver):
                 continue
@@ -132,7 +137,8 @@ class Waivers:
                 yield waiver.at(f"rule {waiver.rule!r} finds an error here, which cannot be waived; {rule.fix}")
             else:
                 message = f"rule {waiver.rule!r} is waived but finds nothing here; remove the waiver"
-                yield waiver.at(message, Severity.WARNING)
+                found = waiver.at(message, Severity.WARNING)
+                yield from [] if self.covers(found, waiver.job) else [found]
 
 
 def listed(loaded: Loaded) -> Iterator[Waiver]:

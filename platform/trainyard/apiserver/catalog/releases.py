@@ -23,9 +23,9 @@ NEAR = Rule(
 )
 UNKNOWN = Rule(
     id="pairing/unknown-operator",
-    title="An operator that is named has API types that are known.",
-    why="its objects cannot be judged",
-    fix="name one that is known, or import its API types with `make schemas`",
+    title="An operator that is named is one that is known.",
+    why="nothing can be written for it, and its objects cannot be judged",
+    fix="correct the name, remove it, or import its API types with `make schemas`",
     source="docs/apiserver.md",
     layer="pairing",
 )

@@ -1,0 +1,63 @@
+"""`trainyard rule`: why a rule is there, what helps, and whether its findings can be waived."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from command import call
+from conftest import ROOT
+
+
+def test_one_rule_is_told_whole() -> None:
+    """Everything that a reader of a finding asks next."""
+    done = call(ROOT, "rule", "numa-policy-fit")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert lines[0] == "numa-policy-fit: A pod fits one NUMA node where the kubelet keeps pods on one."
+    assert [line.split(":")[0].strip() for line in lines[1:-1]] == ["why", "fix", "source"]
+    assert lines[-1] == "  error; it cannot be waived"
+
+
+WAIVING = {
+    "a warning": (
+        "pairing/near-release",
+        "  warning; to accept it, write waive: {pairing/near-release: <reason>} into",
+    ),
+    "a policy's error": ("sec-digest", "  error; to accept it, write waive: {sec-digest: <reason>}"),
+    "an error that sometimes warns": ("pairing/kubernetes", "  error, sometimes only a warning; to accept a warning,"),
+    "an error": ("spec/unknown-queue", "  error; it cannot be waived"),
+}
+
+
+@pytest.mark.parametrize(("rule", "line"), WAIVING.values(), ids=WAIVING)
+def test_it_says_whether_it_can_be_waived(rule: str, line: str) -> None:
+    """And how."""
+    assert call(ROOT, "rule", rule).stdout.splitlines()[-1].startswith(line)
+
+
+def test_part_of_an_id_lists_what_has_it() -> None:
+    """Whoever knows half of the id finds the rest."""
+    lines = call(ROOT, "rule", "gpu-").stdout.splitlines()
+    assert {line.split()[0] for line in lines} >= {"gpu-limits", "gpu-shm-mem", "numa-gpu-vf-ratio"}
+
+
+def test_a_near_miss_is_named() -> None:
+    """A rule that does not exist is answered with the nearest that does."""
+    done = call(ROOT, "rule", "numa-polcy-fit")
+    assert done.returncode == 2
+    assert done.stderr == "trainyard: rule 'numa-polcy-fit' does not exist; did you mean 'numa-policy-fit'?\n"
+
+
+def test_machines_read_it_too() -> None:
+    """All rules with all that is said of them."""
+    found = json.loads(call(ROOT, "rule", "--format", "json").stdout)
+    assert len(found) > 400
+    assert {"id", "title", "why", "fix", "sources", "layer", "severity", "waivable"} == set(found[0])
+
+
+def test_an_unknown_format_is_refused() -> None:
+    """Before anything is printed."""
+    done = call(ROOT, "rule", "--format", "xml")
+    assert (done.returncode, done.stdout) == (2, "")

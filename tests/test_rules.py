@@ -1,0 +1,109 @@
+"""Every finding has a rule that is declared, and every rule says what it asks, why, what helps and where it is from."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from trainyard import catalogue
+from trainyard.findings import Location, Severity
+from trainyard.rules import Rule
+from trainyard.system.data import PACKAGE
+
+MAKERS = {
+    "rules.py": "a rule makes its own findings",
+    "apiserver/judge.py": "a problem of the verdict carries the id of its rule",
+    "synth/facts.py": "what was remembered is read back",
+}
+"""Modules that may make a finding by hand, and why."""
+
+FAMILIES = ("cel", "core", "decode", "meta", "pairing", "pod-security", "run", "schema", "spec", "update", "values")
+ID = re.compile(rf"(?:{'|'.join((*FAMILIES, 'webhook'))})/[a-z0-9-]+")
+OF_NO_FINDING = {"cel/library": "a folder"}
+CONSTRUCTED = re.compile(r"\bFinding\(")
+ENTRIES = catalogue.entries(ROOT)
+
+
+def test_only_rules_make_findings() -> None:
+    """No finding is put together by hand, so none is without a rule."""
+    makers = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if CONSTRUCTED.search(path.read_text("utf-8").replace("class Finding(", ""))
+    }
+    assert makers == set(MAKERS)
+
+
+def test_every_id_in_the_code_is_declared() -> None:
+    """Whatever looks like a rule's id in a text of the package is one of the catalogue."""
+    named: dict[str, str] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and ID.fullmatch(node.value):
+                named[node.value] = path.name
+    assert set(named) - set(OF_NO_FINDING) <= set(ENTRIES)
+
+
+def test_every_finding_that_a_test_shows_is_declared() -> None:
+    """The reports that were reviewed name no rule that the catalogue lacks."""
+    shown = {
+        match[1]
+        for path in (ROOT / "tests").rglob("*.txt")
+        for match in re.finditer(
+            r"(?: \[|^\S+:\d+:\d+ )([a-z][a-z0-9/-]+)(?:, frozen)?\]?$", path.read_text("utf-8"), re.MULTILINE
+        )
+    }
+    assert len(shown) > 70
+    assert shown <= set(ENTRIES)
+
+
+@pytest.mark.parametrize("id_", ENTRIES)
+def test_a_rule_says_all_that_is_asked_of_it(id_: str) -> None:
+    """Title, why, fix and source are there; the title is a sentence, the others go on from one."""
+    rule = ENTRIES[id_].rule
+    assert rule.title.endswith(".")
+    assert rule.title[0].isupper() or rule.title.startswith(("activeDeadline", "borrowWithin", "minNodes"))
+    assert all(ENTRIES[id_].sources)
+    for text in (rule.why, rule.fix):
+        assert text or id_ == "policy/admission"
+        assert not text.endswith(".")
+    assert "/" not in id_ or id_.split("/", maxsplit=1)[0] in {rule.layer, "pod-security", "run", "spec"}
+
+
+def test_ids_are_told_apart() -> None:
+    """Checks that share an id ask the same: the same weight, and the same title."""
+    seen: dict[str, Rule] = {}
+    for module in catalogue.modules():
+        for rule in catalogue.of_module(module):
+            first = seen.setdefault(rule.id, rule)
+            assert (rule.title, rule.severity, rule.layer) == (first.title, first.severity, first.layer), rule.id
+
+
+def test_a_rule_that_never_warns_makes_no_warning() -> None:
+    """A warning that nobody can waive would stay for ever."""
+    place = Location("a.yaml")
+    rule = Rule("spec/x", "T.", "w", "f", "s")
+    with pytest.raises(ValueError, match="never warns"):
+        rule.of(place, "m", severity=Severity.WARNING)
+    assert rule.of(place, "m").is_error
+
+
+def test_what_is_generated_from_the_rules_is_fresh() -> None:
+    """`make docs` has nothing to write."""
+    done = subprocess.run([sys.executable, "tools/docs.py", "--check"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_policy_of_the_repository_is_a_rule(tmp_path: Path) -> None:
+    """It is known by its file's name, with what its docstring says."""
+    (tmp_path / "policies").mkdir()
+    text = '"""Jobs have an owner.\n\nWhy: nobody else can be asked.\nFix: add one.\nSource: ours.\n"""\n'
+    (tmp_path / "policies" / "own_owner.py").write_text(f"{text}SEVERITY = Severity.WARNING\n", encoding="utf-8")
+    rule = catalogue.entries(tmp_path)["own-owner"].rule
+    assert (rule.title, rule.severity, rule.waivable) == ("Jobs have an owner.", Severity.WARNING, True)
