@@ -60,7 +60,7 @@ def test_a_job_that_cannot_run_is_not_explained(tmp_path):
     """Its findings say why, and no value is shown that would never be."""
     root = write_repository(tmp_path, jobs={"nlp/train": {**JOB, "launcher": "torchrn"}})
     done = command.call(root, "explain", "nlp/train")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (1, "")
     assert "did you mean 'torchrun'?" in done.stderr
     assert done.stderr.endswith("job 'nlp/train' cannot run; its findings say why\n")
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import broken_specs
+from broken_specs import CASES
 from command import call
 from conftest import ROOT
-from make import CLUSTER, JOB, REPOSITORY, fields, write_repository
+from make import CLUSTER, IMAGE, JOB, REPOSITORY, fields, write_repository
+from repo import Repo
 
 OLD = {**CLUSTER["operators"], "kueue": {"version": "0.15.4"}}
 MISSPELT = {**CLUSTER["operators"], "kueue": {"version": "0.19.2", "values": {"controllerManager": {"replica": 2}}}}
@@ -68,3 +72,45 @@ def test_a_repository_that_is_right_passes_them_all(tmp_path):
     for name in ("new job", "synth", "synth --check", "validate", "explain"):
         done = call(root, *COMMANDS[name])
         assert done.returncode == 0, (name, done.stdout, done.stderr)
+
+
+IN_GIT = {
+    "synth": ("synth",),
+    "synth --check": ("synth", "--check"),
+    "validate": ("validate",),
+    "plan": ("plan",),
+    "explain": ("explain", broken_specs.JOB.removeprefix("jobs/").removesuffix(".yaml")),
+    "new job": (*NEW[:2], "nlp/more", "--pool", "gpu", "--queue", "research", "--program", "a.py", "--image", IMAGE),
+    "live verify": ("live", "verify", "test", "--context", "none"),
+}
+HEADLINE = re.compile(r"^(\S.*?:\d+:\d+: (?:error|warning): .* \[\S+?(?:, frozen)?\])$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory):
+    """Return the repository of the broken specs before anything breaks, rendered and committed."""
+    root = broken_specs.repository(tmp_path_factory.mktemp("base") / "repository")
+    (root / "jobs/nlp/config.yaml").unlink()
+    (root / ".tools").symlink_to(ROOT / ".tools")
+    repo = Repo(root)
+    done = call(root, "synth")
+    assert done.returncode == 0, done.stderr
+    repo.commit()
+    return repo
+
+
+@pytest.mark.slow
+@pytest.mark.node
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_every_command_finds_the_same_in_every_broken_spec(rendered, tmp_path, case):
+    """One call says what is wrong with the specs: each command prints the same and ends with the same code."""
+    root = rendered.copied(tmp_path / "repository").root
+    (root / "jobs/nlp/config.yaml").write_text("layers: 32\n")
+    broken_specs.put(case, root)
+    done = {name: call(root, *command) for name, command in IN_GIT.items() if case.rules or name != "live verify"}
+    found = {name: set(HEADLINE.findall(each.stdout + each.stderr)) for name, each in done.items()}
+    assert found == dict.fromkeys(done, found["synth"])
+    assert {name: each.returncode for name, each in done.items()} == dict.fromkeys(done, int(bool(case.rules)))
+    spoken = " ".join(found["synth"])
+    for rule in case.rules.replace("decode/*", "decode/").split():
+        assert (rule if "/" in rule else f"[spec/{rule}") in spoken

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ def command(
     from trainyard.cli._findings import show
     from trainyard.errors import SpecError
     from trainyard.findings import did_you_mean
+    from trainyard.system.repository import JOBS
     from trainyard.tree import frozen
 
     checked = frozen.checked(root)
@@ -25,8 +27,15 @@ def command(
     known = {f"{each.run.team_name}/{each.run.job_name}": each for each in checked.runs}
     resolved = known.get(job)
     if resolved is None:
-        if job in {f"{each.team}/{each.name}" for each in checked.specs.jobs}:
-            raise SpecError(f"job {job!r} cannot run; its findings say why")
+        there = {f"{each.team}/{each.name}": each.job for each in checked.specs.jobs}
+        if job in there and there[job].retired:
+            print(f"job {job!r} is retired, and asks for nothing")
+            return int(checked.refused)
+        refused = [f"{JOBS}/{each}." for each in there]
+        refused += [each.location.file for each in checked.findings if each.is_error]
+        if any(file.startswith(f"{JOBS}/{job}.") for file in refused):
+            print(f"job {job!r} cannot run; its findings say why", file=sys.stderr)
+            return 1
         raise SpecError(f"job {job!r} does not exist; {did_you_mean(job, known)}")
     run = resolved.run
     facts = [(name, shown(sized.value), sized.origin) for name, sized in resolved.facts()]

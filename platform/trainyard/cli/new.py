@@ -47,6 +47,9 @@ def job(
     from trainyard.system.repository import job_file
 
     loaded = read_repository(root)
+    standing = weigh(root, loaded)
+    if any(finding.is_error for finding in standing):  # what a flag would be compared with may not be there
+        return refuse(standing)
     specs = loaded.specs
     team, _, short = name.partition("/")
     if not short or team not in specs.teams:
@@ -72,10 +75,9 @@ def job(
     }
     text = draft.HEADER + dump({key: value for key, value in fields.items() if value != 0})
     findings = check(root, loaded, team, short, text)
-    show(findings)
     if any(finding.is_error for finding in findings):
-        print("nothing was written", file=sys.stderr)
-        return 1
+        return refuse(findings)
+    show(findings)
     files.write(path, text)
     print(f"wrote {path}; next: make synth")
     return 0
@@ -85,17 +87,31 @@ def check(root: Path, loaded: Loaded, team: str, name: str, text: str) -> list[F
     """Return what is wrong with the repository once a job file is written."""
     from dataclasses import replace
 
-    from trainyard import preflight
     from trainyard.specs.editing import draft
-    from trainyard.system.data import schemas_dir
-    from trainyard.tree.frozen import in_specs, weighed
 
     file, findings = draft.read(team=team, name=name, text=text)
     jobs = (*loaded.specs.jobs, *([file] if file else ()))
-    whole = replace(loaded, specs=replace(loaded.specs, jobs=jobs), findings=[*loaded.findings, *findings])
+    return weigh(root, replace(loaded, specs=replace(loaded.specs, jobs=jobs), findings=[*loaded.findings, *findings]))
+
+
+def weigh(root: Path, loaded: Loaded) -> list[Finding]:
+    """Return what is wrong with specs that were read, as it weighs in this change."""
+    from trainyard import preflight
+    from trainyard.system.data import schemas_dir
+    from trainyard.tree.frozen import in_specs, weighed
+
     schemas = schemas_dir(root)
-    found = preflight.check(whole, schemas).findings
-    return weighed(root, found, whole.specs.repository, in_specs(schemas))
+    found = preflight.check(loaded, schemas).findings
+    return weighed(root, found, loaded.specs.repository, in_specs(schemas))
+
+
+def refuse(findings: Iterable[Finding]) -> int:
+    """Say what stands against a new file, and that there is none."""
+    from trainyard.cli._findings import show
+
+    show(findings)
+    print("nothing was written", file=sys.stderr)
+    return 1
 
 
 def ask(what: str, choices: Iterable[str]) -> str:

@@ -14,16 +14,14 @@ def command(
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Say in words what the tree at hand does to the clusters: what starts, stops, is replaced, is left alone."""
-    from dataclasses import replace
     from importlib.metadata import version
 
     from trainyard.cli._findings import show
-    from trainyard.plan import read, refused, render
+    from trainyard.plan import judge, read, refused, render
 
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
-    plan = read(root, ref=base, automated=automated)
-    found = dict.fromkeys((*plan.findings, *refused(root, version("trainyard"), ref=base, automated=automated)))
-    plan = replace(plan, findings=tuple(sorted(found, key=lambda finding: finding.order)))
+    refusals = refused(root, version("trainyard"), ref=base, automated=automated)
+    plan = judge(read(root, ref=base, automated=automated), refusals)
     show(plan.findings)
     sys.stdout.write(render(plan))
     return int(plan.refused)

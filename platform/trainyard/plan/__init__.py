@@ -3,7 +3,7 @@
 from trainyard.plan.compare import compare
 from trainyard.plan.effects import ObjectEffect, Plan, RunEffect
 from trainyard.plan.read import read
-from trainyard.plan.refused import refused
+from trainyard.plan.refused import judge, refused
 from trainyard.plan.words import render
 
-__all__ = ["ObjectEffect", "Plan", "RunEffect", "compare", "read", "refused", "render"]
+__all__ = ["ObjectEffect", "Plan", "RunEffect", "compare", "judge", "read", "refused", "render"]
