@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from make import make_resolved
-from trainyard.preflight.patches import patchable
+from trainyard.preflight.patches import check, patchable
 
 PATCHABLE: dict[str, tuple[str, dict[str, Any], set[str]]] = {
     "a Job of one pod": ("Job", {"nodes": 1}, {"Job", "Pod"}),
@@ -31,3 +31,19 @@ def test_what_patches_may_name(kind, job, expected):
     assert patchable(make_resolved(kind=kind, **job)) == expected
     removed = [{"object": kind, "merge": {"spec": None}, "reason": "a test"}]
     assert patchable(make_resolved(kind=kind, patches=removed, **job)) == expected
+
+
+METADATA: dict[str, tuple[str, dict[str, Any], list[str]]] = {
+    "labels and annotations": ("JobSet", {"labels": {"a/b": "c"}, "annotations": {"a/b": "c"}}, []),
+    "what our objects never carry": ("JobSet", {"finalizers": ["a/b"]}, ["patches[0].merge.metadata.finalizers"]),
+    "a name, told once": ("JobSet", {"name": "other"}, ["patches[0].merge.metadata.name"]),
+    "pods are written as they are patched": ("Pod", {"finalizers": ["a/b"]}, []),
+}
+
+
+@pytest.mark.parametrize(("target", "metadata", "paths"), METADATA.values(), ids=METADATA)
+def test_no_patch_is_lost_without_a_word(target, metadata, paths):
+    """What of an object's metadata would not come out is refused."""
+    patch = {"object": target, "merge": {"metadata": metadata}, "reason": "a test"}
+    found = check(make_resolved(kind="JobSet", patches=[patch]), buildable=True)
+    assert [each.path for each in found] == paths

@@ -52,6 +52,11 @@ def check(run: Resolved, *, buildable: bool) -> Iterator[Finding]:
         for path in refused(patch.merge):
             message = f"patch of {format_path(path)}, which says whose and what the object is; remove it"
             yield finding(run, message, (index, "merge", *path))
+        for path in () if patch.object in run.kind.inner else lost(patch):
+            message = (
+                f"patch of {format_path(path)}, but of metadata only labels and annotations can be patched; remove it"
+            )
+            yield finding(run, message, (index, "merge", *path))
 
 
 def patchable(run: Resolved) -> frozenset[str]:
@@ -78,6 +83,14 @@ def refused(merge: Mapping[str, Any]) -> Iterator[Path]:
             return
     if present(merge, ("metadata", "labels", QUEUE)):
         yield ("metadata", "labels", QUEUE)
+
+
+def lost(patch: Patch) -> Iterator[Path]:
+    """Yield the paths in a merge's metadata that no object of a run has."""
+    metadata = value(patch.merge, ("metadata",))
+    for key in metadata if isinstance(metadata, Mapping) else ():
+        if key not in {"labels", "annotations"} and ("metadata", key) not in IDENTITY:
+            yield ("metadata", key)
 
 
 def present(merge: Mapping[str, Any], path: tuple[str, ...]) -> bool:
