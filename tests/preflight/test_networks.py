@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from everything import EVERYTHING, everything, source
+from trainyard.preflight import inventory
 from trainyard.preflight.networks import check
 
 FABRIC: dict[str, Any] = EVERYTHING["fabric"]
@@ -37,11 +38,6 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "rdma-sriov-policy-isrdma",
         "rails is 9, but pool 'h100' has no ethernet NIC on rail 8",
     ),
-    "pools without NICs": (
-        {"pools": ["cpu"], "rails": 1},
-        "rdma-sriov-policy-isrdma",
-        "rails is 1, but pool 'cpu' has no ethernet NIC on rail 0",
-    ),
 }
 
 
@@ -61,3 +57,10 @@ def test_a_fabric_that_cannot_work_is_reported(changes, rule, message):
     found = list(check(everything(fabric=fabric(**changes)), source(fabric=fabric(**changes))))
     assert [(each.rule, each.message) for each in found] == [(rule, message)]
     assert found[0].location.line is not None
+
+
+def test_a_pool_without_any_nic_is_told_once():
+    """Of such a pool the inventory speaks; that its NICs are on no rail follows."""
+    cluster = everything(fabric=fabric(pools=["cpu"], rails=1))
+    found = [*inventory.check(cluster, source(), {}), *check(cluster, source())]
+    assert [each.rule for each in found if each.path and each.path.startswith("fabric")] == ["spec/fabric-nics"]

@@ -61,13 +61,13 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 
 def check_rails(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Finding]:
-    """Yield pools on the fabric that lack a NIC on one of its rails."""
+    """Yield pools on the fabric that lack a NIC on one of its rails; those without any are the inventory's to tell."""
     if not pools(cluster):
         message = f"no pool has a NIC that speaks {link(fabric)}; name the pools, or correct the type"
         yield RAILS.at(source, ("fabric", "type"), message)
     for name, pool in pools(cluster).items():
         missing = [rail for rail in rails(cluster, name) if not nics(pool, fabric, rail)]
-        if missing:
+        if missing and pool.node.nics:
             message = f"rails is {fabric.rails}, but pool {name!r} has no {link(fabric)} NIC on rail {missing[0]}"
             yield RAILS.at(source, ("fabric", "rails"), message)
 
