@@ -8,7 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import Any
+import tomllib
+from typing import Any, get_args
 
 import pytest
 
@@ -19,6 +20,7 @@ from trainyard.checks.inputs import decode
 from trainyard.checks.policies import check
 from trainyard.checks.policy import load_policies
 from trainyard.checks.validate import strangers
+from trainyard.findings import Layer
 from trainyard.launchers import NEEDS, Wiring
 from trainyard.sizing import size
 
@@ -223,3 +225,47 @@ def test_the_launcher_of_the_page_starts_a_run():
     assert launcher.needs <= NEEDS.keys()
     assert role.command == ("accelerate", "launch")
     assert "--machine_rank=$(RANK)" in role.args
+
+
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def test_every_place_of_the_architecture_exists():
+    """Each `module.py:name` and each module or folder that the page names is there."""
+    package = ROOT / "platform" / "trainyard"
+    places = re.findall(r"`([a-z_/]+/(?:[a-z_0-9]+\.py(?::\w+)?)?)`", ARCHITECTURE)
+    assert len(places) > 20
+    for place in places:
+        path, _, name = place.partition(":")
+        file = next((top / path for top in (package, ROOT) if (top / path).exists()), None)
+        assert file, place
+        assert not name or re.search(rf"^(def|class) {name}\b", file.read_text("utf-8"), re.MULTILINE), place
+
+
+def test_the_architecture_shows_the_layers_that_lint_enforces():
+    """The page, the contract and the folder agree; of what is not there yet the page says so."""
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][0]
+    enforced = [re.sub(r"trainyard\.|[()]", "", line) for line in contract["layers"]]
+    (shown,) = re.findall(r"^```\n(cli\n.*?)^```$", ARCHITECTURE, re.MULTILINE | re.DOTALL)
+    assert shown.split("\n")[:-1] == enforced
+    names = {name for line in enforced for name in line.split(" | ")}
+    there = {path.stem for path in (ROOT / "platform" / "trainyard").iterdir() if not path.stem.startswith("_")}
+    assert names - there == {"local", "queueing", "nodes"}
+    rows = set(
+        re.findall(r"`(\w+)`", "".join(re.findall(r"^\| `.*?\|", ARCHITECTURE.partition("## Layers")[2], re.MULTILINE)))
+    )
+    assert rows == names & there
+
+
+def test_every_layer_of_a_finding_has_its_row():
+    """Whoever reads a finding finds where its rules are."""
+    table = ARCHITECTURE.partition("| Layer of the finding")[2].partition("\n\n")[0]
+    named = {name for row in re.findall(r"^\| (.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
+    assert named == set(get_args(Layer))
+
+
+def test_the_field_of_the_architecture_ends_where_it_says():
+    """The byte that the page follows is in the tree."""
+    (file,) = ROOT.glob("generated/atlas/runs/nlp/llama3-8b-????????/jobset.*.yaml")
+    assert 'nvidia.com/gpu: "8"' in file.read_text("utf-8")
+    assert "gpusPerNode: 8" in (ROOT / "jobs/nlp/llama3-8b.yaml").read_text("utf-8")

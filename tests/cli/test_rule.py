@@ -16,8 +16,8 @@ def test_one_rule_is_told_whole() -> None:
     lines = done.stdout.splitlines()
     assert done.returncode == 0
     assert lines[0] == "numa-policy-fit: A pod fits one NUMA node where the kubelet keeps pods on one."
-    assert [line.split(":")[0].strip() for line in lines[1:-1]] == ["why", "fix", "source"]
-    assert lines[-1] == "  error; it cannot be waived"
+    assert [line.split(":")[0].strip() for line in lines[1:-1]] == ["why", "fix", "source", "declared in"]
+    assert lines[-2:] == ["  declared in: trainyard.preflight.limits", "  error; it cannot be waived"]
 
 
 WAIVING = {
@@ -54,7 +54,7 @@ def test_machines_read_it_too() -> None:
     """All rules with all that is said of them."""
     found = json.loads(call(ROOT, "rule", "--format", "json").stdout)
     assert len(found) > 400
-    assert {"id", "title", "why", "fix", "sources", "layer", "severity", "waivable"} == set(found[0])
+    assert {"id", "title", "why", "fix", "sources", "declared", "layer", "severity", "waivable"} == set(found[0])
 
 
 def test_an_unknown_format_is_refused() -> None:

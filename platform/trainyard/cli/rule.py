@@ -52,6 +52,7 @@ def page(entry: Entry) -> Iterator[str]:
         yield f"  fix: {rule.fix}"
     for source in entry.sources:
         yield f"  source: {source}"
+    yield f"  declared in: {', '.join(entry.declared)}"
     yield f"  {waiving(entry)}"
 
 
@@ -80,6 +81,7 @@ def fields(entry: Entry) -> dict[str, Any]:
         "why": rule.why,
         "fix": rule.fix or None,
         "sources": list(entry.sources),
+        "declared": list(entry.declared),
         "layer": rule.layer,
         "severity": rule.severity.value,
         "waivable": rule.waivable,
