@@ -12,8 +12,10 @@ import pytest
 
 from conftest import ROOT
 from trainyard import catalogue
+from trainyard.documents import load
 from trainyard.findings import Location, Severity
 from trainyard.rules import Rule
+from trainyard.specs.sources import Source
 from trainyard.system.data import PACKAGE
 
 MAKERS = {
@@ -92,6 +94,14 @@ def test_a_rule_that_never_warns_makes_no_warning() -> None:
     with pytest.raises(ValueError, match="never warns"):
         rule.of(place, "m", severity=Severity.WARNING)
     assert rule.of(place, "m").is_error
+
+
+def test_every_finding_spells_a_field_alike() -> None:
+    """Indices and odd keys stand in brackets, whichever rule speaks of them."""
+    documents, _ = load(b"{}", file="a.yaml")
+    rule = Rule("spec/x", "T.", "w", "f", "s")
+    path = ("pools", "a", "labels", "example.com/zone", 0)
+    assert rule.at(Source("a.yaml", documents[0]), path, "m").path == 'pools.a.labels["example.com/zone"][0]'
 
 
 def test_what_is_generated_from_the_rules_is_fresh() -> None:

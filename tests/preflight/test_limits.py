@@ -6,6 +6,7 @@ import pytest
 
 from make import make_run
 from trainyard.findings import Finding
+from trainyard.kinds import kinds
 from trainyard.preflight.jobs import check_run
 from two_sockets import PINNED, ROCE, cluster
 
@@ -114,3 +115,15 @@ def test_what_a_kubelet_would_refuse(kubelet, job, messages):
 def test_an_amount_beyond_all_bounds_is_a_finding(field):
     """Quantities know no limit, so sizes are worked out exactly and never as floating-point numbers."""
     assert found(cluster=cluster(), **{field: "1e400"})
+
+
+LAUNCHERS = {"MPIJob": "mpirun", "TFJob": "tensorflow"}
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_the_containers_name_is_the_kinds(kind):
+    """Some operators insist on a name for the container that trains: there a second one of that name is refused."""
+    job = {"kind": kind, "launcher": LAUNCHERS.get(kind, "torchrun")}
+    about = {name: found(containers=[{"name": name}], **job) for name in ("trainer", "tensorflow", "mpi")}
+    refused = {name for name, findings in about.items() if any("has already" in each.message for each in findings)}
+    assert refused == {kinds()[kind].container}
