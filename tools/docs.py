@@ -1,4 +1,7 @@
-"""Writes what is generated from the code: the report's JSON Schema and docs/rules.md; `--check` fails where stale."""
+"""Writes what is generated from the code: the report's JSON Schema, docs/rules.md and docs/cli.md.
+
+`--check` fails where one is stale.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,16 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
+
+from typer.main import get_command
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "platform"))
 
 from trainyard import catalogue  # noqa: E402  # after the path is set
 from trainyard.catalogue import Entry  # noqa: E402
+from trainyard.cli import build, commands  # noqa: E402
 from trainyard.findings import Layer  # noqa: E402
 from trainyard.report.json_ import schema  # noqa: E402
 
@@ -33,6 +39,9 @@ LAYERS: Mapping[Layer, str] = {
     "policy": "Policies, and Pod Security",
 }
 """A chapter for each layer."""
+
+WIDTH = 110
+"""Columns of what commands say of themselves."""
 
 
 def rules() -> Iterator[str]:
@@ -86,6 +95,26 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+def cli() -> Iterator[str]:
+    """Yield the lines of the page on commands: what each says of itself under `--help`."""
+    yield "# Commands"
+    yield ""
+    yield "Written by `make docs` from what each command says under `--help`."
+    yield "Exit codes of all: 0 clean, 1 findings, 2 could not finish."
+    for name, command in leaves("trainyard", get_command(build(commands()))):
+        context = command.context_class(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
+        yield from ("", f"## {name}", "", "```text", *command.get_help(context).splitlines(), "```")
+
+
+def leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every command with the words that call it."""
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield name, command
+    for key in sorted(inner or {}):
+        yield from leaves(f"{name} {key}", inner[key])
+
+
 def pages() -> dict[Path, str]:
     """Return what every generated file should hold."""
     missing = set(get_args(Layer)) - set(LAYERS)
@@ -94,6 +123,7 @@ def pages() -> dict[Path, str]:
     return {
         ROOT / "schemas" / "trainyard" / "report.json": json.dumps(schema(), indent=1) + "\n",
         ROOT / "docs" / "rules.md": "\n".join(rules()).rstrip() + "\n",
+        ROOT / "docs" / "cli.md": "\n".join(cli()) + "\n",
     }
 
 
