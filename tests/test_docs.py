@@ -199,6 +199,13 @@ def test_links_of_the_docs_exist():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_tests_that_the_docs_name_exist():
+    """A page that says what is tested names the test."""
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for name in re.findall(r"\btests/[\w/]+\.py", page.read_text()):
+            assert (ROOT / name).is_file(), f"{page.name}: {name}"
+
+
 def test_the_program_of_the_page_judges():
     """The program that the page on the API server's verdict shows judges objects, with what they say of each other."""
     (text,) = [text for _, _, text in blocks("python") if "trainyard.apiserver import" in text]
