@@ -113,6 +113,9 @@ CASES = {
     "a Python job of a team that has none": Case("no-job", "python-off", "jobs/nlp/sweep.py"),
     "an object for no cluster": Case("no-job", "unknown-cluster", "platform/extra/tset/platform/x.yaml"),
     "an object for no team": Case("no-job", "unknown-team", "platform/extra/test/teams/nlq/x.yaml"),
+    "objects of one's own that are none or there twice": Case(
+        "own-objects", "extra-object extra-twice", "platform/extra/test/platform/x.yaml"
+    ),
     "an object in no folder": Case("no-job", "folder", "platform/extra/test/x.yaml"),
 }
 

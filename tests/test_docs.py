@@ -14,15 +14,12 @@ from typing import Any, get_args
 import pytest
 
 from conftest import ROOT
-from make import make_run
 from trainyard.checks import World
 from trainyard.checks.inputs import decode
 from trainyard.checks.policies import check
 from trainyard.checks.policy import load_policies
 from trainyard.checks.validate import strangers
 from trainyard.findings import Layer
-from trainyard.launchers import NEEDS, Wiring
-from trainyard.sizing import size
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -59,6 +56,7 @@ def copy(tmp_path_factory):
     (folder / ".tools").symlink_to(ROOT / ".tools")
     for top in ("jobs", "platform"):
         for name, text in (each.values for each in files(top)):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
     for _, _, text in blocks("python"):
         if "trainyard.specs import Job" in text:
@@ -98,7 +96,7 @@ def test_specs_of_the_docs_are_rendered_and_admitted(rendered):
         (tools / "kubeconform").symlink_to(ROOT / ".tools/bin/kubeconform")
     done = trainyard("validate", cwd=rendered)
     assert done.returncode == 0, done.stdout
-    for name in ("hello", "bert-large", "rates-low", "rates-high"):
+    for name in ("hello", "bert-large", "tiny", "rates-low", "rates-high"):
         assert list(rendered.glob(f"generated/*/runs/nlp/{name}-????????")), name
 
 
@@ -201,6 +199,13 @@ def test_links_of_the_docs_exist():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_tests_that_the_docs_name_exist():
+    """A page that says what is tested names the test."""
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for name in re.findall(r"\btests/[\w/]+\.py", page.read_text()):
+            assert (ROOT / name).is_file(), f"{page.name}: {name}"
+
+
 def test_the_program_of_the_page_judges():
     """The program that the page on the API server's verdict shows judges objects, with what they say of each other."""
     (text,) = [text for _, _, text in blocks("python") if "trainyard.apiserver import" in text]
@@ -209,22 +214,6 @@ def test_the_program_of_the_page_judges():
     found: dict[str, Any] = {"schemas": ROOT / "schemas", "manifests": manifests}
     exec(compile(text, "apiserver.md", "exec"), found)
     assert [each.verdict for each in found["judgements"]] == ["invalid"]
-
-
-def test_the_launcher_of_the_page_starts_a_run():
-    """The launcher that the page shows is whole: it says what it needs, and makes the role of a run."""
-    (text,) = [text for _, _, text in blocks("python") if "trainyard.launchers import" in text]
-    found: dict[str, Any] = {}
-    exec(compile(text, "extending.md", "exec"), found)
-    run = make_run(launcher="accelerate")
-    wiring = Wiring(host=lambda role, index: f"{role}-{index}", rank="RANK", rank_field=None)
-    launcher = found["LAUNCHER"]
-    specs = launcher.roles(run)
-    (role,) = launcher.launch(run, size(run, specs), wiring).roles
-    assert launcher.wants(run, specs) == {"rank", "master"}
-    assert launcher.needs <= NEEDS.keys()
-    assert role.command == ("accelerate", "launch")
-    assert "--machine_rank=$(RANK)" in role.args
 
 
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")

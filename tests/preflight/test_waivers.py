@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+import page
+from command import call
 from conftest import ROOT
-from make import CLUSTER, JOB, write_repository
+from make import CLUSTER, JOB, REPOSITORY, write_repository
 from trainyard import preflight
 from trainyard.checks.repository import validate_repository
 from trainyard.documents import dump
@@ -58,7 +61,7 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
 @pytest.mark.parametrize("place", ["jobs", "clusters", "teams", "repository"])
 def test_a_waiver_that_hides_nothing_is_a_finding(tmp_path: Path, place: str, waive, message: str) -> None:
     """Whichever file it is in, it is told what is wrong with it."""
-    from make import REPOSITORY, TEAM
+    from make import TEAM
 
     base: dict[str, Any] = {"jobs": SMALL, "clusters": CLUSTER, "teams": TEAM, "repository": REPOSITORY}
     names = {"jobs": "nlp/train", "clusters": "test", "teams": "nlp"}
@@ -124,3 +127,29 @@ def test_a_policy_s_waiver_that_nothing_needs_is_told_where_objects_are_looked_a
     assert [shown(each) for each in result.findings if each.rule == "spec/waive"] == [
         "warning: rule 'sec-digest' is waived but finds nothing here; remove the waiver [spec/waive]"
     ]
+
+
+@pytest.mark.parametrize(("file", "rule"), {"jobs": "tor-no-launcher", "platform": "pairing/near-release"}.items())
+def test_the_waivers_that_the_pages_show_are_needed_and_do(tmp_path: Path, file: str, rule: str) -> None:
+    """Without its waiver the job, or the cluster, of the page has one warning, of the rule that it names."""
+    shown = page.files("jobs.md")["jobs/nlp/one-process.yaml"]
+    (changes,) = [text for text in page.blocks("clusters.md", "yaml") if text.startswith("# in platform/clusters/")]
+    job, cluster = yaml.safe_load(shown), {**CLUSTER, **yaml.safe_load(changes)}
+    job = {**job, "cluster": "test", "pool": "gpu"}
+    root = write_repository(tmp_path, clusters={"test": cluster}, jobs={"nlp/one": job})
+    assert said(root) == []
+    (job if file == "jobs" else cluster).pop("waive")
+    write_repository(root, clusters={"test": cluster}, jobs={"nlp/one": job})
+    (finding,) = preflight.check_repository(root).findings
+    assert (finding.rule, str(finding.severity)) == (rule, "warning")
+    assert finding.location.file.startswith(file)
+
+
+@pytest.mark.node
+def test_the_repository_waives_what_is_about_no_other_file(tmp_path: Path) -> None:
+    """What is said of the tree as a whole is accepted by the waiver that the page shows."""
+    (text,) = [text for text in page.blocks("clusters.md", "yaml") if text.startswith("# in platform/repository.yaml")]
+    root = write_repository(tmp_path, jobs={})
+    assert "[run/unproven]" in call(root, "synth").stderr
+    write_repository(root, jobs={}, repository={**REPOSITORY, **yaml.safe_load(text)})
+    assert call(root, "synth", "--check").stderr == ""

@@ -120,6 +120,33 @@ def test_a_team_by_itself_is_the_teams_folder(folder, team):
     assert {identity_of(each) for each in folder.objects()} == ours
 
 
+def test_ids_and_the_names_of_files_are_those_of_the_list(golden):
+    """Programs of other people find objects by their ids, and a changed name deletes something in a cluster."""
+    specs, cluster, app = everything_specs(), everything(), new_app()
+    team = {"team_name": "nlp", "team": specs.teams["nlp"]}
+    on = {"cluster_name": "test", "cluster": cluster}
+    constructs.ArgoCd(Folder(app, "argocd"), "argocd", specs=specs, cluster_name="test")
+    constructs.Platform(Folder(app, "platform"), "platform", cluster=cluster, repository=specs.repository)
+    constructs.QueueSet(Folder(app, "queues"), "queues", cluster=cluster)
+    constructs.OperatorInstall(Folder(app, "operator"), "kueue", operator="kueue", cluster=cluster)
+    constructs.Hardware(Folder(app, "hardware"), "hardware", cluster=cluster)
+    constructs.KubeletSettings(Folder(app, "nodes"), "h100", pool="h100", cluster=cluster)
+    constructs.TeamSpace(Folder(app, "team"), "nlp", **team, **on)
+    constructs.CheckpointClaims(Folder(app, "claims"), "nlp", **team, **on)
+    constructs.FabricNetworks(Folder(app, "networks"), "nlp", team_name="nlp", cluster=cluster)
+    job = make_job(files=[{"source": "a.yaml", "mountPath": "/etc/a"}], kind="Job")
+    props = {"contents": {"a.yaml": "a: 1"}, "cluster": make_cluster(), "team_name": "nlp", "team": make_team()}
+    constructs.TrainingRun(Folder(app, "run"), "train", name="train", job=job, **props)
+    golden("golden/constructs.txt", "".join(f"{each.node.path}\n" for each in app.node.find_all() if each.node.path))
+
+
+def test_applications_are_of_all_folders_where_none_are_named(folder):
+    """A program that names none gets what synth writes."""
+    specs = everything_specs()
+    constructs.ArgoCd(folder, "argocd", specs=specs, cluster_name="test")
+    assert list(folder.objects()) == [each.value() for each in clusters.folders(specs, "test")["argocd"]]
+
+
 def test_a_run_without_its_files_is_refused(folder):
     """Programs have no folder beside the job, so they say what is in its files."""
     job = make_job(image=IMAGE, files=[{"source": "a.yaml", "mountPath": "/etc/a"}])

@@ -122,7 +122,10 @@ class Carrier:
     operator: str | None = None
     """The project that reconciles it, as schemas and releases name it; None: Kubernetes itself."""
     framework: str | None = None
-    """Name in Kueue's `integrations.frameworks` (kueue v0.19.2 pkg/controller/jobs)."""
+    """Name in Kueue's `integrations.frameworks` (kueue v0.19.2 pkg/controller/jobs).
+
+    Of a kind that a controller of one's own brings to Kueue: `Kind.version.group`, as in `externalFrameworks`.
+    """
     suspend: Path | None = None
     """The field that holds it suspended."""
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from trainyard.clusters import argocd, nodes, platform, settings, software, team
 from trainyard.clusters.applications import SETTINGS
+from trainyard.findings import Location
 from trainyard.manifests import Identity, identity_of
 from trainyard.operators.install import installed
 from trainyard.parts.objects import Resource
@@ -17,10 +18,10 @@ __all__ = ["SETTINGS", "Own", "folders", "of_files", "own_kinds"]
 
 
 class Own(NamedTuple):
-    """An object of the repository's own below `platform/extra`, and the file that it comes from."""
+    """An object of the repository's own below `platform/extra`, and the place that it comes from."""
 
     value: Mapping[str, Any]
-    file: str
+    place: Location
 
     @property
     def identity(self) -> Identity:
@@ -70,12 +71,16 @@ def parts(
 
 
 def of_files(specs: Specs, cluster_name: str) -> dict[str, list[Own]]:
-    """Return the plain objects of the repository's own on a cluster, by folder."""
+    """Return the plain objects of the repository's own on a cluster, by folder: what is whole, and each once."""
     found: dict[str, list[Own]] = defaultdict(list)
+    seen: set[Identity] = set()
     for file in specs.extra:
         value: Any = file.source.document.value if file.source.document else None
         if file.cluster == cluster_name and isinstance(value, Mapping):
-            found[file.folder].append(Own(value, file.source.file))
+            own = Own(value, file.source.location(("metadata", "name")))
+            if own.identity.kind and own.identity.name and own.identity not in seen:
+                found[file.folder].append(own)
+                seen.add(own.identity)
     return dict(found)
 
 

@@ -27,6 +27,7 @@ from trainyard.constructs.cluster import (  # noqa: E402 - after Node is named
     TeamRuns,
     TeamSpace,
 )
+from trainyard.constructs.programs import Here  # noqa: E402 - after Node is named
 from trainyard.constructs.run import TrainingRun  # noqa: E402 - after Node is named
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "FabricNetworks",
     "Foreign",
     "Hardware",
+    "Here",
     "KubeletSettings",
     "Objects",
     "OperatorInstall",

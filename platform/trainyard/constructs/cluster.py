@@ -7,6 +7,7 @@ from typing import Any
 
 from constructs import Construct
 
+from trainyard import clusters
 from trainyard.clusters import argocd, nets, nodes, platform, settings, software
 from trainyard.clusters import team as _team
 from trainyard.constructs.base import Objects
@@ -151,9 +152,10 @@ class TeamRuns(Objects):
 
 
 class ArgoCd(Objects):
-    """Projects, and an Application for each of a cluster's folders; `folders` are those that there are.
+    """Projects, and an Application for each of a cluster's folders; `folders` are by default all that it has.
 
-    `own` has the kinds of objects that the repository adds to a folder, as `group/Kind` with their namespace.
+    `specs` are a whole repository's, as `trainyard.specs.load.read_repository(root).specs` reads them. `own` has the
+    kinds of objects that the repository adds to a folder, as `group/Kind` with their namespace.
     """
 
     def __init__(
@@ -163,11 +165,13 @@ class ArgoCd(Objects):
         *,
         specs: Specs,
         cluster_name: str,
-        folders: Collection[str],
+        folders: Collection[str] | None = None,
         own: Mapping[str, Sequence[tuple[str, str | None]]] | None = None,
         without: frozenset[Identity] = NOTHING,
     ) -> None:
         super().__init__(scope, id_, without=without)
+        if folders is None:
+            folders = [path for path in clusters.folders(specs, cluster_name) if path != "argocd"]
         self.put(argocd.resources(specs, cluster_name, folders, own or {}))
 
 

@@ -14,9 +14,10 @@ from trainyard.specs import Cluster, Team
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """The cluster that a program adds objects to, as its second argument."""
+    """Where a program adds objects: the second argument of its `build(scope, cluster)`."""
 
     name: str
+    """The cluster's name."""
     spec: Cluster
     """What the cluster's file says."""
     team_name: str | None = None
@@ -25,14 +26,14 @@ class Here:
 
 
 class Added(cdk8s.Chart):
-    """What programs add to one folder; names are what they say, without a hash."""
+    """What a program adds to one folder; names are what it says, without a hash."""
 
     def __init__(self, scope: Construct, id_: str) -> None:
         super().__init__(scope, id_, disable_resource_name_hashes=True)
 
 
 def built(build: Callable[[Construct, Here], object], id_: str, here: Here) -> list[Mapping[str, Any]]:
-    """Let a program build into a chart of its own, and return the objects that it adds."""
-    chart = Added(cdk8s.App(), id_)
-    build(chart, here)
-    return list(chart.to_json())
+    """Let a program build into a chart of its own, and return the objects that it adds, those of charts inside too."""
+    app = cdk8s.App()
+    build(Added(app, id_), here)
+    return [value for chart in app.charts for value in chart.to_json()]

@@ -16,7 +16,12 @@ from trainyard.specs.sources import JobFile, Source, Specs
 
 
 class TrainingRun(Objects):
-    """The objects of one run, named by a digest of the job: the workload, and its Service and files if any."""
+    """The objects of one run, named by a digest of the job: the workload, and its Service and files if any.
+
+    `job`, `team` and `cluster` are the models that files are read into; `contents` has the text of each of the job's
+    `files` by its source; `run` is a run that was checked already. Raises SpecError with every sentence that stands
+    against the job.
+    """
 
     @overload
     def __init__(
@@ -36,15 +41,14 @@ class TrainingRun(Objects):
     def __init__(self, scope: Construct, id_: str, *, run: Resolved) -> None: ...
 
     def __init__(self, scope: Construct, id_: str, *, run: Resolved | None = None, **props: Any) -> None:
-        """Add the objects.
-
-        `job`, `team` and `cluster` are the models that files are read into; `contents` has the text of each of the
-        job's `files` by its source; `run` is a run that was checked already. Raises SpecError with every sentence that
-        stands against the job.
-        """
         super().__init__(scope, id_)
         self.run = run or resolved(**props)
         self.put(build(self.run))
+
+    @property
+    def name(self) -> str:
+        """`<job>-<digest>`, the name of its objects."""
+        return self.run.run.name
 
 
 def resolved(

@@ -127,11 +127,22 @@ def derived(cluster: Cluster) -> dict[str, Any]:
                 "backoffMaxSeconds": 3600,
             },
         },
-        "integrations": {"frameworks": frameworks(cluster)},
+        "integrations": integrations(cluster),
     }
     if shares_fairly(cluster):
         config["fairSharing"] = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
     return config
+
+
+def integrations(cluster: Cluster) -> dict[str, list[str]]:
+    """Return Kueue's own integrations, and those of other controllers, which are called `Kind.version.group`.
+
+    kueue v0.19.2 apis/config/v1beta2/configuration_types.go Integrations.
+    """
+    found = frameworks(cluster)
+    foreign = [name for name in found if name[:1].isupper()]
+    own = {"frameworks": [name for name in found if name not in foreign]}
+    return {**own, "externalFrameworks": foreign} if foreign else own
 
 
 def frameworks(cluster: Cluster) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
-from trainyard.preflight import jobs, names
+from trainyard.preflight import jobs, names, own
 from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.sources import ExtraFile, JobFile, ProgramFile, Specs
@@ -78,9 +78,10 @@ def check_between(loaded: Loaded) -> Iterator[Finding]:
 
     yield from names.check_folders(loaded.places, loaded.specs.teams, broken=loaded.broken)
     yield from inventory.destinations(loaded.specs)
-    own: list[ExtraFile | ProgramFile] = [*loaded.specs.extra, *loaded.specs.programs]
-    for file in own:
+    added: list[ExtraFile | ProgramFile] = [*loaded.specs.extra, *loaded.specs.programs]
+    for file in added:
         yield from names.check_extra(loaded.specs, file, broken=loaded.broken)
+    yield from own.check(loaded.specs)
 
 
 def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:

@@ -99,7 +99,7 @@ LEFT_OUT = Rule(
     id="kq-kind-enabled",
     title="Kueue queues every kind of job that the cluster can run.",
     why="jobs of a kind that is left out start at once, outside of every quota",
-    fix="add the kind to integrations.frameworks",
+    fix="add the kind to integrations.frameworks, one of your own to externalFrameworks",
     source="kubernetes-sigs/kueue v0.19.2 apis/config/v1beta2/defaults.go",
     layer="pairing",
 )
@@ -239,9 +239,11 @@ def check_queues(cluster: Cluster, source: Source) -> Iterator[Finding]:
     if Kueue.name not in cluster.operators:
         return
     integrations = configuration(cluster).get("integrations")
-    enabled = integrations.get("frameworks") if isinstance(integrations, dict) else None
-    if cluster.queues and isinstance(enabled, list):
-        for name in sorted(set(frameworks(cluster)) - set(map(str, enabled))):
+    lists = integrations if isinstance(integrations, dict) else {}
+    enabled = [lists.get(name) for name in ("frameworks", "externalFrameworks")]
+    if cluster.queues and isinstance(enabled[0], list):
+        there = {str(name) for names in enabled if isinstance(names, list) for name in names}
+        for name in sorted(set(frameworks(cluster)) - there):
             message = f"kueue's own configuration leaves out {name}: such jobs would start past every quota; add it"
             yield LEFT_OUT.at(source, ("operators", Kueue.name, "values"), message)
     for name, queue in cluster.queues.items():

@@ -13,7 +13,7 @@ from trainyard.findings import Finding, Layer, Severity, did_you_mean
 from trainyard.rules import Rule
 from trainyard.specs.load import Loaded
 from trainyard.specs.sources import Source
-from trainyard.system.repository import EXTRA, GENERATED, SETTINGS
+from trainyard.system.repository import CLUSTERS, EXTRA, GENERATED, JOBS, SETTINGS, TEAMS
 
 WAIVE = Rule(
     id="spec/waive",
@@ -26,6 +26,9 @@ WAIVE = Rule(
 
 BEFORE: frozenset[Layer] = frozenset({"spec", "run", "pairing", "values", "queueing", "node"})
 """Layers whose rules look at specs, before anything is rendered."""
+
+OTHERS = (f"{JOBS}/", f"{CLUSTERS}/", f"{TEAMS}/", f"{EXTRA}/")
+"""Where specs are that waive for themselves; the repository's settings waive for what is left."""
 
 Job = tuple[str, str]
 """A job's team and name."""
@@ -53,7 +56,8 @@ class Waiver:
     def is_about(self, finding: Finding, job: Job | None) -> bool:
         """Say whether it is written where the finding comes from; `job` is that of a generated object, if it is one's.
 
-        Of a program's many jobs, the message names the one that a finding is about.
+        Of a program's many jobs, the message names the one that a finding is about. What is about no other spec, as
+        the tree as a whole, is the repository's.
         """
         file = finding.location.file
         rendered = file.startswith(f"{GENERATED}/")
@@ -62,7 +66,8 @@ class Waiver:
             return job == self.job if rendered else named
         origin = finding.spec.file if rendered and finding.spec else file
         own = self.cluster is not None and origin.startswith(f"{EXTRA}/{self.cluster}/")
-        return job is None and (own or origin == self.source.file)
+        loose = self.source.file == SETTINGS and not origin.startswith(OTHERS)
+        return job is None and (own or loose or origin == self.source.file)
 
     def waits(self, rule: Rule) -> bool:
         """Say whether it may be for what only a synth finds in the tree at hand."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from trainyard.constructs.folder import Folder, new_app
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.manifests import Identity, identity_of
+from trainyard.parts.objects import Resource
+from trainyard.preflight.own import TWICE, check_object, shown
 from trainyard.specs.sources import Specs
 from trainyard.synth.render import programs
 from trainyard.synth.render.text import Origin, Rendered, render_folder
@@ -39,13 +42,15 @@ def cluster_folders(
     files = {key: source.file for key, source in specs.sources.items()}
     files["cluster"] = files[f"cluster/{cluster}"]
     found = clusters.folders(specs, cluster, policies, own)
+    for path, finding in elsewhere(found, own):
+        wrong[path].append(finding)
     for path in found:
         folder, theirs = Folder(app, path), own.get(path, ())
         if theirs:
             constructs.Foreign(folder, "own", values=[each.value for each in theirs])
         without = frozenset(each.identity for each in theirs)
         inside = fill(folder, specs, cluster, policies, found, own, without)
-        origins = {each.identity: Origin(each.file) for each in theirs}
+        origins = {each.identity: Origin(each.place.file) for each in theirs}
         yield text(cluster, folder, inside, files, origins, findings=tuple(wrong.get(path, ())))
     for path in wrong.keys() - found.keys():
         yield Rendered(cluster, path, {}, {}, tuple(wrong[path]))
@@ -54,14 +59,30 @@ def cluster_folders(
 def owns(specs: Specs, cluster: str, root: Path) -> tuple[dict[str, list[Own]], dict[str, list[Finding]]]:
     """Return the repository's own objects on a cluster by folder, programs' too, and what is wrong with programs."""
     own = clusters.of_files(specs, cluster)
-    wrong: dict[str, list[Finding]] = {}
+    taken = {each.identity: each.place.file for objects in own.values() for each in objects}
+    wrong: dict[str, list[Finding]] = defaultdict(list)
     for program in specs.programs:
         if program.cluster == cluster:
-            values, findings = programs.run(root, program, specs)
-            own.setdefault(program.folder, []).extend(Own(value, program.file) for value in values)
-            if findings:
-                wrong.setdefault(program.folder, []).extend(findings)
+            ran = programs.run(root, program, specs)
+            wrong[program.folder] += ran.findings
+            for value in ran.values:
+                refused = list(check_object(value, ran.place, taken))
+                wrong[program.folder] += refused
+                own.setdefault(program.folder, []).extend([] if refused else [Own(value, ran.place)])
     return own, wrong
+
+
+def elsewhere(
+    found: Mapping[str, Sequence[Resource]], own: Mapping[str, Sequence[Own]]
+) -> Iterator[tuple[str, Finding]]:
+    """Yield objects of the repository's own that Trainyard has in another folder of the cluster, with their folder."""
+    ours = {each.identity: path for path, resources in found.items() for each in resources}
+    for folder, objects in own.items():
+        for each in objects:
+            path = ours.get(each.identity, folder)
+            if path != folder:
+                message = f"{shown(each.identity)} is in folder {path!r} already; remove it, or give it another name"
+                yield folder, TWICE.of(each.place, message)
 
 
 def fill(

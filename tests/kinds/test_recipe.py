@@ -1,0 +1,107 @@
+"""The kind that the documentation shows is one module and a row: it is rendered, queued and judged like ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+import page
+import recipes
+import trainyard.kinds as package
+from command import call
+from conftest import ROOT
+from make import JOB, make_job_file, make_specs, write_repository
+from trainyard import carriers, preflight
+from trainyard.carriers import table
+from trainyard.carriers.base import Carrier
+from trainyard.kinds import build, kinds
+from trainyard.launchers import launchers
+from trainyard.operators import kueue
+
+MODULE, ROW = recipes.code("A kind")
+(POINTS,) = recipes.code("A kind", "toml")
+DEFINITION = page.files(recipes.PAGE, "A kind")["platform/extra/atlas/platform/gangs.yaml"]
+IMPORTS = "from trainyard.carriers import Carrier\nfrom trainyard.carriers.table import PLAIN\n"
+
+
+@pytest.fixture
+def kind(tmp_path, monkeypatch):
+    """The kind of the page: its module in the folder of kinds, its row in the table."""
+    (folder := tmp_path / "kinds").mkdir()
+    recipes.put(folder, package, "gang.py", MODULE, monkeypatch)
+    row = eval(ROW, vars(table))
+    monkeypatch.setitem(carriers.TABLE, (row.group, row.kind), row)
+    with recipes.fresh(kinds, carriers.carriers):
+        yield kinds()["Gang"]
+
+
+def test_every_launcher_works_in_it_that_needs_no_more(kind):
+    """Launchers and the new kind know nothing of each other."""
+    able = []
+    for name, launcher in launchers().items():
+        specs = make_specs(make_job_file(kind="Gang", launcher=name))
+        run, findings = preflight.jobs.check(specs, specs.jobs[0])
+        if launcher.needs <= kind.gives:
+            assert not [each.message for each in findings if each.is_error]
+            (gang,) = build(run)
+            assert isinstance(gang.fields["spec"], dict)
+            (pods,) = kind.carrier.pod_sets(gang.value())
+            assert (pods.name, pods.count) == ("main", 2)
+            able.append(name)
+        else:
+            assert {each.rule for each in findings} == {"run/pair"}
+    assert {"python", "torchrun"} <= set(able)
+
+
+def test_kueue_queues_it(kind):
+    """Its integration is the controller's own, which Kueue has to be told of."""
+    cluster = make_specs().clusters["test"]
+    found = kueue.derived(cluster)["integrations"]
+    assert found["externalFrameworks"] == ["Gang.v1.train.example.com"]
+    assert "batch/job" in found["frameworks"]
+    assert kind.carrier.framework not in found["frameworks"]
+
+
+def repository(root) -> Any:
+    """Write a small repository with a job of the kind, and its definition among its own objects."""
+    (root / ".tools").symlink_to(ROOT / ".tools")
+    write_repository(root, jobs={"nlp/train": {**JOB, "kind": "Gang"}})
+    path = root / "platform/extra/test/platform/gangs.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(DEFINITION, encoding="utf-8")
+    return root
+
+
+@pytest.mark.node
+@pytest.mark.go
+@pytest.mark.slow
+def test_it_is_rendered_and_judged(kind, tmp_path):
+    """Its run comes out, Argo CD's project allows it, and a field that its definition lacks is found."""
+    root = repository(tmp_path)
+    done = call(root, "synth")
+    assert done.returncode == 0, done.stderr
+    (path,) = root.glob("generated/test/runs/nlp/train-*/gang.*.yaml")
+    gang = yaml.safe_load(path.read_text())
+    (container,) = gang["spec"]["template"]["spec"]["containers"]
+    assert "--node-rank=$(GANG_RANK)" in container["args"]
+    project = yaml.safe_load((root / "generated/test/argocd/appproject.test-runs-nlp.yaml").read_text())
+    assert {"group": "train.example.com", "kind": "Gang"} in project["spec"]["namespaceResourceWhitelist"]
+    done = call(root, "validate")
+    assert done.returncode == 0, done.stdout
+    path.write_text(path.read_text().replace("  replicas: 2", "  replicas: 0"))
+    assert "spec.replicas" in call(root, "validate").stdout
+
+
+def test_a_package_brings_it_by_entry_points(tmp_path):
+    """The module with its row, named as the page says, is what a job's `kind` names."""
+    (tmp_path / "own").mkdir()
+    text = f"{MODULE}\n\n{IMPORTS}\nCARRIER = {ROW}"
+    root = repository(tmp_path / "own")
+    with recipes.installed(tmp_path / "site", {"gang.py": text}, POINTS, kinds, carriers.carriers):
+        assert isinstance(carriers.carrier("train.example.com", "Gang"), Carrier)
+        checked = preflight.check_repository(root)
+        assert checked.findings == []
+        assert [run.kind.name for run in checked.runs] == ["Gang"]
+    assert "Gang" not in kinds()

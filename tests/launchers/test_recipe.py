@@ -1,0 +1,70 @@
+"""The launcher that the documentation shows is one file, and works in every kind that gives what it needs."""
+
+from __future__ import annotations
+
+import pytest
+
+import recipes
+import trainyard.launchers as package
+from conftest import ROOT
+from make import CLUSTER, JOB, TEAM, make_cluster, make_job_file, make_specs, write_repository
+from trainyard import preflight
+from trainyard.checks.validate import strangers
+from trainyard.documents import dump
+from trainyard.kinds import build, kinds
+from trainyard.launchers import NEEDS, launchers
+
+(MODULE,) = recipes.code("A launcher")
+(POINTS,) = recipes.code("A launcher", "toml")
+OPERATORS = {**CLUSTER["operators"], "training-operator": {"version": "1.9.4"}, "mpi-operator": {"version": "0.8.2"}}
+
+
+@pytest.fixture
+def launcher(tmp_path, monkeypatch):
+    """The launcher of the page, put into the folder of launchers."""
+    recipes.put(tmp_path, package, "accelerate.py", MODULE, monkeypatch)
+    with recipes.fresh(launchers):
+        yield launchers()["accelerate"]
+
+
+def checked(kind: str | None):
+    """Return a run that the launcher starts, in a kind, and what is wrong with it."""
+    specs = make_specs(
+        make_job_file(kind=kind, launcher="accelerate"), clusters={"test": make_cluster(operators=OPERATORS)}
+    )
+    return preflight.jobs.check(specs, specs.jobs[0])
+
+
+@pytest.mark.parametrize("kind", sorted(kinds()))
+def test_it_works_in_every_kind_that_gives_what_it_needs(launcher, kind):
+    """There its objects are valid; elsewhere the finding names what is missing, and the kinds that have it."""
+    run, findings = checked(kind)
+    if launcher.needs <= kinds()[kind].gives:
+        assert findings == []
+        text = "---\n".join(dump(each.value()) for each in build(run))
+        result = strangers([("run.yaml", text.encode())], ROOT / "schemas", kubernetes="1.35")
+        assert [each.message for each in result.findings if each.is_error] == []
+        assert "accelerate" in text
+        assert f"--machine_rank=$({run.wiring.rank})" in text
+    else:
+        assert run is None
+        assert [each.rule for each in findings] == ["run/pair"]
+        assert "kinds that can: Job, JobSet" in findings[0].message
+
+
+def test_a_job_that_names_no_kind_gets_one_that_can(launcher):
+    """What it needs are words that kinds know."""
+    run, findings = checked(None)
+    assert findings == []
+    assert run.kind.name == "JobSet"
+    assert launcher.needs <= NEEDS.keys()
+
+
+def test_a_package_brings_it_by_an_entry_point(tmp_path):
+    """The same module, named as the page says, is what a job's `launcher` names."""
+    root = write_repository(
+        tmp_path / "own", jobs={"nlp/train": {**JOB, "launcher": "accelerate"}}, teams={"nlp": TEAM}
+    )
+    with recipes.installed(tmp_path / "site", {"accelerate.py": MODULE}, POINTS, launchers):
+        assert preflight.check_repository(root).findings == []
+    assert "accelerate" not in launchers()
