@@ -20,6 +20,8 @@ from trainyard.checks.policies import check
 from trainyard.checks.policy import load_policies
 from trainyard.checks.validate import strangers
 from trainyard.findings import Layer
+from trainyard.kinds import kinds
+from trainyard.launchers import launchers
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -190,6 +192,13 @@ def test_commands_of_the_docs_run(rendered):
             else:
                 assert "cluster" in words, f"{page}: {line}"
     assert ran >= 3
+
+
+def test_the_page_on_jobs_names_every_launcher_kind_and_role():
+    """A launcher or a kind that nobody reads of is not there."""
+    page = (ROOT / "docs/jobs.md").read_text()
+    roles = {name for launcher in launchers().values() for name in launcher.role_names}
+    assert not [name for name in (*launchers(), *kinds(), *sorted(roles)) if f"`{name}`" not in page]
 
 
 def test_links_of_the_docs_exist():

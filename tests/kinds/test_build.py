@@ -282,6 +282,14 @@ def test_a_job_ends_at_its_deadline(kind):
     assert "activeDeadlineSeconds" not in job_spec(workload(kind=kind))
 
 
+def test_pods_of_a_tfjob_have_its_deadline():
+    """Its operator looks at the clock when a pod ends, and at no other time; without maxHours nothing ends them."""
+    job = workload(kind="TFJob", max_hours=2)
+    assert job["spec"]["runPolicy"]["activeDeadlineSeconds"] == 7200
+    assert template(job)["spec"]["activeDeadlineSeconds"] == 7200
+    assert "activeDeadlineSeconds" not in template(workload(kind="TFJob"))["spec"]
+
+
 def test_an_elastic_job_may_start_smaller():
     """Kueue may admit an elastic Job with fewer pods, and the launcher takes the range."""
     value = workload(kind="Job", nodes=4, min_nodes=2)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 PAIR = "launcher 'torchrun' cannot run in kind 'OwnJob', which lacks 'master'; kinds that can: Job, JobSet"
 OWN = """
@@ -21,6 +23,14 @@ class Bash(Launcher):
         return Launch((Role(sizing.worker, ("bash", run.job.program)),))
 
 
+class Needy(Bash):
+    def __init__(self, word):
+        self.name, self.needs = f"needs-{word}", frozenset({word})
+
+    def launch(self, run, sizing, wiring):
+        return Launch(tuple(Role(size, (self.name, size.name)) for size in sizing.roles))
+
+
 class OwnJob(Job):
     name = "OwnJob"
     container = "own"
@@ -29,6 +39,7 @@ class OwnJob(Job):
 
 
 LAUNCHER, KIND = Bash(), OwnJob()
+RANK, HOSTS, SSH, SHELL = map(Needy, ("rank", "hosts", "ssh", "shell"))
 CARRIER = Carrier("batch", "OwnJob", (Template(("spec",)),), suspend=("spec", "suspend"), trains=True)
 """
 SHOW = """
@@ -51,9 +62,48 @@ print(findings, [each.kind for each in build(run)], "cdk8s" in sys.modules)
 container = next(build(run)).fields["spec"]["template"]["spec"]["containers"][0]
 print(container["name"], container["command"])
 """
+EVERYWHERE = """
+import json
+
+from make import CLUSTER, make_cluster, make_job_file, make_specs
+from trainyard.kinds import build, kinds
+from trainyard.preflight import jobs
+
+MORE = {name: {"version": version, "managed": False} for name, version in
+        {"mpi-operator": "0.8.0", "training-operator": "1.9.4"}.items()}
+CLUSTERS = {"test": make_cluster(operators={**CLUSTER["operators"], **MORE})}
+
+
+def outcome(kind, word):
+    specs = make_specs(make_job_file(kind=kind.name, launcher=f"needs-{word}"), clusters=CLUSTERS)
+    run, findings = jobs.check(specs, specs.jobs[0])
+    if findings:
+        return [finding.message for finding in findings]
+    value = next(build(run)).value()
+    commands = []
+    for each in kind.carrier.pod_sets(value):
+        template = value
+        for part in each.template:
+            template = template[part]
+        container = template["spec"]["containers"][0]
+        commands.append([container["name"], *container["command"]])
+    return commands
+
+
+found = {}
+for name, kind in kinds().items():
+    for word in ("rank", "hosts", "ssh", "shell"):
+        gives = word in kind.gives and not kind.required
+        found[f"{name} {word}"] = [gives, kind.container, outcome(kind, word)]
+print(json.dumps(found))
+"""
 ENTRY_POINTS = """
 [trainyard.launchers]
 bash = own:LAUNCHER
+needs-rank = own:RANK
+needs-hosts = own:HOSTS
+needs-ssh = own:SSH
+needs-shell = own:SHELL
 [trainyard.kinds]
 OwnJob = own:KIND
 [trainyard.carriers]
@@ -61,13 +111,30 @@ OwnJob = own:CARRIER
 """
 
 
-def test_own_launchers_and_kinds_come_by_entry_points(tmp_path):
-    """The package brings a launcher, a kind and its row among the carriers; nothing here changes."""
+def own(tmp_path: Path, program: str) -> str:
+    """Return what a program prints where the package is installed."""
     (tmp_path / "own.py").write_text(OWN)
     (tmp_path / "own-1.dist-info").mkdir()
     (tmp_path / "own-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 1\n")
     (tmp_path / "own-1.dist-info" / "entry_points.txt").write_text(ENTRY_POINTS)
     path = os.pathsep.join([str(tmp_path), *sys.path])
-    done = subprocess.run([sys.executable, "-c", SHOW], env={"PYTHONPATH": path}, capture_output=True, text=True)
-    expected = f"{PAIR}\n[] ['OwnJob', 'Service'] False\nown ['bash', 'train.py']\n"
-    assert (done.stderr, done.stdout) == ("", expected)
+    done = subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_own_launchers_and_kinds_come_by_entry_points(tmp_path):
+    """The package brings a launcher, a kind and its row among the carriers; nothing here changes."""
+    assert own(tmp_path, SHOW) == f"{PAIR}\n[] ['OwnJob', 'Service'] False\nown ['bash', 'train.py']\n"
+
+
+def test_an_own_launcher_runs_in_every_kind_that_gives_what_it_needs(tmp_path):
+    """There its command is the container's; in every other kind one sentence names the kinds that can."""
+    for pair, (gives, container, outcome) in json.loads(own(tmp_path, EVERYWHERE)).items():
+        kind, word = pair.split()
+        if gives:
+            assert outcome == [[container, f"needs-{word}", "worker"]], pair
+        else:
+            (message,) = outcome
+            assert message.startswith(f"launcher 'needs-{word}' cannot run in kind {kind!r}"), pair
+            assert "; kinds that can: " in message

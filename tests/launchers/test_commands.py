@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from dataclasses import replace
 from typing import Any
@@ -114,17 +113,6 @@ def test_processes_may_save_as_long_as_the_pod_has_grace():
     assert role["env"]["TORCH_ELASTIC_SHUTDOWN_TIMEOUT"]["value"] == "595"
 
 
-def test_tensorflow_tells_every_pod_who_it_is():
-    """Once Kubernetes has put the index in, TF_CONFIG names all tasks but the evaluator, and the pod's own."""
-    roles_ = {"ps": {"nodes": 2, "pool": "cpu", "cpusPerNode": 2}, "evaluator": {"pool": "cpu", "cpusPerNode": 2}}
-    for role in launched(launchers()["tensorflow"], nodes=3, roles=roles_).roles:
-        text = role.env["TF_CONFIG"].value.replace("$(TF_TASK_INDEX)", "1")
-        found = json.loads(text)
-        assert found["task"] == {"type": role.name, "index": 1}
-        assert {name: len(tasks) for name, tasks in found["cluster"].items()} == {"worker": 3, "ps": 2, "chief": 1}
-        assert set(role.fields) == {"TF_TASK_INDEX"}
-
-
 WRONG = {
     "a role that it does not know": (
         {"roles": {"ps": {"nodes": 1}}},
@@ -162,6 +150,10 @@ WRONG = {
     "two chiefs": (
         {"launcher": "tensorflow", "roles": {"chief": {"nodes": 2}}},
         ["role 'chief' has 2 nodes, but there is one; remove nodes"],
+    ),
+    "two pods that start the ranks": (
+        {"launcher": "mpirun", "roles": {"launcher": {"nodes": 2}}},
+        ["role 'launcher' has 2 nodes, but there is one; remove nodes"],
     ),
     "one process for all GPUs, said so": ({"launcher": "python", "processes_per_node": 1}, []),
     "a variable of NCCL": ({"env": {"NCCL_DEBUG": "INFO", "OMP_NUM_THREADS": 1}}, []),

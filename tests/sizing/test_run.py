@@ -219,6 +219,11 @@ def test_grace_ends_with_a_spot_node():
 CLOSENESS = {
     "near together where there are racks": ({}, ("preferred", "example.com/rack")),
     "a single pod is near itself": ({"nodes": 1}, None),
+    "a pod that starts it talks little": ({"nodes": 1, "launcher": "mpirun", "kind": "MPIJob"}, None),
+    "a chief hands out the work": (
+        {"nodes": 1, "launcher": "tensorflow", "roles": {"ps": {"pool": "cpu", "cpusPerNode": 2}}},
+        ("preferred", "example.com/rack"),
+    ),
     "as the job says": ({"topology": {"required": "rack"}}, ("required", "example.com/rack")),
     "down to one host": (
         {"topology": {"required": "hostname"}, "gpus_per_node": 4},

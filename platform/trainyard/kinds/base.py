@@ -185,17 +185,21 @@ def files(run: Resolved) -> Iterator[Resource]:
         yield made(run, "v1", "ConfigMap", at=("files",), immutable=True, data=data)
 
 
-def pod(run: Resolved, role: Role, *, subdomain: str | None = None, restart: str = "Never") -> dict[str, Any]:
-    """Return a role's pod template, patched; an operator that says itself when pods restart wants no `restart`."""
+def pod(
+    run: Resolved, role: Role, *, subdomain: str | None = None, restart: str = "Never", deadline: int | None = None
+) -> dict[str, Any]:
+    """Return a role's pod template, patched.
+
+    An operator that says itself when pods restart wants no `restart`, and one that keeps time itself no `deadline`.
+    """
     env = {name: sized.value for name, sized in role.env.items()}
     injected = run.kind.injected(role.name)
     said = (*role.command, *role.args, *env.values())
     used = {name: path for name, path in run.wiring.fields.items() if any(f"$({name})" in text for text in said)}
     fields = {**used, **role.fields}
     process = Process(role.command, role.args, env, fields, injected, tuple(run.launch.files))
-    template = pods.template(
-        run.run, run.sizing, role.size, process, container=run.kind.container, subdomain=subdomain, restart=restart
-    )
+    own: dict[str, Any] = {"subdomain": subdomain, "restart": restart, "deadline": deadline}
+    template = pods.template(run.run, run.sizing, role.size, process, container=run.kind.container, **own)
     return patched(run, "Pod", role.name, template)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.kinds.base import Resolved, pod
-from trainyard.launchers import Role
 from trainyard.parts.health import by_conditions
 
 GROUP = "kubeflow.org"
@@ -43,15 +42,20 @@ def ignored(kind: str, field: str) -> dict[str, Any]:
     }
 
 
-def replica(run: Resolved, role: Role, *, restart: str) -> dict[str, Any]:
-    """Return one replica type: the operator writes its restart policy into the pods, and warns of one that is there."""
-    return {"replicas": role.pods, "restartPolicy": restart, "template": pod(run, role, restart="")}
+def replicas(run: Resolved, restart: dict[str, str], *, deadline: int | None = None) -> dict[str, Any]:
+    """Return all replica types of a run; `restart` has the policy of each role, `deadline` is that of every pod.
 
-
-def replicas(run: Resolved, restart: dict[str, str]) -> dict[str, Any]:
-    """Return all replica types of a run; `restart` has the policy of each role."""
+    The operator writes the policy into the pods, and warns of one that is there.
+    """
     names = run.kind.replicas or {}
-    return {names[role.name]: replica(run, role, restart=restart[role.name]) for role in run.roles}
+    return {
+        names[role.name]: {
+            "replicas": role.pods,
+            "restartPolicy": restart[role.name],
+            "template": pod(run, role, restart="", deadline=deadline),
+        }
+        for role in run.roles
+    }
 
 
 def run_policy(run: Resolved, *, backoff: int) -> dict[str, Any]:

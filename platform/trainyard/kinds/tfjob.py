@@ -24,7 +24,8 @@ class TFJob(Kind):
     """A TFJob: pods are made anew one by one, and the operator tells every one of them who the others are.
 
     It does not restart a gang. When a task is gone, the others fail and are restarted in their place, each of them
-    counted, so the limit is restarts times pods.
+    counted, so the limit is restarts times pods. It looks at the clock only when something happens (seen: a job went on
+    after its deadline), so the pods have the deadline too: that the kubelet ends the first of them is what happens.
     """
 
     name = "TFJob"
@@ -61,7 +62,11 @@ class TFJob(Kind):
         spec = {
             "runPolicy": run_policy(run, backoff=run.run.job.restarts * pods),
             "successPolicy": None if "chief" in {role.name for role in run.roles} else "AllWorkers",
-            FIELD: replicas(run, {role.name: "OnFailure" for role in run.roles}),
+            FIELD: replicas(
+                run,
+                {role.name: "OnFailure" for role in run.roles},
+                deadline=deadline.value if (deadline := run.sizing.deadline) else None,
+            ),
         }
         yield queued(run, spec)
         yield from files(run)

@@ -50,6 +50,14 @@ PROCESSES = Rule(
     source="docs/jobs.md",
     layer="run",
 )
+ONE_POD = Rule(
+    id="run/one-pod",
+    title="Of a role that starts, hands out work or watches there is one pod.",
+    why="the operator never starts an MPIJob with two launchers, and TensorFlow refuses a cluster with two chiefs",
+    fix="remove nodes from the role",
+    source="mpi-operator v0.8.2 pkg/apis/kubeflow/validation; tensorflow v2.21 python/distribute/multi_worker_util.py",
+    layer="run",
+)
 VARIABLES = Rule(
     id="run/env",
     title="A job sets no variable that its launcher, its kind or Trainyard sets.",
@@ -140,6 +148,8 @@ class Launcher(ABC):
     """What it needs of a kind for a single pod too."""
     role_names: ClassVar[frozenset[str]] = frozenset()
     """Roles beside the workers that it knows."""
+    single: ClassVar[frozenset[str]] = frozenset()
+    """Those of them of which there is one pod."""
     elastic: ClassVar[bool] = False
     """Whether its processes go on with fewer nodes."""
 
@@ -170,6 +180,10 @@ class Launcher(ABC):
             known = f"it knows: {', '.join(sorted(self.role_names))}" if self.role_names else "remove it"
             message = f"launcher {self.name!r} has no role {unknown[0]!r}; {known}"
             yield ROLES.at(run.source, ("roles", unknown[0]), message)
+        for name, role in run.job.roles.items():
+            if name in self.single and role.nodes > 1:
+                message = f"role {name!r} has {role.nodes} nodes, but there is one; remove nodes"
+                yield ONE_POD.at(run.source, ("roles", name, "nodes"), message)
         if run.job.min_nodes is not None and not self.elastic:
             message = (
                 f"minNodes is {run.job.min_nodes}, but launcher {self.name!r} cannot go on with fewer nodes; remove it"

@@ -1,8 +1,9 @@
 """mpirun: one pod starts all ranks over ssh, one a slot; Open MPI 4 and 5.
 
-The workers run sshd as the user that they are, below port 1024's mark and with keys that the kind mounts. Ranks start
-in a session of ssh, which has none of the container's variables, so mpirun hands on those that the job and its fabric
-want. When pods have to end, the ranks are told at once and once, so that they have the pods' grace to save.
+The workers run sshd as the user that they are, below port 1024's mark and with keys that the kind mounts. A session of
+ssh has the container's own environment, so ranks have what they would have without mpirun: the image's variables, the
+job's and the fabric's. When pods have to end, the ranks are told at once and once, so that they have the pods' grace to
+save.
 Facts: Open MPI v4.1 and v5.0 mpirun(1); openssh-portable V_9_6 sshd_config(5); mpi-operator v0.8.2 pkg/controller.
 """
 
@@ -12,7 +13,7 @@ import posixpath
 from collections.abc import Mapping
 
 from trainyard.launchers.base import Launch, Launcher, Role, Wiring, program, threads
-from trainyard.parts.storage import LAUNCH_FOLDER, environment
+from trainyard.parts.storage import LAUNCH_FOLDER
 from trainyard.sizing import Implied, RoleSize, Sized, Sizing
 from trainyard.specs.run import Run
 
@@ -20,47 +21,99 @@ STARTER = "launcher"
 PORT = 2222
 """Where sshd listens: ports below 1024 are the root user's."""
 
-SERVER, CLIENT, END = "sshd_config", "ssh_config", "end.sh"
-"""Files of ours in every pod."""
+PATIENCE = 1800
+"""Seconds for all workers to come up, big images and new nodes included; then the launcher fails, and frees the rest.
 
-TELL = """\
-# Tells the ranks in this container to end, once, however many ask for it.
-for daemon in /proc/[0-9]*; do
-  read -r name < "$daemon/comm" || continue
-  case $name in orted|prted)
-    mkdir "/dev/shm/.ending-${daemon#/proc/}" && kill -TERM $(cat "$daemon"/task/*/children)
-  esac
-done 2>/dev/null
+A worker that its node evicts is never made anew (mpi-operator v0.8.2 getOrCreateWorker), so waiting has to end.
 """
 
-WAIT = """\
-rm -rf /dev/shm/.ending-*
-/usr/sbin/sshd -De -f {server} -o "SetEnv=PATH=$PATH${{LD_LIBRARY_PATH:+ LD_LIBRARY_PATH=$LD_LIBRARY_PATH}}" &
+SERVER, CLIENT, SESSION, RANK, END = "sshd_config", "ssh_config", "session.sh", "rank.sh", "end.sh"
+"""Files of ours in every pod."""
+
+ENVIRONMENT = "/dev/shm/.environment"  # noqa: S108 - memory of the pod, which its user alone may read
+"""Where a worker keeps its container's variables."""
+
+TELL = """\
+# Tells the ranks in this container to end, once, however many ask for it; fails while there are any.
+# Kills what is still there so many seconds later as its argument says.
+daemon() {
+  read -r name < "/proc/$1/comm" && [ "$name" = orted -o "$name" = prted ]
+}
+left=0
+for folder in /proc/[0-9]*; do
+  id=${folder#/proc/} ranks=
+  daemon "$id" || continue
+  for child in $(cat "$folder"/task/*/children); do
+    daemon "$child" || ranks="$ranks $child $(cat "/proc/$child/task/"*/children)"
+  done
+  mkdir "/dev/shm/.ending-$id" && kill -TERM $ranks
+  [ "$1" ] && [ $(($(date +%s) - $(stat -c %Y "/dev/shm/.ending-$id"))) -ge "$1" ] && kill -KILL $ranks "$id"
+  left=1
+done 2>/dev/null
+[ "$1" ] && rm -rf /dev/shm/.done-*
+exit $left
+"""
+"""Ranks are what Open MPI's daemons have started: orted of release 4, and the second of two prted of release 5."""
+
+RUN = """\
+# A rank, which leaves word if it ends well, and not because it was told to.
+trap 'told=1' TERM
+"$@"
+code=$?
+[ "$told" ] || [ $code -ne 0 ] || mkdir "/dev/shm/.done-$OMPI_COMM_WORLD_RANK"
+exit $code
+"""
+
+ENTER = f"""\
+# A session of ssh: what it is asked to run, in the environment of the container.
+. {ENVIRONMENT}
+exec sh -c "$SSH_ORIGINAL_COMMAND"
+"""
+
+WAIT = f"""\
+(umask 077; export -p > {ENVIRONMENT})
+rm -rf /dev/shm/.ending-* /dev/shm/.done-*
+/usr/sbin/sshd -De -f {{server}} &
 trap 'ending=1' TERM
 wait $!; code=$?
 [ "$ending" ] || exit $code
-sh {end}
-while cat /proc/[0-9]*/comm 2>/dev/null | grep -qx 'orted\\|prted'; do sleep 1; done
+until sh {{end}}; do sleep 1; done
 """
-"""What a worker runs: sshd with the container's own search paths; sshd alone would end at once when it is told to, and
-with it the container and whatever a rank is saving."""
+"""What a worker runs; sshd alone would end at once when it is told to, and with it the container and whatever a rank is
+saving.
+"""
 
-START = """\
-trap 'ending=1; for host in $hosts; do ssh -F {client} "$host" sh {end} & done' TERM
-hosts=$(cut -d" " -f1 {hosts})
+START = f"""\
+ssh -V || exit 1
+trap 'ending=1; for host in $hosts; do ssh -F {{client}} "$host" sh {{end}} & done' TERM
+hosts=$(cut -d" " -f1 {{hosts}})
+late=$(($(date +%s) + {PATIENCE} + {{grace}}))
 for host in $hosts; do
-  until ssh -F {client} "$host" true 2>/dev/null; do [ "$ending" ] && exit 143; sleep 2; done
+  until ssh -F {{client}} "$host" sh {{end}} {{grace}} 2>/dev/null; do
+    [ "$ending" ] && exit 143
+    [ "$(date +%s)" -ge $late ] && echo "$host is not ready, or its old ranks do not end" >&2 && exit 1
+    sleep 2
+  done
 done
 mpirun "$@" &
 started=$!
 wait $started; code=$?
 while kill -0 $started 2>/dev/null; do wait $started; code=$?; done
 [ "$ending" ] && exit 143
-exit $code
+[ $code -eq 0 ] || exit $code
+for host in $hosts; do
+  ssh -F {{client}} "$host" 'set -- /dev/shm/.done-*; [ -d "$1" ] && [ $# -eq {{ranks}} ]' && continue
+  echo "not all ranks of $host have ended well" >&2
+  exit 1
+done
 """
-"""What the starting pod runs: it waits for every worker, since a queued job gets its launcher at once, whatever its
-launcherCreationPolicy says (mpi-operator v0.8.2 under kueue v0.19.2, seen). Told to end, it tells the ranks: mpirun by
-itself would kill them after a second. Then it fails whatever they end with, since such a run is not done.
+"""What the starting pod runs; an image without ssh, or without a name for its user, ends it at once.
+
+It waits for every worker, since a queued job gets its launcher at once, whatever its launcherCreationPolicy says
+(mpi-operator v0.8.2 under kueue v0.19.2, seen), and for ranks that a launcher before it left there, which have the
+pods' grace, so that no two attempts train at once. Told to end, it tells the ranks: mpirun by itself would kill them
+after a second. Then it fails whatever they end with, since such a run is not done; and so it does where mpirun says
+that all is well and ranks do not: release 5 may end with 0 when it has lost a worker (5.0.11, seen).
 """
 
 TORCH = ("MASTER_ADDR", "MASTER_PORT")
@@ -72,7 +125,7 @@ class Mpirun(Launcher):
     name = "mpirun"
     needs = frozenset({"ssh", "hosts"})
     alone = frozenset({"ssh", "hosts"})
-    role_names = frozenset({STARTER})
+    role_names = single = frozenset({STARTER})
 
     @property
     def variables(self) -> frozenset[str]:
@@ -86,15 +139,17 @@ class Mpirun(Launcher):
     def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
         """Return workers that wait for ranks, and the pod that starts them and whose end is the run's."""
         worker, starter = sizing.worker, sizing.role(STARTER)
-        wait = Role(worker, ("sh", "-c", WAIT.format(server=path(SERVER), end=path(END))))
+        wait = WAIT.format(server=path(SERVER), end=path(END))
+        here = {"hosts": wiring.hostfile, "client": path(CLIENT), "end": path(END)}
+        start = START.format(**here, grace=sizing.grace.value, ranks=worker.processes.value)
         ranks = worker.nodes.value * worker.processes.value
-        shared = handed_on(run, sizing, wiring)
         options = ("-np", str(ranks), "--hostfile", wiring.hostfile, "--map-by", "slot", "--bind-to", "none")
-        names = [part for name in ("PATH", *forwarded(run, shared)) for part in ("-x", name)]
-        script = START.format(hosts=wiring.hostfile, client=path(CLIENT), end=path(END))
-        arguments = (*options, *names, "python", *program(run))
-        start = Role(starter, ("sh", "-c", script, "mpirun"), arguments, {**shared, **settings(network(run))})
-        return Launch((wait, start), ends=(STARTER,), files=ssh(wiring))
+        rank = ("sh", path(RANK), "python", *program(run))
+        roles = (
+            Role(worker, ("sh", "-c", wait), env=of_ranks(worker, wiring)),
+            Role(starter, ("sh", "-c", start, "mpirun"), (*options, *rank), settings(network(run))),
+        )
+        return Launch(roles, ends=(STARTER,), files=ssh(wiring))
 
 
 def network(run: Run) -> str:
@@ -102,23 +157,14 @@ def network(run: Run) -> str:
     return (run.cluster.fabric.interface if run.cluster.fabric else None) or "eth0"
 
 
-def handed_on(run: Run, sizing: Sizing, wiring: Wiring) -> dict[str, Sized[str]]:
-    """Return what the ranks are told beside the job's own variables: the workers' fabric, threads, and rank 0."""
-    worker: RoleSize = sizing.worker
+def of_ranks(worker: RoleSize, wiring: Wiring) -> dict[str, Sized[str]]:
+    """Return what the ranks are told beside what all of the job's containers are: their threads, and rank 0."""
     why = "the first worker, for programs that meet by torch.distributed"
     return {
-        **worker.env,
-        **{name: Sized(value, "checkpoint.mountPath of the job") for name, value in environment(run).items()},
         "OMP_NUM_THREADS": threads(worker.cpus.value, worker.processes.value),
         "MASTER_ADDR": Sized(wiring.master, why),
         "MASTER_PORT": Sized(str(wiring.port), "the port of torch.distributed"),
     }
-
-
-def forwarded(run: Run, shared: Mapping[str, Sized[str]]) -> list[str]:
-    """Return the names of the variables that mpirun hands on; those of the container runtime are the pod's own."""
-    names = dict.fromkeys(("HOME", "USER", "PYTHONUNBUFFERED", *shared, *run.job.env, *run.job.secrets))
-    return [name for name in names if not name.startswith("NVIDIA_")]
 
 
 def settings(eth: str) -> dict[str, Sized[str]]:
@@ -150,6 +196,7 @@ def ssh(wiring: Wiring) -> dict[str, str]:
         f"HostKey {key}",
         f"AuthorizedKeysFile {allowed}",
         "AuthenticationMethods publickey",
+        f"ForceCommand sh {path(SESSION)}",
         "PidFile none",
         "StrictModes no",
         "UsePAM no",
@@ -166,7 +213,8 @@ def ssh(wiring: Wiring) -> dict[str, str]:
         "  UserKnownHostsFile /dev/null",
         "  LogLevel ERROR",
     ]
-    return {SERVER: "\n".join(server) + "\n", CLIENT: "\n".join(client) + "\n", END: TELL}
+    texts = {SERVER: "\n".join(server) + "\n", CLIENT: "\n".join(client) + "\n"}
+    return {**texts, SESSION: ENTER, RANK: RUN, END: TELL}
 
 
 LAUNCHER = Mpirun()

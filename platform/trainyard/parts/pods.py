@@ -30,16 +30,19 @@ def template(
     container: str,
     subdomain: str | None = None,
     restart: str = "Never",
+    deadline: int | None = None,
 ) -> dict[str, Any]:
     """Return the PodTemplateSpec of a role.
 
     `subdomain` names the Service under which the pods find each other, where the kind does not say so itself; `restart`
-    is the pod's restart policy. Only pods that train are placed near each other.
+    is the pod's restart policy, `deadline` the seconds after which the kubelet ends it. Only pods that train are placed
+    near each other.
     """
     annotations = {**run.job.annotations, **STAY, **network.attachments(size)}
     if sizing.topology is not None and size.trains:
         annotations[sizing.topology.value.annotation] = sizing.topology.value.label
-    body = {"restartPolicy": restart, "subdomain": subdomain, **spec(run, sizing, size, process, container)}
+    own = {"restartPolicy": restart, "subdomain": subdomain, "activeDeadlineSeconds": deadline}
+    body = {**own, **spec(run, sizing, size, process, container)}
     return {
         "metadata": {"labels": sort(labels(run)), "annotations": sort(annotations)},
         "spec": drop_empty(body),

@@ -10,7 +10,7 @@ from trainyard.kinds import Resolved
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
-from trainyard.sizing.node import available, size
+from trainyard.sizing.node import available
 from trainyard.specs.sources import Source
 
 DOCS = "docs/jobs.md"
@@ -55,10 +55,13 @@ ROOM = Rule(
     id="run/implied-role",
     title="A role that the launcher implies finds room beside the workers.",
     why="its pod would be pending while all others wait for it",
-    fix="give the role another pool, or leave it room: lower cpusPerNode and memoryPerNode",
+    fix="give the role another pool, or leave it room: lower cpusPerNode, memoryPerNode or scratch",
     source=DOCS,
     layer="run",
 )
+
+FIELDS = {"cpu": "cpusPerNode", "memory": "memoryPerNode", "ephemeral-storage": "scratch"}
+"""Fields of a job by the resources that they say."""
 
 
 def check_role(role: RoleSpec, source: Source, *, part: bool) -> Iterator[Finding]:
@@ -129,20 +132,22 @@ def per_node(role: RoleSpec, *, part: bool) -> int:
 
 def check_room(run: Resolved) -> Iterator[Finding]:
     """Yield a role that nobody wrote and that finds no room: the workers fill every node of the pool."""
-    worker, sized = run.specs[0], run.sizing.worker
-    node = available(worker.pool)
+    worker = run.specs[0]
     fits = max(1, per_node(worker, part=run.run.job.gpu is not None))
     if worker.nodes < fits * worker.pool.nodes:
         return
-    cpus, memory = node.cpus - fits * sized.cpus.value, node.memory - fits * size(sized.memory.value)
+    node, taken = available(worker.pool), run.sizing.worker.requests()
+    has = {"cpu": Decimal(int(node.cpus)), "memory": Decimal(node.memory), "ephemeral-storage": Decimal(node.storage)}
+    room = {name: most - fits * amount(taken[name]) for name, most in has.items()}
     for role in run.specs:
-        here = role.implied and role.pool_name == worker.pool_name
-        if here and ((role.cpus or 0) > cpus or size(role.memory or "0") > memory):
+        asks = run.sizing.role(role.name).requests()
+        short = [name for name, left in room.items() if amount(asks[name]) > left]
+        if short and role.implied and role.pool_name == worker.pool_name:
             message = (
                 f"role {role.name!r} of launcher {run.launcher.name!r} finds no room: workers fill pool"
                 f" {role.pool_name!r}; write roles: {{{role.name}: {{pool: …}}}}"
             )
-            yield ROOM.at(run.run.source, ("cpusPerNode",) if worker.cpus else ("memoryPerNode",), message)
+            yield ROOM.at(run.run.source, (FIELDS[short[0]],), message)
 
 
 def amount(quantity: str) -> Decimal:

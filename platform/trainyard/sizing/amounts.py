@@ -72,10 +72,15 @@ def left(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec], resource: str
     """
     own = taken(companions(job), resource) if role.name == WORKER else Fraction(0)
     amounts = [(own, "the job's own containers")]
-    for other in neighbours:
-        asked = Fraction(other.cpus or 0) if resource == "cpu" else Fraction(size(other.memory or "0"))
-        amounts.append((asked, f"role {other.name!r}"))
+    amounts += [(asked(job, other, resource), f"role {other.name!r}") for other in neighbours]
     return [(amount, whose) for amount, whose in amounts if amount]
+
+
+def asked(job: Job, role: RoleSpec, resource: str) -> Fraction:
+    """Return how much of a resource one pod asks for of a role whose CPUs and memory are said."""
+    if resource == "cpu":
+        return Fraction(role.cpus or 0)
+    return Fraction(size((role.memory or "0") if resource == "memory" else storage_of(job, role).value))
 
 
 def numa_words(role: RoleSpec, node: Available) -> str:
@@ -97,14 +102,15 @@ def shared_memory_of(job: Job, role: RoleSpec, memory: Sized[str]) -> Sized[str]
     return Sized(amount, f"{amount} = min({binary(wanted)}, 8Gi a process; a quarter of {memory.value})")
 
 
-def storage_of(job: Job, role: RoleSpec) -> Sized[str]:
-    """Return bytes of local disk: the share of the node's, at least `scratch` and 10Gi."""
+def storage_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Sized[str]:
+    """Return bytes of local disk: the share of the node's less what else runs there, at least `scratch` and 10Gi."""
     node = available(role.pool)
     part, why = share(job, role, node)
-    amount = rounded(node.storage * part)
+    total, text = node.storage * part, f"{binary(node.storage)} for pods" + (f" × {why}" if part < 1 else "")
+    for others, whose in left(job, role, neighbours, "ephemeral-storage"):
+        total, text = total - others, f"{text} - {binary(others)} of {whose}"
+    amount = rounded(total)
     least = LAYER + size(job.scratch) if job.scratch and role.trains else 0
     if least > size(amount):
         return Sized(binary(least), f"{binary(least)} = scratch and 10Gi for logs and the image's writable layer")
-    return Sized(
-        amount, f"{amount} = {binary(node.storage)} for pods" + (f" × {why}" if part < 1 else "") + ", rounded down"
-    )
+    return Sized(amount, f"{amount} = {text}, rounded down")

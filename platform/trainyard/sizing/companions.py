@@ -41,7 +41,7 @@ def text(value: Any) -> Any:
 
 def taken(containers: list[Mapping[str, Any]], resource: str) -> Fraction:
     """Return how much of a resource containers take together; what is no quantity takes nothing."""
-    found = [parsed(resources(each)[resource]) for each in containers]
+    found = [parsed(resources(each).get(resource)) for each in containers]
     return sum((Fraction(each.amount) for each in found if each), Fraction(0))
 
 

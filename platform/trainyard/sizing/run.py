@@ -21,18 +21,17 @@ SPOT_NOTICE = 30
 
 def size_run(run: Run, roles: Sequence[RoleSpec]) -> Sizing:
     """Return what the pods of all roles ask for, each value with its origin; the first role is the worker."""
-    pods = sum(role.nodes for role in roles)
-    writers = sum(role.nodes for role in roles if role.trains)
+    pods = sum(role.nodes for role in roles if role.trains)
     return Sizing(
         roles=tuple(size_role(run, role, beside(role, roles), pods=pods) for role in roles),
-        grace=grace(run, pods=writers),
+        grace=grace(run, pods=pods),
         deadline=deadline(run),
         topology=closeness(run, pods=pods),
     )
 
 
 def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods: int) -> RoleSize:
-    """Return what each pod of the role asks for; `pods` are all pods of the run."""
+    """Return what each pod of the role asks for; `pods` are those of the run that train."""
     job, cluster = run.job, run.cluster
     memory = amounts.memory_of(job, role, neighbours)
     rails = fabric.rails_of(cluster, role.pool_name, role.gpus) if wants_rdma(job, role) else ()
@@ -46,7 +45,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
         cpus=amounts.cpus_of(job, role, neighbours),
         memory=memory,
         shared_memory=amounts.shared_memory_of(job, role, memory),
-        storage=amounts.storage_of(job, role),
+        storage=amounts.storage_of(job, role, neighbours),
         devices=devices(job, role) | {fabric.resource(cluster, rail): one_nic(rail) for rail in rails},
         networks=tuple(fabric.network(rail) for rail in rails) if attach in fabric.SECONDARY else (),
         env=nccl.environment(cluster, role.pool_name, rdma=bool(rails), pods=pods, gpus=role.gpus),
@@ -97,7 +96,10 @@ def deadline(run: Run) -> Sized[int] | None:
 
 
 def closeness(run: Run, *, pods: int) -> Sized[Closeness] | None:
-    """Return the topology that Kueue is asked for: the job's, else near together where the cluster has racks."""
+    """Return the topology that Kueue is asked for: the job's, else near together where the cluster has racks.
+
+    `pods` are those that train, which alone talk much.
+    """
     asked = run.job.topology
     levels = run.cluster.levels
     if asked is not None:
