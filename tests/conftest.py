@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("any-machine", suppress_health_check=[HealthCheck.too_slow], deadline=None)
-settings.load_profile("any-machine")
+import effort
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -27,7 +26,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the caches of a session in a folder of its own, which its processes share and nobody else sees."""
+    """Keep the caches of a session in a folder of its own, which its processes share and nobody else sees.
+
+    Where slow tests are left out, tests by chance try less.
+    """
+    if "not slow" in config.option.markexpr:
+        os.environ[effort.QUICK] = "1"
+    settings.register_profile(
+        "any-machine", max_examples=effort.tries(100), suppress_health_check=[HealthCheck.too_slow], deadline=None
+    )
+    settings.load_profile("any-machine")
     if "PYTEST_XDIST_WORKER" not in os.environ:
         folder = tempfile.mkdtemp(prefix="trainyard-tests-")
         os.environ["XDG_CACHE_HOME"] = folder
