@@ -52,7 +52,9 @@ class Git:
         """Return the commits of references, by their full names: of those that exist, asked for at once."""
         asked = [name for name in dict.fromkeys(names) if "\n" not in name]
         lines = "".join(f"{name}^{{commit}}\n" for name in asked)
-        done = self.call("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=lines.encode("utf-8", "surrogateescape"))
+        done = self.call(
+            "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=lines.encode("utf-8", "surrogateescape")
+        )
         answers = zip(asked, done.out.decode("utf-8", "surrogateescape").splitlines(), strict=False)
         return {name: answer.split()[1] for name, answer in answers if answer.startswith("commit ")}
 
