@@ -30,13 +30,14 @@ def registered(package: ModuleType, attribute: str, kind: type[Any], *, group: s
 
 
 def added(group: str) -> EntryPoints:
-    """Return the entry points of a group; what is installed is looked through once in a process."""
-    found: EntryPoints = _installed().select(group=group)
+    """Return the entry points of a group."""
+    found: EntryPoints = installed().select(group=group)
     return found
 
 
 @cache
-def _installed() -> Any:
+def installed() -> Any:
+    """Return the entry points of all installed packages, which are looked through once in a process."""
     return entry_points()
 
 
