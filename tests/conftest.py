@@ -6,15 +6,18 @@ import difflib
 import gc
 import os
 import shutil
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("any-machine", suppress_health_check=[HealthCheck.too_slow], deadline=None)
-settings.load_profile("any-machine")
+import effort
+
+LONG = ("slow", "cluster", "argocd")
+"""Marks of what `make test-unit` leaves out."""
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -27,7 +30,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the caches of a session in a folder of its own, which its processes share and nobody else sees."""
+    """Keep the caches of a session in a folder of its own, which its processes share and nobody else sees.
+
+    Where slow tests are left out, tests by chance try less.
+    """
+    if "not slow" in config.option.markexpr:
+        os.environ[effort.QUICK] = "1"
+    settings.register_profile(
+        "any-machine", max_examples=effort.tries(100), suppress_health_check=[HealthCheck.too_slow], deadline=None
+    )
+    settings.load_profile("any-machine")
     if "PYTEST_XDIST_WORKER" not in os.environ:
         folder = tempfile.mkdtemp(prefix="trainyard-tests-")
         os.environ["XDG_CACHE_HOME"] = folder
@@ -38,6 +50,24 @@ def pytest_collection_finish() -> None:
     """Spare the thousands of tests that were just collected from every later search for garbage."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Spare what the tests leave behind, too: a process that ends searches all of it five times."""
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that takes long and does not say so: the time of processors counts, fixtures do not."""
+    before = os.times()
+    result = yield
+    spent = sum(os.times()[:4]) - sum(before[:4])
+    limit = effort.LIMIT_SECONDS if effort.is_quick() else 2 * effort.LIMIT_SECONDS
+    watched = sys.gettrace() or sys.getprofile()
+    if spent > limit and not watched and not any(map(item.get_closest_marker, LONG)):
+        pytest.fail(f"took {spent:.1f} s of CPU time, at most {limit} are for unit tests; quicken it or mark it slow")
+    return result
 
 
 @pytest.fixture

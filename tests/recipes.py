@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import page
+from trainyard.system import registry
 
 PAGE = "extending.md"
 
@@ -26,10 +27,10 @@ def code(section: str, language: str = "python") -> list[str]:
 @contextmanager
 def fresh(*caches: Any) -> Iterator[None]:
     """Forget what registries hold, before and after, and the modules that were added."""
-    for cached in caches:
+    for cached in (registry.installed, *caches):
         cached.cache_clear()
     yield
-    for cached in caches:
+    for cached in (registry.installed, *caches):
         cached.cache_clear()
     for name, module in list(sys.modules.items()):
         if tempfile.gettempdir() in str(getattr(module, "__file__", "")):

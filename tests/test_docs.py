@@ -14,6 +14,7 @@ from typing import Any, get_args
 import pytest
 
 from conftest import ROOT
+from tool import tool
 from trainyard.checks import World
 from trainyard.checks.inputs import decode
 from trainyard.checks.policies import check
@@ -132,7 +133,7 @@ def test_the_policy_in_cel_of_the_page_is_whole(tmp_path):
     (text,) = [text for _, _, text in blocks("yaml") if "# common: " in text]
     head = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: own}\n"
     (path := tmp_path / "own.yaml").write_text(head + text)
-    subprocess.run([sys.executable, ROOT / "tools" / "policies.py", path], check=True)
+    assert tool("policies.py", path).returncode == 0
     binding = head.replace("Policy\n", "PolicyBinding\n") + "spec: {policyName: own, validationActions: [Deny]}\n"
     pod = {"hostPID": True, "restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": {"spec": pod}}}

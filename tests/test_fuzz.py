@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from apiserver.agreement import cases
 from apiserver.agreement.mutate import mutate
 from conftest import ROOT
+from effort import tries
 from trainyard.apiserver import Catalog, catalog
 from trainyard.checks.validate import strangers
 from trainyard.report import render
@@ -119,7 +120,7 @@ HEADS = st.sampled_from(
     ]
 )
 FIELDS = st.sampled_from(["metadata", "spec", "data", "items", "status", "rules", "webhooks", "template"])
-deep = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+deep = settings(max_examples=tries(300), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @deep

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-
-from conftest import ROOT
+from sources import Read, package, read
 from trainyard import labels
 
-PACKAGE = ROOT / "platform" / "trainyard"
 ELSEWHERE = ("labels.py", "apiserver", "checks")
 """Where they may be spelled: their home, a package that could be one of its own, and for now the checks."""
 
@@ -16,19 +13,20 @@ WORDS = {value for name, value in vars(labels).items() if name.isupper() and isi
 
 def spelled(text: str) -> set[str]:
     """Return the labels that a module spells out, docstrings apart."""
-    tree = ast.parse(text)
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings)
-    texts = [node.value for node in constants if isinstance(node.value, str)]
-    return {word for word in WORDS for text in texts if word in text}
+    return words(read(text))
+
+
+def words(module: Read) -> set[str]:
+    """Return the labels in the texts of a module."""
+    return {word for word in WORDS for text in module.texts if word in text}
 
 
 def test_labels_are_spelled_at_one_place():
     """A label that two modules spell is one that half of the code forgets to change."""
     found = {
-        str(path.relative_to(PACKAGE)): words
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if path.relative_to(PACKAGE).parts[0] not in ELSEWHERE and (words := spelled(path.read_text("utf-8")))
+        name: found
+        for name, module in package().items()
+        if name.partition("/")[0] not in ELSEWHERE and (found := words(module))
     }
     assert found == {}
 

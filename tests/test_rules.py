@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
+from sources import package
+from tool import tool
 from trainyard import catalogue
 from trainyard.documents import load
 from trainyard.findings import Location, Severity
@@ -44,12 +43,8 @@ def test_only_rules_make_findings() -> None:
 
 def test_every_id_in_the_code_is_declared() -> None:
     """Whatever looks like a rule's id in a text of the package is one of the catalogue."""
-    named: dict[str, str] = {}
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and ID.fullmatch(node.value):
-                named[node.value] = path.name
-    assert set(named) - set(OF_NO_FINDING) <= set(ENTRIES)
+    named = {text for module in package().values() for text in module.texts if ID.fullmatch(text)}
+    assert named - set(OF_NO_FINDING) <= set(ENTRIES)
 
 
 def test_every_finding_that_a_test_shows_is_declared() -> None:
@@ -106,7 +101,7 @@ def test_every_finding_spells_a_field_alike() -> None:
 
 def test_what_is_generated_from_the_rules_is_fresh() -> None:
     """`make docs` has nothing to write."""
-    done = subprocess.run([sys.executable, "tools/docs.py", "--check"], cwd=ROOT, capture_output=True, text=True)
+    done = tool("docs.py", "--check")
     assert done.returncode == 0, done.stderr
 
 

@@ -14,7 +14,9 @@ import jsonschema
 import pytest
 import yaml
 
+from command import Done
 from make import make_crd
+from tool import tool
 from trainyard.apiserver.catalog import crd, schemas
 from trainyard.apiserver.catalog.releases import Shelf
 
@@ -292,15 +294,15 @@ def test_cyclic_types_resolve(shelf):
     assert props["properties"]["not"] is props
 
 
-def run_importer(root: Path, *options: str, seed: str = "0") -> subprocess.CompletedProcess[str]:
+def run_importer(*options: str) -> Done:
     """Run the importer as `make schemas` does."""
-    return subprocess.run(
-        [sys.executable, str(root / "tools" / "schemas.py"), *options],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONHASHSEED": seed},
-    )
+    return tool("schemas.py", *options)
+
+
+def run_with_seed(root: Path, seed: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the importer in a process with a hash seed of its own."""
+    command = [sys.executable, str(root / "tools" / "schemas.py"), *options]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": seed})
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -344,7 +346,7 @@ def test_importer_writes_the_same_bytes_again(root, upstream):
     out = upstream / "schemas"
     options = ["--schemas", str(out), "--from", str(upstream / "crds"), "--openapi", str(upstream / "openapi")]
     options += ["--charts", str(upstream / "charts")]
-    done = run_importer(root, *options)
+    done = run_importer(*options)
     assert done.returncode == 0, done.stderr
     first = tree(out)
     assert set(first) == {
@@ -360,26 +362,26 @@ def test_importer_writes_the_same_bytes_again(root, upstream):
     stale = out / "probe-operator" / "1.2.0" / "old.example.com" / "old_v1.json"
     stale.parent.mkdir()
     stale.write_text("{}")
-    done = run_importer(root, *options, seed="7")
+    done = run_with_seed(root, "7", *options)
     assert done.returncode == 0, done.stderr
     assert tree(out) == first
     assert not stale.parent.exists()
 
 
-def test_charts_keep_values_and_lose_words(root, upstream):
+def test_charts_keep_values_and_lose_words(upstream):
     """A chart's defaults keep order and values, text stays text, and comments and descriptions go."""
     out = upstream / "schemas"
-    run_importer(root, "--schemas", str(out), "--charts", str(upstream / "charts"))
+    run_importer("--schemas", str(out), "--charts", str(upstream / "charts"))
     values = (out / "charts" / "probe" / "1.2.0.yaml").read_text()
     assert values == "image:\n  tag: v1\n  true: true\nsince: '2020-01-01'\n"
     schema = json.loads((out / "charts" / "probe" / "1.2.0.schema.json").read_text())
     assert schema == {"properties": {"description": {"type": "string"}}}
 
 
-def test_core_types_from_openapi(root, upstream):
+def test_core_types_from_openapi(upstream):
     """A core type is closed, null is allowed where it is optional, and Go's zero values are no defaults."""
     out = upstream / "schemas"
-    run_importer(root, "--schemas", str(out), "--openapi", str(upstream / "openapi"))
+    run_importer("--schemas", str(out), "--openapi", str(upstream / "openapi"))
     schema = json.loads((out / "kubernetes" / "1.35" / "core" / "widget_v1.json").read_text())
     assert schema["properties"]["size"] == {"format": "int32", "type": ["integer", "null"]}
     assert schema["properties"]["metadata"] == {"$ref": "#/definitions/meta.v1.ObjectMeta"}
@@ -398,29 +400,29 @@ def make_pinned(folder: Path, **pin: str) -> Path:
     return source
 
 
-def fetch(root: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def fetch(folder: Path) -> Done:
     """Import what the lock pins."""
     address = (folder / "upstream").as_uri() + "/"
-    return run_importer(root, "--schemas", str(folder / "schemas"), "--upstream", address)
+    return run_importer("--schemas", str(folder / "schemas"), "--upstream", address)
 
 
-def test_a_new_line_in_the_lock_is_enough(root, tmp_path):
+def test_a_new_line_in_the_lock_is_enough(tmp_path):
     """A line without a hash is fetched, and gets its hash; the next run compares with it."""
     source = make_pinned(tmp_path)
-    done = fetch(root, tmp_path)
+    done = fetch(tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "schemas" / "probe" / "1.2.0" / "example.com" / "probe_v1.json").is_file()
     lock = yaml.safe_load((tmp_path / "schemas" / "lock.yaml").read_text())
     (file,) = lock["projects"]["probe"]["1.2.0"]["files"]
     assert file["sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
-    assert fetch(root, tmp_path).returncode == 0
+    assert fetch(tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize("kind", ["sha256", "blob"])
-def test_changed_upstream_files_are_refused(root, tmp_path, kind):
+def test_changed_upstream_files_are_refused(tmp_path, kind):
     """A file that is not what the lock names, by either hash, stops the import."""
     make_pinned(tmp_path, **{kind: "0" * 40})
-    done = fetch(root, tmp_path)
+    done = fetch(tmp_path)
     assert done.returncode != 0
     assert f"probe 1.2.0 crd.yaml: {kind} is" in done.stderr
     assert not (tmp_path / "schemas" / "probe").exists()

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,7 +20,7 @@ from trainyard.labels import OURS
 from trainyard.rules import Rule
 from trainyard.system import files
 from trainyard.system.data import PACKAGE, policy_files
-from trainyard.system.registry import GROUPS
+from trainyard.system.registry import GROUPS, added
 
 TEXTS = ("title", "reason", "fix", "source")
 """What a policy in CEL says of itself in annotations of ours."""
@@ -75,7 +74,7 @@ def modules() -> Iterator[ModuleType]:
             parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
             yield import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
     for group in GROUPS:
-        for entry in entry_points(group=group):
+        for entry in added(group):
             entry.load()
             yield sys.modules[entry.module]
 

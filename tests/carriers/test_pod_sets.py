@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import tries
 from trainyard.carriers import ANY, carrier, carriers
 
 JOB: dict[str, Any] = {
@@ -149,7 +150,7 @@ DAMAGED = [(row, filled(each.pattern, VALUES)) for row in carriers().values() fo
 """Every row, and objects that have something where it looks for templates."""
 
 
-@settings(max_examples=200)
+@settings(max_examples=tries(200))
 @given(data=st.data())
 def test_no_object_is_too_damaged_to_count(data):
     """Whatever an object looks like, its pod sets are counted, in none or more, and their templates are there."""

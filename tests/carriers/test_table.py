@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 import trainyard
 from conftest import ROOT
+from sources import package
 from trainyard.apiserver import Catalog, catalog
 from trainyard.apiserver.webhooks import DEFAULTS
 from trainyard.carriers import ANY, Carrier, carrier, carrier_of, carriers
@@ -197,21 +197,11 @@ MAY = {
 """Modules and folders that name such a field, and why they are no second table."""
 
 
-def strings(module: Path) -> Iterator[str]:
-    """Yield the texts of a module, docstrings left out."""
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    prose = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in prose:
-            yield node.value
-
-
 def test_where_kinds_carry_pods_is_stated_once() -> None:
     """No module beside the table names the fields that lead to pod templates, but for those that are about them."""
     used = set()
-    for module in sorted(PACKAGE.rglob("*.py")):
-        name = module.relative_to(PACKAGE).as_posix()
-        named = sorted({text for text in strings(module) if FIELDS.search(text)})
+    for name, module in package().items():
+        named = sorted({text for text in module.texts if FIELDS.search(text)})
         allowed = {each for each in MAY if name == each or name.startswith(f"{each}/")}
         assert allowed or not named, f"{name} names {named}; read where pods are from trainyard.carriers"
         used |= allowed if named else set()

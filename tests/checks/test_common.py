@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from command import Done
 from conftest import ROOT
+from tool import tool
 from trainyard.apiserver.admission import policies as engine
 from trainyard.apiserver.admission.policies import Decision, Policy, Request, Surroundings
 from trainyard.carriers import ANY, Carrier, Template, carriers
@@ -36,9 +36,9 @@ spec:
 """
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str | Path) -> Done:
     """Run the tool."""
-    return subprocess.run([sys.executable, TOOL, *arguments], capture_output=True, text=True, check=False)
+    return tool(TOOL.name, *arguments)
 
 
 def made(folder: Path, words: str) -> Policy:

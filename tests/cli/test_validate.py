@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
@@ -251,17 +249,3 @@ def test_what_a_secret_holds_is_not_shown(tmp_path, capsys):
     assert "illegal base64 data of 8 characters" in said
     assert "hunter2" not in said
     assert "e7172" not in said
-
-
-def test_validate_leaves_cdk8s_alone():
-    """Judging imports no cdk8s, so it needs no Node."""
-    code = (
-        "import sys, contextlib, io\n"
-        "from trainyard.cli import main\n"
-        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
-        "    main(['validate', '--cluster', 'kind'])\n"
-        "assert 'trainyard.checks.repository' in sys.modules\n"
-        "print(sorted({'cdk8s', 'constructs', 'jsii'} & set(sys.modules)))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n", done.stdout + done.stderr

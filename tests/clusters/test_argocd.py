@@ -180,13 +180,13 @@ def allows(project: dict[str, Any], resource: Resource, namespace: str | None) -
 @pytest.mark.parametrize("team", ["nlp", "vision"])
 def test_projects_allow_what_is_in_their_folders(team):
     """Every object that is rendered can be created by the Application that syncs it."""
-    there = folders(everything_specs(), "test")
+    there, projects = folders(everything_specs(), "test"), of("AppProject")
     for application in of("Application").values():
         found = application.fields["spec"]
         path = found["source"].get("path", "").removeprefix("generated/test/")
         for each in there.get(path, []):
             namespace = None if each.kind in CLUSTER_SCOPED else each.namespace or found["destination"]["namespace"]
-            project = of("AppProject")[found["project"]].fields["spec"]
+            project = projects[found["project"]].fields["spec"]
             assert allows(project, each, namespace), (application.name, each.kind, namespace)
     runs = spec(f"runs-{team}", kind="AppProject")
     for kind in kinds().values():

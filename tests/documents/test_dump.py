@@ -9,6 +9,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from effort import tries
 from trainyard.documents import dump, load
 
 VALUE = {
@@ -203,7 +204,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(VALUES)
 def test_what_is_written_is_read_back(value: Any) -> None:
     """Our reader and PyYAML, which follows YAML 1.1 by the letter, both get the value back."""
@@ -215,7 +216,7 @@ def test_what_is_written_is_read_back(value: Any) -> None:
     assert dump(value) == text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.lists(VALUES.filter(lambda value: value is not None), max_size=3))
 def test_documents_stay_apart_in_a_stream(values: list[Any]) -> None:
     """Texts joined by separators are read as the same documents."""

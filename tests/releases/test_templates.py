@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+
+from command import Done
+from tool import tool
 
 CORE = {
     ("rbac.authorization.k8s.io", "ClusterRole"): "Cluster",
@@ -41,12 +42,9 @@ MADE = {
 }
 
 
-def imported(root: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def imported(folder: Path) -> Done:
     """Import the charts of a folder."""
-    command = [sys.executable, str(root / "tools" / "schemas.py"), "--schemas", str(folder / "schemas")]
-    done = subprocess.run(
-        [*command, "--charts", str(folder / "charts")], capture_output=True, text=True, check=False, cwd=folder
-    )
+    done = tool("schemas.py", "--schemas", folder / "schemas", "--charts", folder / "charts")
     assert done.returncode == 0, done.stderr
     return done
 
@@ -67,14 +65,14 @@ def chart(tmp_path):
 
 
 @pytest.mark.parametrize(("templates", "expected"), MADE.values(), ids=MADE)
-def test_kinds_of_templates(root, chart, tmp_path, templates, expected):
+def test_kinds_of_templates(chart, tmp_path, templates, expected):
     """Whatever some values make counts; what is not known is left out and said."""
     (chart / "templates").mkdir()
     for name, text in templates.items():
         file = chart / "templates" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    done = imported(root, tmp_path)
+    done = imported(tmp_path)
     (entry,) = json.loads((tmp_path / "schemas" / "charts" / "index.json").read_text())["charts"]
     assert entry == {
         "clusterKinds": expected,
@@ -86,30 +84,30 @@ def test_kinds_of_templates(root, chart, tmp_path, templates, expected):
     assert ("PodSecurityPolicy of policy" in done.stdout) is ("PodSecurityPolicy" in str(templates))
 
 
-def test_a_chart_without_templates_keeps_what_is_known(root, chart, tmp_path):
+def test_a_chart_without_templates_keeps_what_is_known(chart, tmp_path):
     """Templates that were not collected this time take nothing away."""
-    imported(root, tmp_path)
+    imported(tmp_path)
     file = tmp_path / "schemas" / "lock.yaml"
     lock = yaml.safe_load(file.read_text())
     assert "clusterKinds" not in lock["charts"]["acme"]["1.2.0"]
     lock["charts"]["acme"]["1.2.0"]["clusterKinds"] = ["/Namespace"]
     file.write_text(yaml.safe_dump(lock))
-    imported(root, tmp_path)
+    imported(tmp_path)
     assert yaml.safe_load(file.read_text())["charts"]["acme"]["1.2.0"]["clusterKinds"] == ["/Namespace"]
 
 
-def test_a_version_is_spelled_as_the_lock_has_it(root, chart, tmp_path):
+def test_a_version_is_spelled_as_the_lock_has_it(chart, tmp_path):
     """A chart that was pulled does not say whether its versions begin with a v; whoever wrote the line does."""
     file = tmp_path / "schemas" / "lock.yaml"
     line = {"project": "acme", "published": "https://charts.acme.example", "version": "v1.2.0"}
     file.write_text(yaml.safe_dump({"charts": {"acme": {"1.2.0": line}}}))
-    imported(root, tmp_path)
+    imported(tmp_path)
     (entry,) = json.loads((tmp_path / "schemas" / "charts" / "index.json").read_text())["charts"]
     assert (entry["repository"], entry["version"]) == ("https://charts.acme.example", "v1.2.0")
 
 
-def test_a_chart_that_is_nowhere_published_is_in_no_index(root, chart, tmp_path):
+def test_a_chart_that_is_nowhere_published_is_in_no_index(chart, tmp_path):
     """Argo CD could not fetch it."""
     (tmp_path / "schemas" / "lock.yaml").unlink()
-    imported(root, tmp_path)
+    imported(tmp_path)
     assert json.loads((tmp_path / "schemas" / "charts" / "index.json").read_text()) == {"charts": []}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import runpy
 import sys
+from functools import cache
 
 import jsonschema
 import pytest
@@ -246,6 +247,7 @@ WRITTEN = {
 }
 
 
+@cache
 def editor_schema(name: str) -> jsonschema.Draft202012Validator:
     """Return a validator of the schema that editors read."""
     schema = json.loads((ROOT / "schemas" / "trainyard" / f"{name}.json").read_text("utf-8"))

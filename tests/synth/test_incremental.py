@@ -281,7 +281,7 @@ def test_a_plugin_that_changes_makes_all_that_is_remembered_old(
     source.write_text("A = 1\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     entry = EntryPoint("own", "ownplugin:A", "trainyard.kinds")
-    monkeypatch.setattr(facts, "entry_points", lambda group: [entry] if group == entry.group else [])
+    monkeypatch.setattr(facts, "added", lambda group: [entry] if group == entry.group else [])
     before = facts.code_key(ROOT, "1")
     assert facts.code_key(ROOT, "1") == before
     source.write_text("A = 22\n")

@@ -24,10 +24,10 @@ def carriers() -> Mapping[tuple[str, str], Carrier]:
 
     The reader of entry points is imported here: judging a file takes it only where the table has no answer.
     """
-    from importlib.metadata import entry_points
+    from trainyard.system.registry import added
 
-    added: list[Carrier] = [entry.load() for entry in entry_points(group="trainyard.carriers")]
-    return {**TABLE, **{(row.group, row.kind): row for row in added if (row.group, row.kind) not in TABLE}}
+    rows: list[Carrier] = [entry.load() for entry in added("trainyard.carriers")]
+    return {**TABLE, **{(row.group, row.kind): row for row in rows if (row.group, row.kind) not in TABLE}}
 
 
 def carrier(group: str, kind: str) -> Carrier | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from importlib.metadata import entry_points
 from importlib.resources.abc import Traversable
 
 from pydantic import ValidationError
@@ -14,6 +13,7 @@ from trainyard.errors import SpecError
 from trainyard.releases.derived import completed
 from trainyard.releases.facts import Facts
 from trainyard.system.data import own
+from trainyard.system.registry import added
 
 
 @cache
@@ -24,7 +24,7 @@ def releases() -> dict[str, Facts]:
     """
     files = resources.files(__package__).iterdir()
     found = {file.name.removesuffix(".yaml"): read(file) for file in files if file.name.endswith(".yaml")}
-    for entry in entry_points(group="trainyard.releases"):
+    for entry in added("trainyard.releases"):
         found[entry.name] = entry.load()
     schemas = own("schemas")
     return {name: completed(name, facts, schemas) for name, facts in sorted(found.items())}

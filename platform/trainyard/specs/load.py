@@ -134,7 +134,7 @@ class Loading:
         small = self.small | job_files.named_as_files(yaml)
         written, self.rest, wrong = job_files.jobs(yaml, small)
         programs, off = job_files.programs((p for p in places if p.is_python and p.path not in small), teams)
-        made, failed = python_jobs.run(self.root, programs)
+        made, failed = python_jobs.run(programs, [self.bytes(place.path) for place in programs])
         jobs, twice = job_files.once([*written, *made])
         sizes = {f"{JOBS}/{file.path}": file.stat.st_size for file in listed if file.regular}
         filled, missing = contents.fill(jobs, sizes, self.bytes)

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from trainyard.findings import Finding, Location, ObjectRef, Severity
 from trainyard.system import cache, files
 from trainyard.system.data import PACKAGE, own, policy_files, schemas_dir
-from trainyard.system.registry import GROUPS
+from trainyard.system.registry import GROUPS, added
 from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS
 
 FORMAT = "1"
@@ -184,7 +183,7 @@ def code_key(root: Path, version: str) -> str:
     """
     parts = [version, sys.version]
     parts += (part for part in stamps(PACKAGE) if not part.startswith("data/"))
-    plugins = [entry for group in PLUGINS for entry in entry_points(group=group)]
+    plugins = [entry for group in PLUGINS for entry in added(group)]
     parts += [f"{entry.value} {entry.dist.version if entry.dist else ''}" for entry in plugins]
     for name in sorted({entry.module.partition(".")[0] for entry in plugins} - {PACKAGE.name}):
         spec = find_spec(name)

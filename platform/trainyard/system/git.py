@@ -48,6 +48,16 @@ class Git:
             return None
         return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
 
+    def commits(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the commits of references, by their full names: of those that exist, asked for at once."""
+        asked = [name for name in dict.fromkeys(names) if "\n" not in name]
+        lines = "".join(f"{name}^{{commit}}\n" for name in asked)
+        done = self.call(
+            "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=lines.encode("utf-8", "surrogateescape")
+        )
+        answers = zip(asked, done.out.decode("utf-8", "surrogateescape").splitlines(), strict=False)
+        return {name: answer.split()[1] for name, answer in answers if answer.startswith("commit ")}
+
     def head(self) -> str | None:
         """Return the commit at hand, or None before the first one."""
         return self.commit("HEAD")
@@ -88,6 +98,14 @@ class Git:
         """Return the id of a file or folder of ours in a commit, or None where it is not there."""
         full = f"{self.prefix}{path}".rstrip("/")
         return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}:{full}")
+
+    def object_ids(self, commit: str, *paths: str) -> list[str | None]:
+        """Return the ids of files or folders of ours in a commit, asked for at once; None for what is not there."""
+        wanted = [f"{self.prefix}{path}" for path in paths]
+        answer = self.ask("ls-tree", "-z", "--full-tree", "--", commit, *wanted) or ""
+        entries = (record.partition("\t") for record in answer.split("\0"))
+        found = {path: about.split()[2] for about, _, path in entries if path}
+        return [found.get(path) for path in wanted]
 
     def listing(self, tree: str) -> dict[str, str]:
         """Return every plain file of a folder, given by its object id: path below the folder -> object id."""

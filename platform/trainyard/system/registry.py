@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from types import ModuleType
 from typing import Any
 
@@ -23,9 +24,21 @@ def registered(package: ModuleType, attribute: str, kind: type[Any], *, group: s
         value = getattr(module, attribute, None)
         if isinstance(value, kind):
             found[str(getattr(value, "name", module.__name__))] = value
-    for entry in entry_points(group=group):
+    for entry in added(group):
         found[entry.name] = entry.load()
     return dict(sorted(found.items()))
+
+
+def added(group: str) -> EntryPoints:
+    """Return the entry points of a group."""
+    found: EntryPoints = installed().select(group=group)
+    return found
+
+
+@cache
+def installed() -> Any:
+    """Return the entry points of all installed packages, which are looked through once in a process."""
+    return entry_points()
 
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:

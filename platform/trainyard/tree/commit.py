@@ -22,7 +22,8 @@ def base_commit(git: Git, ref: str | None = None, *, revision: str = "main", wri
 
     Raises ToolError where the commit cannot be told or was not fetched.
     """
-    head = git.head()
+    known = git.commits(("HEAD", "MERGE_HEAD"))
+    head, merging = known.get("HEAD"), known.get("MERGE_HEAD")
     if ref is not None:
         target = git.commit(ref)
         if target is None:
@@ -33,10 +34,9 @@ def base_commit(git: Git, ref: str | None = None, *, revision: str = "main", wri
     elif head is None:
         return None
     else:
-        ref = default_branch(git, revision)
-        target, named = git.commit(ref), ref
-    merging = git.commit("MERGE_HEAD")
-    found = target and git.merge_base(target, head, *([merging] if merging else []))
+        ref, target = default_branch(git, revision)
+        named = ref
+    found = head if target == head else git.merge_base(target, head, *([merging] if merging else []))
     if not found:
         raise ToolError(f"HEAD and {ref} have no common commit here{_hint(git)}")
     if found != head or not is_at(git, named) or writing or git.changed():
@@ -44,23 +44,25 @@ def base_commit(git: Git, ref: str | None = None, *, revision: str = "main", wri
     return git.first_parent(head)
 
 
-def default_branch(git: Git, revision: str) -> str:
-    """Return the full name of the default branch: the remote's where there is one, else the local one.
+def default_branch(git: Git, revision: str) -> tuple[str, str]:
+    """Return the full name and the commit of the default branch: the remote's where there is one, else the local one.
 
     `revision` is what Argo CD syncs. Raises ToolError where several branches could be meant.
     """
     remotes = (git.ask("remote") or "").split()
     remote = "origin" if "origin" in remotes or not remotes else remotes[0]
     names = dict.fromkeys((revision, *BRANCHES))
-    known = git.ask("symbolic-ref", "--quiet", f"refs/remotes/{remote}/HEAD")
-    candidates = [known] if known else []
-    candidates += [f"refs/remotes/{remote}/{name}" for name in names] + [f"refs/heads/{name}" for name in names]
+    pointer = f"refs/remotes/{remote}/HEAD"
+    candidates = [f"refs/remotes/{remote}/{name}" for name in names] + [f"refs/heads/{name}" for name in names]
+    known = git.commits([pointer, *candidates])
+    if pointer in known and (target := git.ask("symbolic-ref", "--quiet", pointer)):
+        return target, known[pointer]
     for candidate in candidates:
-        if git.commit(candidate):
-            return candidate
+        if candidate in known:
+            return candidate, known[candidate]
     local = git.branches("refs/heads")
-    if len(local) == 1 and not git.branches("refs/remotes"):
-        return local[0]
+    if len(local) == 1 and not git.branches("refs/remotes") and (commit := git.commit(local[0])):
+        return local[0], commit
     raise ToolError("cannot tell the default branch; say what to compare with: --base REF")
 
 

@@ -85,9 +85,8 @@ def from_git(git: Git, commit: str | None, store: Cache | None = None) -> Snapsh
     """Read the snapshot of a commit; of none there is nothing before the change."""
     if commit is None:
         return Snapshot(algorithm=git.algorithm)
-    tree = git.object_id(commit, GENERATED)
+    tree, repository = git.object_ids(commit, GENERATED, SETTINGS)
     found = listing(git, tree, store) if tree else {}
-    repository = git.object_id(commit, SETTINGS)
     live = settings(next(git.read([repository])))[0] if repository else False
     ledgers, broken = read_ledgers(found, git.read, store)
     return Snapshot(found, ledgers, live, git.read, git.algorithm, commit, findings=unreadable(broken))

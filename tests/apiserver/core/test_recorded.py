@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from apiserver.core_objects import changed, judged, spelled
+from trainyard.apiserver import Problem
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "core"
 FILES = ("created", "updated", "definitions")
@@ -36,6 +37,17 @@ def bases() -> dict[str, Any]:
     return {row["name"]: row["object"] for row in read("bases")}
 
 
+@cache
+def recorded(file: str) -> list[tuple[dict[str, Any], list[Problem]]]:
+    """Return the recorded cases of a file, each with what we say of it."""
+    found = []
+    for row in read(file):
+        base = bases()[row["base"]]
+        old = base if file == "updated" else None
+        found.append((row, judged(changed(base, row["change"]), kubernetes=row["kubernetes"], old=old)))
+    return found
+
+
 def is_related(mine: str, theirs: str) -> bool:
     """Whether two fields are the same, or one holds the other."""
     return mine == theirs or any(
@@ -46,12 +58,9 @@ def is_related(mine: str, theirs: str) -> bool:
 @pytest.mark.parametrize("file", FILES)
 def test_verdicts_are_the_servers(file: str) -> None:
     """Almost every recorded verdict is ours as well, and no kind has more than one that is not."""
-    rows, wrong = read(file), Counter[str]()
+    rows, wrong = recorded(file), Counter[str]()
     notes = []
-    for row in rows:
-        base = bases()[row["base"]]
-        old = base if file == "updated" else None
-        problems = judged(changed(base, row["change"]), kubernetes=row["kubernetes"], old=old)
+    for row, problems in rows:
         if row["valid"] == bool(problems):
             wrong[row["base"]] += 1
             notes.append(f"{row['base']} {row['change']}: {problems[:1] or 'accepted'}")
@@ -62,11 +71,8 @@ def test_verdicts_are_the_servers(file: str) -> None:
 @pytest.mark.parametrize("file", FILES)
 def test_problems_stand_where_the_server_sees_them(file: str) -> None:
     """A refusal names a field that the server names too, or one that holds it or is in it."""
-    for row in read(file):
+    for row, problems in recorded(file):
         if "at" in row:
-            base = bases()[row["base"]]
-            old = base if file == "updated" else None
-            problems = judged(changed(base, row["change"]), kubernetes=row["kubernetes"], old=old)
             fields = [spelled(problem.path) for problem in problems]
             assert any(is_related(mine, theirs) for mine in fields for theirs in row["at"]), (row, fields)
 
@@ -80,8 +86,8 @@ def test_recorded_objects_pass() -> None:
 
 def test_every_problem_can_be_traced() -> None:
     """Every problem has a rule of its layer, a short sentence, and the upstream file it restates."""
-    for row in read("created"):
-        for problem in judged(changed(bases()[row["base"]], row["change"]), kubernetes=row["kubernetes"]):
+    for _, problems in recorded("created"):
+        for problem in problems:
             assert problem.rule.split("/")[0] in {"core", "meta", "update"}
             assert re.fullmatch(r"[^\n]*[^\n.]", problem.message), problem
             assert re.search(r" v\d+\.\d+\.\d+ ", problem.source), problem

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from random import Random
 from typing import Any
 
 from apiserver import core_objects as objects
 from apiserver.core_objects import judged
+from effort import tries
+from trainyard.apiserver.schema.defaults import copied
 
 ODD: tuple[Any, ...] = (
     *(None, 0, 1, -1, 1.5, True, False, "", " ", "x", [], {}, [None], [[]], [{}], {"a": None}, {"a": {}}, ["a", 1]),
@@ -29,17 +30,17 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 def damaged(random: Random, base: dict[str, Any]) -> dict[str, Any]:
     """Return a copy with one to four values of any type."""
-    value = copy.deepcopy(base)
+    value = copied(base)
     for _ in range(random.choice((1, 1, 2, 4))):
         owner, key = random.choice(places(value))
         if key not in {"kind", "apiVersion"}:
-            owner[key] = copy.deepcopy(random.choice(ODD))
+            owner[key] = copied(random.choice(ODD))
     return value
 
 
 def test_damaged_objects() -> None:
     """Objects damaged at random are judged, alone and as a change of what was whole, and the other way."""
-    for seed in range(3000):
+    for seed in range(tries(3000)):
         random = Random(seed)
         base = random.choice(KINDS)
         value = damaged(random, base)

@@ -12,7 +12,9 @@ import pytest
 
 from conftest import ROOT
 from trainyard.apiserver import Kind, Rulebook, catalog
+from trainyard.apiserver.catalog.served import from_index
 from trainyard.apiserver.validations.kept import LIMIT_BYTES, code, open_for
+from trainyard.checks.result import Result
 from trainyard.checks.validate import strangers
 from trainyard.system import cache, files
 from trainyard.system.cache import Cache
@@ -39,11 +41,17 @@ UNNEEDED = (
 )
 
 
+def judged(rulebook: Rulebook | None = None) -> Result:
+    """Judge one ResourceFlavor as a process does that has compiled nothing yet."""
+    from_index.cache_clear()
+    return strangers(INPUTS, ROOT / "schemas", rulebook=rulebook)
+
+
 @pytest.fixture
 def kept(tmp_path):
     """A folder with the rules that judging one ResourceFlavor takes."""
     store = Cache(tmp_path / "trainyard" / "rules")
-    strangers(INPUTS, ROOT / "schemas", rulebook=Rulebook(store))
+    judged(Rulebook(store))
     return store
 
 
@@ -65,8 +73,8 @@ def test_kept_rules_judge_alike(kept):
     """A verdict from kept rules is that of compiled ones, word for word."""
     assert entry(kept).exists()
     warm = Rulebook(kept)
-    result = strangers(INPUTS, ROOT / "schemas", rulebook=warm)
-    assert result == strangers(INPUTS, ROOT / "schemas")
+    result = judged(warm)
+    assert result == judged()
     assert {each.rule for each in result.findings} >= {"cel/rule"}
     assert not any(found.shared.changed for found in warm.trees.values() if found)
 
@@ -102,8 +110,8 @@ def test_a_wrong_entry_is_compiled_and_kept_again(kept, damage):
     good = kept.get(name)
     assert good is not None
     kept.put(name, damage(json.loads(good)))
-    result = strangers(INPUTS, ROOT / "schemas", rulebook=Rulebook(kept))
-    assert result == strangers(INPUTS, ROOT / "schemas")
+    result = judged(Rulebook(kept))
+    assert result == judged()
     assert kept.get(name) == good
 
 
@@ -136,4 +144,4 @@ def test_the_folder_is_private(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert cache.private("rules") is None
-    assert strangers(INPUTS, ROOT / "schemas", rulebook=Rulebook(None)).objects
+    assert judged(Rulebook(None)).objects

@@ -7,7 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +76,9 @@ class Kind:
         return self.source == other.source
 
 
+@lru_cache(maxsize=128)
 def from_index(shelf: Shelf, choice: Choice) -> Mapping[tuple[str, str], dict[str, Kind]]:
-    """Return the kinds of one release by group and kind, from its index alone."""
+    """Return the kinds of one release by group and kind, from its index alone; clusters of one release share them."""
     folder = shelf.folder / choice.project / choice.release
     kinds: dict[tuple[str, str], dict[str, Kind]] = defaultdict(dict)
     for entry in shelf.index(choice.project, choice.release):

@@ -46,10 +46,10 @@ class Rulebook:
         """Write what was compiled since it was read; what cannot be written is compiled again next time."""
         if self.cache is None:
             return
-        for (kind, minor), tree in self.trees.items():
-            if tree is not None and tree.shared.changed:
-                tree.shared.changed = False
-                self.cache.put(self._name(kind, minor), json.dumps(tree.kept(minor), separators=(",", ":")).encode())
+        changed = {key: tree for key, tree in self.trees.items() if tree is not None and tree.shared.changed}
+        for (kind, minor), tree in changed.items():
+            tree.shared.changed = False
+            self.cache.put(self._name(kind, minor), json.dumps(tree.kept(minor), separators=(",", ":")).encode())
 
     def _kept(self, kind: Kind, minor: int) -> Node | None:
         data = None if self.cache is None else self.cache.get(self._name(kind, minor))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_network
+from itertools import pairwise
 from typing import Annotated, Any
 
 from pydantic import (
@@ -31,9 +35,25 @@ JOB_NAME = re.compile(r"[a-z][-a-z0-9]*")
 class Spec(BaseModel):
     """A frozen model that refuses unknown fields and is written in camelCase."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Give editors what stands below each field; pydantic would read the sources at every start of a command."""
+        found = handler(schema)
+        fields = handler.resolve_ref_schema(found)["properties"]
+        for name, text in docstrings(cls):
+            fields[cls.model_fields[name].alias]["description"] = text
+        return found
+
+
+def docstrings(model: type[Spec]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a model's own that have a text below them, each with its text."""
+    (body,) = ast.parse(inspect.getsource(model)).body
+    assert isinstance(body, ast.ClassDef)
+    for field, below in pairwise(body.body):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(below, ast.Expr):
+            yield field.target.id, inspect.cleandoc(ast.literal_eval(below.value))
 
 
 def wrong(rule: str, message: str) -> PydanticCustomError:

@@ -18,7 +18,6 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -47,34 +46,34 @@ def main() -> None:
     """Answer each program of the list on standard input with one line of JSON."""
     programs = json.load(sys.stdin)
     for program in programs:
-        found = forked(program["path"], program["file"])
+        found = forked(program["text"].encode("latin-1"), program["file"])
         sys.stdout.write(json.dumps({"file": program["file"], **found}) + "\n")
         sys.stdout.flush()
 
 
-def forked(path: str, file: str) -> Answer:
+def forked(text: bytes, file: str) -> Answer:
     """Run one program in a fork and return its answer, or why there is none."""
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(out)
         try:
-            answer(path, file, into)
+            answer(text, file, into)
         finally:
             os._exit(0)
     os.close(into)
-    text = received(out)
-    if text is None:
+    said = received(out)
+    if said is None:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    return answered(text, status)
+    return answered(said, status)
 
 
-def answer(path: str, file: str, into: int) -> None:
+def answer(text: bytes, file: str, into: int) -> None:
     """Run a program and write its answer into a pipe, which is opened before opening is refused."""
     with os.fdopen(into, "wb") as pipe:
         try:
-            found = limited(path, file)
+            found = limited(text, file)
         except MemoryError:
             found = failed(f"program needs more than {MEMORY_BYTES >> 20} MiB of memory; make fewer jobs")
         pipe.write(json.dumps(found).encode())
@@ -111,9 +110,8 @@ def failed(message: str, line: int = 1) -> Answer:
     return {"problems": [{"rule": "python-error", "message": message, "line": line}]}
 
 
-def limited(path: str, file: str) -> Answer:
+def limited(text: bytes, file: str) -> Answer:
     """Run a program with limits on time, memory and files; its output goes nowhere."""
-    text = Path(path).read_bytes()
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,23 +29,12 @@ SECONDS_EACH = 25
 """Longest that one program may take, with its start; the other process stops it earlier."""
 
 
-def run(root: Path, places: Sequence[Place]) -> tuple[list[JobFile], list[Finding]]:
-    """Run the programs and return their jobs, and what is wrong with them.
-
-    The other process has no environment but a fixed hash seed, and no folder of the user's on its path: what Python's
-    `-I` gives, which would ignore the seed.
-    """
+def run(places: Sequence[Place], texts: Sequence[bytes]) -> tuple[list[JobFile], list[Finding]]:
+    """Run programs, given by their places and texts, and return their jobs, and what is wrong with them."""
     if not places:
         return [], []
-    programs = [{"path": str((root / place.path).resolve()), "file": place.path} for place in places]
     try:
-        done = process.run(
-            [sys.executable, "-s", "-P", "-B", "-c", START, str(PACKAGES)],
-            cwd=root,
-            stdin=json.dumps(programs).encode(),
-            env={"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"},
-            timeout_seconds=SECONDS_EACH * len(programs),
-        )
+        done = ran(tuple((place.path, text) for place, text in zip(places, texts, strict=True)))
     except ToolError as error:
         return [], [problem("python-error", place.path, f"program could not be run: {error}") for place in places]
     answers = {answer["file"]: answer for answer in map(json.loads, done.out.decode().splitlines())}
@@ -58,6 +48,23 @@ def run(root: Path, places: Sequence[Place]) -> tuple[list[JobFile], list[Findin
             findings += wrong
             jobs += [job] if job else []
     return jobs, findings
+
+
+@lru_cache(maxsize=16)
+def ran(programs: tuple[tuple[str, bytes], ...]) -> process.Completed:
+    """Return what the other process says of programs; a command that reads a repository twice runs them once.
+
+    It has no environment but a fixed hash seed, no folder of the user's on its path, and is told texts, not files:
+    what Python's `-I` gives, which would ignore the seed, and jobs that depend on the text alone.
+    """
+    told = [{"file": file, "text": text.decode("latin-1")} for file, text in programs]
+    return process.run(
+        [sys.executable, "-s", "-P", "-B", "-c", START, str(PACKAGES)],
+        cwd=PACKAGES,
+        stdin=json.dumps(told).encode(),
+        env={"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"},
+        timeout_seconds=SECONDS_EACH * len(programs),
+    )
 
 
 def failures(place: Place, listed: Iterable[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -54,23 +54,25 @@ def check(value: Mapping[str, Any], kinds: Iterable[Kind], *, minor: int) -> lis
     if not found:
         served = list(kinds)
         params = params_type(policy, served)
-        found = common(
-            [
-                issues_of(load(value, minor=minor, object_type=type_of(kind), params_type=params))
-                for kind in matched(policy, served)
-            ]
-        )
+        types = map(type_of, matched(policy, served))
+        found = common(issues_of(load(value, minor=minor, object_type=each, params_type=params)) for each in types)
     return [TypeIssue(path, issue.message) for (path, _), issue in found.items() if issue is not None]
 
 
-def common(found: list[Places]) -> Places:
-    """Return what is an issue with every kind, in the words of a kind that has a near miss."""
-    union: Places = {}
-    for places in found:
-        for key, issue in places.items():
-            if issue is not None and (key not in union or "did you mean" in issue.message):
-                union[key] = issue
-    return {key: issue for key, issue in union.items() if all(key in each for each in found)}
+def common(places: Iterable[Places]) -> Places:
+    """Return what is an issue with every kind, in the words of a kind that has a near miss; stop where nothing is."""
+    rest = iter(places)
+    found = dict(next(rest, {}))
+    while found and (each := next(rest, None)) is not None:
+        found = {key: nearer(issue, each[key]) for key, issue in found.items() if key in each}
+    return found
+
+
+def nearer(known: Issue | None, other: Issue | None) -> Issue | None:
+    """Return the issue of two kinds that says more: one with a near miss, else the one that was known first."""
+    if other is None or (known is not None and "did you mean" not in other.message):
+        return known
+    return other
 
 
 def issues_of(policy: Policy) -> Places:
