@@ -10,6 +10,7 @@ READY := .venv/.ready
 KUBECONFORM := .tools/bin/kubeconform
 T ?= tests
 WORKERS ?= auto
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,10 +37,10 @@ plan: setup ## say what this branch starts, stops and replaces
 	$(RUN) plan $(ARGS)
 
 test: setup ## run all tests (one file: make test T=tests/test_x.py)
-	$(BIN)/python -m pytest -n $(WORKERS) $(T) $(ARGS)
+	$(PYTEST) $(T) $(ARGS)
 
 test-unit: setup ## run the tests that take seconds
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow and not cluster and not argocd' $(T) $(ARGS)
+	$(PYTEST) -m 'not slow and not cluster and not argocd' $(T) $(ARGS)
 
 lint: $(READY) ## ruff, mypy, import-linter
 	$(BIN)/ruff check .
@@ -56,7 +57,7 @@ check: setup lint test ## everything that CI runs
 	$(RUN) validate
 
 update: setup ## rewrite golden files; read the diff before you commit it
-	$(BIN)/python -m pytest -n $(WORKERS) $(T) --update
+	$(PYTEST) $(T) --update
 
 schemas: setup ## import API types (from upstream, or FROM=a folder of CRD files)
 	$(BIN)/python tools/schemas.py $(if $(FROM),--from $(FROM)) $(ARGS)

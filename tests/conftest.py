@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the caches of a session in a folder of its own, which its processes share and nobody else sees.
 
+    Those of pip and Go stay the user's: what they download and compile is nothing that is tested here.
     Where slow tests are left out, tests by chance try less.
     """
     if "not slow" in config.option.markexpr:
@@ -41,6 +42,9 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     settings.load_profile("any-machine")
     if "PYTEST_XDIST_WORKER" not in os.environ:
+        own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        os.environ.setdefault("GOCACHE", str(own / "go-build"))
+        os.environ.setdefault("PIP_CACHE_DIR", str(own / "pip"))
         folder = tempfile.mkdtemp(prefix="trainyard-tests-")
         os.environ["XDG_CACHE_HOME"] = folder
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
