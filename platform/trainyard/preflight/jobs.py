@@ -95,7 +95,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += limits.check(resolved)
     findings += checkpoints.check(resolved)
     findings += ceiling.check(resolved)
-    findings += size.check_room(resolved)
+    findings += size.check_pods(resolved)
     findings += (finding for role in roles for finding in limits.check_numa(resolved, role))
     findings += carrier.check(resolved)
     return resolved, findings
