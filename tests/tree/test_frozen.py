@@ -130,6 +130,16 @@ def test_a_stricter_rule_beside_another_change_of_the_cluster_is_a_warning(repo:
     assert [each.frozen for each in found] == [True]
 
 
+def test_a_job_that_breaks_another_one_is_an_error_at_its_file(repo: Repo) -> None:
+    """A job takes the file of one that runs for a small file of its own: that one would be no job any more."""
+    write_repository(repo.root, jobs=jobs("nlp/new", "ads/other"))
+    path = repo.root / "jobs/nlp/new.yaml"
+    path.write_text(path.read_text() + "files: [{source: train.yaml, mountPath: /etc/a}]\n")
+    (found,) = [each for each in synth(repo) if each.rule == "spec/job-as-file"]
+    assert (str(found.location), found.frozen, found.is_error) == ("jobs/nlp/new.yaml:1:1", False, True)
+    assert found.message.startswith(f"this change breaks {run_of(repo)}: ")
+
+
 def test_an_edited_job_has_to_follow_the_stricter_rule(repo: Repo) -> None:
     """Whoever touches the file mends it."""
     older_job(repo)

@@ -103,14 +103,20 @@ class Frozen:
         return (folder.rpartition("/")[2],) if same else ()
 
     def stands(self, finding: Finding) -> bool:
-        """Say whether a finding must have stood at the base: a job's follows from its file and from the platform's."""
-        return finding.location.file.startswith(f"{JOBS}/") and not any(map(is_shared, self.changed))
+        """Say whether a finding must have stood at the base.
+
+        What is found of a job follows from its file, from the platform's, and from other files of its team.
+        """
+        team, _, _ = finding.location.file.rpartition("/")
+        near = (is_shared(path) or path.startswith(f"{team}/") for path in self.changed)
+        return finding.location.file.startswith(f"{JOBS}/") and not any(near)
 
     def placed(self, finding: Finding, runs: Sequence[str], known: Collection[Key]) -> Finding:
         """Return an error on frozen runs as it weighs in this change, given what is found at the base."""
         if self.stands(finding) or key(finding) in known:
             return replace(finding, severity=Severity.WARNING, frozen=True)
-        causes = sorted(self.changed, key=lambda path: (not is_shared(path), path))
+        team, _, _ = finding.location.file.rpartition("/")
+        causes = sorted(self.changed, key=lambda path: (not is_shared(path), not path.startswith(f"{team}/"), path))
         if not causes:
             return finding
         message = f"this change breaks {' and '.join(runs)}: {finding.message}"
