@@ -140,6 +140,31 @@ def test_a_job_that_breaks_another_one_is_an_error_at_its_file(repo: Repo) -> No
     assert found.message.startswith(f"this change breaks {run_of(repo)}: ")
 
 
+SWEEP = f"""from trainyard.specs import Job
+
+def jobs():
+    for nodes in (1, 2):
+        yield f"sweep-{{nodes}}", Job.model_validate({{**{JOB!r}, "nodes": nodes}})
+"""
+
+
+def test_of_a_program_s_runs_a_finding_names_its_own(repo: Repo) -> None:
+    """One of two jobs needs more than is left: the other run is not said to break."""
+    repo.git("switch", "-q", "main")
+    write_repository(repo.root, jobs=jobs(), teams={"nlp": {**TEAM, "python": True}})
+    repo.put("jobs/nlp/sweep.py", SWEEP)
+    assert synth(repo) == ()
+    repo.commit()
+    repo.git("switch", "-qC", "work")
+    queue = {**CLUSTER["queues"]["research"], "nominalQuota": {"gpu": {"gpus": 8}, "cpu": {"nodes": 4}}}
+    clusters = {"test": {**CLUSTER, "queues": {"research": queue}}}
+    write_repository(repo.root, jobs=jobs(), teams={"nlp": {**TEAM, "python": True}}, clusters=clusters)
+    found = [each for each in errors(synth(repo)) if "sweep" in each]
+    assert len(found) == 1
+    assert "in job 'sweep-2', job needs 16 nvidia.com/gpu" in found[0]
+    assert "sweep-1" not in found[0]
+
+
 def test_an_edited_job_has_to_follow_the_stricter_rule(repo: Repo) -> None:
     """Whoever touches the file mends it."""
     older_job(repo)
