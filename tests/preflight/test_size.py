@@ -74,7 +74,6 @@ CROWDED = {
     "an init container that no node can take": (
         {
             **ON_CPUS,
-            "memory_per_node": "8Gi",
             "init_containers": [{"name": "a", "resources": {"limits": {"memory": "1Ti"}}}],
         },
         "containers and the training one ask for 1Ti memory, but pool 'cpu' has 56Gi a node for pods; lower them",

@@ -11,8 +11,8 @@ from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
-from trainyard.sizing import RoleSize, RoleSpec, pod_requests, quota
-from trainyard.sizing.companions import total
+from trainyard.sizing import WORKER, RoleSize, RoleSpec, pod_requests, quota, resources
+from trainyard.sizing.companions import companions, total
 from trainyard.sizing.node import available, binary
 from trainyard.sizing.roles import number
 from trainyard.specs.sources import Source
@@ -138,13 +138,16 @@ class Pods:
     """What one pod asks for, with the job's own containers."""
     trainer: Mapping[str, Decimal]
     """What its training container alone asks for."""
+    running: Mapping[str, Decimal]
+    """What the containers that run together ask for."""
     node: Mapping[str, Fraction]
 
     @classmethod
     def of(cls, run: Resolved, role: RoleSpec, sized: RoleSize) -> Pods:
         """Return the pods of a role as they are rendered."""
-        node = quota.per_node(run.run.cluster, role.pool_name)
-        return cls(role, pod_requests(run.run.job, sized), total([sized.requests()]), node)
+        node, alone = quota.per_node(run.run.cluster, role.pool_name), sized.requests()
+        own = map(resources, companions(run.run.job) if role.name == WORKER else ())
+        return cls(role, pod_requests(run.run.job, sized), total([alone]), total([alone, *own]), node)
 
     def fit(self, asks: Mapping[str, Decimal]) -> int:
         """Return how many pods that ask for this a node can hold."""
@@ -159,7 +162,8 @@ def too_wide(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
     """
     for each in pods:
         derived = {"cpu": each.role.cpus is None, "memory": each.role.memory is None}
-        wide = [name for name, has in each.node.items() if each.asks.get(name, 0) > has and not derived.get(name)]
+        said = {name for name, has in each.node.items() if derived.get(name) and each.running.get(name, 0) > has}
+        wide = [name for name, has in each.node.items() if each.asks.get(name, 0) > has and name not in said]
         if wide and each.fit(each.trainer):
             name = wide[0]
             asks, has = shown(name, each.asks[name]), shown(name, each.node[name])
