@@ -15,7 +15,10 @@ def test_one_rule_is_told_whole() -> None:
     done = call(ROOT, "rule", "numa-policy-fit")
     lines = done.stdout.splitlines()
     assert done.returncode == 0
-    assert lines[0] == "numa-policy-fit: A pod fits one NUMA node where the kubelet keeps pods on one."
+    assert (
+        lines[0]
+        == "numa-policy-fit: A pod fits the NUMA nodes on which the kubelet keeps it: those of its GPUs, or one."
+    )
     assert [line.split(":")[0].strip() for line in lines[1:-1]] == ["why", "fix", "source", "declared in"]
     assert lines[-2:] == ["  declared in: trainyard.preflight.limits", "  error; it cannot be waived"]
 

@@ -30,3 +30,32 @@ def test_a_queue_that_can_never_hold_the_job(queue, job, said):
     found = check_run(make_run(cluster=cluster(queues=queues), nodes=2, gpus_per_node=8, **{"kind": "Job", **job}))[1]
     assert [each.rule for each in found] == ([] if said is None else ["kq-max-quota"])
     assert all(said in each.message and len(each.message.split()) <= 20 for each in found)
+
+
+CPUS = {"pool": "cpu", "gpus_per_node": 0, "kind": "Job", "nodes": 2, "cpus_per_node": 7, "memory_per_node": "8Gi"}
+PODS = {
+    "as much as there is": ({"cpus": 14, "memory": "16Gi"}, {}, None),
+    "containers beside": ({"cpus": 14, "memory": "64Gi"}, {"containers": [{"name": "a"}]}, "14.2 cpu"),
+    "an init container": (
+        {"cpus": 14, "memory": "64Gi"},
+        {"init_containers": [{"name": "a", "resources": {"limits": {"memory": "33Gi"}}}]},
+        "66Gi memory",
+    ),
+    "disk": ({"nodes": 1}, {"cpus_per_node": 1, "memory_per_node": "1Gi", "scratch": "100Gi"}, "ephemeral-storage"),
+}
+
+
+@pytest.mark.parametrize(("quota", "job", "said"), PODS.values(), ids=PODS)
+def test_a_queue_holds_whole_pods(quota, job, said):
+    """Kueue counts every container of a pod and every resource that the queue covers, disk too."""
+    queues = {"research": {"teams": ["nlp"], "nominalQuota": {"cpu": quota}}}
+    found = check_run(make_run(cluster=cluster(queues=queues), **{**CPUS, **job}))[1]
+    assert [each.rule for each in found] == ([] if said is None else ["kq-max-quota"])
+    assert all(said in each.message and len(each.message.split()) <= 20 for each in found)
+
+
+def test_mpi_fills_its_quota():
+    """The pod that starts the ranks is among what the queue holds: the workers leave it disk as well."""
+    queues = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}
+    run = make_run(cluster=cluster(queues=queues), kind="MPIJob", launcher="mpirun", nodes=4, gpus_per_node=8)
+    assert check_run(run)[1] == []

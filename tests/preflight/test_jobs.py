@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from make import make_cluster, make_job_file, make_specs
+from make import make_cluster, make_job_file, make_specs, make_team
 from trainyard.preflight import jobs
 
 PLAIN = {"kueue": {"version": "0.19.2"}}
@@ -142,6 +142,30 @@ def test_a_retired_job_is_not_checked(job, kind):
     """Nothing of it is rendered, so that whatever it names may be gone; its run is known where it can be."""
     resolved, findings = outcome(retired=True, **job)
     assert (resolved and resolved.kind.name, findings) == (kind, [])
+
+
+ALONE = {
+    "one worker": ({"nodes": 1}, []),
+    "two": ({"nodes": 2}, ["spec/volume-access"]),
+    "one, and a launcher that mounts nothing": (
+        {"nodes": 1, "launcher": "mpirun", "roles": {"launcher": {"memoryPerNode": "4Gi"}}},
+        [],
+    ),
+    "one, and a server that does": (
+        {"nodes": 1, "launcher": "tensorflow", "roles": {"ps": {"pool": "cpu"}, "chief": {"pool": "cpu"}}},
+        ["spec/volume-access"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("job", "rules"), ALONE.values(), ids=ALONE)
+def test_a_volume_of_one_node_is_mounted_by_one_pod(job, rules):
+    """Those that train mount it, whether the job writes them or its launcher implies them."""
+    operators = {"jobset": {"version": "0.12.0"}, "mpi-operator": {"version": "0.8.0", "managed": False}}
+    team = make_team(volumes={"own": {"storage": "local", "size": "1Ti"}})
+    file = make_job_file(data=[{"volume": "own", "mountPath": "/own"}], **job)
+    specs = make_specs(file, clusters={"test": make_cluster(operators=operators)}, teams={"nlp": team})
+    assert [finding.rule for finding in jobs.check(specs, file)[1]] == rules
 
 
 MISSING = {

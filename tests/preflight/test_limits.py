@@ -36,7 +36,7 @@ WRONG = {
     ),
     "more scratch than disk": (
         {"scratch": "3Ti"},
-        ["scratch is 3Ti, but pool 'gpu' has 800Gi a node for pods; lower it"],
+        ["scratch is 3Ti, but pool 'gpu' has 790Gi a node for it; lower it"],
     ),
     "containers that take all": (
         BIG,
@@ -98,6 +98,17 @@ NUMA_WRONG = {
         {**PINNED, "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}},
         {"cpus_per_node": 7},
         ["cpusPerNode is 7, but pool 'gpu' gives whole cores of 2 CPUs; ask for 8"],
+    ),
+    "CPUs beyond the socket of the GPUs": (
+        PINNED,
+        {"gpus_per_node": 4, "cpus_per_node": 31},
+        ["cpusPerNode is 31, but pool 'gpu' keeps a pod on its GPUs' NUMA nodes, which have 30; lower it"],
+    ),
+    "all CPUs of the socket of two GPUs": (PINNED, {"gpus_per_node": 2, "cpus_per_node": 30}, []),
+    "CPUs of two sockets on one": (
+        {**PINNED, "topologyManagerPolicy": "single-numa-node"},
+        {"gpus_per_node": 0, "cpus_per_node": 31},
+        ["cpusPerNode is 31, but pool 'gpu' keeps a pod on one NUMA node, which has 30; lower it"],
     ),
     "what is derived": ({**PINNED, "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}}, {"gpus_per_node": 3}, []),
 }

@@ -60,3 +60,63 @@ def test_memory_is_one_number_too():
     assert messages(on, memory_per_node=binary(most)) == []
     (message,) = messages(on, memory_per_node=binary(most + 2**30))
     assert message.startswith(f"memoryPerNode is {binary(most + 2**30)}, but pool 'gpu' has {most // 2**30}Gi a node")
+
+
+SIDE = {"containers": [{"name": "side", "resources": {"requests": {"cpu": 4, "memory": "1Gi"}}}]}
+SPREAD = {"attach": "hostdev", "type": "roce", "rails": 8, "addresses": "10.56.0.0/16"}
+ON_CPUS = {"pool": "cpu", "gpus_per_node": 0, "nodes": 1}
+TF = {**ON_CPUS, "launcher": "tensorflow", "nodes": 3}
+CROWDED = {
+    "containers beside a stated size": (
+        {**ON_CPUS, "cpus_per_node": 12, **SIDE},
+        "containers and the training one ask for 16 cpu, but pool 'cpu' has 14 a node for pods; lower them",
+    ),
+    "an init container that no node can take": (
+        {
+            **ON_CPUS,
+            "init_containers": [{"name": "a", "resources": {"limits": {"memory": "1Ti"}}}],
+        },
+        "containers and the training one ask for 1Ti memory, but pool 'cpu' has 56Gi a node for pods; lower them",
+    ),
+    "little memory each, but all CPUs": (
+        {**ON_CPUS, "nodes": 8, "memory_per_node": "1Gi"},
+        "nodes is 8, but pool 'cpu' has 4 nodes; ask for at most 4",
+    ),
+    "containers that let fewer pods into a node": (
+        {**ON_CPUS, "nodes": 8, "cpus_per_node": 7, "memory_per_node": "1Gi", **SIDE},
+        "nodes is 8, but pool 'cpu' has 4 nodes; ask for at most 4",
+    ),
+    "disks that hold fewer pods than the CPUs": (
+        {**ON_CPUS, "nodes": 8, "cpus_per_node": 1, "memory_per_node": "1Gi", "scratch": "100Gi"},
+        "nodes is 8, but pool 'cpu' has 4 nodes; ask for at most 4",
+    ),
+    "two roles that each fit alone": (
+        {**TF, "cpus_per_node": 14, "roles": {"ps": {"nodes": 2, "cpusPerNode": 14}, "chief": {"pool": "gpu"}}},
+        "worker, ps ask for 70 cpu, but pool 'cpu' has 56; lower nodes, or choose another pool",
+    ),
+    "as much as there is": ({**TF, "nodes": 2, "roles": {"ps": {"nodes": 2}, "chief": {"pool": "gpu"}}}, None),
+    "a scratch that leaves logs no room": (
+        {**ON_CPUS, "scratch": "155Gi"},
+        "scratch is 155Gi, but pool 'cpu' has 150Gi a node for it; lower it",
+    ),
+}
+
+
+@pytest.mark.parametrize(("job", "message"), CROWDED.values(), ids=CROWDED)
+def test_pods_are_counted_with_all_that_they_ask_for(job, message):
+    """What a pod asks for is what is rendered, and its pool has to hold all of them together."""
+    big = {"gpu": {"gpus": 320}, "cpu": {"nodes": 400}}
+    on = make_cluster(queues={"research": {"teams": ["nlp"], "nominalQuota": big}})
+    assert messages(on, **job) == ([] if message is None else [message])
+    assert message is None or len(message.split()) <= 20
+
+
+def test_a_nic_that_pods_cannot_share_is_counted():
+    """Of two pods on one node, each with the first NICs, the second would wait for ever."""
+    on = make_cluster(
+        fabric=SPREAD,
+        operators={"network-operator": {"version": "26.7.0", "managed": False}, "jobset": {"version": "0.12.0"}},
+        queues={"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 320}}}},
+    )
+    found = messages(on, gpus_per_node=4, nodes=8, fabric="rdma")
+    assert "nodes is 8, but pool 'gpu' has 4 nodes; ask for at most 4" in found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from make import fields, make_cluster, make_sizing
-from trainyard.sizing import resources
+from make import fields, make_cluster, make_resolved, make_sizing
+from trainyard.sizing import pod_requests, resources
 from trainyard.sizing.fabric import resource_prefix
-from trainyard.sizing.node import allocatable_cpus, cpu_set, reserved_cpus
+from trainyard.sizing.node import allocatable_cpus, cpu_set, reserved_cpus, size
 from two_sockets import GPU_NODE, NUMA, PINNED, ROCE, cluster
 
 CPUS = {
@@ -76,6 +76,54 @@ def test_a_pod_of_cpus_stays_on_one_socket_where_the_kubelet_says_so():
     worker = make_sizing(cluster=cluster(shape=shape, kubelet=pinned), gpus_per_node=0).worker
     assert (worker.cpus.value, worker.cpus.origin) == (30, "30 = floor(30 on one NUMA node)")
     assert worker.memory.value == "248Gi"
+
+
+def test_a_whole_node_s_pod_stays_on_the_sockets_of_its_gpus():
+    """Where GPUs hang on some NUMA nodes alone, the CPUs of the others would make the kubelet refuse the pod."""
+    numa = [{**NUMA[0], "gpus": list(range(8))}, {**NUMA[1], "gpus": []}]
+    node = cluster(shape=fields(GPU_NODE, {"numa": numa}), kubelet={**PINNED, "memoryManagerPolicy": "Static"})
+    worker = make_sizing(cluster=node, gpus_per_node=8).worker
+    assert (worker.cpus.value, worker.memory.value) == (30, "248Gi")
+
+
+def test_a_role_that_nobody_wrote_finds_disk_beside_the_workers():
+    """The workers leave it CPUs, memory and disk: their pool and their quota may be just as large as they are."""
+    sizing = make_sizing(kind="MPIJob", launcher="mpirun", cluster=cluster(), nodes=4)
+    disk = {role.name: size(role.storage.value) for role in sizing.roles}
+    assert disk["worker"] + disk["launcher"] <= size("800Gi")
+    assert sizing.worker.storage.origin.endswith(" of role 'launcher', rounded down")
+
+
+ASKED = {
+    "the training container alone": ({}, (4, 8)),
+    "containers beside it": ({"containers": [{"resources": {"limits": {"cpu": "1.5", "memory": "2Gi"}}}]}, (5.5, 10)),
+    "one that asks for nothing": ({"containers": [{}]}, (4.1, 8.125)),
+    "an init container that asks for less": ({"init_containers": [{"resources": {"requests": {"cpu": 3}}}]}, (4, 8)),
+    "an init container that asks for more": ({"init_containers": [{"resources": {"requests": {"cpu": 9}}}]}, (9, 8)),
+    "one that stays": (
+        {"init_containers": [{"restartPolicy": "Always", "resources": {"limits": {"cpu": 3, "memory": "1Gi"}}}]},
+        (7, 9),
+    ),
+    "one beside one that stays": (
+        {
+            "init_containers": [
+                {"restartPolicy": "Always", "resources": {"limits": {"cpu": 3, "memory": "1Gi"}}},
+                {"resources": {"limits": {"cpu": 9}}},
+            ]
+        },
+        (12, 9),
+    ),
+    "what is no quantity": ({"containers": [{"resources": {"limits": {"cpu": "many", "memory": []}}}]}, (4, 8)),
+}
+
+
+@pytest.mark.parametrize(("own", "asked"), ASKED.values(), ids=ASKED)
+def test_what_a_pod_asks_for(own, asked):
+    """All its containers count, as the scheduler and Kueue count them."""
+    job = {"gpus_per_node": 0, "cpus_per_node": 4, "memory_per_node": "8Gi", **own}
+    run = make_resolved(cluster=cluster(), **job)
+    found = pod_requests(run.run.job, run.sizing.worker)
+    assert (float(found["cpu"]), float(found["memory"]) / 2**30) == asked
 
 
 STORAGE = {

@@ -291,3 +291,19 @@ def test_editor_schemas_are_fresh(monkeypatch, capsys):
     with pytest.raises(SystemExit) as done:
         runpy.run_path(str(ROOT / "tools" / "editor_schemas.py"), run_name="__main__")
     assert (done.value.code, capsys.readouterr().err) == (0, "")
+
+
+BEYOND = {
+    "hours without an end": ({"max_hours": 1e308}, "maxHours"),
+    "hours whose seconds Kueue does not read": ({"max_hours": 600_000}, "maxHours"),
+    "restarts of many pods": ({"restarts": 10**6}, "restarts"),
+    "more than the API's numbers hold": ({"grace_seconds": 2**31}, "graceSeconds"),
+}
+
+
+@pytest.mark.parametrize(("job", "field"), BEYOND.values(), ids=BEYOND)
+def test_numbers_end_where_those_of_the_api_do(job, field):
+    """What no field of an object could hold is refused in the spec, in one sentence, and breaks no arithmetic."""
+    with pytest.raises(ValidationError) as caught:
+        make.make_job(**job)
+    assert [(error["loc"], error["type"]) for error in caught.value.errors()] == [((field,), "less_than_equal")]

@@ -204,6 +204,34 @@ def test_warnings_are_said_again(tmp_path: Path) -> None:
     assert second.findings == first.findings
 
 
+def test_warnings_are_said_again_of_a_cluster_that_was_not_written(tmp_path: Path) -> None:
+    """A cluster that was looked at before, and is not on disk as it was rendered, keeps what was found on it."""
+    root = tmp_path / "repo"
+    write_repository(root, repository={**REPOSITORY, "live": False})
+    synth(root)
+    cluster = {**CLUSTER, "operators": {**CLUSTER["operators"], "jobset": {"version": "0.11.1"}}}
+    cluster["priorities"] = {**CLUSTER["priorities"], "urgent": 5000}
+    write_repository(root, clusters={"test": cluster}, repository={**REPOSITORY, "live": False})
+    for checking in (True, True, True, False):
+        outcome = session.run(root, version("trainyard"), checking=checking)
+        outcome.save()
+        assert "pairing/near-release" in {finding.rule for finding in outcome.findings}
+
+
+def test_a_job_that_another_one_takes_for_a_small_file_is_found(tmp_path: Path) -> None:
+    """It is none any more, whatever is remembered of it."""
+    root = tmp_path / "repo"
+    jobs = {"nlp/one": {**JOB, "nodes": 1}, "nlp/two": {**JOB, "nodes": 1}}
+    write_repository(root, jobs=jobs, repository={**REPOSITORY, "live": False})
+    synth(root)
+    jobs["nlp/two"]["files"] = [{"source": "one.yaml", "mountPath": "/etc/one"}]
+    write_repository(root, jobs=jobs, repository={**REPOSITORY, "live": False})
+    outcome = session.run(root, version("trainyard"))
+    assert [(finding.rule, finding.location.file) for finding in outcome.findings] == [
+        ("spec/job-as-file", "jobs/nlp/one.yaml")
+    ]
+
+
 @pytest.mark.slow
 def test_a_job_that_is_made_twice_is_found(tmp_path: Path) -> None:
     """A program that makes a job which another file has already is not hidden by what is remembered of that file."""

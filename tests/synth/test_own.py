@@ -75,12 +75,15 @@ OBJECTS: dict[str, tuple[dict[str, str], str]] = {
 @pytest.mark.node
 @pytest.mark.parametrize(("texts", "message"), OBJECTS.values(), ids=OBJECTS)
 def test_an_object_is_whole_and_there_once(tmp_path, texts, message):
-    """Whatever makes it, one sentence says what is wrong, and nothing is written."""
+    """Whatever makes it, one sentence says what is wrong, and nothing is written; validate says it of plain ones."""
     done = synth(tmp_path, **texts)
     (line,) = said(done)
     assert line.startswith(f"{EXTRA}/{message.format(extra=EXTRA)}")
     assert done.returncode == 1
     assert not (tmp_path / "generated").exists()
+    if not any("build" in text for text in texts.values()):
+        judged = call(tmp_path, "validate")
+        assert (said(judged), judged.returncode) == ([line], 1)
 
 
 PROGRAMS = {

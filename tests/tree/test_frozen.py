@@ -130,6 +130,41 @@ def test_a_stricter_rule_beside_another_change_of_the_cluster_is_a_warning(repo:
     assert [each.frozen for each in found] == [True]
 
 
+def test_a_job_that_breaks_another_one_is_an_error_at_its_file(repo: Repo) -> None:
+    """A job takes the file of one that runs for a small file of its own: that one would be no job any more."""
+    write_repository(repo.root, jobs=jobs("nlp/new", "ads/other"))
+    path = repo.root / "jobs/nlp/new.yaml"
+    path.write_text(path.read_text() + "files: [{source: train.yaml, mountPath: /etc/a}]\n")
+    (found,) = [each for each in synth(repo) if each.rule == "spec/job-as-file"]
+    assert (str(found.location), found.frozen, found.is_error) == ("jobs/nlp/new.yaml:1:1", False, True)
+    assert found.message.startswith(f"this change breaks {run_of(repo)}: ")
+
+
+SWEEP = f"""from trainyard.specs import Job
+
+def jobs():
+    for nodes in (1, 2):
+        yield f"sweep-{{nodes}}", Job.model_validate({{**{JOB!r}, "nodes": nodes}})
+"""
+
+
+def test_of_a_program_s_runs_a_finding_names_its_own(repo: Repo) -> None:
+    """One of two jobs needs more than is left: the other run is not said to break."""
+    repo.git("switch", "-q", "main")
+    write_repository(repo.root, jobs=jobs(), teams={"nlp": {**TEAM, "python": True}})
+    repo.put("jobs/nlp/sweep.py", SWEEP)
+    assert synth(repo) == ()
+    repo.commit()
+    repo.git("switch", "-qC", "work")
+    queue = {**CLUSTER["queues"]["research"], "nominalQuota": {"gpu": {"gpus": 8}, "cpu": {"nodes": 4}}}
+    clusters = {"test": {**CLUSTER, "queues": {"research": queue}}}
+    write_repository(repo.root, jobs=jobs(), teams={"nlp": {**TEAM, "python": True}}, clusters=clusters)
+    found = [each for each in errors(synth(repo)) if "sweep" in each]
+    assert len(found) == 1
+    assert "in job 'sweep-2', job needs 16 nvidia.com/gpu" in found[0]
+    assert "sweep-1" not in found[0]
+
+
 def test_an_edited_job_has_to_follow_the_stricter_rule(repo: Repo) -> None:
     """Whoever touches the file mends it."""
     older_job(repo)

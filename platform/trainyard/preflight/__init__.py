@@ -13,6 +13,7 @@ from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.sources import ExtraFile, JobFile, ProgramFile, Specs
 from trainyard.system.data import schemas_dir
+from trainyard.system.repository import JOBS
 
 __all__ = ["Checked", "Waivers", "check", "check_cluster", "check_jobs", "check_repository", "waived"]
 
@@ -90,10 +91,14 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
 
     cluster, source = loaded.specs.clusters[name], loaded.specs.sources[f"cluster/{name}"]
     teams = names.present("team", loaded.specs.teams, loaded.broken)
-    return [
+    findings = [
         *inventory.check(cluster, source, teams),
         *pairing.check(cluster, source),
         *values.check(cluster, source, schemas),
         *networks.check(cluster, source),
         *kubelet.check(cluster, source),
     ]
+    platform = [finding for finding in loaded.findings if not finding.location.file.startswith(f"{JOBS}/")]
+    if not any(finding.is_error for finding in (*platform, *findings)):
+        findings += own.check_folders(loaded.specs, name)  # which takes a cluster that can be rendered
+    return findings

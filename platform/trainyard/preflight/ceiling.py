@@ -10,9 +10,9 @@ from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
-from trainyard.sizing import WORKER
+from trainyard.sizing import WORKER, pod_requests
 from trainyard.sizing.node import binary
-from trainyard.sizing.quota import amounts
+from trainyard.sizing.quota import BYTES, DISK, amounts, per_node
 from trainyard.specs import Quota
 from trainyard.specs.run import Run
 
@@ -46,19 +46,20 @@ def check(run: Resolved) -> Iterator[Finding]:
 
 def shown(name: str, amount: Decimal) -> str:
     """Write an amount for a sentence."""
-    return binary(amount) if name == "memory" and amount else f"{amount:f}"
+    return binary(amount) if name in BYTES and amount else f"{amount.normalize():f}"
 
 
 def needed(run: Resolved) -> dict[str, dict[str, Decimal]]:
-    """Return what the training containers of all pods request together, by pool."""
+    """Return what all pods request together, by pool."""
     found: dict[str, dict[str, Decimal]] = {}
     least = run.run.job.min_nodes
     for role in run.sizing.roles:
         count = least if role.name == WORKER and least is not None else role.nodes.value
         total = found.setdefault(role.pool, defaultdict(Decimal))
-        for name, text in role.requests().items():
-            if name != "ephemeral-storage":  # what nodes have of it is said at `scratch`
-                total[name] += Quantity.parse(text).amount * count
+        disk = per_node(run.run.cluster, role.pool)[DISK]
+        for name, amount in pod_requests(run.run.job, role).items():
+            if name != DISK or amount <= disk:  # that no node has as much is said at `scratch`
+                total[name] += amount * count
     return found
 
 

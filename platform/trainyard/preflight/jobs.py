@@ -32,7 +32,7 @@ def check(
     findings = [*names.check_job(specs, file, broken=broken), *volumes.check_mounts(file)]
     team, cluster = specs.teams.get(file.team), specs.clusters.get(file.job.cluster)
     if team is not None and cluster is not None:
-        findings += volumes.check(file, team, cluster)
+        findings += volumes.check(file, team, cluster, pods=pods_that_train(run, file))
     if run is None:
         return None, findings
     found = list(kind.check_names(run))
@@ -72,6 +72,13 @@ def run_of(specs: Specs, file: JobFile) -> Run | None:
     return run if job.kind else replace(run, kind=default_kind(run))
 
 
+def pods_that_train(run: Run | None, file: JobFile) -> int:
+    """Return how many pods mount a job's volumes: the launcher knows which of them train, a wrong job's all count."""
+    if run is None or not is_known(run):
+        return file.job.nodes + sum(role.nodes for role in file.job.roles.values())
+    return sum(role.nodes for role in launchers()[run.job.launcher].roles(run) if role.trains)
+
+
 def is_known(run: Run) -> bool:
     """Whether the kind and the launcher of a run exist."""
     return run.kind in kinds() and run.job.launcher in launchers()
@@ -95,7 +102,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += limits.check(resolved)
     findings += checkpoints.check(resolved)
     findings += ceiling.check(resolved)
-    findings += size.check_room(resolved)
+    findings += size.check_pods(resolved)
     findings += (finding for role in roles for finding in limits.check_numa(resolved, role))
     findings += carrier.check(resolved)
     return resolved, findings

@@ -9,8 +9,9 @@ from trainyard.kinds import Resolved
 from trainyard.launchers.base import VARIABLES
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
+from trainyard.sizing.amounts import LAYER
 from trainyard.sizing.companions import companions, taken
-from trainyard.sizing.node import available, binary, numa_nodes, one_numa_node, pins_cpus, size
+from trainyard.sizing.node import available, binary, most_cpus_near, numa_nodes, one_numa_node, pins_cpus, size
 from trainyard.sizing.roles import gpu_resource, number, share, wants_rdma
 
 RESERVED_VOLUMES = frozenset({"shared-memory", "scratch", "files", "launch"})
@@ -96,10 +97,10 @@ RAILS = Rule(
 )
 POLICY = Rule(
     id="numa-policy-fit",
-    title="A pod fits one NUMA node where the kubelet keeps pods on one.",
+    title="A pod fits the NUMA nodes on which the kubelet keeps it: those of its GPUs, or one.",
     why="the kubelet refuses the pod on every node (TopologyAffinityError)",
-    fix="ask for fewer GPUs a node, or a pool with another policy",
-    source=f"{KUBELET}/topologymanager/policy_single_numa_node.go",
+    fix="ask for fewer GPUs or CPUs a node, or a pool with another policy",
+    source=f"{KUBELET}/topologymanager/policy.go, policy_restricted.go, policy_single_numa_node.go",
     layer="node",
 )
 WHOLE_CORES = Rule(
@@ -155,12 +156,14 @@ def check_memory(run: Resolved) -> Iterator[Finding]:
 
 
 def check_scratch(run: Resolved) -> Iterator[Finding]:
-    """Yield scratch that no node of the pool has."""
-    scratch, worker = run.run.job.scratch, run.specs[0]
-    has = available(worker.pool).storage
-    if scratch and size(scratch) > has:
-        message = f"scratch is {scratch}, but pool {worker.pool_name!r} has {binary(has)} a node for pods; lower it"
-        yield SCRATCH.at(run.run.source, ("scratch",), message)
+    """Yield scratch that no node of a pool has beside logs and the image's writable layer."""
+    scratch = run.run.job.scratch
+    pools = {role.pool_name: role.pool for role in run.specs if role.trains}
+    for name, pool in pools.items() if scratch else ():
+        has = available(pool).storage - LAYER
+        if size(scratch or "0") > has:
+            message = f"scratch is {scratch}, but pool {name!r} has {binary(max(0, has))} a node for it; lower it"
+            yield SCRATCH.at(run.run.source, ("scratch",), message)
 
 
 def check_containers(run: Resolved) -> Iterator[Finding]:
@@ -230,6 +233,12 @@ def check_numa(run: Resolved, role: RoleSpec) -> Iterator[Finding]:
             f"; ask for {gpus}"
         )
         yield POLICY.at(run.run.source, (*role.path, "gpusPerNode"), message)
+        return
+    near = most_cpus_near(pool, role.gpus)
+    if role.cpus is not None and near is not None and near < role.cpus <= available(pool).cpus:
+        where = "its GPUs' NUMA nodes, which have" if role.gpus else "one NUMA node, which has"
+        message = f"cpusPerNode is {role.cpus}, but pool {role.pool_name!r} keeps a pod on {where} {near}; lower it"
+        yield POLICY.at(run.run.source, (*role.path, "cpusPerNode"), message)
     whole = pool.kubelet is not None and pool.kubelet.cpu_manager_policy_options.get("full-pcpus-only") == "true"
     threads = pool.node.threads_per_core
     if whole and pins_cpus(pool) and role.cpus is not None and role.cpus % threads:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from trainyard import clusters
 from trainyard.findings import Finding, Location
 from trainyard.manifests import Identity, identity_of
+from trainyard.parts.objects import Resource
 from trainyard.rules import Rule
 from trainyard.specs.sources import Specs
 
@@ -32,11 +34,31 @@ Taken = dict[Identity, str]
 
 def check(specs: Specs) -> Iterator[Finding]:
     """Yield plain objects that are not whole, and those that another file of their cluster has already."""
-    clusters: dict[str, Taken] = defaultdict(dict)
+    taken: dict[str, Taken] = defaultdict(dict)
     for file in specs.extra:
         value: Any = file.source.document.value if file.source.document else None
         if value is not None:
-            yield from check_object(value, file.source.location(("metadata", "name")), clusters[file.cluster])
+            yield from check_object(value, file.source.location(("metadata", "name")), taken[file.cluster])
+
+
+def check_folders(specs: Specs, cluster: str) -> Iterator[Finding]:
+    """Yield plain objects of a cluster without errors that Trainyard has in another of its folders."""
+    own = clusters.of_files(specs, cluster)
+    if own:
+        yield from (finding for _, finding in elsewhere(clusters.folders(specs, cluster, own=own), own))
+
+
+def elsewhere(
+    found: Mapping[str, Sequence[Resource]], own: Mapping[str, Sequence[clusters.Own]]
+) -> Iterator[tuple[str, Finding]]:
+    """Yield objects of the repository's own that Trainyard has in another folder of the cluster, with their folder."""
+    ours = {each.identity: path for path, resources in found.items() for each in resources}
+    for folder, objects in own.items():
+        for each in objects:
+            path = ours.get(each.identity, folder)
+            if path != folder:
+                message = f"{shown(each.identity)} is in folder {path!r} already; remove it, or give it another name"
+                yield folder, TWICE.of(each.place, message)
 
 
 def check_object(value: Any, place: Location, taken: Taken) -> Iterator[Finding]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
-from trainyard.sizing import RoleSpec
-from trainyard.sizing.node import available
+from trainyard.sizing import WORKER, RoleSize, RoleSpec, pod_requests, quota, resources
+from trainyard.sizing.companions import companions, total
+from trainyard.sizing.node import available, binary
+from trainyard.sizing.roles import number
 from trainyard.specs.sources import Source
 
 DOCS = "docs/jobs.md"
@@ -51,6 +55,13 @@ NODES = Rule(
     fix="ask for fewer nodes, or another pool",
     source=DOCS,
 )
+CONTAINERS = Rule(
+    id="spec/containers",
+    title="A pod fits a node of its pool with the containers that the job adds to it.",
+    why="no node can take the pod, so it stays pending, and its quota with it",
+    fix="lower the requests of the containers, or cpusPerNode and memoryPerNode",
+    source=SCHEDULER,
+)
 ROOM = Rule(
     id="run/implied-role",
     title="A role that the launcher implies finds room beside the workers.",
@@ -65,7 +76,7 @@ FIELDS = {"cpu": "cpusPerNode", "memory": "memoryPerNode", "ephemeral-storage": 
 
 
 def check_role(role: RoleSpec, source: Source, *, part: bool) -> Iterator[Finding]:
-    """Yield what does not fit: GPUs, CPUs and memory in a node, pods in the pool.
+    """Yield what does not fit: GPUs, CPUs and memory in a node.
 
     `part` says that the worker asks for a part of a GPU, which is no whole one.
     """
@@ -81,12 +92,6 @@ def check_role(role: RoleSpec, source: Source, *, part: bool) -> Iterator[Findin
             f"job asks for no GPU, but nodes of pool {role.pool_name!r} have {count}; set gpusPerNode or cpusPerNode"
         )
         yield NO_GPUS.at(source, ("pool",), message)
-    each = per_node(role, part=part)
-    if each and role.nodes > each * role.pool.nodes:
-        most = each * role.pool.nodes
-        has = f"{role.pool.nodes} nodes" + ("" if each == 1 else f", each for {each} such pods")
-        message = f"nodes is {role.nodes}, but pool {role.pool_name!r} has {has}; ask for at most {most}"
-        yield NODES.at(source, (*role.path, "nodes"), message)
 
 
 def check_amounts(role: RoleSpec, source: Source) -> Iterator[Finding]:
@@ -117,37 +122,110 @@ def too_many_gpus(role: RoleSpec, count: int) -> str:
     return f"gpusPerNode is {role.gpus}, but pool {role.pool_name!r} has nodes of {count}; ask for {choices}"
 
 
-def per_node(role: RoleSpec, *, part: bool) -> int:
-    """Return how many such pods fit one node; at least those that are derived to fill a node fit once."""
-    node, gpus = available(role.pool), whole_gpus(role, part=part)
-    limits = []
-    if gpus and node.gpus:
-        limits.append(node.gpus // gpus)
-    if role.cpus is not None:
-        limits.append(int(node.cpus // role.cpus))
-    if role.memory is not None and amount(role.memory):
-        limits.append(int(node.memory // amount(role.memory)))
-    return min(limits, default=1)
+def check_pods(run: Resolved) -> Iterator[Finding]:
+    """Yield pods that no node can hold with the job's own containers, and more of them than their pools can."""
+    pods = [Pods.of(run, spec, sized) for spec, sized in zip(run.specs, run.sizing.roles, strict=True)]
+    crowded = [*too_wide(run, pods), *too_many(run, pods), *no_room(run, pods)]
+    yield from crowded or too_much(run, pods)
 
 
-def check_room(run: Resolved) -> Iterator[Finding]:
-    """Yield a role that nobody wrote and that finds no room: the workers fill every node of the pool."""
-    worker = run.specs[0]
-    fits = max(1, per_node(worker, part=run.run.job.gpu is not None))
-    if worker.nodes < fits * worker.pool.nodes:
-        return
-    node, taken = available(worker.pool), run.sizing.worker.requests()
-    has = {"cpu": Decimal(int(node.cpus)), "memory": Decimal(node.memory), "ephemeral-storage": Decimal(node.storage)}
-    room = {name: most - fits * amount(taken[name]) for name, most in has.items()}
-    for role in run.specs:
-        asks = run.sizing.role(role.name).requests()
-        short = [name for name, left in room.items() if amount(asks[name]) > left]
-        if short and role.implied and role.pool_name == worker.pool_name:
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """The pods of one role, and what a node of its pool has."""
+
+    role: RoleSpec
+    asks: Mapping[str, Decimal]
+    """What one pod asks for, with the job's own containers."""
+    trainer: Mapping[str, Decimal]
+    """What its training container alone asks for."""
+    running: Mapping[str, Decimal]
+    """What the containers that run together ask for."""
+    node: Mapping[str, Fraction]
+
+    @classmethod
+    def of(cls, run: Resolved, role: RoleSpec, sized: RoleSize) -> Pods:
+        """Return the pods of a role as they are rendered."""
+        node, alone = quota.per_node(run.run.cluster, role.pool_name), sized.requests()
+        own = map(resources, companions(run.run.job) if role.name == WORKER else ())
+        return cls(role, pod_requests(run.run.job, sized), total([alone]), total([alone, *own]), node)
+
+    def fit(self, asks: Mapping[str, Decimal]) -> int:
+        """Return how many pods that ask for this a node can hold."""
+        known = {name: Fraction(amount) for name, amount in asks.items() if amount and name in self.node}
+        return min((int(self.node[name] // amount) for name, amount in known.items()), default=0)
+
+
+def too_wide(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
+    """Yield pods that fit no node with the job's own containers.
+
+    A training container that fits none by itself is said already, and containers that leave a derived one nothing.
+    """
+    for each in pods:
+        derived = {"cpu": each.role.cpus is None, "memory": each.role.memory is None}
+        said = {name for name, has in each.node.items() if derived.get(name) and each.running.get(name, 0) > has}
+        wide = [name for name, has in each.node.items() if each.asks.get(name, 0) > has and name not in said]
+        if wide and each.fit(each.trainer):
+            name = wide[0]
+            asks, has = shown(name, each.asks[name]), shown(name, each.node[name])
             message = (
-                f"role {role.name!r} of launcher {run.launcher.name!r} finds no room: workers fill pool"
-                f" {role.pool_name!r}; write roles: {{{role.name}: {{pool: …}}}}"
+                f"containers and the training one ask for {asks} {name}, but pool {each.role.pool_name!r} has {has}"
+                " a node for pods; lower them"
             )
-            yield ROOM.at(run.run.source, (FIELDS[short[0]],), message)
+            field = "containers" if run.run.job.containers else "initContainers"
+            yield CONTAINERS.at(run.run.source, (field,), message)
+
+
+def too_many(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
+    """Yield more pods of a role than its pool can hold."""
+    for each in pods:
+        role, fits = each.role, each.fit(each.asks)
+        most = fits * role.pool.nodes
+        if most and role.nodes > most and not role.implied:
+            has = f"{role.pool.nodes} nodes" + ("" if fits == 1 else f", each for {fits} such pods")
+            message = f"nodes is {role.nodes}, but pool {role.pool_name!r} has {has}; ask for at most {most}"
+            yield NODES.at(run.run.source, (*role.path, "nodes"), message)
+
+
+def no_room(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
+    """Yield a role that nobody wrote and that finds no room: the workers fill every node of the pool."""
+    workers = pods[0]
+    worker, fits = workers.role, workers.fit(workers.asks)
+    if not fits or worker.nodes < fits * worker.pool.nodes:
+        return
+    there = {name: amount * fits for name, amount in workers.asks.items()}
+    for each in pods[1:]:
+        left = {name: has - Fraction(there.get(name, 0)) for name, has in each.node.items()}
+        short = [name for name, room in left.items() if each.asks.get(name, 0) > room]
+        if short and each.role.implied and each.role.pool_name == worker.pool_name:
+            message = (
+                f"role {each.role.name!r} of launcher {run.launcher.name!r} finds no room: workers fill pool"
+                f" {worker.pool_name!r}; write roles: {{{each.role.name}: {{pool: …}}}}"
+            )
+            yield ROOM.at(run.run.source, (FIELDS.get(short[0], "nodes"),), message)
+
+
+def too_much(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
+    """Yield a pool whose nodes together have less than the roles on it ask for."""
+    for name in dict.fromkeys(each.role.pool_name for each in pods):
+        here = [each for each in pods if each.role.pool_name == name]
+        if len(here) == 1 or not all(each.fit(each.asks) for each in here):
+            continue
+        nodes = here[0].role.pool.nodes
+        for resource, amount in here[0].node.items():
+            asked = sum((each.asks.get(resource, Decimal()) * each.role.nodes for each in here), Decimal())
+            if asked > amount * nodes:
+                roles = ", ".join(each.role.name for each in here)
+                message = (
+                    f"{roles} ask for {shown(resource, asked)} {resource}, but pool {name!r} has"
+                    f" {shown(resource, amount * nodes)}; lower nodes, or choose another pool"
+                )
+                yield NODES.at(run.run.source, (*here[-1].role.path, "nodes"), message)
+                break
+
+
+def shown(resource: str, quantity: Decimal | Fraction) -> str:
+    """Write an amount of a resource for a sentence."""
+    return binary(quantity) if resource in quota.BYTES else number(Fraction(quantity))
 
 
 def amount(quantity: str) -> Decimal:

@@ -67,22 +67,19 @@ def targets(job: Job) -> Iterator[tuple[str, Path]]:
         yield f"{each.mount_path.rstrip('/')}/{each.source.rpartition('/')[2]}", ("files", index, "source")
 
 
-def check(file: JobFile, team: Team, cluster: Cluster) -> Iterator[Finding]:
-    """Yield volumes that do not exist on the cluster, and access modes that do not fit the number of pods."""
+def check(file: JobFile, team: Team, cluster: Cluster, *, pods: int) -> Iterator[Finding]:
+    """Yield volumes that do not exist on the cluster, and access modes that do not fit as many pods as mount them."""
     job = file.job
-    if job.checkpoint is not None:
-        yield from check_volume(file, team, cluster, job.checkpoint.volume, ("checkpoint", "volume"), writes=True)
-    for index, data in enumerate(job.data):
-        yield from check_volume(file, team, cluster, data.volume, ("data", index, "volume"), writes=not data.read_only)
-
-
-def pods(job: Job) -> int:
-    """Return how many pods a job asks for, those that its launcher implies not counted: they mount nothing."""
-    return job.nodes + sum(role.nodes for role in job.roles.values())
+    named: list[tuple[str, Path, bool]] = (
+        [(job.checkpoint.volume, ("checkpoint", "volume"), True)] if job.checkpoint else []
+    )
+    named += [(data.volume, ("data", index, "volume"), not data.read_only) for index, data in enumerate(job.data)]
+    for volume, place, writes in named:
+        yield from check_volume(file, team, cluster, volume, place, pods=pods, writes=writes)
 
 
 def check_volume(
-    file: JobFile, team: Team, cluster: Cluster, name: str, place: Path, *, writes: bool
+    file: JobFile, team: Team, cluster: Cluster, name: str, place: Path, *, pods: int, writes: bool
 ) -> Iterator[Finding]:
     """Yield what is wrong with one volume."""
     claim, where = team.volumes.get(name), file.job.cluster
@@ -97,8 +94,8 @@ def check_volume(
         here = sorted(key for key in known if where in (team.volumes[key].clusters or (where,)))
         message = f"volume {name!r} is not on cluster {where!r}; volumes there: {', '.join(here) or 'none'}"
         yield ELSEWHERE.at(file.source, place, message)
-    elif storage.access == "ReadWriteOnce" and pods(file.job) > 1:
-        message = f"volume {name!r} is ReadWriteOnce, but the job has {pods(file.job)} pods; use a ReadWriteMany volume"
+    elif storage.access == "ReadWriteOnce" and pods > 1:
+        message = f"volume {name!r} is ReadWriteOnce, but the job has {pods} pods; use a ReadWriteMany volume"
         yield ACCESS.at(file.source, place, message)
     elif storage.access == "ReadOnlyMany" and writes:
         message = f"volume {name!r} is ReadOnlyMany, but the job writes to it; use another volume"

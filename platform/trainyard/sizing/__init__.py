@@ -1,8 +1,19 @@
 """What a job's pods ask for, and why: every value that is derived, with the sentence it follows from."""
 
 from trainyard.sizing.base import Closeness, RoleSize, Sized, Sizing
-from trainyard.sizing.companions import resources
+from trainyard.sizing.companions import pod_requests, resources
 from trainyard.sizing.roles import WORKER, Implied, RoleSpec
 from trainyard.sizing.run import size_run as size
 
-__all__ = ["WORKER", "Closeness", "Implied", "RoleSize", "RoleSpec", "Sized", "Sizing", "resources", "size"]
+__all__ = [
+    "WORKER",
+    "Closeness",
+    "Implied",
+    "RoleSize",
+    "RoleSpec",
+    "Sized",
+    "Sizing",
+    "pod_requests",
+    "resources",
+    "size",
+]

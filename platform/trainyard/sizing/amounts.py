@@ -32,7 +32,7 @@ def cpus_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Si
     node = available(role.pool)
     part, why = share(job, role, node)
     total, text = node.cpus * part, f"{number(node.cpus)} for pods" + (f" × {why}" if part < 1 else "")
-    near = cpus_near(role.pool, role.gpus) if part < 1 or not role.gpus else None
+    near = cpus_near(role.pool, role.gpus)
     if near is not None and near < total:
         total, text = near, f"{number(near)} on {numa_words(role, node)}"
     text = f"floor({text})"
@@ -51,7 +51,7 @@ def memory_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> 
     node = available(role.pool)
     part, why = share(job, role, node)
     total, text = node.memory * part, f"{binary(node.memory)} for pods" + (f" × {why}" if part < 1 else "")
-    near = memory_near(role.pool, role.gpus) if part < 1 or not role.gpus else None
+    near = memory_near(role.pool, role.gpus)
     if near is not None and near < total:
         total, text = near, f"{binary(near)} on {numa_words(role, node)}"
     for others, whose in left(job, role, neighbours, "memory"):

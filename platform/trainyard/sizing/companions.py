@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from trainyard.quantities import Quantity
+from trainyard.sizing.base import RoleSize
+from trainyard.sizing.roles import WORKER
 from trainyard.specs import Job
 
 SIDECAR = {"cpu": "100m", "memory": "128Mi"}
@@ -15,8 +19,42 @@ SIDECAR = {"cpu": "100m", "memory": "128Mi"}
 
 def companions(job: Job) -> list[Mapping[str, Any]]:
     """Return the job's own containers that run beside the training one; others have ended when it begins."""
-    sidecars = [each for each in job.init_containers if each.get("restartPolicy") == "Always"]
-    return [*job.containers, *sidecars]
+    return [*job.containers, *filter(stays, job.init_containers)]
+
+
+def stays(container: Mapping[str, Any]) -> bool:
+    """Whether an init container runs on beside the others."""
+    return container.get("restartPolicy") == "Always"
+
+
+def pod_requests(job: Job, role: RoleSize) -> dict[str, Decimal]:
+    """Return what the scheduler and Kueue count for one pod of a role: all its containers, not the training one alone.
+
+    An init container counts by itself, beside those of them that stay, where that is more than what runs after it
+    (kubernetes v1.35 staging/src/k8s.io/component-helpers/resource/helpers.go PodRequests).
+    """
+    own = job if role.name == WORKER else None
+    running = [role.requests(), *map(resources, companions(own) if own else ())]
+    most, staying = total(running), list[Mapping[str, Any]]()
+    for container in own.init_containers if own else ():
+        most = larger(most, total([*staying, resources(container)]))
+        staying += [resources(container)] if stays(container) else []
+    return most
+
+
+def total(several: Iterable[Mapping[str, Any]]) -> dict[str, Decimal]:
+    """Return the sum of resources; what is no quantity is nothing."""
+    found: dict[str, Decimal] = defaultdict(Decimal)
+    for each in several:
+        for name, value in each.items():
+            quantity = parsed(value)
+            found[name] += quantity.amount if quantity else 0
+    return dict(found)
+
+
+def larger(one: Mapping[str, Decimal], other: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    """Return the larger amount of every resource."""
+    return {name: max(one.get(name, Decimal()), other.get(name, Decimal())) for name in {**one, **other}}
 
 
 def resources(container: Mapping[str, Any]) -> dict[str, Any]:

@@ -139,6 +139,21 @@ def cpus_near(pool: Pool, gpus: int) -> Fraction | None:
     return near([(Fraction(count), there) for count, there in free], gpus, one=one_numa_node(pool))
 
 
+def most_cpus_near(pool: Pool, gpus: int) -> int | None:
+    """Return the most CPUs that the kubelet ever gives a pod beside that many GPUs, or None where nothing is aligned.
+
+    CPUs and GPUs must come from the same NUMA nodes, as few as the GPUs take: here the richest of them.
+    """
+    if not pins_cpus(pool) or not aligns(pool) or not (gpus or one_numa_node(pool)):
+        return None
+    kept = reserved_cpus(pool)
+    nodes = [numa for numa in numa_nodes(pool.node) if numa.gpus or not gpus]
+    held, taken = 0, 0
+    for count in sorted((len(numa.gpus) for numa in nodes), reverse=True):
+        held, taken = (held + count, taken + 1) if held < gpus or not taken else (held, taken)
+    return sum(sorted((len(cpu_set(numa.cpus) - kept) for numa in nodes), reverse=True)[:taken])
+
+
 def memory_near(pool: Pool, gpus: int) -> Fraction | None:
     """Return how many bytes a pod with that many GPUs finds on their NUMA nodes, or None where nothing is aligned.
 

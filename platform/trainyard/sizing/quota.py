@@ -15,7 +15,9 @@ from trainyard.specs import Cluster, Quota
 BASIC = ("cpu", "memory", "ephemeral-storage")
 """Resources that every queue covers: a pod that requests one that is not covered is never admitted."""
 
-BYTES = frozenset({"memory", "ephemeral-storage"})
+DISK = "ephemeral-storage"
+
+BYTES = frozenset({"memory", DISK})
 
 
 def per_node(cluster: Cluster, pool_name: str) -> dict[str, Fraction]:

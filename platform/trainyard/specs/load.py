@@ -37,6 +37,8 @@ class Loaded:
     """What is left of broken jobs without their wrong fields."""
     places: tuple[Place, ...] = ()
     """Every file that may be a job, by its path alone."""
+    small: frozenset[str] = frozenset()
+    """Small files that the opened jobs name."""
 
 
 def read_repository(
@@ -63,7 +65,9 @@ def read_repository(
     except OSError as error:
         raise SpecError(f"{error.filename or root} cannot be read: {error.strerror}") from error
     findings = sorted(set(loading.findings), key=lambda finding: finding.order)
-    return Loaded(specs, root, findings, frozenset(loading.broken), tuple(loading.rest), tuple(loading.places))
+    return Loaded(
+        specs, root, findings, frozenset(loading.broken), tuple(loading.rest), tuple(loading.places), loading.named
+    )
 
 
 @dataclass(slots=True)
@@ -85,6 +89,8 @@ class Loading:
     """What is left of broken jobs without their wrong fields."""
     places: list[Place] = field(default_factory=list)
     """Every file that may be a job."""
+    named: frozenset[str] = frozenset()
+    """Small files that the opened jobs name."""
 
     def specs(self) -> Specs:
         """Read everything."""
@@ -131,7 +137,8 @@ class Loading:
         self.places = places
         places = [place for place in places if place.path not in self.skip]
         yaml = [job_files.candidate(place, self.bytes(place.path)) for place in places if not place.is_python]
-        small = self.small | job_files.named_as_files(yaml)
+        self.named = job_files.named_as_files(yaml)
+        small = self.small | self.named
         written, self.rest, wrong = job_files.jobs(yaml, small)
         programs, off = job_files.programs((p for p in places if p.is_python and p.path not in small), teams)
         made, failed = python_jobs.run(programs, [self.bytes(place.path) for place in programs])

@@ -87,7 +87,7 @@ def remember(
     memory.jobs = {file: with_files(file, fact, runs, frozen) for file, fact in facts.items()}
     programs = {program.cluster for program in reading.specs.programs}
     memory.clusters = dict(clusters) | {
-        name: ClusterFact(reading.keys.of_cluster(name), ids, reading.on_clusters.get(name, ()))
+        name: ClusterFact(reading.keys.of_cluster(name), ids, reading.on_clusters[name])
         for name, ids in found.items()
         if name not in programs  # what a program makes may follow from more than is known here
     }

@@ -36,7 +36,7 @@ class Reading:
     """By team and job."""
     findings: list[Finding] = field(default_factory=list)
     on_clusters: dict[str, list[Finding]] = field(default_factory=dict)
-    """What was found on each cluster that was looked at."""
+    """What was found on each cluster, now or when it was looked at."""
     waivers: Waivers = field(default_factory=Waivers)
 
     @property
@@ -89,8 +89,8 @@ def read(disk: Disk, keys: Keys, memory: Memory) -> Reading:
     }
     loaded = read_repository(root, skip=frozenset(known), small=small_files(known), listed=listed)
     names = {(file.split("/")[1], run.job) for file, fact in known.items() for run in fact.runs}
-    if any((job.team, job.name) in names for job in loaded.specs.jobs):
-        known = {}
+    if loaded.small & known.keys() or any((job.team, job.name) in names for job in loaded.specs.jobs):
+        known = {}  # what is said of these files follows from others too
         loaded = read_repository(root)
     specs = loaded.specs
     clusters = {
@@ -102,8 +102,8 @@ def read(disk: Disk, keys: Keys, memory: Memory) -> Reading:
     schemas = schemas_dir(root)
     looked = {name: preflight.check_cluster(loaded, name, schemas) for name in specs.clusters if name not in clusters}
     findings += [*loaded.findings, *preflight.check_between(loaded)]
+    looked |= {name: list(fact.findings) for name, fact in clusters.items()}
     findings += (finding for found in looked.values() for finding in found)
-    findings += (finding for fact in clusters.values() for finding in fact.findings)
     waivers = preflight.Waivers.of(loaded)
     findings = preflight.waived(waivers, findings)
     findings += (finding for fact in known.values() for finding in fact.findings)

@@ -18,6 +18,7 @@ from trainyard.errors import ToolError
 from trainyard.findings import Finding, Location, Severity
 from trainyard.preflight import Checked
 from trainyard.specs import Repository
+from trainyard.specs.sources import Source
 from trainyard.system import files
 from trainyard.system import git as system_git
 from trainyard.system.data import schemas_dir
@@ -90,10 +91,12 @@ class Frozen:
         return [self.placed(finding, runs, known) if runs else finding for finding, runs in about]
 
     def runs(self, finding: Finding) -> Sequence[str]:
-        """Return the names of the frozen runs that a finding is about."""
+        """Return the names of the frozen runs that a finding is about: of a program's jobs, the one that it names."""
         file = finding.location.file
         if file in self.by_file:
-            return self.by_file[file]
+            jobs = self.by_file[file]
+            named = [each for each in jobs if finding.message.startswith(Source(file, job=each.job).prefix)]
+            return [each.run for each in named or jobs]
         path = file.removeprefix(f"{GENERATED}/")
         folder = layout.run_of(path)
         if folder is None or path not in self.base.files:
@@ -103,14 +106,20 @@ class Frozen:
         return (folder.rpartition("/")[2],) if same else ()
 
     def stands(self, finding: Finding) -> bool:
-        """Say whether a finding must have stood at the base: a job's follows from its file and from the platform's."""
-        return finding.location.file.startswith(f"{JOBS}/") and not any(map(is_shared, self.changed))
+        """Say whether a finding must have stood at the base.
+
+        What is found of a job follows from its file, from the platform's, and from other files of its team.
+        """
+        team, _, _ = finding.location.file.rpartition("/")
+        near = (is_shared(path) or path.startswith(f"{team}/") for path in self.changed)
+        return finding.location.file.startswith(f"{JOBS}/") and not any(near)
 
     def placed(self, finding: Finding, runs: Sequence[str], known: Collection[Key]) -> Finding:
         """Return an error on frozen runs as it weighs in this change, given what is found at the base."""
         if self.stands(finding) or key(finding) in known:
             return replace(finding, severity=Severity.WARNING, frozen=True)
-        causes = sorted(self.changed, key=lambda path: (not is_shared(path), path))
+        team, _, _ = finding.location.file.rpartition("/")
+        causes = sorted(self.changed, key=lambda path: (not is_shared(path), not path.startswith(f"{team}/"), path))
         if not causes:
             return finding
         message = f"this change breaks {' and '.join(runs)}: {finding.message}"
@@ -155,11 +164,11 @@ class Frozen:
         return frozenset(path for path in {*now, *self.specs} if now.get(path) != self.specs.get(path))
 
     @cached_property
-    def by_file(self) -> Mapping[str, tuple[str, ...]]:
-        """The job files that are as at the base and have runs there, with the names of those runs."""
-        found: dict[str, tuple[str, ...]] = {}
+    def by_file(self) -> Mapping[str, tuple[Wanted, ...]]:
+        """The job files that are as at the base and have runs there, with those runs."""
+        found: dict[str, tuple[Wanted, ...]] = {}
         for each in self.standing:
-            found[each.location.file] = (*found.get(each.location.file, ()), each.run)
+            found[each.location.file] = (*found.get(each.location.file, ()), each)
         return found
 
     def held(self, jobs: Sequence[Wanted], findings: Iterable[Finding]) -> list[Wanted]:

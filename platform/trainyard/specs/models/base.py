@@ -130,8 +130,11 @@ def named_once(values: tuple[str, ...]) -> tuple[str, ...]:
 LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 
 Text = Annotated[StrictStr, Field(min_length=1)]
-Count = Annotated[StrictInt, Field(ge=1)]
-Amount = Annotated[StrictInt, Field(ge=0)]
+MOST = 2**31 - 1
+"""Largest number of the API's fields of 32 bits, which most counts end in."""
+
+Count = Annotated[StrictInt, Field(ge=1, le=MOST)]
+Amount = Annotated[StrictInt, Field(ge=0, le=MOST)]
 Size = Annotated[
     str,
     BeforeValidator(quantity),

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    WithJsonSchema,
+    model_validator,
+)
 
 from trainyard.labels import OURS
 from trainyard.specs.models.base import (
@@ -70,7 +79,19 @@ Module = Annotated[
 ]
 RelativePath = Annotated[Text, AfterValidator(safe_path)]
 OwnLabels = dict[Annotated[StrictStr, AfterValidator(own_key)], StrictStr]
-Hours = Annotated[float, BeforeValidator(hours), Field(gt=0), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})]
+LONGEST = 100_000
+"""Hours of the longest run, eleven years: its seconds are a number of 32 bits to Kueue (v0.19.2 max-exec-time)."""
+
+MOST_RESTARTS = 10_000
+"""Kinds that restart pods one by one count a restart a pod, in a number of 32 bits."""
+
+Hours = Annotated[
+    float,
+    BeforeValidator(hours),
+    Field(gt=0, le=LONGEST),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST}),
+]
+Restarts = Annotated[StrictInt, Field(ge=0, le=MOST_RESTARTS)]
 
 
 class Gpu(Spec):
@@ -238,7 +259,7 @@ class Job(Spec):
     """Elastic lower bound."""
     spot: StrictBool = False
     """May run on nodes that are taken away at short notice."""
-    restarts: Amount = 3
+    restarts: Restarts = 3
     """How often the whole gang may be started again."""
     max_hours: Hours | None = None
     """Deadline of the run, in hours."""

@@ -14,8 +14,7 @@ from trainyard.constructs.folder import Folder, new_app
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.manifests import Identity, identity_of
-from trainyard.parts.objects import Resource
-from trainyard.preflight.own import TWICE, check_object, shown
+from trainyard.preflight.own import check_object, elsewhere
 from trainyard.specs.sources import Specs
 from trainyard.synth.render import programs
 from trainyard.synth.render.text import Origin, Rendered, render_folder
@@ -70,19 +69,6 @@ def owns(specs: Specs, cluster: str, root: Path) -> tuple[dict[str, list[Own]], 
                 wrong[program.folder] += refused
                 own.setdefault(program.folder, []).extend([] if refused else [Own(value, ran.place)])
     return own, wrong
-
-
-def elsewhere(
-    found: Mapping[str, Sequence[Resource]], own: Mapping[str, Sequence[Own]]
-) -> Iterator[tuple[str, Finding]]:
-    """Yield objects of the repository's own that Trainyard has in another folder of the cluster, with their folder."""
-    ours = {each.identity: path for path, resources in found.items() for each in resources}
-    for folder, objects in own.items():
-        for each in objects:
-            path = ours.get(each.identity, folder)
-            if path != folder:
-                message = f"{shown(each.identity)} is in folder {path!r} already; remove it, or give it another name"
-                yield folder, TWICE.of(each.place, message)
 
 
 def fill(
