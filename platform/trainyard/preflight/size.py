@@ -131,7 +131,7 @@ def per_node(role: RoleSpec, *, part: bool) -> int:
 
 
 def check_room(run: Resolved) -> Iterator[Finding]:
-    """Yield a role that nobody wrote and that finds no room: the workers fill every node of the pool."""
+    """Yield a role of the launcher's that finds no room: the workers fill every node of the pool."""
     worker = run.specs[0]
     fits = max(1, per_node(worker, part=run.run.job.gpu is not None))
     if worker.nodes < fits * worker.pool.nodes:
@@ -142,7 +142,7 @@ def check_room(run: Resolved) -> Iterator[Finding]:
     for role in run.specs:
         asks = run.sizing.role(role.name).requests()
         short = [name for name, left in room.items() if amount(asks[name]) > left]
-        if short and role.implied and role.pool_name == worker.pool_name:
+        if short and role.why and role.pool_name == worker.pool_name:
             message = (
                 f"role {role.name!r} of launcher {run.launcher.name!r} finds no room: workers fill pool"
                 f" {role.pool_name!r}; write roles: {{{role.name}: {{pool: …}}}}"
