@@ -66,6 +66,7 @@ CASES = {
     "RDMA where there is none": Case("no-fabric", "no-rdma"),
     "volumes of another team, class or cluster": Case("volumes", "unknown-volume volume-access volume-cluster"),
     "two mounts at one path": Case("mounts-collide", "mount-path"),
+    "files where something else is mounted": Case("files-over-mounts", "mount-path"),
     "files from outside the folder": Case("files-outside", "path"),
     "a file that is not there": Case("file-missing", "missing-small-file"),
     "two files of one name": Case("files-equal", "mount-path"),
