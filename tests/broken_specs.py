@@ -76,6 +76,7 @@ CASES = {
     "spot nodes by accident": Case("spot-pool", "spot-pool"),
     "a retired job is left in peace": Case("retired-in-peace", ""),
     "a tab for indentation": Case("tab", "decode/*"),
+    "reasons that say nothing": Case("blank-reasons", "empty"),
     "an empty file": Case("empty", "empty-file"),
     "a file of comments": Case("comments-only", "empty-file"),
     "a list": Case("list", "type"),

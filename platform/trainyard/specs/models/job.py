@@ -13,6 +13,7 @@ from trainyard.specs.models.base import (
     Form,
     MountPath,
     Name,
+    Reason,
     Size,
     Spec,
     Text,
@@ -169,7 +170,7 @@ class Patch(Spec):
     """The role whose pods it changes; default: all of the object."""
     merge: dict[str, Any]
     """What to merge, from the object's root."""
-    reason: Text
+    reason: Reason
     """Why; plan and report show it."""
 
 
