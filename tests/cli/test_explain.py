@@ -65,6 +65,11 @@ def test_a_job_that_cannot_run_is_not_explained(tmp_path):
     assert done.stderr.endswith("job 'nlp/train' cannot run; its findings say why\n")
 
 
+def test_a_job_is_named_by_its_file_too(capsys):
+    """As `retire` and `rerun` take it."""
+    assert call(capsys, "jobs/nlp/llama3-8b.yaml")[:2] == call(capsys, "nlp/llama3-8b")[:2]
+
+
 def test_unknown_job_is_one_sentence(capsys):
     """A job that is not there ends with 2 and the near miss."""
     code, _, err = call(capsys, "nlp/lama3-8b")
