@@ -71,6 +71,36 @@ WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
         "roles.ps",
         "kinds that can: JobSet",
     ),
+    "a role that the launcher does not have": (
+        {"launcher": "mpirun", "operators": ("mpi-operator",), "roles": {"lancher": {"pool": "cpu", "cpusPerNode": 2}}},
+        "run/roles",
+        "roles.lancher",
+        "has no role 'lancher'; did you mean 'launcher'?",
+    ),
+    "the workers as a role": (
+        {"launcher": "tensorflow", "roles": {"worker": {"pool": "cpu", "cpusPerNode": 2}}},
+        "run/roles",
+        "roles.worker",
+        "the job's own fields say what its workers are",
+    ),
+    "fewer nodes, with which the launcher cannot go on": (
+        {"launcher": "tensorflow", "min_nodes": 1},
+        "run/elastic",
+        "minNodes",
+        "launcher 'tensorflow' cannot go on with fewer nodes; remove it",
+    ),
+    "a variable that kind and launcher set": (
+        {"launcher": "tensorflow", "kind": "TFJob", "operators": ("training-operator",), "env": {"TF_CONFIG": "{}"}},
+        "run/env",
+        "env.TF_CONFIG",
+        "which launcher 'tensorflow' sets itself; remove it",
+    ),
+    "a variable by which the kind tells ranks": (
+        {"launcher": "torchrun", "kind": "TFJob", "operators": ("training-operator",), "env": {"REPLICA_INDEX": 7}},
+        "run/env",
+        "env.REPLICA_INDEX",
+        "which kind 'TFJob' sets itself; remove it",
+    ),
     "a topology that several roles ask for": (
         {"launcher": "tensorflow", "roles": SERVERS, "topology": {"required": "rack"}},
         "tas-roles",

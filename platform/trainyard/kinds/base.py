@@ -185,6 +185,13 @@ def files(run: Resolved) -> Iterator[Resource]:
         yield made(run, "v1", "ConfigMap", at=("files",), immutable=True, data=data)
 
 
+def from_fields(run: Resolved, role: Role) -> dict[str, str]:
+    """Return the variables of a role from its pods' fields: the launcher's, and those of the kind that it refers to."""
+    said = (*role.command, *role.args, *(sized.value for sized in role.env.values()))
+    used = {name: path for name, path in run.wiring.fields.items() if any(f"$({name})" in text for text in said)}
+    return {**used, **role.fields}
+
+
 def pod(
     run: Resolved, role: Role, *, subdomain: str | None = None, restart: str = "Never", deadline: int | None = None
 ) -> dict[str, Any]:
@@ -194,10 +201,7 @@ def pod(
     """
     env = {name: sized.value for name, sized in role.env.items()}
     injected = run.kind.injected(role.name)
-    said = (*role.command, *role.args, *env.values())
-    used = {name: path for name, path in run.wiring.fields.items() if any(f"$({name})" in text for text in said)}
-    fields = {**used, **role.fields}
-    process = Process(role.command, role.args, env, fields, injected, tuple(run.launch.files))
+    process = Process(role.command, role.args, env, from_fields(run, role), injected, tuple(run.launch.files))
     own: dict[str, Any] = {"subdomain": subdomain, "restart": restart, "deadline": deadline}
     template = pods.template(run.run, run.sizing, role.size, process, container=run.kind.container, **own)
     return patched(run, "Pod", role.name, template)
