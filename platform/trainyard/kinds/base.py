@@ -56,10 +56,13 @@ class Resolved:
         training = [role for role in self.roles if role.size.trains]
         parts = " + ".join(f"{role.pods} {role.name} pods × {role.processes} processes" for role in training)
         yield "world_size", Sized(sum(role.pods * role.processes for role in training), parts)
-        if sum(role.pods for role in self.roles) > 1:
-            yield "master", Sized(self.wiring.master, f"the first worker, as {self.kind.name} names its pods")
-            yield "port", Sized(self.wiring.port, "where the first worker listens")
-            yield "rendezvous_id", Sized(self.run.name, "name of the run")
+        meeting = {
+            "master": Sized(self.wiring.master, f"the first worker, as {self.kind.name} names its pods"),
+            "port": Sized(str(self.wiring.port), "where the first worker listens"),
+            "rendezvous_id": Sized(self.run.name, "name of the run"),
+        }
+        said = {part for role in self.roles for text in role.said for part in text.rpartition("=")[2].split(":")}
+        yield from ((name, sized) for name, sized in meeting.items() if sized.value in said)
         for role in self.roles:
             yield from ((f"{role.name}.env.{name}", sized) for name, sized in role.env.items())
 
@@ -187,8 +190,8 @@ def files(run: Resolved) -> Iterator[Resource]:
 
 def from_fields(run: Resolved, role: Role) -> dict[str, str]:
     """Return the variables of a role from its pods' fields: the launcher's, and those of the kind that it refers to."""
-    said = (*role.command, *role.args, *(sized.value for sized in role.env.values()))
-    used = {name: path for name, path in run.wiring.fields.items() if any(f"$({name})" in text for text in said)}
+    fields = run.wiring.fields.items()
+    used = {name: path for name, path in fields if any(f"$({name})" in text for text in role.said)}
     return {**used, **role.fields}
 
 

@@ -114,6 +114,11 @@ class Role:
         return self.size.name
 
     @property
+    def said(self) -> tuple[str, ...]:
+        """Every text of its command line and its variables."""
+        return (*self.command, *self.args, *(sized.value for sized in self.env.values()))
+
+    @property
     def pods(self) -> int:
         """How many there are."""
         return self.size.nodes.value
