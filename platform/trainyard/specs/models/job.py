@@ -182,7 +182,7 @@ class Job(Spec):
     launcher: Name
     """How the processes start."""
     kind: Text | None = None
-    """Which API object carries them; JobSet where the cluster has it, else Job."""
+    """Which API object carries them; default: JobSet, or what on the cluster gives what the launcher needs."""
     image: Image
     """By digest: `registry/path@sha256:…`."""
     program: Annotated[Text, AfterValidator(script)] | None = None
