@@ -102,7 +102,8 @@ def storage_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) ->
     node = available(role.pool)
     part, why = share(job, role, node)
     total, text = node.storage * part, f"{binary(node.storage)} for pods" + (f" × {why}" if part < 1 else "")
-    for others, whose in left(job, role, neighbours, "ephemeral-storage"):
+    beside = neighbours if role.gpus or role.cpus is None else ()  # where CPUs share a node, they share its disk too
+    for others, whose in left(job, role, beside, "ephemeral-storage"):
         total, text = total - others, f"{text} - {binary(others)} of {whose}"
     amount = rounded(total)
     least = LAYER + size(job.scratch) if job.scratch and role.trains else 0
