@@ -17,6 +17,7 @@ import page
 from trainyard.system import registry
 
 PAGE = "extending.md"
+REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def code(section: str, language: str = "python") -> list[str]:
@@ -33,8 +34,13 @@ def fresh(*caches: Any) -> Iterator[None]:
     for cached in (registry.installed, *caches):
         cached.cache_clear()
     for name, module in list(sys.modules.items()):
-        if tempfile.gettempdir() in str(getattr(module, "__file__", "")):
+        if added(Path(getattr(module, "__file__", None) or "/")):
             del sys.modules[name]
+
+
+def added(file: Path) -> bool:
+    """Whether a test wrote a module's file; the repository may itself lie below the folder of temporary files."""
+    return file.is_relative_to(tempfile.gettempdir()) and not file.is_relative_to(REPOSITORY)
 
 
 def put(folder: Path, package: ModuleType, name: str, text: str, patch: Any) -> None:

@@ -131,13 +131,15 @@ def test_policies_of_the_docs_find_what_they_say(tmp_path):
 def test_the_policy_in_cel_of_the_page_is_whole(tmp_path):
     """What the page shows is a policy once `make policies` has written what is common into it."""
     (text,) = [text for _, _, text in blocks("yaml") if "# common: " in text]
-    head = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: own}\n"
-    (path := tmp_path / "own.yaml").write_text(head + text)
+    head = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n"
+    (path := tmp_path / "no-host-pid.yaml").write_text(head + text)
     assert tool("policies.py", path).returncode == 0
-    binding = head.replace("Policy\n", "PolicyBinding\n") + "spec: {policyName: own, validationActions: [Deny]}\n"
+    (policy,) = load_policies([path])
+    binding = head.replace("Policy\n", "PolicyBinding\nmetadata: {name: own}\n")
+    binding += f"spec: {{policyName: {policy.id}, validationActions: [Deny]}}\n"
     pod = {"hostPID": True, "restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": {"spec": pod}}}
-    inputs = [("own.yaml", path.read_bytes()), ("a.yaml", binding.encode()), ("a.json", json.dumps(job).encode())]
+    inputs = [(path.name, path.read_bytes()), ("a.yaml", binding.encode()), ("a.json", json.dumps(job).encode())]
     result = strangers(inputs, ROOT / "schemas", kubernetes="1.35")
     assert [each.message for each in result.findings] == ["pods share the processes of their node; remove hostPID"]
 

@@ -101,6 +101,22 @@ def test_broken_policy_stops_the_run(tmp_path, name, text, message):
         load_policies(tmp_path.glob("*"))
 
 
+FAILS = {
+    "a name that is not there": ("yield world.nothing", "policy x.py:8 stopped with AttributeError: "),
+    "no problem": ("yield 'x'", "policy x.py stopped with AttributeError: "),
+    "no iterator": ("return None", "policy x.py stopped with TypeError: "),
+}
+
+
+@pytest.mark.parametrize(("body", "message"), FAILS.values(), ids=FAILS)
+def test_a_policy_that_fails_stops_the_run(tmp_path, body, message):
+    """It has found nothing because it did not look, and the sentence names its line."""
+    text = f'"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""\ndef check(world):\n    {body}\n'
+    (tmp_path / "x.py").write_text(text)
+    with pytest.raises(TrainyardError, match=message):
+        check(World(()), load_policies(tmp_path.glob("*")))
+
+
 JOB = """
 apiVersion: batch/v1
 kind: Job

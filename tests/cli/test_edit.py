@@ -87,6 +87,8 @@ NAMES = {
     "a hidden file": ("nlp/.train", "should be <team>/<job>"),
     "a program": ("nlp/sweep", "is a program"),
     "a program by its file": ("jobs/nlp/sweep.py", "is a program"),
+    "a job that a program makes": ("nlp/sweep-low", "set the field where jobs/nlp/sweep.py makes the job"),
+    "a small file of a job": ("nlp/train/config", "should be <team>/<job>"),
 }
 
 

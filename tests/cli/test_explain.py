@@ -53,7 +53,18 @@ def test_what_the_launcher_works_out_is_explained_too(tmp_path):
     assert facts["world_size"] == ("2", "2 worker pods × 1 processes")
     assert facts["master"][0] == f"{report['run']}-worker-0-0.{report['run']}"
     assert facts["port"][0] == "29500"
+    assert "rendezvous_id" not in facts
+
+
+@pytest.mark.parametrize("job", [{}, {"kind": "Job", "minNodes": 1}], ids=["of fixed size", "elastic"])
+def test_a_rendezvous_is_explained(tmp_path, job):
+    """Agents of torchrun meet by the run's name, at an address that the kind makes."""
+    root = write_repository(tmp_path, jobs={"nlp/train": {**JOB, **job}})
+    report = json.loads(command.call(root, "explain", "nlp/train", "-o", "json").stdout)
+    facts = {each["name"]: (each["value"], each["origin"]) for each in report["facts"]}
     assert facts["rendezvous_id"] == (report["run"], "name of the run")
+    assert facts["master"][0].startswith(report["run"])
+    assert facts["port"][0] == "29500"
 
 
 def test_a_job_that_cannot_run_is_not_explained(tmp_path):
@@ -63,6 +74,19 @@ def test_a_job_that_cannot_run_is_not_explained(tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert "did you mean 'torchrun'?" in done.stderr
     assert done.stderr.endswith("job 'nlp/train' cannot run; its findings say why\n")
+
+
+def test_what_a_launcher_does_not_use_is_not_explained(capsys):
+    """Tasks of TensorFlow meet at ports of its own, with no rendezvous."""
+    code, out, _ = call(capsys, "ads/wide-deep", "-o", "json")
+    names = {each["name"] for each in json.loads(out)["facts"]}
+    assert code == 0
+    assert not {"master", "port", "rendezvous_id"} & names
+
+
+def test_a_job_is_named_by_its_file_too(capsys):
+    """As `retire` and `rerun` take it."""
+    assert call(capsys, "jobs/nlp/llama3-8b.yaml")[:2] == call(capsys, "nlp/llama3-8b")[:2]
 
 
 def test_unknown_job_is_one_sentence(capsys):

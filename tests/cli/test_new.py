@@ -50,6 +50,7 @@ REFUSED = {
     "a team that does not exist": (["adz/x", *GIVEN], 2, "did you mean 'ads'?"),
     "a name without a team": (["hello", *GIVEN], 2, "should be <team>/<job>"),
     "a job that is there": (["ads/recommender", *GIVEN], 2, "exists already"),
+    "a job that a program makes": (["nlp/adapter-sweep-1e4-r8", *GIVEN], 2, "adapter-sweep.py makes job"),
     "a cluster that does not exist": (["ads/x", "--cluster", "kund"], 2, "did you mean 'kind'?"),
     "a choice that nobody can answer": (["ads/x", "--cluster", "atlas"], 2, "--pool is missing; there are: cpu, h100"),
     "an image without a digest": (["ads/x", *GIVEN[:3], "a:latest", *GIVEN[4:]], 1, "image"),

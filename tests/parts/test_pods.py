@@ -210,3 +210,11 @@ def test_a_cpu_cluster_hides_no_gpus():
     cluster = make_cluster(pools={"cpu": CLUSTER["pools"]["cpu"]})
     names = {each["name"] for each in trainer(cluster=cluster, pool="cpu", gpus_per_node=0)["env"]}
     assert "NVIDIA_VISIBLE_DEVICES" not in names
+
+
+def test_a_slash_at_the_end_makes_no_second_folder():
+    """Files of one folder are one mount, however it is spelled: a second would hide the first."""
+    files = [{"source": "a.yaml", "mountPath": "/etc/llm"}, {"source": "b.yaml", "mountPath": "/etc/llm/"}]
+    found = spec(files=files, contents={"a.yaml": "1", "b.yaml": "2"})
+    mounts = [mount["mountPath"] for mount in found["containers"][0]["volumeMounts"]]
+    assert mounts == ["/dev/shm", "/etc/llm"]

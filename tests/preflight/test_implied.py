@@ -50,7 +50,6 @@ def test_kueue_counts_it(role, job):
             template = template[part]
         for name, text in template["spec"]["containers"][0]["resources"]["requests"].items():
             total[name] = total.get(name, Decimal(0)) + Quantity.parse(text).amount * each.count
-    del total["ephemeral-storage"]
     wanted: dict[str, Decimal] = {}
     for amounts_ in needed(run).values():
         for name, amount in amounts_.items():

@@ -52,10 +52,9 @@ WRONG = {
         {"kind": "JobSet", "operators": PLAIN},
         ["kind 'JobSet' needs operator 'jobset', which cluster 'test' does not have; kinds there: Job"],
     ),
-    "roles that a kind cannot carry": (
+    "a role that the launcher does not have, whatever the kind": (
         {"kind": "Job", "roles": ROLE},
         [
-            "kind 'Job' has no role 'ps'; it has: worker; kinds that can: JobSet",
             "launcher 'torchrun' has no role 'ps'; remove it",
         ],
     ),

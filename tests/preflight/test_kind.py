@@ -71,6 +71,36 @@ WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
         "roles.ps",
         "kinds that can: JobSet",
     ),
+    "a role that the launcher does not have": (
+        {"launcher": "mpirun", "operators": ("mpi-operator",), "roles": {"lancher": {"pool": "cpu", "cpusPerNode": 2}}},
+        "run/roles",
+        "roles.lancher",
+        "has no role 'lancher'; did you mean 'launcher'?",
+    ),
+    "the workers as a role": (
+        {"launcher": "tensorflow", "roles": {"worker": {"pool": "cpu", "cpusPerNode": 2}}},
+        "run/roles",
+        "roles.worker",
+        "the job's own fields say what its workers are",
+    ),
+    "fewer nodes, with which the launcher cannot go on": (
+        {"launcher": "tensorflow", "min_nodes": 1},
+        "run/elastic",
+        "minNodes",
+        "launcher 'tensorflow' cannot go on with fewer nodes; remove it",
+    ),
+    "a variable that kind and launcher set": (
+        {"launcher": "tensorflow", "kind": "TFJob", "operators": ("training-operator",), "env": {"TF_CONFIG": "{}"}},
+        "run/env",
+        "env.TF_CONFIG",
+        "which launcher 'tensorflow' sets itself; remove it",
+    ),
+    "a variable by which the kind tells ranks": (
+        {"launcher": "torchrun", "kind": "TFJob", "operators": ("training-operator",), "env": {"REPLICA_INDEX": 7}},
+        "run/env",
+        "env.REPLICA_INDEX",
+        "which kind 'TFJob' sets itself; remove it",
+    ),
     "a topology that several roles ask for": (
         {"launcher": "tensorflow", "roles": SERVERS, "topology": {"required": "rack"}},
         "tas-roles",
@@ -117,3 +147,23 @@ def test_an_implied_role_finds_room_where_the_workers_size_is_derived():
     starter = run.sizing.role("launcher")
     assert run.sizing.worker.cpus.value + starter.cpus.value <= 208
     assert not starter.trains
+
+
+def test_what_a_job_says_of_a_launchers_role_changes_nothing_else():
+    """Its other amounts stay the launcher's, in whole cores, and the workers leave room for it as they did before."""
+    job: dict[str, Any] = {"launcher": "mpirun", "operators": ("mpi-operator",), "nodes": 4}
+    silent, _ = outcome(**job)
+    same, nothing = outcome(**job, roles={"launcher": {}})
+    more, enough = outcome(**job, roles={"launcher": {"memoryPerNode": "4Gi"}})
+    assert nothing == enough == []
+    assert silent is not None
+    assert same is not None
+    assert more is not None
+    assert dict(same.sizing.facts()) == dict(silent.sizing.facts()) | {
+        "launcher.processes": same.sizing.role("launcher").processes
+    }
+    starter, worker = more.sizing.role("launcher"), more.sizing.worker
+    assert starter.memory.origin == "roles.launcher.memoryPerNode of the job"
+    assert starter.cpus == silent.sizing.role("launcher").cpus
+    assert worker.cpus == silent.sizing.worker.cpus
+    assert "4Gi of role 'launcher'" in worker.memory.origin

@@ -128,13 +128,10 @@ def test_an_amount_beyond_all_bounds_is_a_finding(field):
     assert found(cluster=cluster(), **{field: "1e400"})
 
 
-LAUNCHERS = {"MPIJob": "mpirun", "TFJob": "tensorflow"}
-
-
 @pytest.mark.parametrize("kind", kinds())
 def test_the_containers_name_is_the_kinds(kind):
     """Some operators insist on a name for the container that trains: there a second one of that name is refused."""
-    job = {"kind": kind, "launcher": LAUNCHERS.get(kind, "torchrun")}
-    about = {name: found(containers=[{"name": name}], **job) for name in ("trainer", "tensorflow", "mpi")}
+    names = {each.container for each in kinds().values()}
+    about = {name: found(containers=[{"name": name}], kind=kind) for name in names}
     refused = {name for name, findings in about.items() if any("has already" in each.message for each in findings)}
     assert refused == {kinds()[kind].container}

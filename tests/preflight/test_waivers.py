@@ -153,3 +153,12 @@ def test_the_repository_waives_what_is_about_no_other_file(tmp_path: Path) -> No
     assert "[run/unproven]" in call(root, "synth").stderr
     write_repository(root, jobs={}, repository={**REPOSITORY, **yaml.safe_load(text)})
     assert call(root, "synth", "--check").stderr == ""
+
+
+def test_a_policy_that_is_switched_off_exists(tmp_path: Path) -> None:
+    """Those of Trainyard and those of the repository; a mistyped one would stay on."""
+    policies = {"sec-dgest": "no registry yet", "kq-lq-exists": "one team", "own-policy": "later"}
+    root = write_repository(tmp_path, repository={**REPOSITORY, "policies": policies})
+    (root / "policies").mkdir()
+    (root / "policies/own_policy.py").write_text("")
+    assert said(root) == ["error: policy 'sec-dgest' does not exist; did you mean 'sec-digest'? [spec/unknown-policy]"]

@@ -343,3 +343,11 @@ def test_what_is_no_quantity_is_left_for_the_verdict():
     given = {"name": "a", "resources": {"limits": {"cpu": "many", "memory": True}}}
     assert make_sizing(cluster=cluster(), containers=[given]).worker.cpus.value == 58
     assert resources(given) == {"cpu": "many", "memory": True}
+
+
+def test_workers_that_say_their_cpus_keep_their_share_of_the_disk():
+    """The launcher's role has a share by its CPUs too, and shares by CPUs never meet."""
+    job = {"launcher": "tensorflow", "pool": "cpu", "gpus_per_node": 0, "cpus_per_node": 4}
+    alone = make_sizing(cluster=cluster(), **job)
+    beside = make_sizing(cluster=cluster(), **job, roles={"ps": {"cpusPerNode": 4}, "chief": {"cpusPerNode": 4}})
+    assert beside.worker.storage == alone.worker.storage

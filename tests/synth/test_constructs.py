@@ -93,10 +93,25 @@ def test_a_program_makes_a_run_of_models(folder):
         TrainingRun(folder, "wrong", name="train", job=make_job(gpus_per_node=9), **props)
 
 
-def test_an_operator_that_is_not_there_is_named(folder):
+ABSENT = {
+    "an operator": (constructs.OperatorInstall, {"operator": "kueu", "cluster": make_cluster()}, "'kueue'"),
+    "a pool": (constructs.KubeletSettings, {"pool": "gpus", "cluster": make_cluster()}, "'gpu'"),
+    "a cluster": (constructs.ArgoCd, {"cluster_name": "tset", "specs": everything_specs()}, "'test'"),
+}
+
+
+@pytest.mark.parametrize(("construct", "props", "near"), ABSENT.values(), ids=ABSENT)
+def test_what_is_not_there_is_named(folder, construct, props, near):
     """The near miss is offered, as everywhere."""
-    with pytest.raises(SpecError, match="did you mean 'kueue'"):
-        constructs.OperatorInstall(folder, "kueu", operator="kueu", cluster=make_cluster())
+    with pytest.raises(SpecError, match=f"did you mean {near}"):
+        construct(folder, "wrong", **props)
+
+
+def test_a_run_has_a_job_s_name(folder):
+    """As a file would: the server refuses others."""
+    props = {"team_name": "nlp", "team": make_team(), "cluster": make_cluster()}
+    with pytest.raises(SpecError, match="job name 'Big_Train' should be a letter"):
+        TrainingRun(folder, "run", name="Big_Train", job=make_job(), **props)
 
 
 def test_every_folder_holds_what_the_cluster_says(tmp_path):

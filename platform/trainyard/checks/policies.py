@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainyard.checks.result import Skipped
 from trainyard.documents import format_path
+from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location
 
 if TYPE_CHECKING:
@@ -37,8 +40,24 @@ def check(
         elif "inventory" in policy.needs and world.inventory is None:
             skipped.append(Skipped(policy.id, "no inventory"))
         else:
-            findings += (finding(policy, problem, line_of) for problem in policy.check(world))
+            findings += reported(policy, policy.check, world, line_of)
     return findings, skipped
+
+
+def reported(
+    policy: Policy,
+    check: Callable[[World], Iterable[Problem]],
+    world: World,
+    line_of: Callable[[Manifest], Location | None],
+) -> list[Finding]:
+    """Return what a policy finds; raises TrainyardError where it fails, since it has not passed then."""
+    try:
+        return [finding(policy, problem, line_of) for problem in check(world)]
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if Path(frame.filename).name == policy.file]
+        place = f"{policy.file}:{lines[-1]}" if lines else policy.file
+        raise TrainyardError(f"policy {place} stopped with {type(error).__name__}: {error}") from error
 
 
 def finding(policy: Policy, problem: Problem, line_of: Callable[[Manifest], Location | None]) -> Finding:

@@ -19,12 +19,14 @@ def command(
     from trainyard.cli._findings import show
     from trainyard.errors import SpecError
     from trainyard.findings import did_you_mean
+    from trainyard.specs.editing.named import job_of
     from trainyard.system.repository import JOBS
     from trainyard.tree import frozen
 
     checked = frozen.checked(root)
     show(checked.findings)
     known = {f"{each.run.team_name}/{each.run.job_name}": each for each in checked.runs}
+    job = job_of(job)
     resolved = known.get(job)
     if resolved is None:
         there = {f"{each.team}/{each.name}": each.job for each in checked.specs.jobs}

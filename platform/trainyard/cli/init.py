@@ -25,6 +25,8 @@ def command(folder: Path = typer.Argument(help="The folder to write to; made if 
     targets = {
         path: folder / path.relative_to(skeleton).with_name(HIDDEN.get(path.name, path.name)) for path in sources
     }
+    if folder.exists() and not folder.is_dir():
+        raise SpecError(f"{folder} is a file; choose an empty folder")
     taken = [str(target) for target in targets.values() if target.exists()]
     if taken:
         raise SpecError(f"{taken[0]} exists already; choose an empty folder")

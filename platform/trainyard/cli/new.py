@@ -57,6 +57,9 @@ def job(
     path = root / job_file(team, short)
     if path.exists():
         raise SpecError(f"{path} exists already; edit it, or choose another name")
+    made = next((each.source.file for each in specs.jobs if (each.team, each.name) == (team, short)), None)
+    if made is not None:
+        raise SpecError(f"{made} makes job {name!r} already; choose another name")
     places = sorted(key for key, each in specs.clusters.items() if team in each.teams())
     cluster = cluster or ask("cluster", places)
     declared = specs.clusters.get(cluster)

@@ -79,10 +79,15 @@ class Hardware(Objects):
 
 
 class KubeletSettings(Objects):
-    """Files for the nodes of a pool, for their image or machine configuration; no API server takes them."""
+    """Files for the nodes of a pool, for their image or machine configuration; no API server takes them.
+
+    Raises SpecError for a pool that the cluster does not have.
+    """
 
     def __init__(self, scope: Construct, id_: str, *, pool: str, cluster: Cluster) -> None:
         super().__init__(scope, id_)
+        if pool not in cluster.pools:
+            raise SpecError(f"pool {pool!r} does not exist on this cluster; {did_you_mean(pool, cluster.pools)}")
         self.put(nodes.resources(cluster, pool, cluster.pools[pool]))
 
 
@@ -155,7 +160,8 @@ class ArgoCd(Objects):
     """Projects, and an Application for each of a cluster's folders; `folders` are by default all that it has.
 
     `specs` are a whole repository's, as `trainyard.specs.load.read_repository(root).specs` reads them. `own` has the
-    kinds of objects that the repository adds to a folder, as `group/Kind` with their namespace.
+    kinds of objects that the repository adds to a folder, as `group/Kind` with their namespace. Raises SpecError for
+    a cluster that is not among the specs.
     """
 
     def __init__(
@@ -170,6 +176,8 @@ class ArgoCd(Objects):
         without: frozenset[Identity] = NOTHING,
     ) -> None:
         super().__init__(scope, id_, without=without)
+        if cluster_name not in specs.clusters:
+            raise SpecError(f"cluster {cluster_name!r} does not exist; {did_you_mean(cluster_name, specs.clusters)}")
         if folders is None:
             folders = [path for path in clusters.folders(specs, cluster_name) if path != "argocd"]
         self.put(argocd.resources(specs, cluster_name, folders, own or {}))

@@ -12,6 +12,7 @@ from trainyard.errors import SpecError
 from trainyard.kinds import Resolved, build
 from trainyard.preflight import jobs
 from trainyard.specs import Cluster, Job, Repository, Team
+from trainyard.specs.reading.layout import job_name
 from trainyard.specs.sources import JobFile, Source, Specs
 
 
@@ -58,7 +59,8 @@ def resolved(
     file = JobFile(team_name, name, job, Source(f"job {name}"), contents or {})
     specs = Specs(Repository(live=True, repo_url="none"), {job.cluster: cluster}, {team_name: team}, (file,))
     run, findings = jobs.check(specs, file)
-    errors = [finding.message for finding in findings if finding.is_error]
+    misnamed = job_name(f"job {name}", name)
+    errors = [finding.message for finding in (*([misnamed] if misnamed else []), *findings) if finding.is_error]
     missing = sorted({each.source for each in job.files} - set(contents or {}))
     errors += [f"contents lack the text of file {each!r}" for each in missing]
     if run is None or errors:

@@ -38,7 +38,7 @@ def default_kind(run: Run) -> str:
     here = sorted(available(run.cluster), key=lambda kind: (kind.name not in PREFERRED, kind.name == "Job", kind.name))
     launcher = launchers().get(run.job.launcher)
     if launcher is not None:
-        roles = launcher.roles(run)
+        roles = launcher.starts(launcher.roles(run))
         here = [kind for kind in here if kind.can(launcher.wants(run, roles), roles)] or here
     return here[0].name
 

@@ -56,10 +56,13 @@ class Resolved:
         training = [role for role in self.roles if role.size.trains]
         parts = " + ".join(f"{role.pods} {role.name} pods × {role.processes} processes" for role in training)
         yield "world_size", Sized(sum(role.pods * role.processes for role in training), parts)
-        if sum(role.pods for role in self.roles) > 1:
-            yield "master", Sized(self.wiring.master, f"the first worker, as {self.kind.name} names its pods")
-            yield "port", Sized(self.wiring.port, "where the first worker listens")
-            yield "rendezvous_id", Sized(self.run.name, "name of the run")
+        meeting = {
+            "master": Sized(self.wiring.master, f"the first worker, as {self.kind.name} names its pods"),
+            "port": Sized(str(self.wiring.port), "where the first worker listens"),
+            "rendezvous_id": Sized(self.run.name, "name of the run"),
+        }
+        said = {part for role in self.roles for text in role.said for part in text.rpartition("=")[2].split(":")}
+        yield from ((name, sized) for name, sized in meeting.items() if sized.value in said)
         for role in self.roles:
             yield from ((f"{role.name}.env.{name}", sized) for name, sized in role.env.items())
 
@@ -185,6 +188,13 @@ def files(run: Resolved) -> Iterator[Resource]:
         yield made(run, "v1", "ConfigMap", at=("files",), immutable=True, data=data)
 
 
+def from_fields(run: Resolved, role: Role) -> dict[str, str]:
+    """Return the variables of a role from its pods' fields: the launcher's, and those of the kind that it refers to."""
+    fields = run.wiring.fields.items()
+    used = {name: path for name, path in fields if any(f"$({name})" in text for text in role.said)}
+    return {**used, **role.fields}
+
+
 def pod(
     run: Resolved, role: Role, *, subdomain: str | None = None, restart: str = "Never", deadline: int | None = None
 ) -> dict[str, Any]:
@@ -194,10 +204,7 @@ def pod(
     """
     env = {name: sized.value for name, sized in role.env.items()}
     injected = run.kind.injected(role.name)
-    said = (*role.command, *role.args, *env.values())
-    used = {name: path for name, path in run.wiring.fields.items() if any(f"$({name})" in text for text in said)}
-    fields = {**used, **role.fields}
-    process = Process(role.command, role.args, env, fields, injected, tuple(run.launch.files))
+    process = Process(role.command, role.args, env, from_fields(run, role), injected, tuple(run.launch.files))
     own: dict[str, Any] = {"subdomain": subdomain, "restart": restart, "deadline": deadline}
     template = pods.template(run.run, run.sizing, role.size, process, container=run.kind.container, **own)
     return patched(run, "Pod", role.name, template)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from trainyard.findings import Finding
+from trainyard.findings import Finding, did_you_mean
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER, Implied, RoleSize, RoleSpec, Sized, Sizing
 from trainyard.sizing import roles as of_run
@@ -114,6 +114,11 @@ class Role:
         return self.size.name
 
     @property
+    def said(self) -> tuple[str, ...]:
+        """Every text of its command line and its variables."""
+        return (*self.command, *self.args, *(sized.value for sized in self.env.values()))
+
+    @property
     def pods(self) -> int:
         """How many there are."""
         return self.size.nodes.value
@@ -175,11 +180,11 @@ class Launcher(ABC):
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Yield fields of the job that mean nothing to this launcher."""
-        unknown = [name for name in run.job.roles if name not in self.role_names]
-        if unknown:
-            known = f"it knows: {', '.join(sorted(self.role_names))}" if self.role_names else "remove it"
-            message = f"launcher {self.name!r} has no role {unknown[0]!r}; {known}"
-            yield ROLES.at(run.source, ("roles", unknown[0]), message)
+        for name in (each for each in run.job.roles if each not in self.role_names):
+            known = did_you_mean(name, self.role_names) if self.role_names else "remove it"
+            if name == WORKER:
+                known = "the job's own fields say what its workers are"
+            yield ROLES.at(run.source, ("roles", name), f"launcher {self.name!r} has no role {name!r}; {known}")
         for name, role in run.job.roles.items():
             if name in self.single and role.nodes > 1:
                 message = f"role {name!r} has {role.nodes} nodes, but there is one; remove nodes"
@@ -209,6 +214,10 @@ class Launcher(ABC):
             found.append(of_run.written(run, name, role, processes, implied.get(name)))
         found += (of_run.unwritten(run, name, role) for name, role in implied.items() if name not in job.roles)
         return tuple(found)
+
+    def starts(self, roles: Sequence[RoleSpec]) -> tuple[RoleSpec, ...]:
+        """Return the roles that it starts: a kind need not carry one that the job names and the launcher refuses."""
+        return tuple(role for role in roles if not role.field or role.name in self.role_names)
 
 
 def program(run: Run) -> tuple[str, ...]:

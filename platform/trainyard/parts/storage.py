@@ -86,7 +86,7 @@ def by_folder(run: Run) -> dict[str, tuple[str, list[File]]]:
     """Return the job's small files by the folder they are mounted at, each with the name of its volume in the pod."""
     folders: dict[str, list[File]] = {}
     for file in run.job.files:
-        folders.setdefault(file.mount_path, []).append(file)
+        folders.setdefault(file.mount_path.rstrip("/"), []).append(file)
     names = [FILES] if len(folders) == 1 else [f"{FILES}-{index}" for index in range(len(folders))]
     return {folder: (name, files) for name, (folder, files) in zip(names, folders.items(), strict=True)}
 

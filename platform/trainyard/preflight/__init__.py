@@ -12,7 +12,7 @@ from trainyard.preflight import jobs, names, own
 from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.sources import ExtraFile, JobFile, ProgramFile, Specs
-from trainyard.system.data import schemas_dir
+from trainyard.system.data import policy_files, policy_id, schemas_dir
 from trainyard.system.repository import JOBS
 
 __all__ = ["Checked", "Waivers", "check", "check_cluster", "check_jobs", "check_repository", "waived"]
@@ -83,6 +83,8 @@ def check_between(loaded: Loaded) -> Iterator[Finding]:
     for file in added:
         yield from names.check_extra(loaded.specs, file, broken=loaded.broken)
     yield from own.check(loaded.specs)
+    if loaded.specs.repository.policies:
+        yield from names.check_switched_off(loaded.specs, {policy_id(path) for path in policy_files(loaded.root)})
 
 
 def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:

@@ -89,14 +89,14 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     carrier, launcher = kinds()[run.kind], launchers()[run.job.launcher]
     roles = launcher.roles(run)
     findings = [
-        *kind.check_pair(run, carrier, launcher, roles),
+        *kind.check_pair(run, carrier, launcher, launcher.starts(roles)),
         *kind.check_lengths(run, carrier, roles),
-        *kind.check_variables(run, carrier, roles),
         *launcher.check(run),
     ]
     part = run.job.gpu is not None
     findings += (finding for role in roles for finding in size.check_role(role, run.source, part=part))
     resolved = resolve(run)
+    findings += kind.check_variables(resolved)
     findings += kind.check_topology(resolved)
     findings += patches.check(resolved, buildable=not any(finding.is_error for finding in findings))
     findings += limits.check(resolved)

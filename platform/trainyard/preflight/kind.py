@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.kinds import Kind, Resolved, available, kinds
+from trainyard.kinds.base import from_fields
 from trainyard.launchers import NEEDS, Launcher, launchers
 from trainyard.launchers.base import ELASTIC, ROLES, VARIABLES
 from trainyard.rules import Rule
@@ -78,7 +79,7 @@ def check_names(run: Run) -> Iterator[Finding]:
 def check_pair(run: Run, kind: Kind, launcher: Launcher, roles: Sequence[RoleSpec]) -> Iterator[Finding]:
     """Yield what the launcher needs and the kind does not give, and roles that it cannot carry or that it misses."""
     wanted = launcher.wants(run, roles)
-    if "elastic" in wanted and "elastic" not in kind.gives:
+    if "elastic" in wanted and launcher.elastic and "elastic" not in kind.gives:
         able = listed(run, lambda other: "elastic" in other.gives)
         message = (
             f"minNodes is {run.job.min_nodes}, but kind {kind.name!r} cannot change its size; kinds that can: {able}"
@@ -117,13 +118,16 @@ def check_lengths(run: Run, kind: Kind, roles: Sequence[RoleSpec]) -> Iterator[F
             yield NAME_LENGTH.at(run.source, role.path or ("nodes",), message)
 
 
-def check_variables(run: Run, kind: Kind, roles: Sequence[RoleSpec]) -> Iterator[Finding]:
-    """Yield variables of the job that its operator sets: of two, one is silently ignored."""
-    injected = {name for role in roles if role.trains for name in kind.injected(role.name)}
-    for field, names in (("env", run.job.env), ("secrets", run.job.secrets)):
-        for name in sorted(injected & set(names)):
-            message = f"{field} has {name}, which kind {run.kind!r} sets itself; remove it"
-            yield VARIABLES.at(run.source, (field, name), message)
+def check_variables(run: Resolved) -> Iterator[Finding]:
+    """Yield variables of the job that its kind or operator sets: of two, one is silently ignored."""
+    kind, job = run.kind, run.run.job
+    taken = {name for role in run.specs if role.trains for name in kind.injected(role.name)}
+    taken |= {name for role in run.roles for name in from_fields(run, role)}
+    taken -= run.launcher.variables
+    for field, names in (("env", job.env), ("secrets", job.secrets)):
+        for name in sorted(taken & set(names)):
+            message = f"{field} has {name}, which kind {kind.name!r} sets itself; remove it"
+            yield VARIABLES.at(run.run.source, (field, name), message)
 
 
 def check_topology(run: Resolved) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from trainyard.documents import Path
@@ -149,6 +149,14 @@ NO_RDMA = Rule(
     source="docs/clusters.md",
 )
 
+SWITCHED_OFF = Rule(
+    id="spec/unknown-policy",
+    title="The policies that the repository switches off exist.",
+    why="a policy whose id is mistyped stays on, and whoever reads the settings takes it for off",
+    fix="name a policy, or remove the line",
+    source="docs/rules.md",
+)
+
 MISSING = (UNKNOWN_CLUSTER, UNKNOWN_TEAM, SECRET, ACCOUNT, PRIORITY, QUEUE, POOL, LEVEL, REGISTRY)
 """What a job names that is not there, or not allowed, whatever else it says."""
 
@@ -214,6 +222,14 @@ def check_extra(specs: Specs, file: ExtraFile | ProgramFile, *, broken: frozense
         yield UNKNOWN_CLUSTER.of(place, message)
     elif team != file.folder and team not in teams:
         yield UNKNOWN_TEAM.of(place, f"team {team!r} does not exist; {did_you_mean(team, teams)}")
+
+
+def check_switched_off(specs: Specs, policies: Collection[str]) -> Iterator[Finding]:
+    """Yield policies that the repository switches off and that do not exist."""
+    for name in specs.repository.policies:
+        if name not in policies:
+            message = f"policy {name!r} does not exist; {did_you_mean(name, policies)}"
+            yield SWITCHED_OFF.at(specs.sources["repository"], ("policies", name), message, key=True)
 
 
 def check_image(file: JobFile, repository: Repository) -> Iterator[Finding]:

@@ -187,7 +187,7 @@ def too_many(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
 
 
 def no_room(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
-    """Yield a role that nobody wrote and that finds no room: the workers fill every node of the pool."""
+    """Yield a role of the launcher's that finds no room: the workers fill every node of the pool."""
     workers = pods[0]
     worker, fits = workers.role, workers.fit(workers.asks)
     if not fits or worker.nodes < fits * worker.pool.nodes:
@@ -196,7 +196,7 @@ def no_room(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
     for each in pods[1:]:
         left = {name: has - Fraction(there.get(name, 0)) for name, has in each.node.items()}
         short = [name for name, room in left.items() if each.asks.get(name, 0) > room]
-        if short and each.role.implied and each.role.pool_name == worker.pool_name:
+        if short and each.role.why and each.role.pool_name == worker.pool_name:
             message = (
                 f"role {each.role.name!r} of launcher {run.launcher.name!r} finds no room: workers fill pool"
                 f" {worker.pool_name!r}; write roles: {{{each.role.name}: {{pool: …}}}}"

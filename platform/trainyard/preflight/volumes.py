@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
+from trainyard.parts.storage import LAUNCH_FOLDER
 from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
@@ -44,7 +45,7 @@ ACCESS = Rule(
 
 def check_mounts(file: JobFile) -> Iterator[Finding]:
     """Yield two mounts at one path, and files that would have one name in the container."""
-    taken = {"/dev/shm": "shared memory"}  # noqa: S108 - a path in the pod
+    taken = {"/dev/shm": "shared memory", LAUNCH_FOLDER: "the launcher"}  # noqa: S108 - a path in the pod
     if file.job.scratch:
         taken["/scratch"] = "scratch"
     for path, place in targets(file.job):
@@ -58,13 +59,18 @@ def check_mounts(file: JobFile) -> Iterator[Finding]:
 
 
 def targets(job: Job) -> Iterator[tuple[str, Path]]:
-    """Yield every path that the job mounts something at, with its field."""
+    """Yield every path that the job mounts something at, with its field; files of one folder are one mount."""
     if job.checkpoint:
         yield job.checkpoint.mount_path, ("checkpoint", "mountPath")
     for index, data in enumerate(job.data):
         yield data.mount_path, ("data", index, "mountPath")
+    folders: set[str] = set()
     for index, each in enumerate(job.files):
-        yield f"{each.mount_path.rstrip('/')}/{each.source.rpartition('/')[2]}", ("files", index, "source")
+        folder = each.mount_path.rstrip("/")
+        if folder not in folders:
+            yield folder, ("files", index, "mountPath")
+        folders.add(folder)
+        yield f"{folder}/{each.source.rpartition('/')[2]}", ("files", index, "source")
 
 
 def check(file: JobFile, team: Team, cluster: Cluster, *, pods: int) -> Iterator[Finding]:

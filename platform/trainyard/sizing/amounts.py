@@ -28,7 +28,7 @@ WHOLE_GI = 16 * GI
 def cpus_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Sized[int]:
     """Return whole CPUs: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
     if role.cpus is not None:
-        return Sized(role.cpus, said(role, "cpusPerNode"))
+        return Sized(role.cpus, role.said(job, "cpus_per_node"))
     node = available(role.pool)
     part, why = share(job, role, node)
     total, text = node.cpus * part, f"{number(node.cpus)} for pods" + (f" × {why}" if part < 1 else "")
@@ -47,7 +47,7 @@ def cpus_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Si
 def memory_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Sized[str]:
     """Return bytes: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
     if role.memory is not None:
-        return Sized(role.memory, said(role, "memoryPerNode"))
+        return Sized(role.memory, role.said(job, "memory_per_node"))
     node = available(role.pool)
     part, why = share(job, role, node)
     total, text = node.memory * part, f"{binary(node.memory)} for pods" + (f" × {why}" if part < 1 else "")
@@ -60,15 +60,10 @@ def memory_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> 
     return Sized(amount, f"{amount} = {text}, rounded down")
 
 
-def said(role: RoleSpec, field: str) -> str:
-    """Return from what a stated amount follows: the job's field, or the launcher that implies the role."""
-    return role.implied or f"{role.field}{field} of the job"
-
-
 def left(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec], resource: str) -> list[tuple[Fraction, str]]:
-    """Return what a derived size leaves of a node, and to whom: the job's containers, and roles that nobody wrote.
+    """Return what a derived size leaves of a node, and to whom: the job's containers, and roles of the launcher's.
 
-    The workers may fill every node of their pool, and a role that the launcher implies must find room there.
+    The workers may fill every node of their pool, and a role that the launcher has of itself must find room there.
     """
     own = taken(companions(job), resource) if role.name == WORKER else Fraction(0)
     amounts = [(own, "the job's own containers")]
@@ -107,7 +102,8 @@ def storage_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) ->
     node = available(role.pool)
     part, why = share(job, role, node)
     total, text = node.storage * part, f"{binary(node.storage)} for pods" + (f" × {why}" if part < 1 else "")
-    for others, whose in left(job, role, neighbours, "ephemeral-storage"):
+    beside = neighbours if role.gpus or role.cpus is None else ()  # where CPUs share a node, they share its disk too
+    for others, whose in left(job, role, beside, "ephemeral-storage"):
         total, text = total - others, f"{text} - {binary(others)} of {whose}"
     amount = rounded(total)
     least = LAYER + size(job.scratch) if job.scratch and role.trains else 0

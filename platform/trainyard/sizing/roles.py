@@ -31,8 +31,9 @@ class RoleSpec:
     """Processes that the launcher starts in one pod."""
     field: str = ""
     """Where the job says it: empty for the worker, else `roles.<name>.`."""
-    implied: str = ""
-    """Why it is there where the job says nothing of it."""
+    why: str = ""
+    """Why its launcher has it where the job need not write it: then the workers leave it room, and what the job does
+    not say of its size the launcher does."""
     trains: bool = True
     """Whether its pods run the program, and so mount the job's volumes and have its containers' environment."""
 
@@ -40,6 +41,18 @@ class RoleSpec:
     def path(self) -> tuple[str, ...]:
         """Path of the role in the job's file."""
         return ("roles", self.name) if self.field else ()
+
+    @property
+    def implied(self) -> bool:
+        """Whether the job says nothing of it, and its launcher everything."""
+        return bool(self.why) and not self.field
+
+    def said(self, job: Job, field: str) -> str:
+        """Return who says a field of `Role`: the job, or the launcher where the job is silent."""
+        role = job.roles.get(self.name)
+        if self.why and (role is None or field not in role.model_fields_set):
+            return self.why
+        return f"{self.field}{Role.model_fields[field].alias} of the job"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,40 +78,51 @@ def worker(run: Run, processes: Sized[int]) -> RoleSpec:
 def written(run: Run, name: str, role: Role, processes: Sized[int], implied: Implied | None = None) -> RoleSpec:
     """Return one of the job's roles, on the worker's pool unless it names one; a launcher may know its size."""
     pool = role.pool or run.job.pool
+    has, cpus, memory = run.cluster.pools[pool], role.cpus_per_node, role.memory_per_node
+    if implied is not None and not role.gpus_per_node:
+        cpus, memory = cpus or cores(implied, has), memory or implied.memory
     return RoleSpec(
         name,
         pool,
-        run.cluster.pools[pool],
+        has,
         role.nodes,
         role.gpus_per_node,
-        implied.cpus if implied and role.cpus_per_node is None and not role.gpus_per_node else role.cpus_per_node,
-        implied.memory if implied and role.memory_per_node is None and not role.gpus_per_node else role.memory_per_node,
+        cpus,
+        memory,
         processes,
         field=f"roles.{name}.",
+        why=implied.why if implied else "",
         trains=implied.trains if implied else True,
     )
 
 
 def unwritten(run: Run, name: str, implied: Implied) -> RoleSpec:
     """Return a role that the launcher implies: one pod without GPUs beside the workers, in whole cores."""
-    threads = run.pool.node.threads_per_core
     return RoleSpec(
         name,
         run.job.pool,
         run.pool,
         1,
         0,
-        implied.cpus + -implied.cpus % threads,
+        cores(implied, run.pool),
         implied.memory,
         Sized(1, "one: it runs no rank"),
-        implied=implied.why,
+        why=implied.why,
         trains=implied.trains,
     )
 
 
+def cores(implied: Implied, pool: Pool) -> int:
+    """Return the CPUs of an implied role, in whole cores of the pool."""
+    return implied.cpus + -implied.cpus % pool.node.threads_per_core
+
+
 def beside(role: RoleSpec, roles: Iterable[RoleSpec]) -> list[RoleSpec]:
-    """Return the implied roles that must find room on the workers' nodes, whose size leaves it."""
-    here = (other for other in roles if other.implied and other.pool_name == role.pool_name)
+    """Return the roles of the launcher's that must find room on the workers' nodes, whose size leaves it.
+
+    One with GPUs has its own share of a node.
+    """
+    here = (other for other in roles if other.why and not other.gpus and other.pool_name == role.pool_name)
     return list(here) if role.name == WORKER else []
 
 

@@ -30,6 +30,11 @@ def schemas_dir(root: Path | None = None) -> Path:
     return own("schemas")
 
 
+def policy_id(path: Path) -> str:
+    """Return the id of the policy in a file; modules of Python spell it with underscores."""
+    return path.stem.replace("_", "-")
+
+
 def policy_files(root: Path | None = None) -> list[Path]:
     """Return every policy's file, sorted by id: Trainyard's own and the repository's, which win by their id."""
     folders = [own("policies"), *([] if root is None else [(root / "policies").resolve()])]
@@ -37,7 +42,7 @@ def policy_files(root: Path | None = None) -> list[Path]:
     for folder in folders:
         here: dict[str, dict[str, Path]] = {}
         for path in (each for each in folder.glob("*") if each.suffix in {".yaml", ".py"} and each.stem != "__init__"):
-            here.setdefault(path.stem.replace("_", "-"), {})[path.name] = path
+            here.setdefault(policy_id(path), {})[path.name] = path
         found |= here
     return [path for _, paths in sorted(found.items()) for _, path in sorted(paths.items())]
 

@@ -127,12 +127,20 @@ def named_once(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
+def reason(value: str) -> str:
+    """Refuse a reason of blanks."""
+    if not value.strip():
+        raise wrong("empty", "is blank; write why")
+    return value
+
+
 LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 
 Text = Annotated[StrictStr, Field(min_length=1)]
 MOST = 2**31 - 1
 """Largest number of the API's fields of 32 bits, which most counts end in."""
 
+Reason = Annotated[Text, AfterValidator(reason)]
 Count = Annotated[StrictInt, Field(ge=1, le=MOST)]
 Amount = Annotated[StrictInt, Field(ge=0, le=MOST)]
 Size = Annotated[
@@ -149,7 +157,7 @@ Name = Annotated[StrictStr, Form(LABEL, "lower-case letters, digits and inner '-
 
 RuleId = Annotated[StrictStr, Form(rf"{LABEL}(?:/{LABEL})?", "the id of a rule, as in brackets behind a finding")]
 
-Waive = dict[RuleId, Text]
+Waive = dict[RuleId, Reason]
 """`rule: reason`: what is accepted of what rules find in the file, and in objects that are rendered from it."""
 
 SubdomainName = Annotated[

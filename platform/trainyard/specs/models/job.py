@@ -22,6 +22,7 @@ from trainyard.specs.models.base import (
     Form,
     MountPath,
     Name,
+    Reason,
     Size,
     Spec,
     Text,
@@ -190,7 +191,7 @@ class Patch(Spec):
     """The role whose pods it changes; default: all of the object."""
     merge: dict[str, Any]
     """What to merge, from the object's root."""
-    reason: Text
+    reason: Reason
     """Why; plan and report show it."""
 
 
@@ -202,7 +203,7 @@ class Job(Spec):
     launcher: Name
     """How the processes start."""
     kind: Text | None = None
-    """Which API object carries them; JobSet where the cluster has it, else Job."""
+    """Which API object carries them; default: JobSet, or what on the cluster gives what the launcher needs."""
     image: Image
     """By digest: `registry/path@sha256:…`."""
     program: Annotated[Text, AfterValidator(script)] | None = None

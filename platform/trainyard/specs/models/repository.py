@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictBool, StrictStr
 
-from trainyard.specs.models.base import Form, Name, Spec, Text, Waive
+from trainyard.specs.models.base import Form, Name, Reason, Spec, Text, Waive
 
 RepositoryPath = Annotated[
     StrictStr,
@@ -25,7 +25,7 @@ class Repository(Spec):
     """Path of the generated tree in the repository, without slashes at the ends."""
     registries: tuple[Text, ...] = ()
     """Registries (or registry/path prefixes) that images may come from; none: all."""
-    policies: dict[Name, Text] = {}
+    policies: dict[Name, Reason] = {}
     """Policies switched off: `policy-id: reason`."""
     waive: Waive = {}
     """Findings on no other spec that are accepted, each `rule: reason`."""
