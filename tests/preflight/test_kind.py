@@ -101,6 +101,22 @@ WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
         "env.REPLICA_INDEX",
         "which kind 'TFJob' sets itself; remove it",
     ),
+    "a variable that the operator sets in the launcher alone": (
+        {"launcher": "mpirun", "operators": ("mpi-operator",), "env": {"OMPI_MCA_plm_rsh_args": "-v"}},
+        "run/env",
+        "env.OMPI_MCA_plm_rsh_args",
+        "which kind 'MPIJob' sets itself; remove it",
+    ),
+    "a volume where the operator mounts its keys": (
+        {
+            "launcher": "mpirun",
+            "operators": ("mpi-operator",),
+            "data": [{"volume": "checkpoints", "mountPath": "/etc/ssh-keys/"}],
+        },
+        "spec/mount-path",
+        "data[0].mountPath",
+        "path '/etc/ssh-keys' is mounted already, by kind 'MPIJob'; choose another",
+    ),
     "a topology that several roles ask for": (
         {"launcher": "tensorflow", "roles": SERVERS, "topology": {"required": "rack"}},
         "tas-roles",

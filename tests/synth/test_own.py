@@ -96,6 +96,10 @@ PROGRAMS = {
     "syntax": ("x = 1\ndef build(:\n", "2:11: error: program stopped with SyntaxError: invalid syntax"),
     "narrow": ("x = 1\n\ndef build(scope):\n    pass\n", "3:1: error: build(scope) should be build(scope, cluster)"),
     "without": ("# no build\n", "1:1: error: program has no function build(scope, cluster); write one"),
+    "awaited": (
+        "async def build(scope, cluster):\n    pass\n",
+        "1:1: error: build is async, but nothing waits for it; write def build(scope, cluster)",
+    ),
     "value": ("build = 5\n", "1:1: error: program has no function build(scope, cluster); write one"),
     "empty": (
         "def build(scope, cluster):\n    return [cluster]\n",

@@ -98,6 +98,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     resolved = resolve(run)
     findings += kind.check_variables(resolved)
     findings += kind.check_topology(resolved)
+    findings += volumes.check_of_kind(resolved)
     findings += patches.check(resolved, buildable=not any(finding.is_error for finding in findings))
     findings += limits.check(resolved)
     findings += checkpoints.check(resolved)

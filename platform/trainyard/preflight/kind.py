@@ -119,9 +119,15 @@ def check_lengths(run: Run, kind: Kind, roles: Sequence[RoleSpec]) -> Iterator[F
 
 
 def check_variables(run: Resolved) -> Iterator[Finding]:
-    """Yield variables of the job that its kind or operator sets: of two, one is silently ignored."""
+    """Yield variables of the job that its kind or operator sets: of two, one is silently ignored.
+
+    That an operator hides GPUs from pods that do not train is no reason for ranks not to say which they see.
+    """
     kind, job = run.kind, run.run.job
-    taken = {name for role in run.specs if role.trains for name in kind.injected(role.name)}
+    hidden = "NVIDIA_"
+    taken = {
+        name for role in run.specs for name in kind.injected(role.name) if role.trains or not name.startswith(hidden)
+    }
     taken |= {name for role in run.roles for name in from_fields(run, role)}
     taken -= run.launcher.variables
     for field, names in (("env", job.env), ("secrets", job.secrets)):

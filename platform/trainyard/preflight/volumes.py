@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
+from trainyard.kinds import Resolved
 from trainyard.parts.storage import LAUNCH_FOLDER
 from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster
@@ -56,6 +58,15 @@ def check_mounts(file: JobFile) -> Iterator[Finding]:
             message = f"path {target!r} is mounted already, by {taken[target]}; choose another"
             yield MOUNT_PATH.at(file.source, place, message)
         taken.setdefault(target, str(place[0]))
+
+
+def check_of_kind(run: Resolved) -> Iterator[Finding]:
+    """Yield mounts where the operator of the run's kind puts what ranks meet by."""
+    taken = {run.wiring.keys, posixpath.dirname(run.wiring.hostfile)} - {""}
+    for path, place in targets(run.run.job):
+        if path.rstrip("/") in taken:
+            message = f"path {path.rstrip('/')!r} is mounted already, by kind {run.kind.name!r}; choose another"
+            yield MOUNT_PATH.at(run.run.source, place, message)
 
 
 def targets(job: Job) -> Iterator[tuple[str, Path]]:

@@ -79,6 +79,8 @@ def function(found: Mapping[str, Any]) -> tuple[Callable[..., object], int]:
         signature.bind(None, None)
     except TypeError:
         raise ProgramError(f"build{signature} should be build(scope, cluster)", line) from None
+    if inspect.iscoroutinefunction(build):
+        raise ProgramError("build is async, but nothing waits for it; write def build(scope, cluster)", line)
     return build, line
 
 
