@@ -50,14 +50,18 @@ def typed(value: Any) -> Any:
     return type(value).__name__, value
 
 
-@pytest.mark.parametrize("case", GO, ids=[json.dumps(case["text"])[:60] for case in GO])
-def test_reads_as_the_api_machinery(case: dict[str, Any]) -> None:
+def same(got: list[list[Any]], go: list[list[Any]]) -> bool:
+    """Whether every document became the same, with the same value where one was recorded."""
+    if [each[0] for each in got] != [each[0] for each in go]:
+        return False
+    return all(len(theirs) < 2 or typed(mine) == typed(theirs) for mine, theirs in zip(got, go, strict=True))
+
+
+def test_reads_as_the_api_machinery() -> None:
     """Every text gets the value, or the refusal, that Kubernetes' own code gave it."""
-    got = outcomes(case["text"])
-    assert [each[0] for each in got] == [each[0] for each in case["go"]]
-    for mine, theirs in zip(got, case["go"], strict=True):
-        if len(theirs) == 2:
-            assert typed(mine) == typed(theirs)
+    texts = {case["text"]: case["go"] for case in GO}
+    assert len(texts) == len(GO) > 1000
+    assert {text: outcomes(text) for text, go in texts.items() if not same(outcomes(text), go)} == {}
 
 
 STRICTER = {
