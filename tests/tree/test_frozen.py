@@ -130,6 +130,21 @@ def test_a_stricter_rule_beside_another_change_of_the_cluster_is_a_warning(repo:
     assert [each.frozen for each in found] == [True]
 
 
+def test_an_old_error_whose_sentence_changes_is_a_warning_still(repo: Repo) -> None:
+    """What the sentence lists beside the field's value is another queue's business."""
+    repo.git("switch", "-q", "main")
+    path = repo.root / "jobs/nlp/train.yaml"
+    path.write_text(path.read_text().replace("queue: research", "queue: nowhere"))
+    repo.commit()
+    repo.git("switch", "-qC", "work")
+    text = path.read_text()
+    write_repository(repo.root, clusters={"test": {**CLUSTER, "queues": {**CLUSTER["queues"], **QUEUES}}})
+    path.write_text(text)
+    (found,) = synth(repo)
+    assert (found.rule, found.frozen, found.is_error) == ("spec/unknown-queue", True, False)
+    assert found.message.endswith("; did you mean 'other'?")
+
+
 def test_a_job_that_breaks_another_one_is_an_error_at_its_file(repo: Repo) -> None:
     """A job takes the file of one that runs for a small file of its own: that one would be no job any more."""
     write_repository(repo.root, jobs=jobs("nlp/new", "ads/other"))

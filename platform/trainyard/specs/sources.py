@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -33,6 +34,12 @@ class Source:
         if self.document is None:
             return Location(self.file, self.line, 1)
         return self.document.location(path, key=key)
+
+
+def prefix_of(message: str) -> str:
+    """Return the prefix with which a sentence about one of a program's jobs begins, an empty one for others."""
+    found = re.match(r"in job '[^']*', ", message)
+    return found[0] if found else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from trainyard.errors import ToolError
 from trainyard.findings import Finding, Location, Severity
 from trainyard.preflight import Checked
 from trainyard.specs import Repository
-from trainyard.specs.sources import Source
+from trainyard.specs.sources import Source, prefix_of
 from trainyard.system import files
 from trainyard.system import git as system_git
 from trainyard.system.data import schemas_dir
@@ -218,5 +218,10 @@ def is_shared(path: str) -> bool:
 
 
 def key(finding: Finding) -> Key:
-    """Return what makes two findings the same, in whatever line they stand."""
-    return finding.rule, finding.location.file, finding.path, finding.message
+    """Return what makes two findings the same, in whatever line they stand.
+
+    At one field a rule says one thing, whatever other names or amounts its sentence has by now; of a program's jobs
+    the sentence tells which one it is about.
+    """
+    said = finding.message if finding.path is None else prefix_of(finding.message)
+    return finding.rule, finding.location.file, finding.path, said
