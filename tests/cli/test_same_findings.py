@@ -64,6 +64,7 @@ def test_every_command_reports_it(tmp_path, job, cluster, rule, command):
     assert not (root / "jobs/nlp/more.yaml").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.node
 def test_a_repository_that_is_right_passes_them_all(tmp_path):
     """What the cases change is all that is wrong with them."""

@@ -83,6 +83,7 @@ def test_from_specs_to_files_and_words(repo: Repo) -> None:
     assert f"stops nlp/{run.parent.name}" in trainyard(repo.root, "plan").stdout
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_tree_that_lags_behind_says_so(repo: Repo) -> None:
     """A plan is told from the trees, so an edited job that is not rendered yet must not pass as left alone."""
     rewrite(repo, jobs={"nlp/train": {**JOB, "nodes": 1}})
@@ -141,6 +142,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("change", "rule"), REFUSED.values(), ids=REFUSED)
 def test_a_plan_of_a_change_that_is_refused_fails(repo: Repo, change: Callable[[Repo], object], rule: str) -> None:
     """It leads with that, and with the finding that a synth gives."""
@@ -152,6 +154,7 @@ def test_a_plan_of_a_change_that_is_refused_fails(repo: Repo, change: Callable[[
     assert rule in done.stdout.splitlines()[0]
 
 
+@pytest.mark.slow
 def test_a_cluster_that_changes_leaves_existing_runs_alone(repo: Repo) -> None:
     """Another release of an operator and another pool change the platform's files, and no file of a run."""
     before = {path: data for path, data in tree(repo.root).items() if "/runs/" in path or "/ledger/" in path}
@@ -167,6 +170,7 @@ def test_a_cluster_that_changes_leaves_existing_runs_alone(repo: Repo) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_the_bytes_are_the_same_on_every_machine(repo: Repo, tmp_path: Path) -> None:
     """Another folder, hash seed, time zone and language give the same bytes."""
     other = write_repository(tmp_path / "elsewhere" / "a b")
@@ -179,6 +183,7 @@ def test_the_bytes_are_the_same_on_every_machine(repo: Repo, tmp_path: Path) -> 
     assert tree(other) == tree(repo.root)
 
 
+@pytest.mark.slow
 def test_ci_has_to_say_what_it_compares_with(repo: Repo) -> None:
     """A checkout of a pipeline may lack the branches that tell the base."""
     missing = trainyard(repo.root, "synth", "--check", CI="true")
@@ -191,6 +196,7 @@ def test_ci_has_to_say_what_it_compares_with(repo: Repo) -> None:
     assert trainyard(repo.root, "synth", "--check", "--base", "nowhere", CI="true").returncode == 2
 
 
+@pytest.mark.slow
 def test_what_operators_and_launchers_refuse_stops_a_synth(repo: Repo) -> None:
     """All problems are reported together, and nothing is written."""
     before = tree(repo.root)
@@ -204,6 +210,7 @@ def test_what_operators_and_launchers_refuse_stops_a_synth(repo: Repo) -> None:
     assert tree(repo.root) == before
 
 
+@pytest.mark.slow
 def test_a_cluster_that_does_not_hold_together_stops_a_synth(repo: Repo) -> None:
     """Addresses that do not last, kubelets that would not start, and shapes that do not exist are all findings."""
     kubelet = {"cpuManagerPolicy": "none", "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}}
@@ -219,6 +226,7 @@ def test_a_cluster_that_does_not_hold_together_stops_a_synth(repo: Repo) -> None
         assert all(f"[{rule}]" in done.stderr for rule in rules), done.stderr
 
 
+@pytest.mark.slow
 def test_removing_a_volume_that_a_run_needs_is_refused(repo: Repo) -> None:
     """The finding names the run and stands at the team's file."""
     checkpoint = {"volume": "checkpoints", "size": "10Gi"}
@@ -235,6 +243,7 @@ def test_removing_a_volume_that_a_run_needs_is_refused(repo: Repo) -> None:
     assert "checkpoints" in done.stderr
 
 
+@pytest.mark.slow
 def test_turning_live_off_is_refused(repo: Repo) -> None:
     """The finding stands at the setting."""
     rewrite(repo, repository={**REPOSITORY, "live": False})
@@ -244,6 +253,7 @@ def test_turning_live_off_is_refused(repo: Repo) -> None:
     assert "[run/live]" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_no_repository_is_named(tmp_path: Path) -> None:
     """Neither command leaves a traceback or a file."""
     for command in ("synth", "plan"):
@@ -253,6 +263,7 @@ def test_a_folder_that_is_no_repository_is_named(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_a_machine_on_which_node_does_not_start_is_told_why(repo: Repo) -> None:
     """Without room to unpack itself cdk8s says what is wrong, and nobody sees a traceback."""
@@ -265,6 +276,7 @@ def test_a_machine_on_which_node_does_not_start_is_told_why(repo: Repo) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_commit_that_is_done_is_judged_with_advice(repo: Repo) -> None:
     """A synth on the default branch looks at what comes next, so it cannot mend what the last commit did."""
     repo.git("switch", "-q", "main")
@@ -278,6 +290,7 @@ def test_a_commit_that_is_done_is_judged_with_advice(repo: Repo) -> None:
     assert trainyard(repo.root, "synth", "--check", "--base", "HEAD~2").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_stopped_run_comes_back_under_another_name(repo: Repo) -> None:
     """Retired and merged, the same spec is refused until its `run:` is raised, which a command does."""
     assert trainyard(repo.root, "retire", "nlp/train").returncode == 0

@@ -146,6 +146,7 @@ def test_the_waivers_that_the_pages_show_are_needed_and_do(tmp_path: Path, file:
 
 
 @pytest.mark.node
+@pytest.mark.slow
 def test_the_repository_waives_what_is_about_no_other_file(tmp_path: Path) -> None:
     """What is said of the tree as a whole is accepted by the waiver that the page shows."""
     (text,) = [text for text in page.blocks("clusters.md", "yaml") if text.startswith("# in platform/repository.yaml")]

@@ -16,7 +16,7 @@ from make import CLUSTER, write_repository
 from trainyard import constructs
 from trainyard.tree.layout import index_file
 
-pytestmark = pytest.mark.node
+pytestmark = [pytest.mark.node, pytest.mark.slow]
 
 PAGE = "cdk8s.md"
 FILES = page.files(PAGE)

@@ -170,6 +170,7 @@ def test_a_run_without_its_files_is_refused(folder):
         TrainingRun(folder, "run", name="train", job=job, **props)
 
 
+@pytest.mark.slow
 def test_node_is_the_wheel_s_and_silent():
     """The wheel's Node is used where the environment names none, and its end-of-life banner stays away."""
     script = (

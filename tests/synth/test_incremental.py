@@ -23,7 +23,7 @@ from trainyard.synth import facts, session
 from trainyard.synth.session import Outcome
 from trainyard.system import cache
 
-pytestmark = pytest.mark.node
+pytestmark = [pytest.mark.node, pytest.mark.slow]
 
 CLUSTERS = {
     name: {**CLUSTER, "argocd": {**CLUSTER["argocd"], "destination": {"name": name}}} for name in ("test", "eu")

@@ -73,6 +73,7 @@ OBJECTS: dict[str, tuple[dict[str, str], str]] = {
 
 
 @pytest.mark.node
+@pytest.mark.slow
 @pytest.mark.parametrize(("texts", "message"), OBJECTS.values(), ids=OBJECTS)
 def test_an_object_is_whole_and_there_once(tmp_path, texts, message):
     """Whatever makes it, one sentence says what is wrong, and nothing is written; validate says it of plain ones."""
@@ -114,6 +115,7 @@ PROGRAMS = {
 
 
 @pytest.mark.node
+@pytest.mark.slow
 def test_everything_wrong_with_programs_is_told_at_once(tmp_path):
     """Each at its line, those of teams too; the good ones beside them are not written either."""
     texts = {f"platform_{name}": text for name, (text, _) in PROGRAMS.items()}
@@ -128,6 +130,7 @@ def test_everything_wrong_with_programs_is_told_at_once(tmp_path):
 
 
 @pytest.mark.node
+@pytest.mark.slow
 def test_objects_of_charts_inside_are_added_too(tmp_path):
     """A program may lay its objects out in charts of its own."""
     done = synth(

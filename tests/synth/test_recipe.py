@@ -15,6 +15,7 @@ QUEUES = {"research": {"teams": ["nlp"], "nominalQuota": {"h100": {"gpus": 32}, 
 
 
 @pytest.mark.node
+@pytest.mark.slow
 def test_a_job_is_one_file(tmp_path):
     """Its folder, its line in the ledger and in the index of runs are written; explain and plan speak of it."""
     cluster = {**CLUSTER, "pools": POOLS, "queues": QUEUES}
