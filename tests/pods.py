@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +51,13 @@ exec setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs --bounding-
 
 
 def missing() -> str | None:
-    """Return what keeps pods from running here, or None."""
+    """Return what pods need and this machine lacks, or None; whether it lets us make them, `tried` says."""
     if os.geteuid() != 0:
         return "root, to make namespaces"
     absent = [name for name in TOOLS if shutil.which(name) is None]
     if absent:
         return ", ".join(absent)
-    name = f"ty-{os.getpid()}-try"
-    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode == 0
-    subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
-    mounts = subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False)
-    return None if made and mounts.returncode == 0 else "namespaces, which this machine does not let us make"
+    return None
 
 
 @dataclass
@@ -223,3 +220,15 @@ def pods() -> Iterator[Pods]:
             subprocess.run(["ip", "netns", "del", pod.space], check=True)
         subprocess.run(["ip", "link", "del", found.bridge], check=True)
         shutil.rmtree(folder)
+
+
+@cache
+def tried(*command: str) -> str | None:
+    """Return why a pod cannot run a command here, or None: namespaces are refused, or its user does not reach it."""
+    template = {"spec": {"containers": [{"command": command, "env": []}]}}
+    try:
+        with pods() as world:
+            pod = world.add("try", template, hosts=["try"], files={}, env={"PATH": "/usr/bin:/bin"}).start()
+            return None if pod.wait() == 0 else pod.output.strip() or f"{' '.join(command)} fails"
+    except (AssertionError, subprocess.CalledProcessError) as error:
+        return str(error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import venv
@@ -11,8 +10,9 @@ import venv
 import pytest
 
 from conftest import ROOT
+from repo import ENV
 
-PINNED = {**os.environ, "PIP_CONSTRAINT": str(ROOT / "constraints.txt"), "CI": ""}
+PINNED = {**ENV, "PIP_CONSTRAINT": str(ROOT / "constraints.txt")}
 GOOD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"
 BAD = GOOD.replace("v1", "kueue.x-k8s.io/v1beta2").replace("ConfigMap", "LocalQueue") + "spec: {clusterQueu: c}\n"
 

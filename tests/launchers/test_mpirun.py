@@ -16,7 +16,7 @@ import pytest
 
 from conftest import ROOT
 from make import make_cluster, make_resolved
-from pods import SHARED, Pod, Pods, missing, pods
+from pods import SHARED, Pod, Pods, missing, pods, tried
 from trainyard.kinds import Resolved, build
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
@@ -79,6 +79,8 @@ def mpirun(request) -> str:
     if why := missing():
         pytest.skip(f"an MPIJob as processes: this needs {why}")
     found: str = request.param
+    if why := tried("test", "-x", found):
+        pytest.skip(f"an MPIJob as processes: no pod finds {found}: {why.splitlines()[-1]}")
     return found
 
 
