@@ -11,6 +11,7 @@ from functools import lru_cache
 from trainyard.quantities import Quantity
 from trainyard.specs import Pool
 from trainyard.specs.shapes import Numa, Shape
+from trainyard.system.once import once
 
 GI = 2**30
 MI = 2**20
@@ -39,6 +40,11 @@ class Available:
 
 def available(pool: Pool) -> Available:
     """Return allocatable less daemons, per node."""
+    return _available(pool)
+
+
+@once
+def _available(pool: Pool) -> Available:
     shape = pool.node
     return Available(
         cpus=allocatable_cpus(pool) - cores(shape.daemons.cpus),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,6 +11,7 @@ from trainyard.quantities import Format, Quantity
 from trainyard.sizing.fabric import functions_per_node, rails, resource
 from trainyard.sizing.node import available, size
 from trainyard.specs import Cluster, Quota
+from trainyard.system.once import once
 
 BASIC = ("cpu", "memory", "ephemeral-storage")
 """Resources that every queue covers: a pod that requests one that is not covered is never admitted."""
@@ -20,8 +21,13 @@ DISK = "ephemeral-storage"
 BYTES = frozenset({"memory", DISK})
 
 
-def per_node(cluster: Cluster, pool_name: str) -> dict[str, Fraction]:
+def per_node(cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
     """Return what jobs can have of one node of the pool, by resource: cores, bytes, devices."""
+    return _per_node(cluster, pool_name)
+
+
+@once
+def _per_node(cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
     pool = cluster.pools[pool_name]
     node = available(pool)
     found = {"cpu": node.cpus, "memory": Fraction(node.memory), "ephemeral-storage": Fraction(node.storage)}
@@ -38,13 +44,18 @@ def covered(cluster: Cluster, pools: Iterable[str]) -> tuple[str, ...]:
     return (*BASIC, *sorted(found - set(BASIC)))
 
 
-def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> dict[str, str]:
+def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> Mapping[str, str]:
     """Return what a quota on a pool comes to in each resource of its nodes, as quantities.
 
     A quota in GPUs or nodes is that share of everything on the nodes: the jobs that share nodes by GPUs are each
     rounded down, so that together they never exceed it. A quota in CPUs and memory has no GPUs, and of disk and
     devices the share of its CPUs.
     """
+    return _amounts(cluster, pool_name, quota)
+
+
+@once
+def _amounts(cluster: Cluster, pool_name: str, quota: Quota) -> Mapping[str, str]:
     whole = per_node(cluster, pool_name)
     gpus = cluster.pools[pool_name].node.gpus
     if quota.cpus is not None and quota.memory is not None:
