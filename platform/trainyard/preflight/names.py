@@ -17,7 +17,7 @@ from trainyard.specs.reading import layout
 from trainyard.specs.reading.layout import Place
 from trainyard.specs.shapes import known
 from trainyard.specs.sources import ExtraFile, JobFile, ProgramFile, Specs
-from trainyard.system.repository import TEAMS
+from trainyard.system.repository import team_file
 
 DOCS = "docs/jobs.md"
 KUEUE = "kubernetes-sigs/kueue v0.19.2"
@@ -208,7 +208,7 @@ def check_folders(places: Iterable[Place], teams: Mapping[str, Team], *, broken:
     for folder, place in {place.folder: place for place in reversed(list(places))}.items():
         if folder not in names:
             shown = layout.text(folder)
-            message = f"team {shown!r} has no file {TEAMS}/{shown}.yaml; {did_you_mean(shown, names)}"
+            message = f"team {shown!r} has no file {team_file(shown)}; {did_you_mean(shown, names)}"
             yield UNKNOWN_TEAM.of(Location(place.path, 1, 1), message)
 
 
@@ -257,7 +257,7 @@ def check_fields(file: JobFile) -> Iterator[Finding]:
 
 def check_secrets(file: JobFile, team: Team) -> Iterator[Finding]:
     """Yield secrets and service accounts that the team does not list."""
-    job, listing = file.job, f"{TEAMS}/{file.team}.yaml"
+    job, listing = file.job, team_file(file.team)
     wanted: list[tuple[str, Path]] = [(ref.partition("/")[0], ("secrets", key)) for key, ref in job.secrets.items()]
     wanted += [(name, ("imagePullSecrets", index)) for index, name in enumerate(job.image_pull_secrets)]
     for name, place in wanted:

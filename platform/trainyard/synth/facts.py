@@ -14,7 +14,7 @@ from trainyard.findings import Finding, Location, ObjectRef, Severity
 from trainyard.system import cache, files
 from trainyard.system.data import PACKAGE, own, policy_files, schemas_dir
 from trainyard.system.registry import GROUPS, added
-from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS
+from trainyard.system.repository import EXTRA, JOBS, SETTINGS, TEAMS, cluster_file, team_file
 
 FORMAT = "1"
 """Raise it when the facts are written in another way."""
@@ -104,7 +104,7 @@ class Memory:
         for file, fact in self.jobs.items():
             parts.setdefault(part_of(file), ({}, {}))[0][file] = fact
         for cluster, each in self.clusters.items():
-            parts.setdefault(part_of(f"{CLUSTERS}/{cluster}.yaml"), ({}, {}))[1][cluster] = each
+            parts.setdefault(part_of(cluster_file(cluster)), ({}, {}))[1][cluster] = each
         for name, (jobs, clusters) in parts.items():
             if (jobs, clusters) != self._before.get(name, ({}, {})):
                 self.store.put(self._key(name), _text(jobs, clusters))
@@ -155,14 +155,14 @@ class Keys:
         team = file.split("/", 2)[1]
         around = (team, *clusters)
         if around not in self._shared:
-            paths = [f"{CLUSTERS}/{name}.yaml" for name in clusters]
-            self._shared[around] = self._of([*paths, f"{TEAMS}/{team}.yaml", SETTINGS])
+            paths = [cluster_file(name) for name in clusters]
+            self._shared[around] = self._of([*paths, team_file(team), SETTINGS])
         beside = "".join(f"\0{path}\0{self.specs.get(path)}" for path in small)
         return cache.key(f"{file}\0{self.specs.get(file)}{beside}\0{self._shared[around]}")
 
     def of_cluster(self, name: str) -> str:
         """Return the key of a cluster: of its file, all teams, its plain objects and the repository's settings."""
-        tops = (f"{CLUSTERS}/{name}.yaml", f"{TEAMS}/", f"{EXTRA}/{name}/", SETTINGS)
+        tops = (cluster_file(name), f"{TEAMS}/", f"{EXTRA}/{name}/", SETTINGS)
         return self._of(sorted(path for path in self.specs if path.startswith(tops)))
 
     def _of(self, paths: Iterable[str]) -> str:

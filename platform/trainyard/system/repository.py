@@ -24,6 +24,11 @@ def job_file(team: str, job: str) -> str:
     return f"{JOBS}/{team}/{job}.yaml"
 
 
+def team_file(team: str) -> str:
+    """Return the file of a team."""
+    return f"{TEAMS}/{team}.yaml"
+
+
 def cluster_file(cluster: str) -> str:
     """Return the file of a cluster."""
     return f"{CLUSTERS}/{cluster}.yaml"

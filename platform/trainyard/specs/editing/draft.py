@@ -7,7 +7,7 @@ from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
 from trainyard.specs.reading import document, layout
 from trainyard.specs.sources import JobFile
-from trainyard.system.repository import JOBS
+from trainyard.system.repository import job_file
 
 HEADER = "# yaml-language-server: $schema=../../schemas/trainyard/job.json\n"
 """First line of a job file, for editors."""
@@ -21,7 +21,7 @@ def gpus_of(cluster: Cluster, pool: str) -> int:
 
 def read(*, team: str, name: str, text: str) -> tuple[JobFile | None, list[Finding]]:
     """Return the job of that team, name and text, and what is wrong with its fields."""
-    path = f"{JOBS}/{team}/{name}.yaml"
+    path = job_file(team, name)
     if wrong := layout.job_name(path, name):
         return None, [wrong]
     source, findings = document.read(path, text.encode())

@@ -7,7 +7,7 @@ from pathlib import Path
 from trainyard.errors import SpecError
 from trainyard.findings import did_you_mean
 from trainyard.system import files
-from trainyard.system.repository import JOBS
+from trainyard.system.repository import JOBS, job_file
 
 
 def job_of(name: str) -> str:
@@ -21,7 +21,7 @@ def find_job(root: Path, name: str) -> tuple[str, str]:
     team, _, job = short.partition("/")
     if not team or not job or "/" in job or team.startswith(".") or job.startswith("."):
         raise SpecError(f"{name!r} should be <team>/<job>")
-    if (root / JOBS / team / f"{job}.yaml").is_file():
+    if (root / job_file(team, job)).is_file():
         return team, job
     if name.endswith(".py") or (root / JOBS / team / f"{job}.py").is_file():
         raise SpecError(f"{team}/{job.removesuffix('.py')} is a program; set the field where it makes the job")

@@ -13,7 +13,7 @@ from trainyard.specs.reading import document, layout
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import JobFile, Source
-from trainyard.system.repository import JOBS, TEAMS
+from trainyard.system.repository import JOBS, team_file
 
 JOB_WORDS = frozenset({"cluster", "launcher", "image", "queue", "pool"})
 """Fields that every job has; a file with none of them is something else."""
@@ -98,7 +98,7 @@ def programs(places: Iterable[Place], teams: Mapping[str, Team]) -> tuple[list[P
         team = teams.get(place.folder)
         wrong = layout.too_large(place.path, place.size) or layout.job_name(place.path, place.name)
         if wrong is None and team is not None and not team.python:
-            file = f"{TEAMS}/{place.folder}.yaml"
+            file = team_file(place.folder)
             wrong = problem(
                 "python-off", place.path, f"team {place.folder!r} has no jobs in Python; set python: true in {file}"
             )
