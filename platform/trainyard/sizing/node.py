@@ -38,13 +38,9 @@ class Available:
     gpus: int
 
 
+@once
 def available(pool: Pool) -> Available:
     """Return allocatable less daemons, per node."""
-    return _available(pool)
-
-
-@once
-def _available(pool: Pool) -> Available:
     shape = pool.node
     return Available(
         cpus=allocatable_cpus(pool) - cores(shape.daemons.cpus),

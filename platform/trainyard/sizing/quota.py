@@ -21,16 +21,12 @@ DISK = "ephemeral-storage"
 BYTES = frozenset({"memory", DISK})
 
 
+@once
 def per_node(cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
     """Return what jobs can have of one node of the pool, by resource: cores, bytes, devices."""
-    return _per_node(cluster, pool_name)
-
-
-@once
-def _per_node(cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
     pool = cluster.pools[pool_name]
     node = available(pool)
-    found = {"cpu": node.cpus, "memory": Fraction(node.memory), "ephemeral-storage": Fraction(node.storage)}
+    found = {"cpu": node.cpus, "memory": Fraction(node.memory), DISK: Fraction(node.storage)}
     if pool.node.gpus is not None:
         found[pool.node.gpus.resource] = Fraction(node.gpus)
     for rail in rails(cluster, pool_name):
@@ -44,6 +40,7 @@ def covered(cluster: Cluster, pools: Iterable[str]) -> tuple[str, ...]:
     return (*BASIC, *sorted(found - set(BASIC)))
 
 
+@once
 def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> Mapping[str, str]:
     """Return what a quota on a pool comes to in each resource of its nodes, as quantities.
 
@@ -51,11 +48,6 @@ def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> Mapping[str, str]
     rounded down, so that together they never exceed it. A quota in CPUs and memory has no GPUs, and of disk and
     devices the share of its CPUs.
     """
-    return _amounts(cluster, pool_name, quota)
-
-
-@once
-def _amounts(cluster: Cluster, pool_name: str, quota: Quota) -> Mapping[str, str]:
     whole = per_node(cluster, pool_name)
     gpus = cluster.pools[pool_name].node.gpus
     if quota.cpus is not None and quota.memory is not None:

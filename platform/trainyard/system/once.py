@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, TypeVar
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -24,14 +25,19 @@ class Same:
         return isinstance(other, Same) and self.value is other.value
 
 
-def once(function: Callable[..., T]) -> Callable[..., T]:
-    """Return a function of frozen models and texts that works each answer out once; nobody may change an answer."""
+def once(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function of frozen models and texts that works each answer out once; nobody may change an answer.
+
+    It takes its arguments by position.
+    """
+    plain: Callable[..., T] = function
 
     @lru_cache(maxsize=1024)
     def kept(*values: Any) -> T:
-        return function(*(each.value if isinstance(each, Same) else each for each in values))
+        return plain(*(each.value if isinstance(each, Same) else each for each in values))
 
-    def asked(*values: Any) -> T:
+    @wraps(function)
+    def asked(*values: P.args, **_: P.kwargs) -> T:
         return kept(*(each if isinstance(each, str) else Same(each) for each in values))
 
     return asked
