@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeVar, overload
 
 from trainyard.documents import Document, Path, format_path
 from trainyard.documents.rules import ITEMS, NESTED, OBJECT, TYPED
-from trainyard.findings import Finding, Location, ObjectRef
+from trainyard.findings import Finding, Location, ObjectRef, Severity
 from trainyard.rules import Rule
 
 MISSING: Final = object()
@@ -132,17 +132,31 @@ class Manifest:
     @property
     def labels(self) -> dict[str, str]:
         """The labels whose values are strings."""
-        return _strings(self.metadata.get("labels"))
+        return strings(self.metadata.get("labels"))
 
     @property
     def annotations(self) -> dict[str, str]:
         """The annotations whose values are strings."""
-        return _strings(self.metadata.get("annotations"))
+        return strings(self.metadata.get("annotations"))
 
     @property
     def ref(self) -> ObjectRef:
         """The identity that findings carry."""
         return ObjectRef(self.api_version, self.kind, self.namespace, self.name)
+
+    def finding(
+        self,
+        rule: Rule,
+        path: Path,
+        message: str,
+        *,
+        key: bool = False,
+        severity: Severity | None = None,
+        fix: str | None = None,
+    ) -> Finding:
+        """Return what a rule says of a field of the object, or with `key` of its key."""
+        found = rule.of(self.location(path, key=key), message, severity=severity, fix=fix)
+        return replace(found, object=self.ref, path=format_path(path) or None)
 
     @property
     def file(self) -> str:
@@ -206,14 +220,14 @@ def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | No
     items = [] if root["items"] is None else root["items"]
     if not isinstance(items, list):
         message = f"items is {_article(items)}; a list of objects is wanted"
-        yield None, _problem(ITEMS, message, Manifest(document, root), ("items",))
+        yield None, Manifest(document, root).finding(ITEMS, ("items",), message)
         return
     kind, api_version = _text(root.get("kind")).removesuffix("List"), _text(root.get("apiVersion"))
     for index, item in enumerate(items):
         base: Path = ("items", index)
         if not isinstance(item, dict):
             message = f"item {index} is {_article(item)}; an object with apiVersion and kind is wanted"
-            yield None, _problem(OBJECT, message, Manifest(document, root), base)
+            yield None, Manifest(document, root).finding(OBJECT, base, message)
             continue
         typed = item.get("kind") or item.get("apiVersion")
         value = item if typed else {**item, "apiVersion": api_version, "kind": kind}
@@ -223,7 +237,7 @@ def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | No
 def _object(manifest: Manifest) -> tuple[Manifest | None, Finding | None]:
     if manifest.base and isinstance(manifest.value.get("items"), list) and manifest.kind.endswith("List"):
         message = f"a {manifest.kind} stands inside a list; write its items out"
-        return None, _problem(NESTED, message, manifest, ("kind",))
+        return None, manifest.finding(NESTED, ("kind",), message)
     for name in ("apiVersion", "kind"):
         value = manifest.value.get(name)
         if isinstance(value, str) and value:
@@ -235,12 +249,8 @@ def _object(manifest: Manifest) -> tuple[Manifest | None, Finding | None]:
             message = f"{name} is missing, but {near!r} is there; keys are told apart by case"
         else:
             message = f"{name} is missing; every object needs apiVersion and kind"
-        return None, _problem(TYPED[name], message, manifest, (name,))
+        return None, manifest.finding(TYPED[name], (name,), message)
     return manifest, None
-
-
-def _problem(rule: Rule, message: str, manifest: Manifest, path: Path) -> Finding:
-    return replace(rule.of(manifest.location(path), message), object=manifest.ref, path=format_path(path))
 
 
 def _child(value: Any, part: str | int, default: Any = MISSING) -> Any:
@@ -253,7 +263,8 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _strings(value: Any) -> dict[str, str]:
+def strings(value: Any) -> dict[str, str]:
+    """Return the entries of a map whose values are strings; none of anything else."""
     return {key: text for key, text in value.items() if isinstance(text, str)} if isinstance(value, dict) else {}
 
 

@@ -15,7 +15,6 @@ from trainyard.apiserver.admission.policies import Binding, Decision, Request, R
 from trainyard.apiserver.catalog import load as load_catalog
 from trainyard.apiserver.neighbours import BINDING, POLICY
 from trainyard.checks.result import Outcome
-from trainyard.documents import format_path
 from trainyard.findings import Finding, Location, Severity
 from trainyard.manifests import Manifest
 from trainyard.rules import Rule
@@ -113,9 +112,8 @@ def types(subjects: Iterable[Subject], catalog: Catalog) -> Iterator[Finding]:
         if subject.manifest.kind == POLICY:
             text = json.dumps(subject.value.get("spec"), sort_keys=True)
             for issue in type_issues(text, catalog.shelf.folder, catalog.kubernetes):
-                where, path = subject.manifest.location(issue.path), format_path(issue.path)
-                found = TYPE.of(where, issue.message, fix=TYPE.fix)
-                yield replace(found, object=subject.manifest.ref, path=path, spec=subject.spec)
+                found = subject.manifest.finding(TYPE, issue.path, issue.message, fix=TYPE.fix)
+                yield replace(found, spec=subject.spec)
 
 
 @lru_cache(maxsize=256)
@@ -175,6 +173,5 @@ def finding(subject: Subject, decision: Decision, bound: Bound) -> Finding:
     if decision.action == "Unknown":
         message = f"policy {bound.policy.name!r} cannot be decided here: {message}"
     severity = Severity.WARNING if decision.action == "Warn" else None
-    found = rule.of(subject.manifest.location(decision.path), message, severity=severity, fix=rule.fix or None)
-    path = format_path(decision.path) or None
-    return replace(found, rule=bound.policy.name, object=subject.manifest.ref, path=path, spec=subject.spec)
+    found = subject.manifest.finding(rule, decision.path, message, severity=severity, fix=rule.fix or None)
+    return replace(found, rule=bound.policy.name, spec=subject.spec)

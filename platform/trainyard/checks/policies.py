@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainyard.checks.result import Skipped
-from trainyard.documents import format_path
 from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location
 
@@ -63,6 +62,6 @@ def reported(
 def finding(policy: Policy, problem: Problem, line_of: Callable[[Manifest], Location | None]) -> Finding:
     """Turn what a policy yields into what a report shows."""
     place = problem.place
-    found = policy.rule.of(place.location, problem.message, fix=problem.fix or policy.rule.fix)
-    path = format_path(place.path) or None
-    return replace(found, object=place.manifest.ref, path=path, spec=line_of(place.manifest))
+    fix = problem.fix or policy.rule.fix
+    found = place.manifest.finding(policy.rule, place.path, problem.message, key=place.key, fix=fix)
+    return replace(found, spec=line_of(place.manifest))

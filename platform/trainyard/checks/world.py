@@ -12,7 +12,7 @@ from trainyard.carriers import ANY, Carrier, carriers
 from trainyard.documents import Path
 from trainyard.findings import Location
 from trainyard.labels import NETWORKS, QUEUE, networks
-from trainyard.manifests import Manifest
+from trainyard.manifests import Manifest, strings
 from trainyard.quantities import Quantity
 from trainyard.specs import Cluster
 
@@ -58,8 +58,7 @@ class Pods:
     @property
     def annotations(self) -> Mapping[str, str]:
         """Annotations of the template whose values are strings."""
-        found = self.manifest.get(*self.template, "metadata", "annotations")
-        return {key: text for key, text in found.items() if isinstance(text, str)} if isinstance(found, dict) else {}
+        return strings(self.manifest.get(*self.template, "metadata", "annotations"))
 
     def containers(self, *, init: bool = True) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """Yield path and value of every container, init containers first."""
