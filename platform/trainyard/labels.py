@@ -61,6 +61,12 @@ MANIFEST_PATHS = "argocd.argoproj.io/manifest-generate-paths"
 PROTECTED = {SYNC_OPTIONS: "Prune=false,Delete=false"}
 """Never removed by Argo CD, whatever vanishes from Git."""
 
+HOSTNAME = "kubernetes.io/hostname"
+"""Of every node, its own name."""
+
+NAMESPACE = "kubernetes.io/metadata.name"
+"""Of every namespace, its name (kubernetes v1.35 NamespaceDefaultLabelName)."""
+
 JOB_NAME = "batch.kubernetes.io/job-name"
 """Of every pod of a Job."""
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.labels import NETWORK_RESOURCE
+from trainyard.labels import NAMESPACE, NETWORK_RESOURCE
 from trainyard.parts.objects import Resource
 from trainyard.sizing.fabric import network, resource
 from trainyard.sizing.networks import link, pools, subnets, teams
@@ -44,7 +44,7 @@ def egress(cluster: Cluster, team: Team) -> list[dict[str, Any]]:
 
     Pods of a team without service accounts reach no API server and no metadata service either.
     """
-    system = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}}
+    system = {"namespaceSelector": {"matchLabels": {NAMESPACE: "kube-system"}}}
     names = {"to": [system, {"ipBlock": {"cidr": LINK_LOCAL}}], "ports": DNS}
     own = [cluster.cidrs.pods, cluster.cidrs.services, cluster.cidrs.nodes] if cluster.cidrs else []
     kept = [cidr for cidr in (own[:1] if team.service_accounts else [*own, LINK_LOCAL]) if cidr]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.documents import Path
-from trainyard.labels import OURS, POOL, SYNC_WAVE, TEAM
+from trainyard.labels import NAMESPACE, OURS, POOL, SYNC_WAVE, TEAM
 from trainyard.parts.objects import Resource
 from trainyard.sizing.quota import amounts, covered
 from trainyard.specs import Cluster, Pool, Queue, Quota, Repository
@@ -100,7 +100,7 @@ def cohort_spec(cluster: Cluster, cohort: Cohort) -> dict[str, Any]:
 
 def queue_spec(cluster: Cluster, queue: Queue) -> dict[str, Any]:
     """Return a ClusterQueue: the namespaces it serves, by a label that nobody can write, and its quota."""
-    names = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(queue.teams)}
+    names = {"key": NAMESPACE, "operator": "In", "values": sorted(queue.teams)}
     return {
         "cohortName": queue.cohort,
         "namespaceSelector": {"matchExpressions": [names]},

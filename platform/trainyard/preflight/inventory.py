@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
-from trainyard.labels import POOL
+from trainyard.labels import HOSTNAME, POOL
 from trainyard.operators import operators
 from trainyard.preflight.names import POOL as UNKNOWN_POOL
 from trainyard.preflight.names import UNKNOWN_TEAM
@@ -16,8 +16,6 @@ from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster, Fabric, Pool, Quota
 from trainyard.specs.shapes import Shape, known, names
 from trainyard.specs.sources import Source, Specs
-
-HOSTNAME = "kubernetes.io/hostname"
 
 DOCS = "docs/clusters.md"
 KUEUE = "kubernetes-sigs/kueue v0.19.2"

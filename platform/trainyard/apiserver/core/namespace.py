@@ -13,6 +13,7 @@ from trainyard.apiserver.core.shapes import Object, child, fill_absent, inner, t
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.meta.metadata import STANDARD_FINALIZERS
 from trainyard.apiserver.problems import Problem, Rule
+from trainyard.labels import NAMESPACE
 
 FINALIZER = Rule("core/namespace-finalizer", f"{CORE} ValidateNamespace")
 SECURITY = Rule("core/pod-security-label", "k8s.io/pod-security-admission v0.35.4 api/helpers.go PolicyToEvaluate")
@@ -28,7 +29,7 @@ def default(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature
         return
     fill_absent(meta, "labels", {})
     if type(meta["labels"]) is dict:
-        meta["labels"]["kubernetes.io/metadata.name"] = meta["name"]
+        meta["labels"][NAMESPACE] = meta["name"]
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001

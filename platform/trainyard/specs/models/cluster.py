@@ -18,6 +18,7 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
+from trainyard.labels import HOSTNAME
 from trainyard.specs.models.base import (
     Amount,
     Cidr,
@@ -289,7 +290,7 @@ class Cluster(Spec):
     def levels(self) -> dict[str, str]:
         """Topology levels, coarse to fine, to node labels; hostname last."""
         named = {level: label for entry in self.topology for level, label in entry.items()}
-        return {**named, "hostname": "kubernetes.io/hostname"}
+        return {**named, "hostname": HOSTNAME}
 
     def teams(self) -> tuple[str, ...]:
         """Names of the teams that some queue admits, sorted."""

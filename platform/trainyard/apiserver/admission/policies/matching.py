@@ -11,8 +11,8 @@ from typing import Any
 
 from trainyard.apiserver.admission.policies.request import Object, Request, Resource, Surroundings
 from trainyard.apiserver.core import selectors
+from trainyard.labels import NAMESPACE
 
-NAME_LABEL = "kubernetes.io/metadata.name"
 EXEMPT = frozenset(
     {
         "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration",
@@ -70,14 +70,14 @@ def select_by_name(selector: Mapping[str, Any], name: str) -> bool | None:
     """Judge a selector by the one label that every namespace has; None where it asks for others as well."""
     certain = True
     for key, value in (selector.get("matchLabels") or {}).items():
-        if key != NAME_LABEL:
+        if key != NAMESPACE:
             certain = False
         elif value != name:
             return False
     for expression in selector.get("matchExpressions") or ():
-        if expression.get("key") != NAME_LABEL:
+        if expression.get("key") != NAMESPACE:
             certain = False
-        elif selectors.matches({"matchExpressions": [expression]}, {NAME_LABEL: name}) is False:
+        elif selectors.matches({"matchExpressions": [expression]}, {NAMESPACE: name}) is False:
             return False
     return True if certain else None
 

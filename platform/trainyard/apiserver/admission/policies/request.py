@@ -12,6 +12,7 @@ from typing import Any, Literal
 from trainyard.apiserver.admission.policies import admitted
 from trainyard.apiserver.catalog.served import Kind
 from trainyard.apiserver.cel import Unknown
+from trainyard.labels import NAMESPACE
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 Object = dict[str, Any]
@@ -168,7 +169,7 @@ class Surroundings:
         if known is None:
             return None
         given = known.get("metadata") or {}
-        labels = {**(given.get("labels") or {}), "kubernetes.io/metadata.name": name}
+        labels = {**(given.get("labels") or {}), NAMESPACE: name}
         why = f"the {{}} of namespace {name!r}"
         fields = {key: why.format(key) for key in (*SERVER_FIELDS, "resourceVersion")}
         return {
