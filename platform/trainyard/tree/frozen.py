@@ -146,8 +146,7 @@ class Frozen:
     def specs(self) -> Mapping[str, str]:
         """Every spec file at the base, with its content id."""
         found: dict[str, str] = {}
-        for top in SPECS:
-            oid = self.git.object_id(self.base.commit or "", top)
+        for top, oid in zip(SPECS, self.git.object_ids(self.base.commit or "", *SPECS), strict=True):
             if oid is not None:
                 below = {} if top == SETTINGS else self.git.listing(oid)
                 found |= {f"{top}/{path}": each for path, each in below.items()} or {top: oid}
