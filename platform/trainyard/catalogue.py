@@ -19,7 +19,7 @@ from trainyard.findings import Severity
 from trainyard.labels import OURS
 from trainyard.rules import Rule
 from trainyard.system import files
-from trainyard.system.data import PACKAGE, policy_files
+from trainyard.system.data import PACKAGE, policy_files, policy_id
 from trainyard.system.registry import GROUPS, added
 
 TEXTS = ("title", "reason", "fix", "source")
@@ -135,7 +135,7 @@ def of_python(path: Path) -> Rule:
         raise TrainyardError(f"policy {path.name} has no '{missing[0]}:' in its docstring")
     title = text.strip().splitlines()[0].rstrip(".")
     severity = Severity.WARNING if is_warning(tree) else Severity.ERROR
-    return of_policy(path.stem.replace("_", "-"), title, said["why"], said["fix"], said["source"], severity)
+    return of_policy(policy_id(path), title, said["why"], said["fix"], said["source"], severity)
 
 
 def of_policy(id_: str, title: str, why: str, fix: str, source: str, severity: Severity) -> Rule:

@@ -155,11 +155,7 @@ class Checking:
     def covers(self, finding: Finding) -> bool:
         """Say whether a finding on an object is waived, by its job or in the spec that it is rendered from."""
         run = layout.run_of(finding.location.file.removeprefix(f"{GENERATED}/"))
-        job = None
-        if run is not None:
-            _, _, team, name = run.split("/")
-            job = (team, name.rpartition("-")[0])
-        return self.waivers.covers(finding, job)
+        return self.waivers.covers(finding, layout.job_of_run(run) if run else None)
 
 
 def judged(site: Site, shelf: Shelf) -> str:

@@ -55,3 +55,9 @@ def run_of(path: str) -> str | None:
     folder = indexed(rest) if rest.startswith(INDEX) else rest.rpartition("/")[0]
     parts = folder.split("/")
     return f"{cluster}/{'/'.join(parts[:3])}" if folder.startswith(RUNS) and len(parts) >= 3 else None
+
+
+def job_of_run(folder: str) -> tuple[str, str]:
+    """Return team and job of a folder `<cluster>/runs/<team>/<run>`; a run is called `<job>-<digest>`."""
+    team, run = folder.split("/")[-2:]
+    return team, run.rpartition("-")[0]
