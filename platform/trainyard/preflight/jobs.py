@@ -29,7 +29,8 @@ def check(
     run = run_of(specs, file)
     if file.job.retired:
         return (resolve(run) if run and is_known(run) else None), []
-    findings = [*names.check_job(specs, file, broken=broken), *volumes.check_mounts(file)]
+    by_kind = volumes.of_kind(run) if run and is_known(run) else {}
+    findings = [*names.check_job(specs, file, broken=broken), *volumes.check_mounts(file, by_kind)]
     team, cluster = specs.teams.get(file.team), specs.clusters.get(file.job.cluster)
     if team is not None and cluster is not None:
         findings += volumes.check(file, team, cluster, pods=pods_that_train(run, file))
@@ -98,7 +99,6 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     resolved = resolve(run)
     findings += kind.check_variables(resolved)
     findings += kind.check_topology(resolved)
-    findings += volumes.check_of_kind(resolved)
     findings += patches.check(resolved, buildable=not any(finding.is_error for finding in findings))
     findings += limits.check(resolved)
     findings += checkpoints.check(resolved)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
-from trainyard.kinds import Resolved
+from trainyard.kinds import kinds
 from trainyard.parts.storage import LAUNCH_FOLDER
 from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.team import Team
+from trainyard.specs.run import Run
 from trainyard.specs.sources import JobFile
 
 MOUNT_PATH = Rule(
@@ -45,9 +46,9 @@ ACCESS = Rule(
 )
 
 
-def check_mounts(file: JobFile) -> Iterator[Finding]:
-    """Yield two mounts at one path, and files that would have one name in the container."""
-    taken = {"/dev/shm": "shared memory", LAUNCH_FOLDER: "the launcher"}  # noqa: S108 - a path in the pod
+def check_mounts(file: JobFile, by_kind: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield two mounts at one path, and files of one name in the container; `by_kind` are its operator's."""
+    taken = {"/dev/shm": "shared memory", LAUNCH_FOLDER: "the launcher", **by_kind}  # noqa: S108 - a path in the pod
     if file.job.scratch:
         taken["/scratch"] = "scratch"
     for path, place in targets(file.job):
@@ -60,13 +61,11 @@ def check_mounts(file: JobFile) -> Iterator[Finding]:
         taken.setdefault(target, str(place[0]))
 
 
-def check_of_kind(run: Resolved) -> Iterator[Finding]:
-    """Yield mounts where the operator of the run's kind puts what ranks meet by."""
-    taken = {run.wiring.keys, posixpath.dirname(run.wiring.hostfile)} - {""}
-    for path, place in targets(run.run.job):
-        if path.rstrip("/") in taken:
-            message = f"path {path.rstrip('/')!r} is mounted already, by kind {run.kind.name!r}; choose another"
-            yield MOUNT_PATH.at(run.run.source, place, message)
+def of_kind(run: Run) -> Mapping[str, str]:
+    """Return the folders in which a kind's operator puts what ranks meet by, each with whose it is."""
+    kind = kinds()[run.kind]
+    wiring = kind.wiring(run)
+    return {folder: f"kind {kind.name!r}" for folder in (wiring.keys, posixpath.dirname(wiring.hostfile)) if folder}
 
 
 def targets(job: Job) -> Iterator[tuple[str, Path]]:
