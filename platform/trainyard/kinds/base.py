@@ -205,8 +205,16 @@ def pod(
     env = {name: sized.value for name, sized in role.env.items()}
     injected = run.kind.injected(role.name)
     process = Process(role.command, role.args, env, from_fields(run, role), injected, tuple(run.launch.files))
-    own: dict[str, Any] = {"subdomain": subdomain, "restart": restart, "deadline": deadline}
-    template = pods.template(run.run, run.sizing, role.size, process, container=run.kind.container, **own)
+    template = pods.template(
+        run.run,
+        run.sizing,
+        role.size,
+        process,
+        container=run.kind.container,
+        subdomain=subdomain,
+        restart=restart,
+        deadline=deadline,
+    )
     return patched(run, "Pod", role.name, template)
 
 
