@@ -13,22 +13,6 @@ from trainyard.specs.run import digest
 from trainyard.tree import ledger
 
 
-@pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """Make a live repository with one job, whose run exists on main, and go to a branch."""
-    site = Site(Repo(tmp_path_factory.mktemp("first") / "repo"))
-    site.job("nlp/llm")
-    site.commit()
-    site.repo.git("switch", "-qc", "work")
-    return site
-
-
-@pytest.fixture
-def site(first: Site, tmp_path: Path) -> Site:
-    """Return a copy of it."""
-    return first.copied(tmp_path / "repo")
-
-
 def merge(site: Site) -> None:
     """Commit what is there, merge it into main, and begin another branch."""
     site.commit()

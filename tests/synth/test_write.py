@@ -9,27 +9,10 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from repo import Repo
 from small_site import Site, rules
 from trainyard.errors import SpecError
 from trainyard.system import files
 from trainyard.tree import index, ledger
-
-
-@pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """Make a live repository whose tree is written and committed on main, with one job, and go to a branch."""
-    site = Site(Repo(tmp_path_factory.mktemp("first") / "repo"))
-    site.job("nlp/llm")
-    site.commit()
-    site.repo.git("switch", "-qc", "work")
-    return site
-
-
-@pytest.fixture
-def site(first: Site, tmp_path: Path) -> Site:
-    """Return a copy of it."""
-    return first.copied(tmp_path / "repo")
 
 
 def test_a_second_synth_writes_nothing(site: Site) -> None:
