@@ -14,8 +14,8 @@ from trainyard.operators.install import sites
 from trainyard.preflight.pairing import check
 from trainyard.releases import releases
 from trainyard.releases.facts import lookup
-from trainyard.sizing.fabric import SECONDARY, SHARED, resource_prefix
-from trainyard.specs.models.cluster import Attach
+from trainyard.sizing.fabrics.rails import SECONDARY, SHARED, resource_prefix
+from trainyard.specs.models.fabric import Attach
 from trainyard.system.data import own
 
 ATTACHING = {name: facts for name, facts in releases().items() if facts.attaches}
@@ -62,14 +62,14 @@ def test_second_interfaces_need_who_makes_and_numbers_them(name):
     assert set(use.attach) == SECONDARY
 
 
-@pytest.mark.parametrize("type_", ["roce", "infiniband", "ethernet"])
+@pytest.mark.parametrize("type_", ["roce", "infiniband", "none"])
 def test_a_fabric_without_rdma_needs_nobody(type_):
     """Only an RDMA fabric gives pods second interfaces."""
     fabric = {"type": type_, "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]}
     some = {name: choice for name, choice in OPERATORS.items() if name not in {"multus", "whereabouts"}}
     changes = {"fabric": fabric, "operators": some}
     found = [each.message for each in check(everything(**changes), source(**changes)) if each.rule == "pairing/fabric"]
-    assert len(found) == (0 if type_ == "ethernet" else 2)
+    assert len(found) == (0 if type_ == "none" else 2)
 
 
 @pytest.mark.parametrize(("more", "loaded"), [({}, False), ({"network-operator": {"version": "26.4.1"}}, True)])

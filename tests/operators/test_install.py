@@ -107,7 +107,7 @@ def test_the_definition_of_networks_has_one_owner():
     key = ("CustomResourceDefinition", "network-attachment-definitions.k8s.cni.cncf.io")
     assert key not in resources("multus")
     alone = {name: choice for name, choice in OPERATORS.items() if name != "sriov-network-operator"}
-    fabric = {"type": "ethernet"}
+    fabric = {"type": "none"}
     assert key in resources("multus", operators=alone, fabric=fabric)
 
 

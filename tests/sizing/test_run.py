@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from make import fields, make_cluster, make_resolved, make_sizing
+from trainyard.labels import NETWORKS
 from trainyard.sizing import pod_requests, resources
-from trainyard.sizing.fabric import resource_prefix
+from trainyard.sizing.fabrics.rails import resource_prefix
 from trainyard.sizing.node import allocatable_cpus, cpu_set, reserved_cpus, size
 from two_sockets import GPU_NODE, NUMA, PINNED, ROCE, cluster
 
@@ -166,7 +167,7 @@ def test_a_slice_of_a_gpu_has_its_share_of_the_node():
 def test_rdma_gives_a_whole_node_one_nic_of_every_rail():
     """Networks and virtual functions are as many as rails, in the same order, and NCCL may not fall back to TCP."""
     worker = make_sizing(cluster=cluster(fabric=ROCE), fabric="rdma").worker
-    assert worker.networks == ("rail-0", "rail-1", "rail-2", "rail-3")
+    assert worker.fabric.annotations == {NETWORKS: "rail-0,rail-1,rail-2,rail-3"}
     functions = [name for name in worker.devices if "rail" in name]
     assert functions == [f"openshift.io/rail_{rail}" for rail in range(4)]
     assert worker.requests()["openshift.io/rail_3"] == "1"
@@ -185,7 +186,8 @@ RAILS = {
 @pytest.mark.parametrize(("job", "fabric", "expected"), RAILS.values(), ids=RAILS)
 def test_networks(job, fabric, expected):
     """A pod gets the rails that its share of the node's GPUs stands for, where its pool is on the fabric."""
-    assert make_sizing(cluster=cluster(fabric=fabric), **{"fabric": "rdma", **job}).worker.networks == expected
+    worker = make_sizing(cluster=cluster(fabric=fabric), **{"fabric": "rdma", **job}).worker
+    assert worker.fabric.annotations.get(NETWORKS, "") == ",".join(expected)
 
 
 def test_shared_nics_are_named_to_nccl():

@@ -9,8 +9,8 @@ from typing import Any
 
 from trainyard.labels import NAMESPACE, NETWORK_RESOURCE
 from trainyard.parts.objects import Resource
-from trainyard.sizing.fabric import network, resource
-from trainyard.sizing.networks import link, pools, subnets, teams
+from trainyard.sizing.fabrics.plan import link, pools, subnets, teams
+from trainyard.sizing.fabrics.rails import network, resource
 from trainyard.specs import Cluster, Fabric, Team
 
 LINK_LOCAL = "169.254.0.0/16"
@@ -64,7 +64,7 @@ def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:
     fabric = cluster.fabric
     if fabric is None or name not in teams(cluster):
         return
-    for rail, subnet in enumerate(subnets(fabric)):
+    for rail, subnet in subnets(cluster).items():
         config = {"cniVersion": "1.0.0", "name": network(rail), "plugins": plugins(cluster, fabric, rail, str(subnet))}
         yield Resource(
             "k8s.cni.cncf.io/v1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.parts.objects import Resource
-from trainyard.sizing.fabric import on_fabric
+from trainyard.sizing.fabrics.rails import on_fabric
 from trainyard.sizing.kubelet import configuration
 from trainyard.specs import Cluster, Pool
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from trainyard.launchers.base import Launch, Launcher, Role, Wiring, program, threads
 from trainyard.parts.storage import LAUNCH_FOLDER
 from trainyard.sizing import Implied, RoleSize, Sized, Sizing
+from trainyard.sizing.environment import interface
 from trainyard.specs.run import Run
 
 STARTER = "launcher"
@@ -154,7 +155,7 @@ class Mpirun(Launcher):
 
 def network(run: Run) -> str:
     """Return the interface by which ranks meet: the cluster network's, since rails have no routes to each other."""
-    return (run.cluster.fabric.interface if run.cluster.fabric else None) or "eth0"
+    return interface(run.cluster)
 
 
 def of_ranks(worker: RoleSize, wiring: Wiring) -> dict[str, Sized[str]]:

@@ -9,7 +9,7 @@ from trainyard.operators.base import Operator, Site, merge
 from trainyard.operators.install import sites
 from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
-from trainyard.sizing.fabric import on_fabric
+from trainyard.sizing.fabrics import fabric_type
 from trainyard.specs import Cluster, Pool
 
 POLICY = "cluster-policy"
@@ -100,7 +100,7 @@ def policy(site: Site) -> dict[str, Any]:
     only where an operator of the cluster brings the driver of NICs that it needs.
     """
     cluster = site.cluster
-    fabric = any(on_fabric(cluster, name) for name in pools(cluster))
+    fabric = any(fabric_type(cluster).reaches(cluster, name) for name in pools(cluster))
     base: dict[str, Any] = {
         "operator": {"runtimeClass": "nvidia"},
         "daemonsets": {

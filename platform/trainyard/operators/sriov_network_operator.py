@@ -9,8 +9,8 @@ from trainyard.labels import POOL
 from trainyard.operators.base import Operator, Site
 from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
-from trainyard.sizing.fabric import pool_resource, rails
-from trainyard.sizing.networks import link, nics, pools
+from trainyard.sizing.fabrics.plan import link, nics, pools
+from trainyard.sizing.fabrics.rails import pool_resource, rails
 from trainyard.specs import Fabric
 from trainyard.specs.shapes import Nic
 

@@ -37,7 +37,11 @@ def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[st
         "args": list(process.args),
         "workingDir": run.job.working_dir,
         "env": environment(run, size, process),
-        "resources": {"requests": amounts, "limits": dict(amounts)},
+        "resources": {
+            "requests": amounts,
+            "limits": dict(amounts),
+            "claims": [{"name": name} for name in size.fabric.claims],
+        },
         "volumeMounts": storage.mounts(run, size, process.files),
         "securityContext": security.container(locks_memory=network.locks_memory(run, size)),
         "terminationMessagePolicy": "FallbackToLogsOnError",

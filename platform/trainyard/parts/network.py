@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.labels import NETWORKS
 from trainyard.sizing import RoleSize
 from trainyard.specs.run import Run
-
-
-def attachments(size: RoleSize) -> dict[str, str]:
-    """Return the annotation that attaches a pod to its rails, in the order of its interfaces."""
-    return {NETWORKS: ",".join(size.networks)} if size.networks else {}
 
 
 def locks_memory(run: Run, size: RoleSize) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trainyard.labels import JOB, POOL, RUN, TEAM
-from trainyard.parts import network, security, storage
+from trainyard.parts import security, storage
 from trainyard.parts.containers import Process, beside, trainer
 from trainyard.sizing import WORKER, RoleSize, Sizing
 from trainyard.specs.run import Run
@@ -38,7 +38,7 @@ def template(
     is the pod's restart policy, `deadline` the seconds after which the kubelet ends it. Only pods that train are placed
     near each other.
     """
-    annotations = {**run.job.annotations, **STAY, **network.attachments(size)}
+    annotations = {**run.job.annotations, **STAY, **size.fabric.annotations}
     if sizing.topology is not None and size.trains:
         annotations[sizing.topology.value.annotation] = sizing.topology.value.label
     own = {"restartPolicy": restart, "subdomain": subdomain, "activeDeadlineSeconds": deadline}
@@ -61,12 +61,18 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
         "terminationGracePeriodSeconds": sizing.grace.value,
         "imagePullSecrets": [{"name": name} for name in job.image_pull_secrets],
         "securityContext": security.pod(),
-        "initContainers": [beside(run, each) for each in job.init_containers] if worker else [],
+        "initContainers": [
+            *map(dict, size.fabric.sidecars),
+            *(beside(run, each) for each in job.init_containers if worker),
+        ],
         "containers": [
             trainer(run, size, process, name=container),
             *(beside(run, each) for each in job.containers if worker),
         ],
         "volumes": [*storage.volumes(run, size, process.files), *(job.volumes if worker else ())],
+        "resourceClaims": [
+            {"name": name, "resourceClaimTemplateName": template} for name, template in size.fabric.claims.items()
+        ],
     }
 
 

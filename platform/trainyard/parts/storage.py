@@ -25,6 +25,7 @@ def volumes(run: Run, size: RoleSize, launch: Iterable[str] = ()) -> list[dict[s
     found: list[dict[str, Any]] = [
         {"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": size.shared_memory.value}}
     ]
+    found += map(dict, size.fabric.volumes)
     if size.trains:
         found += of_job(run)
     items = [{"key": launch_key(name), "path": name} for name in launch]
@@ -49,6 +50,7 @@ def of_job(run: Run) -> list[dict[str, Any]]:
 def mounts(run: Run, size: RoleSize, launch: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Return the mounts of a role's container."""
     found: list[dict[str, Any]] = [{"name": SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108 - the shared memory itself
+    found += map(dict, size.fabric.mounts)
     if size.trains:
         found += mounts_of_job(run)
     if any(True for _ in launch):

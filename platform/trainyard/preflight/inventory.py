@@ -13,7 +13,8 @@ from trainyard.preflight.names import POOL as UNKNOWN_POOL
 from trainyard.preflight.names import UNKNOWN_TEAM
 from trainyard.releases import releases
 from trainyard.rules import Rule
-from trainyard.specs.models.cluster import Cluster, Fabric, Pool, Quota
+from trainyard.specs.models.cluster import Cluster, Pool, Quota
+from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.shapes import Shape, known, names
 from trainyard.specs.sources import Source, Specs
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from trainyard.documents import Path
 from trainyard.findings import Finding, Location, did_you_mean
 from trainyard.rules import Rule
-from trainyard.sizing.fabric import RDMA
-from trainyard.specs.models.cluster import Cluster, Pool
+from trainyard.sizing.fabrics import fabric_type
+from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
@@ -338,15 +338,15 @@ class On:
             yield LEVEL.at(self.file.source, ("topology", field), message)
         pool = cluster.pools.get(job.pool)
         if job.fabric == "rdma" and pool is not None and known(pool.shape):
-            yield from self.rdma(pool)
+            yield from self.rdma()
 
-    def rdma(self, pool: Pool) -> Iterator[Finding]:
+    def rdma(self) -> Iterator[Finding]:
         """Yield RDMA on a cluster or a pool without it."""
         fabric, job = self.cluster.fabric, self.file.job
-        if fabric is None or fabric.type not in RDMA or fabric.attach == "none":
+        if fabric is None or not fabric_type(self.cluster).usable(self.cluster):
             has = "no fabric" if fabric is None else f"{fabric.type} attached by {fabric.attach!r}"
             message = f"fabric is 'rdma', but cluster {self.name!r} has {has}; use tcp"
-        elif (fabric.pools and job.pool not in fabric.pools) or not (fabric.pools or pool.node.nics):
+        elif not fabric_type(self.cluster).reaches(self.cluster, job.pool):
             message = f"fabric is 'rdma', but pool {job.pool!r} is not on it; use tcp or another pool"
         else:
             return

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from trainyard.findings import Finding
 from trainyard.rules import Rule
-from trainyard.sizing.fabric import RDMA, SECONDARY, functions_per_node, rails
-from trainyard.sizing.networks import Network, link, nics, pools, subnets
+from trainyard.sizing.fabrics.plan import Network, link, nics, pools, subnets
+from trainyard.sizing.fabrics.rails import SECONDARY, every_rail, functions_per_node, has_verbs, rails
 from trainyard.specs import Cluster, Fabric
 from trainyard.specs.sources import Source
 
@@ -41,7 +41,7 @@ OVERLAP = Rule(
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield what is wrong with the fabric's rails and addresses; ids are the catalogue's."""
     fabric = cluster.fabric
-    if fabric is None or fabric.type not in RDMA or fabric.attach == "none":
+    if fabric is None or not has_verbs(cluster):
         return
     yield from check_rails(cluster, fabric, source)
     if fabric.attach not in SECONDARY:
@@ -51,9 +51,10 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         yield CAPACITY.at(source, ("fabric", "attach"), message)
         return
     try:
-        ranges = subnets(fabric)
+        ranges = subnets(cluster)
     except ValueError:
-        message = f"addresses {fabric.addresses!r} cannot be shared by {fabric.rails} rails; write a larger network"
+        count = len(every_rail(cluster))
+        message = f"addresses {fabric.addresses!r} cannot be shared by {count} rails; write a larger network"
         yield CAPACITY.at(source, ("fabric", "addresses"), message)
         return
     yield from check_capacity(cluster, ranges, source)
@@ -66,15 +67,16 @@ def check_rails(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Fi
         message = f"no pool has a NIC that speaks {link(fabric)}; name the pools, or correct the type"
         yield RAILS.at(source, ("fabric", "type"), message)
     for name, pool in pools(cluster).items():
-        missing = [rail for rail in rails(cluster, name) if not nics(pool, fabric, rail)]
+        every = rails(cluster, name)
+        missing = [rail for rail in every if not nics(pool, fabric, rail)]
         if missing and pool.node.nics:
-            message = f"rails is {fabric.rails}, but pool {name!r} has no {link(fabric)} NIC on rail {missing[0]}"
+            message = f"rails is {len(every)}, but pool {name!r} has no {link(fabric)} NIC on rail {missing[0]}"
             yield RAILS.at(source, ("fabric", "rails"), message)
 
 
-def check_capacity(cluster: Cluster, ranges: tuple[Network, ...], source: Source) -> Iterator[Finding]:
+def check_capacity(cluster: Cluster, ranges: dict[int, Network], source: Source) -> Iterator[Finding]:
     """Yield the first rail whose subnet has fewer addresses than the nodes can carry interfaces at once."""
-    for rail, subnet in enumerate(ranges):
+    for rail, subnet in ranges.items():
         carried = sum(pool.nodes * functions_per_node(cluster, pool, rail) for pool in pools(cluster).values())
         room = subnet.num_addresses - KEPT
         if room < carried:

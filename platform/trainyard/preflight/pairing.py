@@ -15,7 +15,7 @@ from trainyard.operators.kueue import Kueue, configuration, frameworks, shares_f
 from trainyard.releases import Facts, release, releases
 from trainyard.releases.facts import lookup
 from trainyard.rules import Rule
-from trainyard.sizing.fabric import RDMA
+from trainyard.sizing.fabrics.rails import attach, has_verbs
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source
 from trainyard.versions import order, same
@@ -222,15 +222,14 @@ def check_uses(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
     Who makes the fabric's devices is checked with the inventory: there one of several operators is enough.
     """
-    fabric = cluster.fabric
-    attach = fabric.attach if fabric is not None and fabric.type in RDMA else "none"
+    way = attach(cluster) if has_verbs(cluster) else "none"
     missing = (each for each in releases().items() if each[0] not in cluster.operators)
     for name, use in ((name, use) for name, facts in missing for use in facts.needed_for):
         if use.queues and cluster.queues:
             message = f"queues need {name}: {use.why}; add it to operators"
             yield NEEDS.at(source, ("queues",), message, key=True, source=use.source)
-        if attach in use.attach:
-            message = f"attach {attach!r} needs {name}: {use.why}; add it to operators"
+        if way in use.attach:
+            message = f"attach {way!r} needs {name}: {use.why}; add it to operators"
             yield FABRIC.at(source, ("fabric", "attach"), message, source=use.source)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, StrictBool
 
 from trainyard.specs.models.base import Name, Spec, SubdomainName, Text, Version
-from trainyard.specs.models.cluster import Attach
+from trainyard.specs.models.fabric import Attach
 from trainyard.versions import nearest
 
 

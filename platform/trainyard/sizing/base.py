@@ -18,6 +18,23 @@ class Sized(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
+class Attached:
+    """What a pod has to be on its fabric; nothing of it where the job trains over the cluster's own network."""
+
+    devices: Mapping[str, Sized[Any]] = field(default_factory=dict)
+    """Resources to ask for, by name: counts of devices, bytes of huge pages as a quantity."""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, Sized[str]] = field(default_factory=dict)
+    sidecars: tuple[Mapping[str, Any], ...] = ()
+    """Containers that start before the program and end with it."""
+    volumes: tuple[Mapping[str, Any], ...] = ()
+    mounts: tuple[Mapping[str, Any], ...] = ()
+    """Of the training container."""
+    claims: Mapping[str, str] = field(default_factory=dict)
+    """Claims of devices by name, each with the ResourceClaimTemplate that it is made from."""
+
+
+@dataclass(frozen=True, slots=True)
 class RoleSize:
     """What each pod of one role asks for."""
 
@@ -34,10 +51,10 @@ class RoleSize:
     """Bytes, as a quantity: the size limit of `/dev/shm`."""
     storage: Sized[str]
     """Bytes of local disk, as a quantity: scratch, logs and the image's writable layer."""
-    devices: Mapping[str, Sized[int]] = field(default_factory=dict)
-    """Extended resources by name: GPUs or parts of them, virtual functions."""
-    networks: tuple[str, ...] = ()
-    """Secondary networks in the order of their interfaces net1, net2, …"""
+    devices: Mapping[str, Sized[Any]] = field(default_factory=dict)
+    """Extended resources by name: GPUs or parts of them, virtual functions, huge pages."""
+    fabric: Attached = Attached()
+    """What its pods have to be on the training fabric, beside devices and environment."""
     env: Mapping[str, Sized[str]] = field(default_factory=dict)
     """What the fabric and the devices want in the environment."""
     trains: bool = True

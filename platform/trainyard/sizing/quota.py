@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from trainyard.quantities import Format, Quantity
-from trainyard.sizing.fabric import functions_per_node, rails, resource
+from trainyard.sizing.fabrics import fabric_type
 from trainyard.sizing.node import available, size
 from trainyard.specs import Cluster, Quota
 from trainyard.system.once import once
@@ -29,9 +29,7 @@ def per_node(cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
     found = {"cpu": node.cpus, "memory": Fraction(node.memory), DISK: Fraction(node.storage)}
     if pool.node.gpus is not None:
         found[pool.node.gpus.resource] = Fraction(node.gpus)
-    for rail in rails(cluster, pool_name):
-        found[resource(cluster, rail)] = Fraction(functions_per_node(cluster, pool, rail))
-    return found
+    return {**found, **fabric_type(cluster).per_node(cluster, pool_name)}
 
 
 def covered(cluster: Cluster, pools: Iterable[str]) -> tuple[str, ...]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from trainyard.sizing import amounts, fabric, nccl
-from trainyard.sizing.base import Closeness, RoleSize, Sized, Sizing
+from trainyard.sizing import amounts
+from trainyard.sizing.base import Attached, Closeness, RoleSize, Sized, Sizing
+from trainyard.sizing.environment import environment
+from trainyard.sizing.fabrics import Share, fabric_type
 from trainyard.sizing.roles import WORKER, RoleSpec, beside, gpu_resource, wants_rdma
 from trainyard.sizing.saving import STEP, save
-from trainyard.specs import Job
+from trainyard.specs import Cluster, Job
 from trainyard.specs.run import Run
 
 GRACE = 30
@@ -34,8 +36,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
     """Return what each pod of the role asks for; `pods` are those of the run that train."""
     job, cluster = run.job, run.cluster
     memory = amounts.memory_of(job, role, neighbours)
-    rails = fabric.rails_of(cluster, role.pool_name, role.gpus) if wants_rdma(job, role) else ()
-    attach = cluster.fabric.attach if cluster.fabric else "none"
+    attached = attach(cluster, role, pods=pods) if wants_rdma(job, role) else Attached()
     return RoleSize(
         name=role.name,
         pool=role.pool_name,
@@ -46,9 +47,9 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
         memory=memory,
         shared_memory=amounts.shared_memory_of(job, role, memory),
         storage=amounts.storage_of(job, role, neighbours),
-        devices=devices(job, role) | {fabric.resource(cluster, rail): one_nic(rail) for rail in rails},
-        networks=tuple(fabric.network(rail) for rail in rails) if attach in fabric.SECONDARY else (),
-        env=nccl.environment(cluster, role.pool_name, rdma=bool(rails), pods=pods, gpus=role.gpus),
+        devices={**devices(job, role), **attached.devices},
+        fabric=attached,
+        env={**environment(cluster, pods=pods, gpus=role.gpus), **attached.env},
         trains=role.trains,
     )
 
@@ -66,9 +67,9 @@ def devices(job: Job, role: RoleSpec) -> dict[str, Sized[int]]:
     return {gpu_resource(job, role.pool): gpus(job, role)}
 
 
-def one_nic(rail: int) -> Sized[int]:
-    """Return one virtual function or NIC of a rail, and why."""
-    return Sized(1, f"fabric: rdma; one NIC of rail {rail}")
+def attach(cluster: Cluster, role: RoleSpec, *, pods: int) -> Attached:
+    """Return what the role's pods have to be on the training fabric."""
+    return fabric_type(cluster).attached(Share(cluster, role.pool_name, role.gpus, pods))
 
 
 def grace(run: Run, *, pods: int) -> Sized[int]:

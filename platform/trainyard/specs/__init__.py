@@ -1,7 +1,8 @@
 """What people write: models of jobs, clusters, teams and the repository, closed to unknown fields."""
 
 from trainyard.specs.models.base import JOB_NAME, Spec
-from trainyard.specs.models.cluster import Cluster, Fabric, Kubelet, OperatorChoice, Pool, Queue, Quota, Storage
+from trainyard.specs.models.cluster import Cluster, Kubelet, OperatorChoice, Pool, Queue, Quota, Storage
+from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.job import Checkpoint, Dataset, File, Job, Patch, Role, Topology
 from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team, Volume

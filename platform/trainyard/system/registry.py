@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoints, entry_points
 from types import ModuleType
 from typing import Any
 
-GROUPS = ("trainyard.kinds", "trainyard.launchers", "trainyard.operators", "trainyard.carriers")
+GROUPS = ("trainyard.kinds", "trainyard.launchers", "trainyard.operators", "trainyard.fabrics", "trainyard.carriers")
 """Groups of entry points that add objects of Python."""
 
 

@@ -35,6 +35,7 @@ from trainyard.specs.models.base import (
     named_once,
     wrong,
 )
+from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.shapes import PciAddress, Shape, preset
 from trainyard.versions import line
 
@@ -130,29 +131,6 @@ class Pool(Spec):
             return shape
         nics = (nic.model_copy(update={"pci": pci}) for nic, pci in zip(shape.nics, self.pci, strict=True))
         return shape.model_copy(update={"nics": tuple(nics)})
-
-
-Attach = Literal["sriov", "hostdev", "macvlan", "rdma-shared"]
-"""How pods get a NIC of an RDMA fabric."""
-
-
-class Fabric(Spec):
-    """The network between nodes that training traffic uses."""
-
-    type: Literal["roce", "infiniband", "gpudirect-tcpx", "gpudirect-tcpxo", "ethernet"]
-    mtu: Annotated[StrictInt, Field(ge=1280, le=65520)] = 9000
-    rails: Count = 1
-    """Networks that a whole node is attached to; one NIC a rail."""
-    addresses: Cidr | None = None
-    """Range for secondary addresses, split over the rails."""
-    attach: Literal[Attach, "none"] = "none"
-    """How pods get a NIC."""
-    memlock: Literal["node", "capability"] = "node"
-    """Where locked memory is allowed: the container runtime's limit on the node, or IPC_LOCK in the pod."""
-    pools: tuple[Name, ...] = ()
-    """Pools on the fabric; default: those whose shape has NICs for it."""
-    interface: Text | None = None
-    """Interface for bootstrap traffic in the pod; default eth0."""
 
 
 class Cidrs(Spec):

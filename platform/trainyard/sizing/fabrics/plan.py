@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from trainyard.sizing.fabric import SECONDARY, on_fabric
+from trainyard.sizing.fabrics.rails import SECONDARY, every_rail, on_fabric
 from trainyard.specs import Cluster, Fabric, Pool
 from trainyard.specs.shapes import Nic
 
@@ -35,16 +35,17 @@ def teams(cluster: Cluster) -> tuple[str, ...]:
     return tuple(sorted({team for queue in queues for team in queue.teams}))
 
 
-def subnets(fabric: Fabric) -> tuple[Network, ...]:
+def subnets(cluster: Cluster) -> dict[int, Network]:
     """Split the fabric's addresses into one subnet of equal size for each rail; none without addresses.
 
     Raises ValueError where the range is none or too small.
     """
-    if fabric.addresses is None:
-        return ()
+    fabric, rails = cluster.fabric, every_rail(cluster)
+    if fabric is None or fabric.addresses is None or not rails:
+        return {}
     whole: Network = ipaddress.ip_network(fabric.addresses)
-    bits = (fabric.rails - 1).bit_length()
+    bits = max(rails).bit_length()
     if whole.prefixlen + bits > whole.max_prefixlen - 2:
-        raise ValueError(f"{fabric.addresses} has no room for {fabric.rails} subnets")
+        raise ValueError(f"{fabric.addresses} has no room for {len(rails)} subnets")
     found: list[Network] = list(whole.subnets(prefixlen_diff=bits))
-    return tuple(found[: fabric.rails])
+    return {rail: found[rail] for rail in rails}

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from ipaddress import ip_network
+from typing import get_args
 
 import pytest
 
 from everything import EVERYTHING, everything
-from trainyard.sizing.networks import subnets, teams
+from trainyard.sizing.fabrics import fabric_types
+from trainyard.sizing.fabrics.plan import subnets, teams
+from trainyard.sizing.fabrics.rails import every_rail
+from trainyard.specs.models.fabric import Fabric
 
 
 @pytest.mark.parametrize("rails", [1, 2, 3, 8])
 def test_every_rail_has_a_subnet_of_its_own(rails):
     """Subnets are equal in size, apart from each other and inside the range."""
-    found = subnets(everything(fabric={**EVERYTHING["fabric"], "rails": rails}).fabric)
+    found = list(subnets(everything(fabric={**EVERYTHING["fabric"], "rails": rails})).values())
     assert len(found) == rails
     assert len({each.prefixlen for each in found}) == 1
     assert not any(one.overlaps(other) for one in found for other in found if one != other)
@@ -25,3 +29,14 @@ def test_teams_without_quota_on_the_fabric_get_no_networks():
     queues = {**EVERYTHING["queues"], "batch": {"teams": ["tabular"], "nominalQuota": {"cpu": {"nodes": 1}}}}
     assert teams(everything(queues=queues)) == ("ads", "nlp", "vision")
     assert teams(everything(fabric=None)) == ()
+
+
+def test_every_type_of_fabric_has_its_module():
+    """What cluster files may say, and what pods can be given, is one list."""
+    assert set(get_args(Fabric.model_fields["type"].annotation)) == set(fabric_types())
+
+
+def test_a_fabric_has_the_rails_of_its_nodes():
+    """Nobody has to count NICs whose shape is known."""
+    fabric = {key: value for key, value in EVERYTHING["fabric"].items() if key != "rails"}
+    assert every_rail(everything(fabric=fabric)) == tuple(range(8))

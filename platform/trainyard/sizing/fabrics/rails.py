@@ -11,8 +11,8 @@ from fractions import Fraction
 from trainyard.releases import release
 from trainyard.specs import Cluster, Pool
 
-RDMA = frozenset({"roce", "infiniband"})
-"""Fabrics on which `fabric: rdma` means RDMA devices in the pod."""
+VERBS = frozenset({"roce", "infiniband"})
+"""Fabrics whose NICs are handed to pods, in one of the ways of `attach`."""
 
 SECONDARY = frozenset({"sriov", "hostdev", "macvlan"})
 """Ways of attaching that put a second interface into the pod; `rdma-shared` gives the device alone."""
@@ -25,6 +25,11 @@ SHARED_PODS = 64
 
 UNKNOWN = "nvidia.com"
 """Prefix where no operator of the cluster advertises NICs: what NVIDIA's own device plugins use."""
+
+
+def attach(cluster: Cluster) -> str:
+    """Return how pods of the cluster get a NIC of its fabric, `none` where they get none."""
+    return cluster.fabric.attach if cluster.fabric else "none"
 
 
 def network(rail: int) -> str:
@@ -50,27 +55,42 @@ def resource_prefix(cluster: Cluster) -> str:
 
     The RDMA shared device plugin says rdma (v1.5.3).
     """
-    attach = cluster.fabric.attach if cluster.fabric else "none"
-    if attach in SHARED:
+    way = attach(cluster)
+    if way in SHARED:
         return "rdma"
     for name, choice in cluster.operators.items():
         known = release(name)
-        if known is not None and attach in known.attaches:
+        if known is not None and way in known.attaches:
             return known.prefix(choice.values) or UNKNOWN
     return UNKNOWN
 
 
+def has_verbs(cluster: Cluster) -> bool:
+    """Whether the cluster's fabric is one of NICs that pods are given."""
+    return cluster.fabric is not None and cluster.fabric.type in VERBS and cluster.fabric.attach != "none"
+
+
 def on_fabric(cluster: Cluster, pool_name: str) -> bool:
-    """Whether nodes of the pool are on the RDMA fabric and pods can be attached to it."""
+    """Whether nodes of the pool are on the fabric and pods can be given NICs of it."""
     fabric = cluster.fabric
-    if fabric is None or fabric.type not in RDMA or fabric.attach == "none":
+    if fabric is None or not has_verbs(cluster):
         return False
     return pool_name in fabric.pools if fabric.pools else bool(cluster.pools[pool_name].node.nics)
 
 
 def rails(cluster: Cluster, pool_name: str) -> tuple[int, ...]:
     """Return the rails that nodes of the pool are on; none off the fabric."""
-    return tuple(range(cluster.fabric.rails)) if cluster.fabric and on_fabric(cluster, pool_name) else ()
+    fabric = cluster.fabric
+    if fabric is None or not on_fabric(cluster, pool_name):
+        return ()
+    if fabric.rails is not None:
+        return tuple(range(fabric.rails))
+    return tuple(sorted({nic.rail for nic in cluster.pools[pool_name].node.nics}))
+
+
+def every_rail(cluster: Cluster) -> tuple[int, ...]:
+    """Return the rails that some pool is on, in their order."""
+    return tuple(sorted({rail for name in cluster.pools for rail in rails(cluster, name)}))
 
 
 def rails_of(cluster: Cluster, pool_name: str, gpus: int) -> tuple[int, ...]:
@@ -86,9 +106,9 @@ def rails_of(cluster: Cluster, pool_name: str, gpus: int) -> tuple[int, ...]:
 
 def functions_per_node(cluster: Cluster, pool: Pool, rail: int) -> int:
     """Return how many pods of one node can have a NIC of the rail at a time."""
-    attach = cluster.fabric.attach if cluster.fabric else "none"
-    if attach in SHARED:
+    way = attach(cluster)
+    if way in SHARED:
         return SHARED_PODS
-    if attach == "sriov":
+    if way == "sriov":
         return sum(nic.virtual_functions for nic in pool.node.nics if nic.rail == rail) or 1
     return 1

@@ -1,0 +1,49 @@
+"""What a type of fabric is to a pod: the devices it asks for, and all that goes into the pod beside them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from trainyard.sizing.base import Attached
+from trainyard.specs import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One role of a run, as the fabric sees it."""
+
+    cluster: Cluster
+    pool_name: str
+    gpus: int
+    """Of each pod."""
+    pods: int
+    """All pods of the run that train."""
+
+
+class FabricType(ABC):
+    """A type of fabric; one module each in this folder, with its sources."""
+
+    name: ClassVar[str]
+    """As cluster files write it."""
+    modes: ClassVar[tuple[str, ...]] = ("none",)
+    """Ways of attaching pods that it knows."""
+
+    def usable(self, _cluster: Cluster) -> bool:
+        """Whether pods of the cluster can be attached to the fabric at all."""
+        return True
+
+    @abstractmethod
+    def reaches(self, cluster: Cluster, pool_name: str) -> bool:
+        """Whether pods on the pool can be attached to the fabric."""
+
+    @abstractmethod
+    def per_node(self, cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
+        """Return the fabric's resources that jobs can have of one node of the pool, by name."""
+
+    @abstractmethod
+    def attached(self, share: Share) -> Attached:
+        """Return what a pod has to be on the fabric."""
