@@ -44,10 +44,18 @@ def available(pool: Pool) -> Available:
     shape = pool.node
     return Available(
         cpus=allocatable_cpus(pool) - cores(shape.daemons.cpus),
-        memory=size(shape.memory) - size(shape.reserved.memory) - size(shape.daemons.memory),
+        memory=size(shape.memory) - huge_pages(shape) - size(shape.reserved.memory) - size(shape.daemons.memory),
         storage=math.floor(size(shape.ephemeral_storage) * DISK_SHARE),
         gpus=shape.gpus.count if shape.gpus else 0,
     )
+
+
+def huge_pages(shape: Shape) -> int:
+    """Return the bytes in huge pages, which the kubelet takes off the memory that it offers.
+
+    kubernetes v1.35 pkg/kubelet/nodestatus/setters.go: allocatable memory is less all huge pages.
+    """
+    return sum(size(amount) for amount in shape.huge_pages.values())
 
 
 def allocatable_cpus(pool: Pool) -> Fraction:

@@ -59,14 +59,19 @@ def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> Mapping[str, str]
     return quantities({name: amount * share for name, amount in whole.items()})
 
 
+def in_bytes(resource: str) -> bool:
+    """Whether a resource is counted in bytes."""
+    return resource in BYTES or resource.startswith("hugepages-")
+
+
 def quantities(found: dict[str, Fraction]) -> dict[str, str]:
     """Write amounts in whole units: CPUs and bytes rounded down, devices up, of which there are plenty."""
     return {
-        name: quantity(name, math.floor(amount) if name in BASIC else math.ceil(amount))
+        name: quantity(name, math.floor(amount) if name in BASIC or in_bytes(name) else math.ceil(amount))
         for name, amount in found.items()
     }
 
 
 def quantity(resource: str, amount: int) -> str:
     """Write an amount of a resource in whole units, such as 96Gi of memory."""
-    return Quantity(Decimal(amount), Format.BINARY_SI if resource in BYTES else Format.DECIMAL_SI).canonical()
+    return Quantity(Decimal(amount), Format.BINARY_SI if in_bytes(resource) else Format.DECIMAL_SI).canonical()

@@ -15,7 +15,7 @@ Attach = Literal["sriov", "hostdev", "macvlan", "rdma-shared"]
 class Fabric(Spec):
     """The network between nodes that training traffic uses."""
 
-    type: Literal["roce", "infiniband", "gpudirect-tcpx", "gpudirect-tcpxo", "none"]
+    type: Literal["roce", "infiniband", "efa", "gpudirect-tcpx", "gpudirect-tcpxo", "none"]
     mtu: Annotated[StrictInt, Field(ge=1280, le=65520)] = 9000
     rails: Count | None = None
     """Networks that a whole node is attached to; one NIC a rail. Default: those of the NICs of its pools' shapes."""

@@ -73,6 +73,10 @@ class Shape(Spec):
     ephemeral_storage: Size
     gpus: Gpus | None = None
     nics: tuple[Nic, ...] = ()
+    devices: dict[Text, Count] = {}
+    """Extended resources of the training fabric that device plugins of the provider advertise, by name."""
+    huge_pages: dict[Literal["2Mi", "1Gi"], Size] = {}
+    """Memory that the node's image sets aside in huge pages, by page size; no other memory is to be had of it."""
     numa: tuple[Numa, ...] = ()
     reserved: Share
     """Kept by the kubelet for the system (capacity less allocatable)."""
