@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from make import CLUSTER, IMAGE, make_cluster, make_resolved, make_team
-from trainyard.parts.containers import Process
-from trainyard.parts.pods import drop_empty, template
+from trainyard.kinds import base as kinds
+from trainyard.parts.pods import drop_empty
 
 SRIOV = {"sriov-network-operator": {"version": "1.6.0"}}
 ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16"}
@@ -36,7 +36,7 @@ JOBS: dict[str, dict[str, Any]] = {
 def pod(**job: Any) -> dict[str, Any]:
     """Return the pod template of the worker."""
     found = make_resolved(**job)
-    return template(found.run, found.sizing, found.sizing.worker, Process(("run",)), container="trainer")
+    return kinds.pod(found, found.roles[0])
 
 
 def spec(**job: Any) -> dict[str, Any]:

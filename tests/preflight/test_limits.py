@@ -72,7 +72,15 @@ WRONG = {
     ),
     "a variable of ours": (
         {"checkpoint": {"volume": "checkpoints", "size": "1Gi"}, "env": {"CHECKPOINT_DIR": "/x"}},
-        ["env has CHECKPOINT_DIR, which is checkpoint.mountPath; remove it"],
+        ["env has CHECKPOINT_DIR, by which Trainyard tells the program of its run; remove it"],
+    ),
+    "the name of the job without checkpoints": (
+        {"env": {"JOB_NAME": "x", "CHECKPOINT_DIR": "/own"}},
+        ["env has JOB_NAME, by which Trainyard tells the program of its run; remove it"],
+    ),
+    "a secret for the team": (
+        {"secrets": {"TEAM": "tokens/team"}},
+        ["secrets has TEAM, by which Trainyard tells the program of its run; remove it"],
     ),
     "nothing": ({}, []),
 }

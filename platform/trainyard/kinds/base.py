@@ -13,7 +13,7 @@ from trainyard.findings import Finding
 from trainyard.kinds.patches import merge
 from trainyard.labels import MAX_TIME, PRIORITY, QUEUE
 from trainyard.launchers import Launch, Launcher, Role, Wiring
-from trainyard.parts import pods, storage
+from trainyard.parts import contract, pods, storage
 from trainyard.parts.containers import Process
 from trainyard.parts.objects import Resource
 from trainyard.sizing import WORKER, RoleSpec, Sized, Sizing
@@ -64,7 +64,14 @@ class Resolved:
         said = {part for role in self.roles for text in role.said for part in text.rpartition("=")[2].split(":")}
         yield from ((name, sized) for name, sized in meeting.items() if sized.value in said)
         for role in self.roles:
-            yield from ((f"{role.name}.env.{name}", sized) for name, sized in role.env.items())
+            env = {**self.contract(role), **role.env}
+            yield from ((f"{role.name}.env.{name}", sized) for name, sized in env.items())
+
+    def contract(self, role: Role) -> dict[str, Sized[str]]:
+        """Return what the program is told of its run; nothing where a role does not run it."""
+        launcher = self.launcher
+        told = contract.environment(self.run, self.sizing, launcher=launcher.name, own_end=launcher.own_end)
+        return told if role.size.trains else {}
 
 
 class Kind(ABC):
@@ -204,7 +211,8 @@ def pod(
     """
     env = {name: sized.value for name, sized in role.env.items()}
     injected = run.kind.injected(role.name)
-    process = Process(role.command, role.args, env, from_fields(run, role), injected, tuple(run.launch.files))
+    told = {name: sized.value for name, sized in run.contract(role).items()}
+    process = Process(role.command, role.args, env, from_fields(run, role), injected, tuple(run.launch.files), told)
     template = pods.template(
         run.run,
         run.sizing,

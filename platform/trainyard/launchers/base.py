@@ -155,6 +155,8 @@ class Launcher(ABC):
     """Roles beside the workers that it knows."""
     single: ClassVar[frozenset[str]] = frozenset()
     """Those of them of which there is one pod."""
+    own_end: ClassVar[int] = 0
+    """Seconds that it takes to end itself once its processes have ended; they have as much less to save in."""
     elastic: ClassVar[bool] = False
     """Whether its processes go on with fewer nodes."""
 

@@ -127,6 +127,7 @@ class Mpirun(Launcher):
     needs = frozenset({"ssh", "hosts"})
     alone = frozenset({"ssh", "hosts"})
     role_names = single = frozenset({STARTER})
+    own_end = 2
 
     @property
     def variables(self) -> frozenset[str]:

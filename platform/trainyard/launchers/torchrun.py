@@ -8,14 +8,12 @@ Facts: pytorch v2.9 torch/distributed/run.py, torch/distributed/elastic/rendezvo
 from __future__ import annotations
 
 from trainyard.launchers.base import Launch, Launcher, Role, Wiring, program, threads
+from trainyard.parts.contract import saving
 from trainyard.sizing import Sized, Sizing
 from trainyard.specs.run import Run
 
 JOIN_SECONDS = 1800
 """How long early nodes wait for late ones: images of tens of GB are still being pulled (torchrun's default is 600)."""
-
-OWN_END = 5
-"""Seconds that the agent takes to end when its processes have ended."""
 
 HOST_CHOICE = 'test "$JOB_COMPLETION_INDEX" = 0 && host=1 || host=0'
 
@@ -25,6 +23,7 @@ class Torchrun(Launcher):
 
     name = "torchrun"
     needs = frozenset({"rank", "master"})
+    own_end = 5
     elastic = True
 
     @property
@@ -47,21 +46,20 @@ class Torchrun(Launcher):
         size = sizing.worker
         env = {
             "OMP_NUM_THREADS": threads(size.cpus.value, size.processes.value),
-            "TORCH_ELASTIC_SHUTDOWN_TIMEOUT": shutdown(sizing.grace.value),
+            "TORCH_ELASTIC_SHUTDOWN_TIMEOUT": self.shutdown(run, sizing.grace.value),
         }
         start = elastic if run.job.min_nodes is not None else fixed
         command, options = start(run, size.nodes.value, wiring)
         options = (*options, f"--nproc-per-node={size.processes.value}")
         return Launch((Role(size, command, (*options, *program(run)), env),))
 
+    def shutdown(self, run: Run, grace: int) -> Sized[str]:
+        """Return how long an agent that must end lets its processes save: the pod's grace, less the agent's own end.
 
-def shutdown(grace: int) -> Sized[str]:
-    """Return how long an agent that must end lets its processes save: the pod's grace, less the agent's own end.
-
-    pytorch v2.15 torch/distributed/launcher/api.py; releases that do not know the variable kill after 30 seconds.
-    """
-    seconds = max(1, grace - OWN_END)
-    return Sized(str(seconds), f"{seconds} = grace of {grace} - {OWN_END} for torchrun itself")
+        pytorch v2.15 torch/distributed/launcher/api.py; releases that do not know the variable kill after 30 seconds.
+        """
+        seconds = saving(run, grace, launcher=self.name, own_end=self.own_end)
+        return Sized(str(seconds.value), seconds.origin)
 
 
 def fixed(run: Run, nodes: int, wiring: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:

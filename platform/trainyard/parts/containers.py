@@ -24,6 +24,8 @@ class Process:
     """Variables that the operator sets, and that the template leaves to it."""
     files: tuple[str, ...] = ()
     """Names of the launcher's own files, which every pod gets."""
+    contract: Mapping[str, str] = field(default_factory=dict)
+    """What the program is told of its run."""
 
 
 def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[str, Any]:
@@ -51,15 +53,16 @@ def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[st
 def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, Any]]:
     """Return the variables: derived ones, the launcher's, and the job's, which may override what a launcher lets it.
 
-    Those from fields of the pod come first, since a value may refer to variables before it and to no others.
+    Those from fields of the pod come first and what the program is told of its run next, since a value may refer to
+    variables before it and to no others.
     """
     derived = {
+        **process.contract,
         "HOME": security.HOME,
         "USER": security.USER_NAME,
         "PYTHONUNBUFFERED": "1",
         **hidden_gpus(run, size.pool, size.gpus.value),
         **{name: sized.value for name, sized in size.env.items()},
-        **(storage.environment(run) if size.trains else {}),
     }
     values = {**derived, **process.env, **run.job.env}
     elsewhere = {*process.fields, *run.job.secrets, *process.injected}

@@ -74,11 +74,6 @@ def mounts_of_job(run: Run) -> list[dict[str, Any]]:
     return found
 
 
-def environment(run: Run) -> dict[str, str]:
-    """Return where the program finds its checkpoints."""
-    return {"CHECKPOINT_DIR": run.job.checkpoint.mount_path} if run.job.checkpoint else {}
-
-
 def claim_name(volume: str) -> str:
     """Return the name in the pod of a team's volume, apart from names of ours and of the job's own volumes."""
     return f"claim-{volume}"

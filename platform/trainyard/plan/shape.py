@@ -11,14 +11,12 @@ from typing import Any
 from trainyard.carriers import Carrier, PodSet, carrier_of
 from trainyard.labels import POOL
 from trainyard.manifests import value_at
+from trainyard.parts.contract import DIR
 from trainyard.tree.references import LABELS
 
 ORDINARY = frozenset({"cpu", "memory", "ephemeral-storage"})
 VENDORS = ("nvidia.com/", "amd.com/")
 """What the resources of GPUs, and of parts of GPUs, begin with."""
-
-CHECKPOINTS = "CHECKPOINT_DIR"
-"""Environment variable that tells a program where its checkpoints are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def _checkpoint_claim(spec: Any) -> str | None:
             if isinstance(each, Mapping)
         }
         for mount in _list(value_at(container, ("volumeMounts",))):
-            if isinstance(mount, Mapping) and CHECKPOINTS in env and mount.get("mountPath") == env[CHECKPOINTS]:
+            if isinstance(mount, Mapping) and DIR in env and mount.get("mountPath") == env[DIR]:
                 claim = value_at(volumes.get(mount.get("name")), ("persistentVolumeClaim", "claimName"))
                 return claim if isinstance(claim, str) else None
     return None

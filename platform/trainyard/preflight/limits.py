@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from trainyard.findings import Finding, Severity
 from trainyard.kinds import Resolved
 from trainyard.launchers.base import VARIABLES
+from trainyard.parts import contract
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
 from trainyard.sizing.amounts import LAYER
@@ -16,9 +17,6 @@ from trainyard.sizing.roles import gpu_resource, number, share, wants_rdma
 
 RESERVED_VOLUMES = frozenset({"shared-memory", "scratch", "files", "launch"})
 """Volumes of ours in a pod, beside those of claims."""
-
-CHECKPOINT_DIR = "CHECKPOINT_DIR"
-"""Variable that tells a program where its checkpoints are."""
 
 KUBELET = "kubernetes v1.35 pkg/kubelet/cm"
 
@@ -205,10 +203,10 @@ def check_names(run: Resolved) -> Iterator[Finding]:
                 message = f"{field}[{index}].name is {name!r}, which the pod has already; choose another"
                 yield NAMES.at(source, (field, index, "name"), message)
             taken_names.add(name)
-    if job.checkpoint is not None and CHECKPOINT_DIR in {*job.env, *job.secrets}:
-        field = "env" if CHECKPOINT_DIR in job.env else "secrets"
-        message = f"{field} has {CHECKPOINT_DIR}, which is checkpoint.mountPath; remove it"
-        yield VARIABLES.at(source, (field, CHECKPOINT_DIR), message)
+    for field, names in (("env", job.env), ("secrets", job.secrets)):
+        for name in sorted(contract.reserved(run.run) & set(names)):
+            message = f"{field} has {name}, by which Trainyard tells the program of its run; remove it"
+            yield VARIABLES.at(source, (field, name), message)
 
 
 def check_rails(run: Resolved) -> Iterator[Finding]:

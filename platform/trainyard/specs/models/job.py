@@ -151,13 +151,13 @@ class Checkpoint(Spec):
     volume: Name
     """A volume of the team."""
     mount_path: MountPath = "/checkpoints"
-    """Where it stands in the container; the program gets CHECKPOINT_DIR."""
+    """Where it stands in the container; the program gets it as CHECKPOINT_DIR."""
     every_minutes: Count = 30
-    """Minutes between two checkpoints."""
+    """Minutes between two checkpoints; the program gets them as CHECKPOINT_EVERY_MINUTES."""
     size: Size
     """Bytes of one checkpoint, all shards together."""
     keep: Count = 3
-    """How many checkpoints stay."""
+    """How many checkpoints stay; the program gets it as CHECKPOINT_KEEP."""
 
 
 class Dataset(Spec):

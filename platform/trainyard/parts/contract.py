@@ -1,0 +1,49 @@
+"""What a program is told of its run, by variables that every training container has: docs/programs.md."""
+
+from __future__ import annotations
+
+from trainyard.sizing import Sized, Sizing
+from trainyard.sizing.run import SPOT_NOTICE
+from trainyard.specs.run import Run
+
+OF_RUN = ("JOB_NAME", "RUN_NAME", "TEAM")
+"""Whose pods these are; a run's name is new with each change of its job, the job's name stays."""
+
+DIR, EVERY, KEEP = "CHECKPOINT_DIR", "CHECKPOINT_EVERY_MINUTES", "CHECKPOINT_KEEP"
+"""What the job says of its checkpoints."""
+
+GRACE = "CHECKPOINT_GRACE_SECONDS"
+"""What a program has to save in when it is told to end."""
+
+
+def environment(run: Run, sizing: Sizing, *, launcher: str, own_end: int) -> dict[str, Sized[str]]:
+    """Return the variables, each with its origin; `own_end` are the seconds that the launcher takes to end itself."""
+    found = {
+        "JOB_NAME": Sized(run.job_name, "name of the job, the same for all its runs"),
+        "RUN_NAME": Sized(run.name, "name of the run"),
+        "TEAM": Sized(run.team_name, "team of the job"),
+    }
+    seconds = saving(run, sizing.grace.value, launcher=launcher, own_end=own_end)
+    checkpoint = run.job.checkpoint
+    if checkpoint is not None:
+        found[DIR] = Sized(checkpoint.mount_path, "checkpoint.mountPath of the job")
+        found[EVERY] = Sized(str(checkpoint.every_minutes), "checkpoint.everyMinutes of the job")
+        found[KEEP] = Sized(str(checkpoint.keep), "checkpoint.keep of the job")
+    return {**found, GRACE: Sized(str(seconds.value), seconds.origin)}
+
+
+def saving(run: Run, grace: int, *, launcher: str, own_end: int) -> Sized[int]:
+    """Return the seconds between SIGTERM in the program and the end of its pod, at least one.
+
+    A node that is taken away does not wait for a grace longer than its notice.
+    """
+    notice = SPOT_NOTICE if run.pool.spot else grace
+    has, what = (notice, "notice") if notice < grace else (grace, "grace")
+    seconds = max(1, has - own_end)
+    less = f" - {own_end} for {launcher} itself" if own_end else ""
+    return Sized(seconds, f"{seconds} = {what} of {has}{less}")
+
+
+def reserved(run: Run) -> frozenset[str]:
+    """Return the variables that the job may not set; one without checkpoints may name them for its program itself."""
+    return frozenset({*OF_RUN, GRACE, *((DIR, EVERY, KEEP) if run.job.checkpoint else ())})
