@@ -21,10 +21,17 @@ from trainyard.specs.sources import ExtraFile
 
 OF_RUNS = {
     "automated": {"enabled": True, "prune": True},
-    "syncOptions": ["ApplyOutOfSyncOnly=true", "RespectIgnoreDifferences=true", "FailOnSharedResource=true"],
-    "retry": {"limit": 2, "refresh": True, "backoff": {"duration": "5s", "factor": 2, "maxDuration": "1m"}},
+    "syncOptions": [
+        "ApplyOutOfSyncOnly=true",
+        "SkipDryRunOnMissingResource=true",
+        "FailOnSharedResource=true",
+        "RespectIgnoreDifferences=true",
+    ],
+    "retry": {"limit": -1, "refresh": True, "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"}},
 }
-"""What was measured to hold on Argo CD 3.2 for every training kind in one Application."""
+"""What was measured to hold on Argo CD 3.2 for every training kind in one Application, and on a new cluster."""
+
+SKIP = "SkipDryRunOnMissingResource=true"
 
 CLUSTER_SCOPED = frozenset(
     {
@@ -84,6 +91,23 @@ def test_runs_are_synced_exactly_as_measured():
     assert found["destination"] == {"name": "test", "server": None, "namespace": "nlp"}
     kinds = [rule["kind"] for rule in found["ignoreDifferences"]]
     assert kinds == ["Job", "JobSet"]
+
+
+def test_nothing_that_follows_git_ever_gives_up():
+    """After its last attempt Argo CD tries a revision never again; what is synced by hand ends, as nobody looks on."""
+    for name, each in of("Application").items():
+        policy = each.fields["spec"]["syncPolicy"]
+        assert policy["retry"]["refresh"], name
+        assert (policy["retry"]["limit"] < 0) is (policy["automated"] is not None), name
+
+
+def test_a_team_comes_whole_or_not_at_all():
+    """Without the types of Kueue and Multus there is no namespace, so that no Job starts past its queue."""
+    skips = {
+        name for name, each in of("Application").items() if SKIP in each.fields["spec"]["syncPolicy"]["syncOptions"]
+    }
+    assert {"test-platform", "test-runs-nlp", "test-operators-kueue"} <= skips
+    assert not {name for name in skips if name.startswith("test-teams-")}
 
 
 def test_no_ignore_rule_looks_into_a_list():

@@ -30,10 +30,19 @@ OWN_FOLDER = {MANIFEST_PATHS: "."}
 SERVER_SIDE_DIFF = {COMPARE_OPTIONS: "ServerSideDiff=true"}
 """With server-side apply, defaults of definitions would else be differences for ever."""
 
-WAITING = {"limit": 10, "refresh": True, "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"}}
-"""Retries that outlast the start of an operator; a newer commit is taken at the next attempt."""
+BACKOFF = {"duration": "10s", "factor": 2, "maxDuration": "3m"}
+"""Pauses between attempts: 10, 20, 40, 80, 160 seconds, then three minutes each."""
 
-RUNNING = {"limit": 2, "refresh": True, "backoff": {"duration": "5s", "factor": 2, "maxDuration": "1m"}}
+WAITING = {"limit": -1, "refresh": True, "backoff": BACKOFF}
+"""Retries without an end; a newer commit is taken at the next attempt.
+
+On a new cluster types, webhooks and namespaces come when nodes and registries do, which takes days at times. After its
+last attempt Argo CD never tries a revision again, whatever selfHeal says, nor for commits that change other folders
+(argo-cd v3.2.6 controller/appcontroller.go autoSync, alreadyAttemptedSync; docs/operator-manual/application.yaml).
+"""
+
+BY_HAND = {"limit": 5, "refresh": True, "backoff": BACKOFF}
+"""Five minutes of retries: whoever syncs by hand looks on, and nothing shall drain nodes in the middle of the night."""
 
 FOLLOW: dict[str, Any] = {"enabled": True, "prune": True, "selfHeal": True}
 """What is in Git is in the cluster; no field is written that says `false`.
@@ -209,7 +218,8 @@ def hardware_app(follower: Follower) -> App:
     """Return the Application of what drains or reboots nodes: synced by hand, outside the deny windows."""
     where, at = follower.destination("default"), ("argocd", "hardwareDeny")
     source = follower.folder("hardware")
-    return App("hardware", "hardware", at, source, where, OF_OPERATORS, None, annotations=SERVER_SIDE_DIFF)
+    options, notes = OF_OPERATORS, SERVER_SIDE_DIFF
+    return App("hardware", "hardware", at, source, where, options, None, BY_HAND, annotations=notes)
 
 
 OF_PLATFORM = ("ApplyOutOfSyncOnly=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true")
@@ -221,21 +231,30 @@ def platform_app(follower: Follower) -> App:
     return App("platform", "platform", ("queues",), follower.folder("platform"), where, OF_PLATFORM, FOLLOW)
 
 
+OF_TEAMS = ("ApplyOutOfSyncOnly=true", "FailOnSharedResource=true")
+"""Whole or not at all: without the types of queues and networks there is no namespace either, and so no run.
+
+A Job needs no operator to start. Runs of a cluster where Kueue or Multus is yet to come would start past every quota,
+and on the pods' network.
+"""
+
+
 def team_app(follower: Follower, team: str) -> App:
     """Return the Application of a team's namespace; claims and the namespace say themselves that they stay."""
     source, where = follower.folder(f"teams/{team}"), follower.destination(team)
-    return App(f"teams-{team}", "teams", (), source, where, OF_PLATFORM, FOLLOW, of=f"team/{team}")
+    return App(f"teams-{team}", "teams", (), source, where, OF_TEAMS, FOLLOW, of=f"team/{team}")
 
 
 def runs_app(follower: Follower, team: str) -> App:
     """Return the Application of a team's runs.
 
     One wave, no hooks, no self-heal, client-side diff. Objects in sync are left alone, which is a condition, not an
-    optimisation: a second apply of a JobSet is refused and one of a Ray cluster takes its node selector away.
+    optimisation: a second apply of a JobSet is refused and one of a Ray cluster takes its node selector away. A run
+    whose type is not served holds no other up.
     """
-    options = ["ApplyOutOfSyncOnly=true", "RespectIgnoreDifferences=true", "FailOnSharedResource=true"]
+    options = [*OF_PLATFORM, "RespectIgnoreDifferences=true"]
     ignore = [rule for kind in available(follower.cluster) for rule in kind.ignore]
     source = follower.folder(f"runs/{team}", recurse=True)
     where = follower.destination(team)
     part = f"runs-{team}"
-    return App(part, part, (), source, where, options, ONCE, RUNNING, ignore=ignore, of=f"team/{team}")
+    return App(part, part, (), source, where, options, ONCE, ignore=ignore, of=f"team/{team}")
