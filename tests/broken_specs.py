@@ -56,6 +56,9 @@ CASES = {
     "the launcher written by hand": Case("launcher-in-program", "program"),
     "an image by its tag": Case("image-by-tag", "form"),
     "an image from elsewhere": Case("foreign-registry", "image-registry"),
+    "a team's network that cannot be": Case(
+        "team-network", "choice one-of empty form unknown-field reserved-key", "platform/teams/nlp.yaml"
+    ),
     "a secret's value in Git": Case("secret-value", "form"),
     "labels of controllers": Case("controller-labels", "reserved-key"),
     "quantities that are none": Case("bad-quantities", "quantity"),

@@ -11,6 +11,7 @@ import pytest
 from everything import everything
 from make import make_team
 from trainyard.clusters import team as chart
+from trainyard.labels import NAMESPACE as NAME
 from trainyard.parts.objects import Resource
 from trainyard.specs import Cluster, Team
 
@@ -29,6 +30,21 @@ def test_the_namespace_carries_the_pod_security_level(level):
     assert {labels[f"{prefix}/{mode}"] for mode in ("enforce", "warn", "audit")} == {level}
     assert {labels[f"{prefix}/{mode}-version"] for mode in ("enforce", "warn", "audit")} == {"v1.35"}
     assert labels["trainyard.dev/team"] == "nlp"
+
+
+LEVELS: dict[str, tuple[Any, str]] = {
+    "one for all clusters": ("baseline", "baseline"),
+    "of this cluster": ({"default": "restricted", "test": "privileged"}, "privileged"),
+    "of the others": ({"default": "baseline", "other": "privileged"}, "baseline"),
+    "nothing said": ({"other": "privileged"}, "restricted"),
+}
+
+
+@pytest.mark.parametrize(("written", "level"), LEVELS.values(), ids=LEVELS)
+def test_a_level_may_differ_from_cluster_to_cluster(written, level):
+    """What one cluster needs opens no other."""
+    labels = found(everything(), team=make_team(pod_security=written))["Namespace", "nlp"].labels
+    assert labels["pod-security.kubernetes.io/enforce"] == level
 
 
 def test_what_holds_data_is_never_removed():
@@ -102,6 +118,14 @@ def test_accounts_of_jobs_exist_and_bring_no_token_by_themselves():
     assert listed["ServiceAccount", "reader"].fields == {"automountServiceAccountToken": False}
 
 
+def test_an_account_has_the_annotations_that_a_provider_reads():
+    """Written as a map, an account carries them to its pods' credentials."""
+    role = {"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/reader"}
+    listed = found(everything(), team=make_team(service_accounts={"reader": {"annotations": role}}))
+    assert listed["ServiceAccount", "reader"].annotations == role
+    assert listed["ServiceAccount", "reader"].at == ("serviceAccounts", "reader")
+
+
 def test_ranks_reach_each_other_on_every_port_and_nobody_else_reaches_them():
     """Rendezvous and NCCL choose their ports."""
     spec = found(everything())["NetworkPolicy", "ranks"].fields["spec"]
@@ -110,21 +134,46 @@ def test_ranks_reach_each_other_on_every_port_and_nobody_else_reaches_them():
     assert spec["egress"] == [{"to": [{"podSelector": {}}]}]
 
 
-def reaches(cluster: Cluster, team: Team, address: str, port: int | None = None) -> bool:
-    """Whether the policy `outside` lets a pod reach an address (and port)."""
+PODS = {"kube-system": "10.0.0.10", "openshift-dns": "10.0.0.11", "storage": "10.0.0.12"}
+"""Namespaces, each with the address of a pod in it."""
+
+
+def reaches(
+    cluster: Cluster, team: Team, address: str, port: int = 443, protocol: str = "TCP", labels: Any = None
+) -> bool:
+    """Whether the policy `outside` lets a pod reach an address, which is that of a pod with `labels` or of none.
+
+    A selector finds pods alone, and those of the host's network not at all.
+    """
     spec = found(cluster, team=team)["NetworkPolicy", "outside"].fields["spec"]
+    namespace = next((name for name, pod in PODS.items() if pod == address), None)
     for rule in spec["egress"]:
-        ports = [each["port"] for each in rule.get("ports", [])]
-        for peer in rule["to"]:
-            block = peer.get("ipBlock")
-            if block and (not ports or port in ports) and ip_address(address) in ip_network(block["cidr"]):
-                kept = block.get("except") or []
-                if not any(ip_address(address) in ip_network(cidr) for cidr in kept):
+        opened = [
+            each["protocol"] == protocol and each["port"] <= port <= (each.get("endPort") or each["port"])
+            for each in rule.get("ports", [])
+        ]
+        if any(opened) or "ports" not in rule:
+            for peer in rule["to"]:
+                if is_peer(peer, address, namespace, labels or {}):
                     return True
     return False
 
 
-ADDRESSES: dict[str, tuple[str, int | None, bool, bool]] = {
+def is_peer(peer: dict[str, Any], address: str, namespace: str | None, labels: dict[str, str]) -> bool:
+    """Whether an address is one of a peer's."""
+    if block := peer.get("ipBlock"):
+        kept = [ip_network(cidr) for cidr in block.get("except") or []]
+        return ip_address(address) in ip_network(block["cidr"]) and not any(
+            ip_address(address) in cidr for cidr in kept
+        )
+    selector = peer["namespaceSelector"]
+    wanted = selector.get("matchLabels", {}).get(NAME)
+    named = [wanted] if wanted else [value for each in selector["matchExpressions"] for value in each["values"]]
+    chosen = peer.get("podSelector", {}).get("matchLabels", {})
+    return namespace in named and chosen.items() <= labels.items()
+
+
+ADDRESSES: dict[str, tuple[str, int, bool, bool]] = {
     "the world": ("93.184.216.34", 443, True, True),
     "pods of other teams": ("10.1.2.3", 29500, False, False),
     "services": ("10.4.0.1", 443, False, True),
@@ -141,14 +190,70 @@ def test_pods_reach_the_world_but_not_the_cluster(address, port, alone, with_acc
     assert reaches(everything(), make_team(service_accounts=["reader"]), address, port) is with_account
 
 
+PLANES: dict[str, tuple[str, int, str]] = {
+    "kube-dns behind its Service, which is translated first": ("10.0.0.10", 53, "UDP"),
+    "a long answer over TCP": ("10.0.0.10", 53, "TCP"),
+    "a cache in the host's network that answers at the Service's address": ("10.4.0.10", 53, "UDP"),
+    "a cache in the host's network at an address of its own": ("169.254.20.10", 53, "UDP"),
+    "a cache that is a pod, as on Dataplane V2": ("10.0.0.10", 53, "UDP"),
+    "Cloud DNS, which the metadata server answers for": ("169.254.169.254", 53, "UDP"),
+    "OpenShift's DNS pods": ("10.0.0.11", 5353, "UDP"),
+    "Gardener's DNS pods": ("10.0.0.10", 8053, "UDP"),
+}
+
+
+@pytest.mark.parametrize(("address", "port", "protocol"), PLANES.values(), ids=PLANES)
+def test_names_resolve_on_every_data_plane(address, port, protocol):
+    """Where a name cannot be asked for, no rank finds another."""
+    assert reaches(everything(), make_team(), address, port, protocol)
+
+
+CLOSED: dict[str, tuple[str, int]] = {
+    "other ports of Services": ("10.4.0.10", 443),
+    "ports of DNS pods alone at the Service's address": ("10.4.0.10", 8053),
+    "other ports of kube-system": ("10.0.0.10", 443),
+    "the metadata service": ("169.254.169.254", 80),
+}
+
+
+@pytest.mark.parametrize(("address", "port"), CLOSED.values(), ids=CLOSED)
+def test_the_way_to_names_leads_nowhere_else(address, port):
+    """What is opened for DNS is DNS."""
+    assert not reaches(everything(), make_team(), address, port)
+
+
+EGRESS: dict[str, tuple[dict[str, Any], tuple[str, int, str], bool]] = {
+    "a port of a namespace": ({"namespace": "storage", "ports": [9000]}, ("10.0.0.12", 9000, "TCP"), True),
+    "another port of it": ({"namespace": "storage", "ports": [9000]}, ("10.0.0.12", 9001, "TCP"), False),
+    "another protocol": ({"namespace": "storage", "ports": [9000]}, ("10.0.0.12", 9000, "UDP"), False),
+    "a range": ({"namespace": "storage", "ports": ["9000-9010"]}, ("10.0.0.12", 9010, "TCP"), True),
+    "a protocol by name": ({"namespace": "storage", "ports": ["9000/UDP"]}, ("10.0.0.12", 9000, "UDP"), True),
+    "pods by label": ({"namespace": "storage", "pods": {"app": "s3"}, "ports": [80]}, ("10.0.0.12", 80, "TCP"), True),
+    "other pods": ({"namespace": "storage", "pods": {"app": "db"}, "ports": [80]}, ("10.0.0.12", 80, "TCP"), False),
+    "a server on a node": ({"cidr": "10.8.0.7/32", "ports": [27000]}, ("10.8.0.7", 27000, "TCP"), True),
+    "its neighbour": ({"cidr": "10.8.0.7/32", "ports": [27000]}, ("10.8.0.8", 27000, "TCP"), False),
+    "another cluster": (
+        {"cidr": "10.8.0.7/32", "ports": [27000], "clusters": ["other"]},
+        ("10.8.0.7", 27000, "TCP"),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("opened", "at", "reached"), EGRESS.values(), ids=EGRESS)
+def test_a_team_opens_what_it_needs_inside_the_cluster(opened, at, reached):
+    """By namespace or by address, at the ports it names."""
+    assert reaches(everything(), make_team(egress=[opened]), *at, labels={"app": "s3"}) is reached
+
+
 def test_exceptions_are_inside_the_range_they_are_taken_from():
     """The API server refuses an exception of another family."""
     cidrs = {"pods": "10.0.0.0/14", "services": "fd00:1::/112"}
     spec = found(everything(cidrs=cidrs))["NetworkPolicy", "outside"].fields["spec"]
-    for peer in spec["egress"][1]["to"]:
+    for peer in spec["egress"][2]["to"]:
         block = peer["ipBlock"]
         assert all(ip_network(each).subnet_of(ip_network(block["cidr"])) for each in block["except"])
-    assert len(spec["egress"][1]["to"]) == 2
+    assert len(spec["egress"][2]["to"]) == 2
 
 
 def networks(cluster: Cluster) -> dict[str, Resource]:

@@ -191,6 +191,20 @@ def test_a_service_account_brings_its_token():
     assert found["imagePullSecrets"] == [{"name": "registry"}]
 
 
+ACCOUNTS = {
+    "blobs": {"annotations": {"azure.workload.identity/client-id": "0" * 8 + "-0000" * 3 + "-" + "0" * 12}},
+    "plain": {},
+}
+SEEN = {"an account with a client": ("blobs", "true"), "another": ("plain", None), "none": (None, None)}
+
+
+@pytest.mark.parametrize(("account", "use"), SEEN.values(), ids=SEEN)
+def test_pods_are_seen_by_the_webhook_of_their_identity(account, use):
+    """Azure's webhook passes pods over that do not carry its label, and then they have no credentials."""
+    found = pod(service_account=account, team=make_team(service_accounts=ACCOUNTS))["metadata"]["labels"]
+    assert found.get("azure.workload.identity/use") == use
+
+
 def test_labels_and_annotations_of_the_job():
     """The job's own come with those of Trainyard, which say whose pod it is."""
     metadata = pod(labels={"example.com/a": "b"}, annotations={"example.com/c": "d"})["metadata"]

@@ -12,19 +12,31 @@ from trainyard.parts.objects import Resource
 from trainyard.sizing.fabrics.plan import link, pools, subnets, teams
 from trainyard.sizing.fabrics.rails import network, resource
 from trainyard.specs import Cluster, Fabric, Team
+from trainyard.specs.models.team import Egress
 
 LINK_LOCAL = "169.254.0.0/16"
 """Where clouds keep a node's credentials, and node-local DNS listens."""
 
-DNS = [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}]
+RESOLVERS = ("kube-system", "openshift-dns")
+"""Namespaces of DNS servers; the second is OpenShift's (openshift/cluster-dns-operator)."""
+
+QUERIES = ("53", "53/UDP")
+"""What names are asked at."""
+
+LISTENING = (*QUERIES, "5353", "5353/UDP", "8053", "8053/UDP")
+"""Ports of DNS pods, which a policy sees once a Service's address is translated.
+
+CoreDNS mostly has 53, OpenShift's 5353 (openshift/cluster-dns-operator pkg/manifests/assets/dns/daemonset.yaml),
+Gardener's 8053 (gardener/gardener pkg/component/networking/coredns/constants/constants.go).
+"""
 
 
-def policies(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
     """Yield two policies for all pods of the namespace, since NCCL, Gloo and rendezvous use any port.
 
     `ranks`: every pod of the namespace may reach every other, and nobody else may; probes of the kubelet pass always.
-    `outside`: names, and the world outside the cluster, for datasets and trackers. Networks of the fabric are not
-    governed by either.
+    `outside`: names, the world outside the cluster, for datasets and trackers, and what the team opens inside it.
+    Networks of the fabric are not governed by either.
     """
     inside: list[dict[str, Any]] = [{"podSelector": {}}]
     ranks = {
@@ -33,30 +45,65 @@ def policies(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
         "ingress": [{"from": inside}],
         "egress": [{"to": inside}],
     }
-    outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": egress(cluster, team)}
+    opened = [peer(each) for _, each in team.opens(cluster_name)]
+    outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [*names(cluster), world(cluster, team), *opened]}
     for key, spec in (("ranks", ranks), ("outside", outside)):
         fields = {"spec": spec}
         yield Resource("networking.k8s.io/v1", "NetworkPolicy", key, (), name, fields=fields, source=f"team/{name}")
 
 
-def egress(cluster: Cluster, team: Team) -> list[dict[str, Any]]:
-    """Return what pods may reach beyond their namespace: DNS, and all that is neither cluster nor node.
+def names(cluster: Cluster) -> Iterator[dict[str, Any]]:
+    """Yield the ways to DNS: its pods, and addresses that are answered without being translated to a pod's.
+
+    A cache on the node answers at an address of its own, or at the Service's, in the host's network, where no selector
+    finds it (kubernetes v1.35 cluster/addons/dns/nodelocaldns/README.md). Where it runs as a pod, as on Dataplane V2,
+    it is one of kube-system, so its label is not asked for.
+    """
+    systems = {"matchExpressions": [{"key": NAMESPACE, "operator": "In", "values": list(RESOLVERS)}]}
+    yield {"to": [{"namespaceSelector": systems}], "ports": [port(each) for each in LISTENING]}
+    services = [cluster.cidrs.services] if cluster.cidrs else []
+    blocks = [{"ipBlock": {"cidr": cidr}} for cidr in (LINK_LOCAL, *services)]
+    yield {"to": blocks, "ports": [port(each) for each in QUERIES]}
+
+
+def world(cluster: Cluster, team: Team) -> dict[str, Any]:
+    """Return all that is neither cluster nor node.
 
     Pods of a team without service accounts reach no API server and no metadata service either.
     """
-    system = {"namespaceSelector": {"matchLabels": {NAMESPACE: "kube-system"}}}
-    names = {"to": [system, {"ipBlock": {"cidr": LINK_LOCAL}}], "ports": DNS}
-    own = [cluster.cidrs.pods, cluster.cidrs.services, cluster.cidrs.nodes] if cluster.cidrs else []
-    kept = [cidr for cidr in (own[:1] if team.service_accounts else [*own, LINK_LOCAL]) if cidr]
+    kept = closed(cluster, team)
     blocks = [block("0.0.0.0/0", [cidr for cidr in kept if ":" not in cidr])]
     if any(":" in cidr for cidr in kept):
         blocks.append(block("::/0", [cidr for cidr in kept if ":" in cidr]))
-    return [names, {"to": blocks}]
+    return {"to": blocks}
+
+
+def closed(cluster: Cluster, team: Team) -> list[str]:
+    """Return the ranges that a team's pods do not reach unless the team opens them."""
+    own = [cluster.cidrs.pods, cluster.cidrs.services, cluster.cidrs.nodes] if cluster.cidrs else []
+    return [cidr for cidr in (own[:1] if team.service_accounts else [*own, LINK_LOCAL]) if cidr]
 
 
 def block(cidr: str, kept: list[str]) -> dict[str, Any]:
     """Return all addresses of one family but those kept."""
     return {"ipBlock": {"cidr": cidr, "except": sorted(kept) or None}}
+
+
+def peer(opened: Egress) -> dict[str, Any]:
+    """Return the rule for what a team opens."""
+    if opened.namespace is None:
+        to: dict[str, Any] = {"ipBlock": {"cidr": opened.cidr}}
+    else:
+        to = {"namespaceSelector": {"matchLabels": {NAMESPACE: opened.namespace}}}
+        to |= {"podSelector": {"matchLabels": dict(opened.pods)}} if opened.pods else {}
+    return {"to": [to], "ports": [port(each) for each in opened.ports]}
+
+
+def port(text: str) -> dict[str, Any]:
+    """Return a port or a range of ports as a policy writes it."""
+    numbers, _, protocol = text.partition("/")
+    first, _, last = numbers.partition("-")
+    return {"port": int(first), "endPort": int(last) if last else None, "protocol": protocol or "TCP"}
 
 
 def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:

@@ -32,10 +32,18 @@ def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
     fields = {"roleRef": role, "subjects": [group]}
     yield Resource(f"{RBAC}/v1", "Role", NAME, ("group",), name, fields={"rules": rules(cluster, team)}, source=source)
     yield Resource(f"{RBAC}/v1", "RoleBinding", NAME, ("group",), name, fields=fields, source=source)
-    for index, account in enumerate(team.service_accounts):
-        at = ("serviceAccounts", index)
+    for account, about in team.accounts.items():
         off = {"automountServiceAccountToken": False}
-        yield Resource("v1", "ServiceAccount", account, at, name, fields=off, source=source)
+        yield Resource(
+            "v1",
+            "ServiceAccount",
+            account,
+            ("serviceAccounts", account),
+            name,
+            annotations=about.annotations,
+            fields=off,
+            source=source,
+        )
 
 
 def rules(cluster: Cluster, team: Team) -> list[dict[str, Any]]:

@@ -15,26 +15,26 @@ ABOUT = "Keeps this folder and its Application alive when no run is left, so tha
 
 def resources(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
     """Yield everything of `teams/<team>/` on the cluster."""
-    yield from space(cluster, name, team)
+    yield from space(cluster_name, cluster, name, team)
     yield from nets.attachments(cluster, name)
     yield from volumes(cluster_name, cluster, name, team)
 
 
-def space(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+def space(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
     """Yield the team's namespace, its queues, the rights of its people, and who talks to its pods."""
-    yield namespace(cluster, name, team)
+    yield namespace(cluster_name, cluster, name, team)
     for queue, choice in cluster.queues.items():
         if name in choice.teams:
             fields = {"spec": {"clusterQueue": queue}}
             at = ("queues", queue, "teams")
             yield Resource("kueue.x-k8s.io/v1beta2", "LocalQueue", queue, at, name, fields=fields)
     yield from rights.resources(cluster, name, team)
-    yield from nets.policies(cluster, name, team)
+    yield from nets.policies(cluster_name, cluster, name, team)
 
 
-def namespace(cluster: Cluster, name: str, team: Team) -> Resource:
+def namespace(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Resource:
     """Return the team's namespace: its Pod Security level, pinned to the cluster's version, and under Kueue."""
-    labels = pod_security(team.pod_security, cluster) | {TEAM: name}
+    labels = pod_security(team.level_on(cluster_name), cluster) | {TEAM: name}
     return Resource("v1", "Namespace", name, (), labels=labels, annotations=PROTECTED, source=f"team/{name}")
 
 

@@ -134,7 +134,7 @@ class TeamSpace(Objects):
         without: frozenset[Identity] = NOTHING,
     ) -> None:
         super().__init__(scope, id_, without=without)
-        self.put(_team.space(cluster, team_name, team))
+        self.put(_team.space(cluster_name, cluster, team_name, team))
         claims = CheckpointClaims(
             self,
             "claims",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trainyard.labels import JOB, POOL, RUN, TEAM
-from trainyard.parts import security, storage
+from trainyard.parts import identity, security, storage
 from trainyard.parts.containers import Process, beside, trainer
 from trainyard.sizing import WORKER, RoleSize, Sizing
 from trainyard.specs.run import Run
@@ -43,8 +43,9 @@ def template(
         annotations[sizing.topology.value.annotation] = sizing.topology.value.label
     own = {"restartPolicy": restart, "subdomain": subdomain, "activeDeadlineSeconds": deadline}
     body = {**own, **spec(run, sizing, size, process, container)}
+    seen = identity.pod_labels(run.team, run.job.service_account)
     return {
-        "metadata": {"labels": sort(labels(run)), "annotations": sort(annotations)},
+        "metadata": {"labels": sort({**labels(run), **seen}), "annotations": sort(annotations)},
         "spec": drop_empty(body),
     }
 
@@ -52,9 +53,9 @@ def template(
 def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: str) -> dict[str, Any]:
     """Return the PodSpec of a role, whichever kind carries it."""
     job, worker = run.job, size.name == WORKER
-    identity = {"serviceAccountName": job.service_account} if job.service_account else {}
+    account = {"serviceAccountName": job.service_account} if job.service_account else {}
     return {
-        **identity,
+        **account,
         "automountServiceAccountToken": job.service_account is not None,
         "enableServiceLinks": False,
         "nodeSelector": {POOL: size.pool},

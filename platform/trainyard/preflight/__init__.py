@@ -75,10 +75,11 @@ def check_jobs(loaded: Loaded, only: Iterable[JobFile] | None = None) -> tuple[l
 
 def check_between(loaded: Loaded) -> Iterator[Finding]:
     """Yield what is wrong between files that are neither a job's nor a single cluster's."""
-    from trainyard.preflight import inventory
+    from trainyard.preflight import inventory, teams
 
     yield from names.check_folders(loaded.places, loaded.specs.teams, broken=loaded.broken)
     yield from inventory.destinations(loaded.specs)
+    yield from teams.check(loaded.specs, broken=loaded.broken)
     added: list[ExtraFile | ProgramFile] = [*loaded.specs.extra, *loaded.specs.programs]
     for file in added:
         yield from names.check_extra(loaded.specs, file, broken=loaded.broken)

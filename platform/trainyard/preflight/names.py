@@ -24,7 +24,7 @@ KUEUE = "kubernetes-sigs/kueue v0.19.2"
 
 UNKNOWN_CLUSTER = Rule(
     id="spec/unknown-cluster",
-    title="The cluster that a job or an object of one's own is for has a file.",
+    title="Clusters that jobs, teams and objects of one's own are for have files.",
     why="nothing would be rendered for it anywhere",
     fix="name a file of platform/clusters, or write one",
     source=DOCS,
@@ -265,8 +265,8 @@ def check_secrets(file: JobFile, team: Team) -> Iterator[Finding]:
             message = f"secret {name!r} is not listed in {listing}; {did_you_mean(name, team.secrets)}"
             yield SECRET.at(file.source, place, message)
     account = job.service_account
-    if account is not None and account not in team.service_accounts:
-        hint = did_you_mean(account, team.service_accounts)
+    if account is not None and account not in team.accounts:
+        hint = did_you_mean(account, team.accounts)
         message = f"service account {account!r} is not listed in {listing}; {hint}"
         yield ACCOUNT.at(file.source, ("serviceAccount",), message)
 
@@ -287,9 +287,10 @@ def check_priority(file: JobFile, cluster: Cluster, team: Team) -> Iterator[Find
 def check_locked_memory(file: JobFile, cluster: Cluster, team: Team) -> Iterator[Finding]:
     """Yield RDMA where locked memory takes IPC_LOCK, which only a privileged namespace admits."""
     fabric = cluster.fabric if file.job.fabric == "rdma" else None
-    if fabric is None or fabric.memlock != "capability" or team.pod_security == "privileged":
+    level = team.level_on(file.job.cluster)
+    if fabric is None or fabric.memlock != "capability" or level == "privileged":
         return
-    message = f"fabric is 'rdma', which needs IPC_LOCK here, but team {file.team!r} is {team.pod_security}; use tcp"
+    message = f"fabric is 'rdma', which needs IPC_LOCK here, but team {file.team!r} is {level}; use tcp"
     yield MEMLOCK.at(file.source, ("fabric",), message)
 
 

@@ -119,6 +119,24 @@ def network(value: str) -> str:
     return value
 
 
+def ports(value: Any) -> str:
+    """Return a port or a range of ports as text: `9000`, `30000-30100`, `4567/UDP`; TCP goes without saying."""
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    found = PORTS.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        raise wrong("form", 'should be a port such as 9000, "30000-30100" or "4567/UDP"')
+    first, last = int(found["first"]), int(found["last"] or found["first"])
+    if not 1 <= first <= last <= HIGHEST_PORT:
+        raise wrong("form", f"should be ports from 1 to {HIGHEST_PORT}, the lower one first")
+    return str(text).removesuffix("/TCP")
+
+
+PORTS = re.compile(r"(?P<first>[0-9]{1,5})(?:-(?P<last>[0-9]{1,5}))?(?:/(?P<protocol>TCP|UDP|SCTP))?")
+"""The protocols of a NetworkPolicy (kubernetes v1.35 staging/src/k8s.io/api/networking/v1/types.go)."""
+
+HIGHEST_PORT = 65535
+
+
 def named_once(values: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a list that names something twice."""
     twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
@@ -174,4 +192,6 @@ Version = Annotated[
 ]
 """A release; versions in YAML are strings, a leading `v` is optional."""
 Cidr = Annotated[StrictStr, AfterValidator(network)]
+PortRange = Annotated[str, BeforeValidator(ports), WithJsonSchema({"type": ["string", "integer"]})]
+"""A port or a range of them, with the protocol where that is not TCP."""
 Labels = dict[StrictStr, StrictStr]

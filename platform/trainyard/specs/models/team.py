@@ -2,11 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
-from pydantic import StrictBool
+from pydantic import AfterValidator, Discriminator, StrictBool, Tag, model_validator
 
-from trainyard.specs.models.base import Name, Size, Spec, SubdomainName, Text, Waive
+from trainyard.specs.models.base import (
+    Cidr,
+    Labels,
+    Name,
+    PortRange,
+    Size,
+    Spec,
+    SubdomainName,
+    Text,
+    Waive,
+    wrong,
+)
+from trainyard.specs.models.job import OwnLabels
+
+SecurityLevel = Literal["restricted", "baseline", "privileged"]
+"""Kubernetes' Pod Security Standards, strictest first."""
+
+DEFAULT = "default"
+"""Where levels differ from cluster to cluster, the key of all others."""
+
+STRICTEST: SecurityLevel = "restricted"
+"""The level where nothing is said."""
+
+
+def shape_of(value: object) -> str:
+    """Say in which of two forms a field is written: as a map, or plainly."""
+    return "map" if isinstance(value, Mapping) else "plain"
+
+
+def some(ports: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse no port at all, which a policy takes for every port."""
+    if not ports:
+        raise wrong("empty", "is empty; write at least one port")
+    return ports
 
 
 class Volume(Spec):
@@ -19,17 +53,57 @@ class Volume(Spec):
     """Only these clusters; default: all that have the storage."""
 
 
+class ServiceAccount(Spec):
+    """An account that jobs may name, and what a provider reads on it."""
+
+    annotations: OwnLabels = {}
+    """Such as `eks.amazonaws.com/role-arn: arn:…`, by which its pods become somebody in the provider's eyes."""
+
+
+class Egress(Spec):
+    """What else the team's pods may reach inside the cluster or on its nodes."""
+
+    namespace: Name | None = None
+    """Pods of this namespace."""
+    pods: Labels = {}
+    """Only pods of the namespace with these labels; default: all."""
+    cidr: Cidr | None = None
+    """A range of addresses, of nodes or of a server on the cluster's own network."""
+    ports: Annotated[tuple[PortRange, ...], AfterValidator(some)]
+    """Such as `9000`, `"30000-30100"` or `"4567/UDP"`; of pods, those that they listen on, not their Service's."""
+    clusters: tuple[Name, ...] = ()
+    """Only these clusters; default: all that admit the team."""
+
+    @model_validator(mode="after")
+    def one_of_two(self) -> Egress:
+        """Refuse both, since a peer is either, and neither, which would open the ports of everybody."""
+        if (self.namespace is None) == (self.cidr is None):
+            raise wrong("one-of", "should have exactly one of: namespace, cidr")
+        if self.pods and self.namespace is None:
+            raise wrong("one-of", "has pods, which are those of a namespace; write namespace in place of cidr")
+        return self
+
+
 class Team(Spec):
     """A team's people, Pod Security level, volumes and secrets; its name is the file's."""
 
     group: Text
     """The people's group, as the cluster's identity provider names it."""
-    pod_security: Literal["restricted", "baseline", "privileged"] = "restricted"
+    pod_security: Annotated[
+        Annotated[SecurityLevel, Tag("plain")] | Annotated[dict[Name, SecurityLevel], Tag("map")],
+        Discriminator(shape_of),
+    ] = STRICTEST
+    """The namespace's Pod Security level, or a level for each cluster that differs: `{default: …, <cluster>: …}`."""
     volumes: dict[Name, Volume] = {}
     secrets: tuple[SubdomainName, ...] = ()
     """Secrets that exist in the namespace; their values are never in Git."""
-    service_accounts: tuple[Name, ...] = ()
-    """Service accounts that jobs may name; without one a job gets no token."""
+    service_accounts: Annotated[
+        Annotated[tuple[Name, ...], Tag("plain")] | Annotated[dict[Name, ServiceAccount], Tag("map")],
+        Discriminator(shape_of),
+    ] = ()
+    """Service accounts that jobs may name, as a list or with their annotations; without one a job gets no token."""
+    egress: tuple[Egress, ...] = ()
+    """What its pods may reach inside the cluster, beside each other; the world outside is open."""
     priorities: tuple[Name, ...] = ()
     """Priorities that its jobs may have; none: all that the cluster has."""
     python: StrictBool = False
@@ -37,3 +111,20 @@ class Team(Spec):
     waive: Waive = {}
     """Findings on the team that are accepted, each `rule: reason`."""
     description: str | None = None
+
+    def level_on(self, cluster: str) -> SecurityLevel:
+        """Return the Pod Security level of the team's namespace on a cluster."""
+        if isinstance(self.pod_security, str):
+            return self.pod_security
+        return self.pod_security.get(cluster) or self.pod_security.get(DEFAULT, STRICTEST)
+
+    @property
+    def accounts(self) -> Mapping[str, ServiceAccount]:
+        """The service accounts by name, in whichever form they are written."""
+        if isinstance(self.service_accounts, tuple):
+            return {name: ServiceAccount() for name in self.service_accounts}
+        return self.service_accounts
+
+    def opens(self, cluster: str) -> tuple[tuple[int, Egress], ...]:
+        """Return what is opened on a cluster, each with its place in the file."""
+        return tuple((at, each) for at, each in enumerate(self.egress) if not each.clusters or cluster in each.clusters)
