@@ -382,3 +382,12 @@ def test_building_twice_gives_the_same(kind):
     again = resolve(run.run)
     assert list(build(run)) == list(build(again))
     assert run.sizing == again.sizing
+
+
+@pytest.mark.parametrize("kind", sorted(kinds()))
+def test_a_job_s_own_container_holds_no_kind(kind):
+    """Whatever runs beside the program is a sidecar of the workers, so that the kind sees the program's end alone."""
+    side = {"name": "logs", "image": "registry.example.com/logs@sha256:" + "4f0c7e2ab95d8136" * 4}
+    spec = template(workload(kind=kind, nodes=4, containers=[side]))["spec"]
+    assert [each["name"] for each in spec["containers"]] == [kinds()[kind].container]
+    assert [(each["name"], each["restartPolicy"]) for each in spec["initContainers"]] == [("logs", "Always")]

@@ -84,6 +84,16 @@ def test_pods_are_guaranteed(job):
     assert found["containers"][0]["resources"]["requests"]["cpu"].isdigit()
 
 
+def test_what_runs_beside_the_program_never_holds_the_job():
+    """The program alone is among `containers`; the job's own start before it, in their order, and end after it."""
+    own = [{**SIDECAR, "name": name} for name in ("fetch", "proxy", "logs")]
+    proxy = {**own[1], "restartPolicy": "Always"}
+    found = spec(init_containers=[own[0], proxy], containers=[own[2]])
+    assert [each["name"] for each in found["containers"]] == ["trainer"]
+    policies = [(each["name"], each.get("restartPolicy")) for each in found["initContainers"]]
+    assert policies == [("fetch", None), ("proxy", "Always"), ("logs", "Always")]
+
+
 @pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
 def test_pods_mention_nothing_that_kueue_writes(job):
     """A run has the pool's one selector, and no toleration, affinity, gate or queue label in its pods."""
@@ -174,7 +184,7 @@ def test_variables(job, name, expected):
 def test_the_job_s_own_containers_are_completed():
     """What a sidecar says stays; what it leaves out is made safe and small, and it sees no GPUs."""
     given = {**SIDECAR, "securityContext": {"readOnlyRootFilesystem": True}, "env": [{"name": "A", "value": "1"}]}
-    sidecar = spec(containers=[given])["containers"][1]
+    (sidecar,) = spec(containers=[given])["initContainers"]
     assert sidecar["resources"]["limits"] == {"cpu": "100m", "memory": "128Mi"}
     assert sidecar["env"] == [{"name": "A", "value": "1"}, {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]
     assert sidecar["securityContext"] == {

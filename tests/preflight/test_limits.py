@@ -16,6 +16,11 @@ def found(**job: object) -> list[Finding]:
     return check_run(make_run(**job))[1]
 
 
+def beside(cpu, *, memory="1Gi"):
+    """A container of the job's own, of this size and a name by it."""
+    return {"name": f"c{cpu}-{memory}".lower(), "resources": {"limits": {"cpu": cpu, "memory": memory}}}
+
+
 BIG = {"containers": [{"name": "a", "resources": {"limits": {"cpu": 58, "memory": "480Gi"}}}]}
 WRONG = {
     "a slice on a pool without GPUs": (
@@ -56,6 +61,13 @@ WRONG = {
     "a volume for two checkpoints, where four are kept": (
         {"checkpoint": {"volume": "checkpoints", "size": "500Gi"}},
         ["volume 'checkpoints' of 1Ti is too small for keep + 1 = 4 checkpoints of 500Gi; lower keep"],
+    ),
+    "a sidecar that is to end": (
+        {
+            "containers": [{"name": "a", "restartPolicy": "Never"}, {"name": "b", "restartPolicy": "Always"}],
+            "init_containers": [{"name": "c"}],
+        },
+        ["restartPolicy is 'Never', but a sidecar runs on; remove it, or write it in initContainers"],
     ),
     "names that the pod has": (
         {
@@ -118,6 +130,24 @@ NUMA_WRONG = {
         {"gpus_per_node": 0, "cpus_per_node": 31},
         ["cpusPerNode is 31, but pool 'gpu' keeps a pod on one NUMA node, which has 30; lower it"],
     ),
+    "a sidecar with half a core": (
+        {**PINNED, "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}},
+        {"init_containers": [beside(3)], "containers": [beside("1500m"), beside(2), beside(1)]},
+        [
+            "cpu is 3, but pool 'gpu' gives whole cores of 2 CPUs; ask for 4",
+            "cpu is 1, but pool 'gpu' gives whole cores of 2 CPUs; ask for 2",
+        ],
+    ),
+    "half a core where no kubelet minds": (PINNED, {"containers": [beside(1)]}, []),
+    "a sidecar without a limit": (
+        PINNED,
+        {"containers": [beside(0), beside(1, memory=0)]},
+        [
+            "cpu is 0, so pool 'gpu' pins no CPUs of the pod; raise or remove it",
+            "memory is 0, so pool 'gpu' pins no CPUs of the pod; raise or remove it",
+        ],
+    ),
+    "one where nothing is pinned": ({}, {"containers": [beside(0)]}, []),
     "what is derived": ({**PINNED, "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}}, {"gpus_per_node": 3}, []),
 }
 

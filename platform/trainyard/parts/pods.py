@@ -9,6 +9,7 @@ from trainyard.labels import JOB, POOL, RUN, TEAM
 from trainyard.parts import identity, security, storage
 from trainyard.parts.containers import Process, beside, trainer
 from trainyard.sizing import WORKER, RoleSize, Sizing
+from trainyard.sizing.companions import of_job
 from trainyard.specs.run import Run
 
 STAY = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
@@ -64,12 +65,9 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
         "securityContext": security.pod(),
         "initContainers": [
             *map(dict, size.fabric.sidecars),
-            *(beside(run, each) for each in job.init_containers if worker),
+            *(beside(run, each) for each in of_job(job) if worker),
         ],
-        "containers": [
-            trainer(run, size, process, name=container),
-            *(beside(run, each) for each in job.containers if worker),
-        ],
+        "containers": [trainer(run, size, process, name=container)],
         "volumes": [*storage.volumes(run, size, process.files), *(job.volumes if worker else ())],
         "resourceClaims": [
             {"name": name, "resourceClaimTemplateName": template} for name, template in size.fabric.claims.items()

@@ -11,9 +11,8 @@ from trainyard.parts import contract
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
 from trainyard.sizing.amounts import LAYER
-from trainyard.sizing.companions import companions, taken
-from trainyard.sizing.node import available, binary, most_cpus_near, numa_nodes, one_numa_node, pins_cpus, size
-from trainyard.sizing.roles import gpu_resource, number, share, wants_rdma
+from trainyard.sizing.node import available, binary, most_cpus_near, numa_nodes, one_numa_node, size, whole_cores
+from trainyard.sizing.roles import gpu_resource, wants_rdma
 
 RESERVED_VOLUMES = frozenset({"shared-memory", "scratch", "files", "launch"})
 """Volumes of ours in a pod, beside those of claims."""
@@ -58,14 +57,6 @@ SCRATCH = Rule(
     why="a pod that asks for more than a node has stays pending, and one that uses more is evicted",
     fix="lower scratch",
     source="kubernetes v1.35 pkg/kubelet/eviction/eviction_manager.go",
-    layer="run",
-)
-OWN_CONTAINERS = Rule(
-    id="gpu-count-node",
-    title="A job's own containers leave the training container something of the pod.",
-    why="what they ask for is taken from the share of the node that follows from the GPUs",
-    fix="lower the requests of the containers, or spell out cpusPerNode and memoryPerNode",
-    source="docs/jobs.md",
     layer="run",
 )
 PROCESSES = Rule(
@@ -116,7 +107,6 @@ def check(run: Resolved) -> Iterator[Finding]:
     yield from check_parts(run)
     yield from check_memory(run)
     yield from check_scratch(run)
-    yield from check_containers(run)
     yield from check_rails(run)
     yield from check_processes(run)
     yield from check_names(run)
@@ -162,21 +152,6 @@ def check_scratch(run: Resolved) -> Iterator[Finding]:
         if size(scratch or "0") > has:
             message = f"scratch is {scratch}, but pool {name!r} has {binary(max(0, has))} a node for it; lower it"
             yield SCRATCH.at(run.run.source, ("scratch",), message)
-
-
-def check_containers(run: Resolved) -> Iterator[Finding]:
-    """Yield containers of the job's own that leave the training container nothing of what a pod has."""
-    worker = run.specs[0]
-    node = available(worker.pool)
-    part, _ = share(run.run.job, worker, node)
-    own = companions(run.run.job)
-    cpus, memory = taken(own, "cpu"), taken(own, "memory")
-    if worker.cpus is None and cpus and node.cpus * part - cpus < 1:
-        message = f"containers ask for {number(cpus)} CPUs of the pod's {number(node.cpus * part)}; lower them"
-        yield OWN_CONTAINERS.at(run.run.source, ("containers",), message)
-    if worker.memory is None and memory and memory >= node.memory * part:
-        message = f"containers ask for {binary(memory)} of the pod's {binary(node.memory * part)} memory; lower them"
-        yield OWN_CONTAINERS.at(run.run.source, ("containers",), message)
 
 
 def check_processes(run: Resolved) -> Iterator[Finding]:
@@ -237,9 +212,8 @@ def check_numa(run: Resolved, role: RoleSpec) -> Iterator[Finding]:
         where = "its GPUs' NUMA nodes, which have" if role.gpus else "one NUMA node, which has"
         message = f"cpusPerNode is {role.cpus}, but pool {role.pool_name!r} keeps a pod on {where} {near}; lower it"
         yield POLICY.at(run.run.source, (*role.path, "cpusPerNode"), message)
-    whole = pool.kubelet is not None and pool.kubelet.cpu_manager_policy_options.get("full-pcpus-only") == "true"
     threads = pool.node.threads_per_core
-    if whole and pins_cpus(pool) and role.cpus is not None and role.cpus % threads:
+    if whole_cores(pool) and role.cpus is not None and role.cpus % threads:
         message = (
             f"cpusPerNode is {role.cpus}, but pool {role.pool_name!r} gives whole cores of {threads} CPUs"
             f"; ask for {role.cpus + threads - role.cpus % threads}"

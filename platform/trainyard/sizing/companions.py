@@ -13,18 +13,30 @@ from trainyard.sizing.base import RoleSize
 from trainyard.sizing.roles import WORKER
 from trainyard.specs import Job
 
+ALWAYS = "Always"
+"""Restart policy of a sidecar (kubernetes v1.35 staging/src/k8s.io/api/core/v1/types.go ContainerRestartPolicy)."""
+
 SIDECAR = {"cpu": "100m", "memory": "128Mi"}
 """What a container of the job's own gets that asks for nothing: so Kueue counts it and the pod stays Guaranteed."""
 
 
+def of_job(job: Job) -> list[Mapping[str, Any]]:
+    """Return the job's own containers as the init containers that they are rendered as, in their order.
+
+    Those that run beside the training one are sidecars, which the kubelet ends when that one has ended: among the pod's
+    `containers` they would hold a finished job for as long as they run. They start after the job's init containers.
+    """
+    return [*job.init_containers, *({**each, "restartPolicy": ALWAYS} for each in job.containers)]
+
+
 def companions(job: Job) -> list[Mapping[str, Any]]:
     """Return the job's own containers that run beside the training one; others have ended when it begins."""
-    return [*job.containers, *filter(stays, job.init_containers)]
+    return list(filter(stays, of_job(job)))
 
 
 def stays(container: Mapping[str, Any]) -> bool:
     """Whether an init container runs on beside the others."""
-    return container.get("restartPolicy") == "Always"
+    return container.get("restartPolicy") == ALWAYS
 
 
 def pod_requests(job: Job, role: RoleSize) -> dict[str, Decimal]:
@@ -33,10 +45,9 @@ def pod_requests(job: Job, role: RoleSize) -> dict[str, Decimal]:
     An init container counts by itself, beside those of them that stay, where that is more than what runs after it
     (kubernetes v1.35 staging/src/k8s.io/component-helpers/resource/helpers.go PodRequests).
     """
-    own = job if role.name == WORKER else None
-    running = [role.requests(), *map(resources, companions(own) if own else ())]
-    most, staying = total(running), list[Mapping[str, Any]]()
-    for container in own.init_containers if own else ():
+    initial = [*role.fabric.sidecars, *(of_job(job) if role.name == WORKER else ())]
+    most, staying = total([role.requests(), *map(resources, filter(stays, initial))]), list[Mapping[str, Any]]()
+    for container in initial:
         most = larger(most, total([*staying, resources(container)]))
         staying += [resources(container)] if stays(container) else []
     return most

@@ -126,6 +126,12 @@ def pins_cpus(pool: Pool) -> bool:
     return pool.kubelet is not None and pool.kubelet.cpu_manager_policy == "static"
 
 
+def whole_cores(pool: Pool) -> bool:
+    """Whether the kubelet refuses containers whose whole CPUs are no whole cores; parts of a CPU are not pinned."""
+    options = pool.kubelet.cpu_manager_policy_options if pool.kubelet else {}
+    return pins_cpus(pool) and options.get("full-pcpus-only") == "true"
+
+
 def aligns(pool: Pool) -> bool:
     """Whether the kubelet refuses pods that are spread wider than they need be."""
     return pool.kubelet is not None and pool.kubelet.topology_manager_policy in ALIGNED

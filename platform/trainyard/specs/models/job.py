@@ -268,9 +268,9 @@ class Job(Spec):
     """Termination grace; default: what a checkpoint takes, at least 30."""
 
     containers: tuple[dict[str, Any], ...] = ()
-    """Kubernetes containers beside the training one; their resources count."""
+    """Kubernetes containers beside the training one, as sidecars that end with it; their resources count."""
     init_containers: tuple[dict[str, Any], ...] = ()
-    """Kubernetes init containers; their resources count."""
+    """Kubernetes init containers, which end before training begins; their resources count."""
     volumes: tuple[dict[str, Any], ...] = ()
     """Kubernetes volumes for those containers."""
     service_account: Name | None = None
