@@ -28,6 +28,12 @@ MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """Annotation of a pod: its secondary networks (multus-cni v4.3.0 docs/how-to-use.md)."""
 
+ULIMITS = "ulimits.nri.containerd.io/container."
+"""Annotation of a pod, with a container's name behind it: limits that the nodes' NRI plugin ulimit-adjuster sets.
+
+Newer releases know it beside `ulimits.noderesource.dev` (containerd/nri plugins/ulimit-adjuster README.md).
+"""
+
 NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 """Annotation of a network: the device resource whose allocation it hands to the plugin."""
 

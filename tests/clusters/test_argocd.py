@@ -80,7 +80,7 @@ def test_every_application_has_a_folder_that_exists_and_a_project():
         assert application.fields["spec"]["project"] in projects
     synced = {each.fields["spec"]["source"].get("path", "") for each in of("Application").values()}
     not_synced = {path for path in there if f"generated/test/{path}" not in synced}
-    assert not_synced == {"nodes/h100"}
+    assert not_synced == set()
 
 
 def test_runs_are_synced_exactly_as_measured():

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from everything import KUBELET, OPERATORS, everything_specs
+from everything import OPERATORS, everything_specs
 from make import make_cluster, make_source, make_specs
 from trainyard import clusters
 from trainyard.documents import load
@@ -41,12 +41,12 @@ def with_folder() -> set[str]:
 
 
 def test_every_folder_of_a_cluster_is_there():
-    """Classes of Application, node files, teams and the place of their runs."""
+    """Classes of Application, teams and the place of their runs; node files are no objects."""
+    assert set(clusters.node_files(everything_specs().clusters["test"])) == {"nodes/h100"}
     assert set(folders(everything_specs())) == {
         "argocd",
         "argocd/settings",
         "hardware",
-        "nodes/h100",
         "platform",
         *(f"operators/{name}" for name in with_folder()),
         *(f"{kind}/{team}" for kind in ("teams", "runs") for team in ("ads", "nlp", "vision")),
@@ -54,13 +54,12 @@ def test_every_folder_of_a_cluster_is_there():
 
 
 def test_no_object_is_in_two_folders():
-    """Two Applications that own one object undo each other; node files are nobody's."""
+    """Two Applications that own one object undo each other."""
     seen: dict[Identity, str] = {}
     for path, resources in folders(everything_specs()).items():
         for resource in resources:
-            if not path.startswith("nodes/"):
-                assert resource.identity not in seen, (path, seen.get(resource.identity))
-                seen[resource.identity] = path
+            assert resource.identity not in seen, (path, seen.get(resource.identity))
+            seen[resource.identity] = path
 
 
 def test_objects_know_the_spec_they_come_from():
@@ -70,21 +69,6 @@ def test_objects_know_the_spec_they_come_from():
     claims = {resource.kind: resource for resource in built["teams/nlp"]}
     assert (queues["research"].source, queues["research"].at) == ("cluster", ("queues", "research"))
     assert claims["PersistentVolumeClaim"].source == "team/nlp"
-
-
-def test_node_files_have_no_metadata():
-    """With one field that it does not know the kubelet ignores all such fields, misspelt settings included."""
-    built = [resource.value() for resource in folders(everything_specs())["nodes/h100"]]
-    (kubelet,) = [value for value in built if value["kind"] == "KubeletConfiguration"]
-    assert "metadata" not in kubelet
-    assert kubelet["topologyManagerPolicy"] == KUBELET["topologyManagerPolicy"]
-
-
-def test_locked_memory_is_allowed_on_the_node_or_in_the_pod():
-    """With `memlock: capability` there is nothing to install."""
-    fabric = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "memlock": "capability"}
-    built = folders(everything_specs(fabric={**fabric, "pools": ["h100"]}))["nodes/h100"]
-    assert [resource.kind for resource in built] == ["KubeletConfiguration"]
 
 
 QUOTA = {

@@ -37,16 +37,6 @@ def test_labels_are_sorted_and_what_is_none_is_left_out():
     assert value["spec"] == {"deep": [{}]}
 
 
-def test_a_file_of_a_program_has_no_metadata():
-    """With one field that it does not know the kubelet ignores all such fields."""
-    file = Resource("kubelet.config.k8s.io/v1beta1", "KubeletConfiguration", "", ("pools",), fields={"maxPods": 110})
-    assert file.value() == {
-        "apiVersion": "kubelet.config.k8s.io/v1beta1",
-        "kind": "KubeletConfiguration",
-        "maxPods": 110,
-    }
-
-
 AMOUNTS = {
     "limits": ({"limits": {"cpu": 4, "memory": "1024Mi"}}, {"limits": {"cpu": "4", "memory": "1Gi"}}),
     "requests in a list": ([{"requests": {"cpu": "1000m"}}], [{"requests": {"cpu": "1"}}]),

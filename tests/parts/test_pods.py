@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
 from make import CLUSTER, IMAGE, make_cluster, make_resolved, make_team
 from trainyard.kinds import base as kinds
@@ -154,12 +155,20 @@ def test_networks_are_as_many_as_virtual_functions():
     assert [name for name in limits if "rail" in name] == [f"openshift.io/rail_{rail}" for rail in range(8)]
 
 
-def test_locked_memory_is_a_capability_only_where_nodes_do_not_allow_it():
-    """IPC_LOCK, which only privileged namespaces admit, comes with RDMA and `memlock: capability` alone."""
-    fabric = {**ROCE, "memlock": "capability"}
-    job = {"cluster": make_cluster(fabric=fabric, operators=SRIOV), "team": make_team(podSecurity="privileged")}
-    assert trainer(fabric="rdma", **job)["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["IPC_LOCK"]}
-    assert trainer(fabric="tcp", **job)["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+@pytest.mark.parametrize("memlock", ["node", "nri", "provided"])
+def test_locked_memory_is_the_nodes_affair_and_no_capability(memlock):
+    """A capability would be gone at exec; the nodes' NRI plugin reads an annotation of those that need it."""
+    cluster = make_cluster(fabric={**ROCE, "memlock": memlock}, operators=SRIOV)
+    key = "ulimits.nri.containerd.io/container.trainer"
+    for fabric in ("rdma", "tcp"):
+        found = pod(fabric=fabric, cluster=cluster)
+        (container,) = found["spec"]["containers"]
+        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        annotations = found["metadata"]["annotations"]
+        assert (key in annotations) == (memlock == "nri" and fabric == "rdma")
+    if memlock == "nri":
+        said = yaml.safe_load(pod(fabric="rdma", cluster=cluster)["metadata"]["annotations"][key])
+        assert said == [{"type": "RLIMIT_MEMLOCK", "soft": 2**63 - 1, "hard": 2**63 - 1}]
 
 
 VARIABLES = {

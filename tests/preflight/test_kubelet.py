@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from everything import KUBELET, source
-from make import make_cluster
+from make import CPU_NODE, fields, make_cluster
 from trainyard.preflight.kubelet import check
 
 WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
@@ -38,6 +38,67 @@ def test_managers_need_something_kept_for_the_system():
     pools = {"laptop": {"shape": "kind-8", "nodes": 1, "kubelet": KUBELET}}
     found = list(check(make_cluster(pools=pools), source(pools=pools)))
     assert [each.rule for each in found] == ["numa-guaranteed", "numa-memory-mgr"]
+
+
+MANY = {"cpus": 9, "numa": [{"cpus": str(node), "memory": "1Gi"} for node in range(9)]}
+ALIGNED = {"topologyManagerPolicy": "best-effort"}
+SLACK = {"max-allowable-numa-nodes": "9"}
+TOPOLOGY: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
+    "more NUMA nodes than it takes": (MANY, ALIGNED, ["numa-max"]),
+    "as many as it is told to take": (MANY, {**ALIGNED, "topologyManagerPolicyOptions": SLACK}, []),
+    "more than it takes, but switched off": (MANY, {}, []),
+    "fewer than it may be told": (
+        {},
+        {**ALIGNED, "topologyManagerPolicyOptions": {"max-allowable-numa-nodes": "7"}},
+        ["node/topology-options"],
+    ),
+    "no number": (
+        {},
+        {**ALIGNED, "topologyManagerPolicyOptions": {"max-allowable-numa-nodes": "many"}},
+        ["node/topology-options"],
+    ),
+    "no boolean": (
+        {},
+        {**ALIGNED, "topologyManagerPolicyOptions": {"prefer-closest-numa-nodes": "yes"}},
+        ["node/topology-options"],
+    ),
+    "no boolean, but nobody reads it": ({}, {"topologyManagerPolicyOptions": {"prefer-closest-numa-nodes": "yes"}}, []),
+    "a boolean": ({}, {**ALIGNED, "topologyManagerPolicyOptions": {"prefer-closest-numa-nodes": "True"}}, []),
+}
+
+
+@pytest.mark.parametrize(("shape", "kubelet", "rules"), TOPOLOGY.values(), ids=TOPOLOGY)
+def test_options_of_the_topology_manager_are_such_that_it_starts(shape, kubelet, rules):
+    """They are read only where there is a policy."""
+    pools = {"cpu": {"shape": fields(CPU_NODE, shape), "nodes": 1, "kubelet": kubelet}}
+    assert [each.rule for each in check(make_cluster(pools=pools), source(pools=pools))] == rules
+
+
+RUNTIMES = {
+    "CRI-O beside kubeadm": ({"distribution": "kubeadm", "runtime": "cri-o"}, None),
+    "OpenShift's own": ({"distribution": "openshift"}, None),
+    "OpenShift's own, said": ({"distribution": "openshift", "runtime": "cri-o"}, None),
+    "containerd on OpenShift": (
+        {"distribution": "openshift", "runtime": "containerd"},
+        "runtime of 'cpu' is 'containerd', but openshift brings cri-o; leave it out",
+    ),
+    "CRI-O under k3s": (
+        {"distribution": "k3s", "runtime": "cri-o"},
+        "runtime of 'cpu' is 'cri-o', but k3s brings containerd; leave it out",
+    ),
+}
+
+
+@pytest.mark.parametrize(("system", "message"), RUNTIMES.values(), ids=RUNTIMES)
+@pytest.mark.parametrize("where", ["cluster", "pool"])
+def test_a_distribution_has_the_runtime_that_it_brings(system, message, where):
+    """A limit that is lifted for another runtime is lifted for nobody."""
+    pool = {"shape": "cpu-64", "nodes": 1, **({"system": system} if where == "pool" else {})}
+    changes = {"pools": {"cpu": pool}, **({"system": system} if where == "cluster" else {})}
+    found = list(check(make_cluster(**changes), source(**changes)))
+    assert [each.message for each in found] == ([message] if message else [])
+    path = "pools.cpu.system.runtime" if where == "pool" else "system.runtime"
+    assert all((each.rule, each.path) == ("node/runtime", path) for each in found)
 
 
 def test_a_cluster_that_leaves_the_kubelet_to_its_provider_has_nothing_to_check():

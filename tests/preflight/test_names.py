@@ -116,18 +116,6 @@ def test_job_against_its_cluster_and_team(changes, message):
     assert all(each.startswith(message) for each in messages)
 
 
-def test_locked_memory_by_capability_takes_a_privileged_team():
-    """Where RDMA needs IPC_LOCK, a restricted namespace would refuse the pods."""
-    fabric = {**ROCE, "memlock": "capability"}
-    for level, count in (("restricted", 1), ("baseline", 1), ("privileged", 0)):
-        specs = make.make_specs(
-            make.make_job_file(fabric="rdma"),
-            clusters={"test": cluster(fabric=fabric)},
-            teams={"nlp": team(pod_security=level)},
-        )
-        assert [finding.rule for finding in found(specs)] == ["spec/memlock-capability"] * count
-
-
 def test_what_cannot_be_read_is_not_called_missing():
     """A cluster or team whose file is broken is reported there, and nobody says that it does not exist."""
     specs = make.make_specs(make.make_job_file(cluster="broken"))

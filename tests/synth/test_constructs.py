@@ -119,7 +119,10 @@ def test_every_folder_holds_what_the_cluster_says(tmp_path):
     specs = everything_specs()
     rendered = {each.folder: each for each in cluster_folders(specs, "test", [], tmp_path)}
     plain = clusters.folders(specs, "test")
-    assert rendered.keys() == plain.keys()
+    files = clusters.node_files(specs.clusters["test"])
+    assert rendered.keys() == plain.keys() | files.keys()
+    for path, texts in files.items():
+        assert rendered[path].files == {file.name: file.text for file in texts}
     for path, resources in plain.items():
         assert len(rendered[path].files) == len(resources)
         said = {(resource.kind, resource.name, resource.at) for resource in resources}
@@ -160,6 +163,13 @@ def test_applications_are_of_all_folders_where_none_are_named(folder):
     specs = everything_specs()
     constructs.ArgoCd(folder, "argocd", specs=specs, cluster_name="test")
     assert list(folder.objects()) == [each.value() for each in clusters.folders(specs, "test")["argocd"]]
+
+
+def test_a_pool_s_files_are_texts_for_a_program_to_put_where_nodes_find_them(folder):
+    """A chart writes objects alone, so the construct hands its files out by name."""
+    inside = constructs.KubeletSettings(folder, "nodes", pool="h100", cluster=everything())
+    assert list(folder.objects()) == []
+    assert inside.files == {file.name: file.text for file in clusters.node_files(everything())["nodes/h100"]}
 
 
 def test_a_run_without_its_files_is_refused(folder):

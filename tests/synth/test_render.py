@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from trainyard.documents import load
+from trainyard.parts.objects import PlainFile
 from trainyard.synth.render.names import Identity, file_names
-from trainyard.synth.render.text import render_folder
+from trainyard.synth.render.text import render_files, render_folder
 from trainyard.system import files
 from trainyard.tree import index
 from trainyard.tree.origins import spec_lines
@@ -150,14 +151,13 @@ def test_the_order_of_objects_does_not_matter() -> None:
     assert first == second
 
 
-def test_an_object_without_a_name_is_named_by_its_kind() -> None:
-    """A kubelet's configuration has no metadata."""
-    rendered = render_folder(
-        "test",
-        "nodes/h100",
-        [({"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration"}, Origin())],
-    )
-    assert list(rendered.files) == ["kubeletconfiguration.yaml"]
+def test_a_file_that_is_no_object_is_in_the_index_under_its_name() -> None:
+    """So it leads to its spec and is known as ours; its text is left as it is."""
+    files = [(PlainFile(name, "# text\n", ("pools", "h100")), Origin("clusters/a.yaml", ("pools",))) for name in "ba"]
+    rendered = render_files("test", "nodes/h100", files)
+    assert dict(rendered.files) == {"a": "# text\n", "b": "# text\n"}
+    assert index.load(index.dump("nodes/h100", rendered.index).encode(), "nodes/h100") == rendered.index
+    assert rendered.index["a"] == index.Entry("", "file", None, "a", "clusters/a.yaml", ("pools",))
 
 
 def test_the_bytes_are_the_same_under_every_hash_seed() -> None:

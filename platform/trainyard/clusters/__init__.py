@@ -11,10 +11,11 @@ from trainyard.clusters.applications import SETTINGS
 from trainyard.findings import Location
 from trainyard.manifests import Identity, identity_of
 from trainyard.operators.install import installed
-from trainyard.parts.objects import Resource
+from trainyard.parts.objects import PlainFile, Resource
+from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
 
-__all__ = ["SETTINGS", "Own", "folders", "of_files", "own_kinds"]
+__all__ = ["SETTINGS", "Own", "folders", "node_files", "of_files", "own_kinds"]
 
 
 class Own(NamedTuple):
@@ -62,12 +63,16 @@ def parts(
         yield f"operators/{site.name}", software.operator(site, known)
     yield "hardware", software.hardware(cluster)
     yield "platform", [*platform.resources(cluster), *platform.policies(specs.repository, policies)]
-    for name, pool in cluster.pools.items():
-        yield f"nodes/{name}", nodes.resources(cluster, name, pool)
     for name in cluster.teams():
         if name in specs.teams:
             yield f"teams/{name}", team.resources(cluster_name, cluster, name, specs.teams[name])
             yield f"runs/{name}", [team.permanent(name)]
+
+
+def node_files(cluster: Cluster) -> dict[str, list[PlainFile]]:
+    """Return the files of every folder of nodes that has any, by path; they are no objects, and nobody syncs them."""
+    found = {f"nodes/{name}": list(nodes.files(cluster, name)) for name in cluster.pools}
+    return {path: files for path, files in found.items() if files}
 
 
 def of_files(specs: Specs, cluster_name: str) -> dict[str, list[Own]]:

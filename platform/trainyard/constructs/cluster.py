@@ -78,8 +78,10 @@ class Hardware(Objects):
         self.put(software.hardware(cluster))
 
 
-class KubeletSettings(Objects):
-    """Files for the nodes of a pool, for their image or machine configuration; no API server takes them.
+class KubeletSettings(Construct):
+    """Files for the nodes of a pool, for their image or machine configuration: `files`, texts by name.
+
+    They are no objects, so that a chart writes nothing of them.
 
     Raises SpecError for a pool that the cluster does not have.
     """
@@ -88,7 +90,7 @@ class KubeletSettings(Objects):
         super().__init__(scope, id_)
         if pool not in cluster.pools:
             raise SpecError(f"pool {pool!r} does not exist on this cluster; {did_you_mean(pool, cluster.pools)}")
-        self.put(nodes.resources(cluster, pool, cluster.pools[pool]))
+        self.files = {file.name: file.text for file in nodes.files(cluster, pool)}
 
 
 class CheckpointClaims(Objects):

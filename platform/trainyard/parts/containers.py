@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.parts import network, security, storage
+from trainyard.parts import security, storage
 from trainyard.sizing import RoleSize, resources
 from trainyard.specs.run import Run
 
@@ -45,7 +45,7 @@ def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[st
             "claims": [{"name": name} for name in size.fabric.claims],
         },
         "volumeMounts": storage.mounts(run, size, process.files),
-        "securityContext": security.container(locks_memory=network.locks_memory(run, size)),
+        "securityContext": security.container(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from trainyard.labels import ULIMITS
 from trainyard.sizing import RoleSize
+from trainyard.sizing.fabrics import fabric_type
 from trainyard.specs.run import Run
 
+ENDLESS = 2**63 - 1
+"""Bytes of locked memory where a number is asked for: the most that every reader of JSON and YAML takes."""
 
-def locks_memory(run: Run, size: RoleSize) -> bool:
-    """Whether the container needs IPC_LOCK: it has RDMA devices and its nodes do not lift the limit themselves."""
-    fabric = run.cluster.fabric
-    return bool(fabric and fabric.memlock == "capability" and "NCCL_NET" in size.env)
+
+def limits(run: Run, size: RoleSize, container: str) -> dict[str, str]:
+    """Return the annotation by which the nodes' NRI plugin lets a container lock memory, where the cluster says so."""
+    fabric, locks = run.cluster.fabric, fabric_type(run.cluster).locks_memory and bool(size.fabric.devices)
+    if fabric is None or fabric.memlock != "nri" or not locks:
+        return {}
+    return {f"{ULIMITS}{container}": f"- {{type: RLIMIT_MEMLOCK, soft: {ENDLESS}, hard: {ENDLESS}}}\n"}
 
 
 def headless(selector: dict[str, str], port: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Objects to be: what each says, and the field of a spec that it comes from; and the one spelling of its values."""
+"""Objects and files to be: what each says, the field of a spec that it comes from; and the one spelling of values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ class Resource:
     api_version: str
     kind: str
     name: str
-    """Empty for a file of a program, such as a KubeletConfiguration, which has no metadata at all."""
     at: Path
     """Field of the spec file."""
     namespace: str | None = None
@@ -48,11 +47,23 @@ class Resource:
             "labels": dict(sorted(self.labels.items())) or None,
             "annotations": dict(sorted(self.annotations.items())) or None,
         }
-        named = metadata if self.name else None
         found: dict[str, Any] = canonical(
-            {"apiVersion": self.api_version, "kind": self.kind, "metadata": named, **self.fields}
+            {"apiVersion": self.api_version, "kind": self.kind, "metadata": metadata, **self.fields}
         )
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class PlainFile:
+    """A file to be that no API server takes: what it says, and the field of a spec that it comes from."""
+
+    name: str
+    """In its folder."""
+    text: str
+    at: Path
+    """Field of the spec file."""
+    source: str = "cluster"
+    """Which spec `at` is a field of, as in a Resource."""
 
 
 def canonical(value: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trainyard.labels import JOB, POOL, RUN, TEAM
-from trainyard.parts import identity, security, storage
+from trainyard.parts import identity, network, security, storage
 from trainyard.parts.containers import Process, beside, trainer
 from trainyard.sizing import WORKER, RoleSize, Sizing
 from trainyard.sizing.companions import of_job
@@ -39,7 +39,12 @@ def template(
     is the pod's restart policy, `deadline` the seconds after which the kubelet ends it. Only pods that train are placed
     near each other.
     """
-    annotations = {**run.job.annotations, **STAY, **size.fabric.annotations}
+    annotations = {
+        **run.job.annotations,
+        **STAY,
+        **size.fabric.annotations,
+        **network.limits(run, size, container),
+    }
     if sizing.topology is not None and size.trains:
         annotations[sizing.topology.value.annotation] = sizing.topology.value.label
     own = {"restartPolicy": restart, "subdomain": subdomain, "activeDeadlineSeconds": deadline}

@@ -16,6 +16,14 @@ from trainyard.specs.sources import Source
 MOST_NUMA_NODES = 8
 """NUMA nodes that the topology manager takes (kubernetes v1.35 pkg/kubelet/cm/topologymanager/topology_manager.go)."""
 
+MAX_NUMA = "max-allowable-numa-nodes"
+
+BOOLEANS = frozenset({"1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"})
+"""What Go reads as true or false (strconv.ParseBool)."""
+
+BROUGHT = {"rke2": "containerd", "k3s": "containerd", "talos": "containerd", "eks": "containerd", "openshift": "cri-o"}
+"""Distributions that leave no choice of container runtime."""
+
 KUBELET = "kubernetes v1.35 pkg/kubelet/cm"
 
 MEMORY = Rule(
@@ -44,9 +52,28 @@ RESERVED = Rule(
 )
 
 
+OPTIONS = Rule(
+    id="node/topology-options",
+    title="Options of the topology manager have values that it reads.",
+    why="the kubelet does not start",
+    fix="write true or false for prefer-closest-numa-nodes, a number of at least 8 for max-allowable-numa-nodes",
+    source=f"{KUBELET}/topologymanager/policy_options.go",
+    layer="node",
+)
+RUNTIME = Rule(
+    id="node/runtime",
+    title="A distribution that brings its container runtime has no other.",
+    why="what lifts limits would be written for a runtime that is not there, and would change nothing",
+    fix="leave system.runtime out",
+    source="docs.k3s.io, docs.rke2.io, docs.siderolabs.com, awslabs/amazon-eks-ami nodeadm, OpenShift documentation",
+    layer="node",
+)
+
+
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield settings with which the kubelet would not start, or would refuse every pod; ids are the catalogue's."""
     for name, pool in cluster.pools.items():
+        yield from check_runtime(cluster, name, source)
         kubelet = pool.kubelet
         if kubelet is None:
             continue
@@ -56,9 +83,39 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
             message = f"memoryManagerPolicy Static needs reserved memory, but the shape of {name!r} reserves too little"
             yield MEMORY.at(source, (*path, "memoryManagerPolicy"), message)
         count = len(numa_nodes(pool.node))
-        if kubelet.topology_manager_policy != "none" and count > MOST_NUMA_NODES:
-            message = f"nodes have {count} NUMA nodes, but the topology manager takes {MOST_NUMA_NODES}; set it to none"
+        most = most_numa_nodes(kubelet)
+        if kubelet.topology_manager_policy == "none":
+            continue
+        if count > most:
+            message = f"nodes have {count} NUMA nodes, but the topology manager takes {most}; set it to none"
             yield MOST.at(source, (*path, "topologyManagerPolicy"), message)
+        yield from check_options(kubelet, source, path)
+
+
+def check_runtime(cluster: Cluster, name: str, source: Source) -> Iterator[Finding]:
+    """Yield a container runtime that the pool's distribution does not have."""
+    system = cluster.system_of(name)
+    brought = BROUGHT.get(system.distribution or "")
+    if brought is not None and system.runtime != brought:
+        path: Path = ("pools", name, "system") if cluster.pools[name].system.runtime else ("system",)
+        message = f"runtime of {name!r} is {system.runtime!r}, but {system.distribution} brings {brought}; leave it out"
+        yield RUNTIME.at(source, (*path, "runtime"), message)
+
+
+def most_numa_nodes(kubelet: Kubelet) -> int:
+    """Return how many NUMA nodes the topology manager takes with these settings."""
+    said = kubelet.topology_manager_policy_options.get(MAX_NUMA, "")
+    return int(said) if said.isdecimal() else MOST_NUMA_NODES
+
+
+def check_options(kubelet: Kubelet, source: Source, path: Path) -> Iterator[Finding]:
+    """Yield values of the topology manager's options that the kubelet does not take."""
+    for name, value in kubelet.topology_manager_policy_options.items():
+        at = (*path, "topologyManagerPolicyOptions", name)
+        if name == MAX_NUMA and (not value.isdecimal() or int(value) < MOST_NUMA_NODES):
+            yield OPTIONS.at(source, at, f"{name} is {value!r}, but should be a number of at least {MOST_NUMA_NODES}")
+        elif name != MAX_NUMA and value not in BOOLEANS:
+            yield OPTIONS.at(source, at, f"{name} is {value!r}, but should be 'true' or 'false'")
 
 
 def check_cpus(pool: Pool, kubelet: Kubelet, source: Source, path: Path) -> Iterator[Finding]:

@@ -92,13 +92,6 @@ TEAM_PRIORITY = Rule(
     fix="name a priority of the team, or add it to platform/teams/<team>.yaml",
     source="docs/clusters.md",
 )
-MEMLOCK = Rule(
-    id="spec/memlock-capability",
-    title="RDMA where pods must lock memory themselves is for privileged teams.",
-    why="IPC_LOCK is refused by Pod Security restricted and baseline, so no pod would come to be",
-    fix="lift the limit on the node (memlock: node), or use fabric: tcp",
-    source="kubernetes/pod-security-admission v0.35 policy/check_capabilities_baseline.go",
-)
 QUEUE = Rule(
     id="spec/unknown-queue",
     title="The queue that a job names is one of its cluster's.",
@@ -183,7 +176,6 @@ def check_job(specs: Specs, file: JobFile, *, broken: frozenset[str] = frozenset
         yield from check_secrets(file, team)
     if team is not None and cluster is not None:
         yield from check_priority(file, cluster, team)
-        yield from check_locked_memory(file, cluster, team)
 
 
 def present(kind: str, names: Iterable[str], broken: frozenset[str]) -> set[str]:
@@ -282,16 +274,6 @@ def check_priority(file: JobFile, cluster: Cluster, team: Team) -> Iterator[Find
     elif team.priorities and name not in team.priorities:
         message = f"priority {name!r} is not for team {file.team!r}; {did_you_mean(name, team.priorities)}"
         yield TEAM_PRIORITY.at(file.source, ("priority",), message)
-
-
-def check_locked_memory(file: JobFile, cluster: Cluster, team: Team) -> Iterator[Finding]:
-    """Yield RDMA where locked memory takes IPC_LOCK, which only a privileged namespace admits."""
-    fabric = cluster.fabric if file.job.fabric == "rdma" else None
-    level = team.level_on(file.job.cluster)
-    if fabric is None or fabric.memlock != "capability" or level == "privileged":
-        return
-    message = f"fabric is 'rdma', which needs IPC_LOCK here, but team {file.team!r} is {level}; use tcp"
-    yield MEMLOCK.at(file.source, ("fabric",), message)
 
 
 @dataclass(frozen=True, slots=True)

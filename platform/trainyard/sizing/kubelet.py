@@ -17,7 +17,8 @@ def configuration(pool: Pool, kubelet: Kubelet) -> dict[str, Any]:
 
     What the shape reserves is kept as the named CPUs, the eviction threshold and the system's memory; for the memory
     manager the same sum is spread over the NUMA nodes, which it demands to the byte (kubernetes v1.35
-    pkg/kubelet/cm/memorymanager/policy_static.go).
+    pkg/kubelet/cm/memorymanager/policy_static.go). Nothing is kept for the kubelet beside it: drop-ins and patches are
+    merged into what is there, and another amount of theirs would break that sum.
     """
     shape = pool.node
     kept = size(shape.reserved.memory)
@@ -32,11 +33,13 @@ def configuration(pool: Pool, kubelet: Kubelet) -> dict[str, Any]:
             "nodefs.available": "10%",
             "nodefs.inodesFree": "5%",
         },
+        "kubeReserved": {"memory": "0"},
         "maxPods": kubelet.max_pods,
         "memoryManagerPolicy": kubelet.memory_manager_policy,
         "reservedSystemCPUs": cpu_list(reserved_cpus(pool)) or None,
         "systemReserved": {"memory": amount(kept - eviction)},
         "topologyManagerPolicy": kubelet.topology_manager_policy,
+        "topologyManagerPolicyOptions": dict(kubelet.topology_manager_policy_options) or None,
         "topologyManagerScope": kubelet.topology_manager_scope,
     }
     if kubelet.memory_manager_policy == "Static":

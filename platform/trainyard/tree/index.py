@@ -13,6 +13,9 @@ from typing import Any
 from trainyard.documents import Path
 from trainyard.findings import ObjectRef
 
+FILE = "file"
+"""Kind of what is no object: a file for nodes, under its own name and of no API."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -31,6 +31,8 @@ class FabricType(ABC):
     """As cluster files write it."""
     modes: ClassVar[tuple[str, ...]] = ("none",)
     """Ways of attaching pods that it knows."""
+    locks_memory: ClassVar[bool] = False
+    """Whether pods on it lock the memory of their buffers, which nodes must allow."""
 
     def usable(self, _cluster: Cluster) -> bool:
         """Whether pods of the cluster can be attached to the fabric at all."""

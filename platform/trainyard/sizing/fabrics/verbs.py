@@ -16,6 +16,7 @@ class Verbs(FabricType):
     """NCCL's own transport `IB`; a subclass says over which link."""
 
     modes = ("none", "sriov", "hostdev", "macvlan", "rdma-shared")
+    locks_memory = True
 
     def usable(self, cluster: Cluster) -> bool:
         """Whether the cluster says how NICs are handed to pods."""

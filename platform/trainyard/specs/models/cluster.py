@@ -36,6 +36,7 @@ from trainyard.specs.models.base import (
     wrong,
 )
 from trainyard.specs.models.fabric import Fabric
+from trainyard.specs.models.system import System, resolved
 from trainyard.specs.shapes import PciAddress, Shape, preset
 from trainyard.versions import line
 
@@ -91,6 +92,9 @@ class Taint(Spec):
 CpuList = Annotated[StrictStr, Form(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*", "a list of CPUs such as 0-3,64-67")]
 
 
+TopologyOptions = dict[Literal["prefer-closest-numa-nodes", "max-allowable-numa-nodes"], StrictStr]
+
+
 class Kubelet(Spec):
     """Settings of the kubelet on a pool's nodes, in the words of KubeletConfiguration v1beta1."""
 
@@ -98,6 +102,7 @@ class Kubelet(Spec):
     topology_manager_scope: Literal["container", "pod"] = "container"
     cpu_manager_policy: Literal["none", "static"] = "none"
     cpu_manager_policy_options: dict[str, str] = {}
+    topology_manager_policy_options: TopologyOptions = {}
     memory_manager_policy: Literal["None", "Static"] = "None"
     reserved_cpus: CpuList | None = Field(default=None, alias="reservedSystemCPUs")
     """CPU list such as `0-1,64-65`; default: the first cores of every NUMA node, as many as the shape reserves."""
@@ -120,6 +125,8 @@ class Pool(Spec):
     taints: tuple[Taint, ...] = ()
     kubelet: Kubelet | None = None
     """None where the provider sets the kubelet."""
+    system: System = System()
+    """How the pool's nodes are set up where that differs from the cluster's other nodes."""
     pci: tuple[PciAddress, ...] = ()
     """PCI addresses of the shape's NICs on these nodes, in its order; default: those that the shape knows."""
 
@@ -248,6 +255,8 @@ class Cluster(Spec):
     topology: tuple[Level, ...] = ()
     """Levels, coarse to fine, each `level: node label`; hostname is added."""
     pools: Annotated[dict[Name, Pool], Field(min_length=1)]
+    system: System = System()
+    """How nodes are set up: distribution, container runtime, kernel, driver of the NICs."""
     fabric: Fabric | None = None
     cidrs: Cidrs | None = None
     storage: dict[Name, Storage] = {}
@@ -269,6 +278,10 @@ class Cluster(Spec):
         """Topology levels, coarse to fine, to node labels; hostname last."""
         named = {level: label for entry in self.topology for level, label in entry.items()}
         return {**named, "hostname": HOSTNAME}
+
+    def system_of(self, pool_name: str) -> System:
+        """Return how the nodes of a pool are set up; distribution and runtime are always said."""
+        return resolved(self.system, self.pools[pool_name].system)
 
     def teams(self) -> tuple[str, ...]:
         """Names of the teams that some queue admits, sorted."""

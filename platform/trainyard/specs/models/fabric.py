@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictInt
+from pydantic import BeforeValidator, Field, StrictInt
 
-from trainyard.specs.models.base import Cidr, Count, Name, Spec, Text
+from trainyard.specs.models.base import Cidr, Count, Name, Spec, Text, wrong
 
 Attach = Literal["sriov", "hostdev", "macvlan", "rdma-shared"]
 """How pods get a NIC of an RDMA fabric."""
+
+
+def no_capability(value: Any) -> Any:
+    """Refuse what was once a choice: runtimes clear ambient capabilities, so that only root keeps IPC_LOCK at exec.
+
+    Source: containerd v2.1 internal/cri/server/container_create.go WithoutAmbientCaps.
+    """
+    if value == "capability":
+        raise wrong("gone", "is 'capability', which only root keeps; write node, nri, or provided by the image")
+    return value
 
 
 class Fabric(Spec):
@@ -23,8 +33,8 @@ class Fabric(Spec):
     """Range for secondary addresses, split over the rails."""
     attach: Literal[Attach, "none"] = "none"
     """How pods get a NIC, where the type of fabric leaves a choice."""
-    memlock: Literal["node", "capability"] = "node"
-    """Where locked memory is allowed: the container runtime's limit on the node, or IPC_LOCK in the pod."""
+    memlock: Annotated[Literal["node", "nri", "provided"], BeforeValidator(no_capability)] = "node"
+    """Who lifts the limit on locked memory: our files for nodes, their NRI plugin ulimit-adjuster, or their image."""
     pools: tuple[Name, ...] = ()
     """Pools on the fabric; default: those whose shape has NICs for it."""
     interface: Text | None = None

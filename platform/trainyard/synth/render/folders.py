@@ -17,7 +17,7 @@ from trainyard.manifests import Identity, identity_of
 from trainyard.preflight.own import check_object, elsewhere
 from trainyard.specs.sources import Specs
 from trainyard.synth.render import programs
-from trainyard.synth.render.text import Origin, Rendered, render_folder
+from trainyard.synth.render.text import Origin, Rendered, render_files, render_folder
 
 
 def run_folders(runs: Iterable[Resolved]) -> Iterator[Rendered]:
@@ -51,6 +51,8 @@ def cluster_folders(
         inside = fill(folder, specs, cluster, policies, found, own, without)
         origins = {each.identity: Origin(each.place.file) for each in theirs}
         yield text(cluster, folder, inside, files, origins, findings=tuple(wrong.get(path, ())))
+    for path, plain in clusters.node_files(specs.clusters[cluster]).items():
+        yield render_files(cluster, path, [(file, Origin(files[file.source], file.at)) for file in plain])
     for path in wrong.keys() - found.keys():
         yield Rendered(cluster, path, {}, {}, tuple(wrong[path]))
 
@@ -97,8 +99,6 @@ def fill(
             return constructs.Platform(
                 folder, "platform", cluster=cluster, repository=specs.repository, policies=policies, without=without
             )
-        case "nodes":
-            return constructs.KubeletSettings(folder, rest, pool=rest, cluster=cluster)
         case "teams":
             return constructs.TeamSpace(
                 folder,

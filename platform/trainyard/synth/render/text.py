@@ -9,8 +9,9 @@ from typing import Any
 from trainyard.documents import Path, dump
 from trainyard.findings import Finding
 from trainyard.manifests import identity_of
+from trainyard.parts.objects import PlainFile
 from trainyard.synth.render.names import file_names
-from trainyard.tree.index import Entry
+from trainyard.tree.index import FILE, Entry
 
 FIRST = {"apiVersion": 0, "kind": 1, "metadata": 2, "spec": 3}
 """Fields that open an object; the others follow in alphabetical order, as everything does below."""
@@ -52,6 +53,17 @@ def render_folder(
         {names[each]: dump(ordered_fields(value)) for each, value, _ in found},
         {names[each]: entry(value, origin) for each, value, origin in found},
         findings,
+    )
+
+
+def render_files(cluster: str, folder: str, files: Iterable[tuple[PlainFile, Origin]]) -> Rendered:
+    """Return a folder of files that are no objects."""
+    found = sorted(files, key=lambda each: each[0].name)
+    return Rendered(
+        cluster,
+        folder,
+        {file.name: file.text for file, _ in found},
+        {file.name: Entry("", FILE, None, file.name, origin.file, tuple(origin.path)) for file, origin in found},
     )
 
 

@@ -1,0 +1,40 @@
+"""What runs on the nodes of a cluster below Kubernetes' own objects: distribution, container runtime, kernel."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import StrictStr
+
+from trainyard.specs.models.base import Form, Spec
+
+Distribution = Literal["systemd", "kubeadm", "rke2", "k3s", "talos", "openshift", "eks"]
+Runtime = Literal["containerd", "cri-o"]
+
+KernelRelease = Annotated[
+    StrictStr, Form(r"[0-9]+\.[0-9]+(?:[-.+_][0-9A-Za-z.+_-]+)?", "a kernel release such as '6.8', in quotes")
+]
+
+OTHER_RUNTIME: dict[str, Runtime] = {"openshift": "cri-o"}
+"""Runtime of distributions that bring another than containerd."""
+
+
+class System(Spec):
+    """How nodes are set up, so that what they must be given comes out in the form that they read."""
+
+    distribution: Distribution | None = None
+    """Default systemd: the kubelet and the container runtime are units, and the kubelet reads a folder of drop-ins."""
+    runtime: Runtime | None = None
+    """Default containerd; cri-o on OpenShift."""
+    kernel: KernelRelease | None = None
+    """Release of the nodes' kernel, such as "6.8", which decides how GPUs and NICs reach each other's memory."""
+    nic_driver: Literal["inbox", "doca"] | None = None
+    """Driver of the NICs: the kernel's own, or the vendor's DOCA or OFED, installed on the host."""
+
+
+def resolved(cluster: System, pool: System) -> System:
+    """Return a pool's system: field by field its own, else the cluster's, else the default."""
+    said = {**cluster.model_dump(exclude_none=True), **pool.model_dump(exclude_none=True)}
+    distribution = said.get("distribution", "systemd")
+    runtime = OTHER_RUNTIME.get(distribution, "containerd")
+    return System.model_validate({"distribution": distribution, "runtime": runtime, **said})

@@ -1,0 +1,190 @@
+"""What nodes must be given comes out in the form that their distribution reads, and says the same in every form."""
+
+from __future__ import annotations
+
+import base64
+import configparser
+import re
+import tomllib
+from typing import Any, get_args
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from everything import KUBELET
+from make import make_cluster, make_pool
+from trainyard.clusters import node_files
+from trainyard.clusters.node_forms import FORMS
+from trainyard.sizing.kubelet import configuration
+from trainyard.specs import Cluster
+from trainyard.specs.models.system import Distribution
+
+ROCE: dict[str, Any] = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]}
+OPTIONS = {"prefer-closest-numa-nodes": "true", "max-allowable-numa-nodes": "8"}
+POOL: dict[str, Any] = {
+    "shape": "dgx-h100",
+    "nodes": 2,
+    "kubelet": {**KUBELET, "topologyManagerPolicyOptions": OPTIONS},
+}
+OTHER = {"cpu": {"shape": "cpu-64", "nodes": 1}}
+
+TALOS_KEEPS = {
+    "apiVersion",
+    "authentication",
+    "authorization",
+    "cgroupRoot",
+    "kind",
+    "kubeletCgroups",
+    "port",
+    "protectKernelDefaults",
+    "resolvConf",
+    "rotateCertificates",
+    "seccompDefault",
+    "staticPodPath",
+    "systemCgroups",
+}
+"""Fields that it refuses (talos v1.13 pkg/machinery/kubelet/kubelet.go)."""
+
+
+Fields = dict[str, Any]
+
+
+def cluster(system: Fields | None = None, *, memlock: str = "node", pool: Fields | None = None) -> Cluster:
+    """Return a cluster with one pool on a fabric."""
+    pools = {"h100": {**POOL, **(pool or {})}, **OTHER}
+    return make_cluster(pools=pools, fabric={**ROCE, "memlock": memlock}, system=system or {}, queues={})
+
+
+def files(system: dict[str, Any] | None = None, **changes: Any) -> dict[str, str]:
+    """Return the texts of the pool's files, by name."""
+    return {file.name: file.text for file in node_files(cluster(system, **changes)).get("nodes/h100", ())}
+
+
+def kubelet(found: dict[str, str]) -> dict[str, Any]:
+    """Return the fields of the kubelet's configuration, out of whatever form carries it."""
+    for text in found.values():
+        value = yaml.safe_load(text) if not text.splitlines()[1].startswith("[") else {}
+        spec = value.get("spec", {})
+        carried = [
+            value.get("machine", {}).get("kubelet", {}).get("extraConfig"),
+            spec.get("kubelet", {}).get("config"),
+            spec.get("kubeletConfig"),
+            value if "topologyManagerPolicy" in value else None,
+        ]
+        for fields in filter(None, carried):
+            return {name: item for name, item in fields.items() if name not in {"apiVersion", "kind"}}
+    return {}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_files_of_a_form_are_those_that_were_read(form, golden):
+    """Golden: one pool with everything, in each form."""
+    found = files({"distribution": form})
+    golden(f"golden/nodes/{form}.txt", "".join(f"=== {name}\n{text}" for name, text in sorted(found.items())))
+
+
+def test_every_distribution_has_a_form():
+    """What a cluster's file may say is what can be rendered."""
+    assert set(FORMS) == set(get_args(Distribution))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_kubelet_is_told_the_same_in_every_form(form):
+    """A form wraps the configuration and changes none of it; what only a cluster knows stays out."""
+    pool = make_pool(**POOL)
+    assert pool.kubelet is not None
+    expected = {name: value for name, value in configuration(pool, pool.kubelet).items() if value is not None}
+    assert kubelet(files({"distribution": form})) == expected
+    assert expected["topologyManagerPolicyOptions"] == OPTIONS
+    assert not expected.keys() & (TALOS_KEEPS | {"clusterDNS", "clusterDomain"})
+
+
+@pytest.mark.parametrize(
+    ("form", "folder"),
+    [
+        ("systemd", "/etc/kubernetes/kubelet.conf.d"),
+        ("rke2", "/var/lib/rancher/rke2/agent/etc/kubelet.conf.d"),
+        ("k3s", "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d"),
+    ],
+)
+def test_drop_ins_are_such_that_the_kubelet_reads_them(form, folder):
+    """Files of other names are skipped without a word, and one without kind keeps it from starting."""
+    (name,) = [name for name, text in files({"distribution": form}).items() if "kubelet.config.k8s.io" in text]
+    text = files({"distribution": form})[name]
+    assert name.endswith(".conf")
+    assert text.splitlines()[0] == f"# {folder}/{name}"
+    assert yaml.safe_load(text)["kind"] == "KubeletConfiguration"
+
+
+def test_a_patch_is_one_that_kubeadm_takes():
+    """Its name says target and type (kubernetes v1.35 cmd/kubeadm/app/util/patches/patches.go)."""
+    (name,) = [name for name in files({"distribution": "kubeadm"}) if name.endswith(".yaml")]
+    assert re.fullmatch(r"kubeletconfiguration[^.+\n]*\+merge\.yaml", name)
+
+
+UNITS = {"systemd": "containerd", "kubeadm": "containerd", "rke2": "rke2-agent", "k3s": "k3s-agent"}
+
+
+@pytest.mark.parametrize(("form", "unit"), UNITS.items())
+def test_the_unit_that_starts_containerd_lifts_the_limit(form, unit):
+    """Containers inherit what the unit has, whoever they run as."""
+    text = files({"distribution": form})["10-trainyard-memlock.conf"]
+    assert text.startswith(f"# /etc/systemd/system/{unit}.service.d/10-trainyard-memlock.conf\n")
+    settings = configparser.ConfigParser()
+    settings.optionxform = str  # type: ignore[assignment,method-assign]  # keys of systemd have capitals
+    settings.read_string(text)
+    assert settings["Service"]["LimitMEMLOCK"] == "infinity"
+
+
+def test_cri_o_lifts_the_limit_in_its_own_configuration():
+    """On nodes of any distribution that lets one choose, and on OpenShift by a MachineConfig."""
+    own = files({"distribution": "kubeadm", "runtime": "cri-o"})
+    assert "10-trainyard-memlock.conf" not in own
+    carried = yaml.safe_load(files({"distribution": "openshift"})["machineconfig.yaml"])
+    (file,) = carried["spec"]["config"]["storage"]["files"]
+    decoded = base64.b64decode(file["contents"]["source"].partition("base64,")[2]).decode()
+    for text in (own["crio-10-trainyard.conf"], decoded):
+        assert tomllib.loads(text) == {"crio": {"runtime": {"default_ulimits": ["memlock=-1:-1"]}}}
+
+
+def test_openshift_finds_the_nodes_of_the_pool_by_their_label():
+    """Its configurations belong to a machine config pool of exactly those nodes, which are workers too."""
+    found = {name: yaml.safe_load(text) for name, text in files({"distribution": "openshift"}).items()}
+    pool = found["machineconfigpool.yaml"]
+    assert pool["spec"]["nodeSelector"] == {"matchLabels": {"trainyard.dev/pool": "h100"}}
+    (roles,) = pool["spec"]["machineConfigSelector"]["matchExpressions"]
+    assert found["machineconfig.yaml"]["metadata"]["labels"][roles["key"]] in roles["values"]
+    chosen = found["kubeletconfig.yaml"]["spec"]["machineConfigPoolSelector"]["matchLabels"]
+    assert chosen.items() <= pool["metadata"]["labels"].items()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("memlock", ["nri", "provided"])
+def test_a_limit_that_others_lift_makes_no_file(form, memlock):
+    """The NRI plugin and the node image need none; what is left is the kubelet's."""
+    found = files({"distribution": form}, memlock=memlock)
+    assert kubelet(found)
+    assert "MEMLOCK" not in "".join(found.values())
+    assert "memlock" not in "".join(found.values())
+
+
+def test_a_pool_may_be_set_up_in_another_way():
+    """Field by field the pool's own, else the cluster's."""
+    mixed = {"distribution": "kubeadm", "runtime": "cri-o"}
+    assert "talos.yaml" in files(mixed, pool={"system": {"distribution": "talos", "runtime": "containerd"}})
+    assert "crio-10-trainyard.conf" in files({"distribution": "kubeadm"}, pool={"system": {"runtime": "cri-o"}})
+
+
+def test_a_kubelet_that_is_the_provider_s_gets_nothing():
+    """Where neither kubelet nor locked memory is ours to set, there is no folder; nor for nodes off the fabric."""
+    for form in FORMS:
+        found = node_files(cluster({"distribution": form}, memlock="provided", pool={"kubelet": None}))
+        assert found == {}
+    assert set(node_files(cluster())) == {"nodes/h100"}
+
+
+def test_a_capability_is_refused_in_words():
+    """IPC_LOCK is gone at exec for every user but root, so that a pod with it could lock nothing."""
+    with pytest.raises(ValidationError, match="only root keeps; write node, nri, or provided"):
+        cluster(memlock="capability")
