@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from trainyard.documents import Path
 from trainyard.findings import Finding
@@ -16,7 +17,7 @@ from trainyard.specs.sources import Source
 MOST_NUMA_NODES = 8
 """NUMA nodes that the topology manager takes (kubernetes v1.35 pkg/kubelet/cm/topologymanager/topology_manager.go)."""
 
-MAX_NUMA = "max-allowable-numa-nodes"
+MAX_NUMA: Final = "max-allowable-numa-nodes"
 
 BOOLEANS = frozenset({"1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"})
 """What Go reads as true or false (strconv.ParseBool)."""
