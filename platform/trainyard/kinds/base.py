@@ -202,6 +202,17 @@ def from_fields(run: Resolved, role: Role) -> dict[str, str]:
     return {**used, **role.fields}
 
 
+def begun(role: Role) -> tuple[str, ...]:
+    """Return the command of a role's container, after the script that sets the environment of its fabric.
+
+    The shell reads the script and is then replaced, so that signals reach the program.
+    """
+    profile = role.size.fabric.profile
+    if not profile:
+        return role.command
+    return ("bash", "-c", f'source {profile} && exec "$@"', role.command[0], *role.command)
+
+
 def pod(
     run: Resolved, role: Role, *, subdomain: str | None = None, restart: str = "Never", deadline: int | None = None
 ) -> dict[str, Any]:
@@ -212,7 +223,7 @@ def pod(
     env = {name: sized.value for name, sized in role.env.items()}
     injected = run.kind.injected(role.name)
     told = {name: sized.value for name, sized in run.contract(role).items()}
-    process = Process(role.command, role.args, env, from_fields(run, role), injected, tuple(run.launch.files), told)
+    process = Process(begun(role), role.args, env, from_fields(run, role), injected, tuple(run.launch.files), told)
     template = pods.template(
         run.run,
         run.sizing,

@@ -90,7 +90,14 @@ def check_between(loaded: Loaded) -> Iterator[Finding]:
 
 def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
     """Return what does not go together on a cluster: its inventory, operators and their values, fabric and kubelets."""
-    from trainyard.preflight import inventory, kubelet, networks, pairing, values  # jsonschema takes long to import
+    from trainyard.preflight import (  # jsonschema takes long to import
+        attached,
+        inventory,
+        kubelet,
+        networks,
+        pairing,
+        values,
+    )
 
     cluster, source = loaded.specs.clusters[name], loaded.specs.sources[f"cluster/{name}"]
     teams = names.present("team", loaded.specs.teams, loaded.broken)
@@ -99,6 +106,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         *pairing.check(cluster, source),
         *values.check(cluster, source, schemas),
         *networks.check(cluster, source),
+        *attached.check(cluster, source),
         *kubelet.check(cluster, source),
     ]
     platform = [finding for finding in loaded.findings if not finding.location.file.startswith(f"{JOBS}/")]

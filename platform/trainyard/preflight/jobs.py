@@ -8,7 +8,7 @@ from dataclasses import replace
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved, default_kind, kinds, resolve
 from trainyard.launchers import launchers
-from trainyard.preflight import ceiling, checkpoints, containers, kind, limits, names, patches, size, volumes
+from trainyard.preflight import attached, ceiling, checkpoints, containers, kind, limits, names, patches, size, volumes
 from trainyard.specs import Team
 from trainyard.specs.run import Run, digest
 from trainyard.specs.shapes import known
@@ -103,6 +103,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += limits.check(resolved)
     findings += containers.check(resolved)
     findings += checkpoints.check(resolved)
+    findings += attached.check_job(resolved)
     findings += ceiling.check(resolved)
     findings += size.check_pods(resolved)
     findings += (finding for role in roles for finding in limits.check_numa(resolved, role))

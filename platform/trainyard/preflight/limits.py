@@ -174,7 +174,7 @@ def check_names(run: Resolved) -> Iterator[Finding]:
             name = each.get("name")
             if not isinstance(name, str):
                 continue
-            if name in taken_names or (field == "volumes" and name.startswith("claim-")):
+            if name in taken_names or (field == "volumes" and name.startswith(("claim-", "fabric-"))):
                 message = f"{field}[{index}].name is {name!r}, which the pod has already; choose another"
                 yield NAMES.at(source, (field, index, "name"), message)
             taken_names.add(name)

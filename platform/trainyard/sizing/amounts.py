@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from trainyard.sizing.base import Sized
 from trainyard.sizing.companions import companions, taken
@@ -25,7 +26,9 @@ WHOLE_GI = 16 * GI
 """From this size on, bytes are rounded down to whole Gi, below to whole Mi."""
 
 
-def cpus_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Sized[int]:
+def cpus_of(
+    job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = (), daemons: Sequence[Mapping[str, Any]] = ()
+) -> Sized[int]:
     """Return whole CPUs: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
     if role.cpus is not None:
         return Sized(role.cpus, role.said(job, "cpus_per_node"))
@@ -36,7 +39,7 @@ def cpus_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Si
     if near is not None and near < total:
         total, text = near, f"{number(near)} on {numa_words(role, node)}"
     text = f"floor({text})"
-    for others, whose in left(job, role, neighbours, "cpu"):
+    for others, whose in left(job, role, neighbours, "cpu", daemons):
         total, text = total - others, f"{text} - {number(others)} of {whose}"
     count, threads = max(1, math.floor(total)), role.pool.node.threads_per_core
     if pins_cpus(role.pool) and count > threads and count % threads:
@@ -44,7 +47,9 @@ def cpus_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Si
     return Sized(count, f"{count} = {text}")
 
 
-def memory_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Sized[str]:
+def memory_of(
+    job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = (), daemons: Sequence[Mapping[str, Any]] = ()
+) -> Sized[str]:
     """Return bytes: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
     if role.memory is not None:
         return Sized(role.memory, role.said(job, "memory_per_node"))
@@ -54,19 +59,27 @@ def memory_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> 
     near = memory_near(role.pool, role.gpus)
     if near is not None and near < total:
         total, text = near, f"{binary(near)} on {numa_words(role, node)}"
-    for others, whose in left(job, role, neighbours, "memory"):
+    for others, whose in left(job, role, neighbours, "memory", daemons):
         total, text = total - others, f"{text} - {binary(others)} of {whose}"
     amount = rounded(total)
     return Sized(amount, f"{amount} = {text}, rounded down")
 
 
-def left(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec], resource: str) -> list[tuple[Fraction, str]]:
-    """Return what a derived size leaves of a node, and to whom: the job's containers, and roles of the launcher's.
+def left(
+    job: Job,
+    role: RoleSpec,
+    neighbours: Sequence[RoleSpec],
+    resource: str,
+    daemons: Sequence[Mapping[str, Any]] = (),
+) -> list[tuple[Fraction, str]]:
+    """Return what a derived size leaves of a node, and to whom.
+
+    To the job's containers, to daemons of the fabric in the pod, and to roles of the launcher's.
 
     The workers may fill every node of their pool, and a role that the launcher has of itself must find room there.
     """
     own = taken(companions(job), resource) if role.name == WORKER else Fraction(0)
-    amounts = [(own, "the job's own containers")]
+    amounts = [(own, "the job's own containers"), (taken(daemons, resource), "the fabric's daemon")]
     amounts += [(asked(job, other, resource), f"role {other.name!r}") for other in neighbours]
     return [(amount, whose) for amount, whose in amounts if amount]
 

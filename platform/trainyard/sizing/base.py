@@ -30,6 +30,8 @@ class Attached:
     volumes: tuple[Mapping[str, Any], ...] = ()
     mounts: tuple[Mapping[str, Any], ...] = ()
     """Of the training container."""
+    profile: str = ""
+    """Path in the pod of a script that sets the environment of the fabric's libraries: read before the program."""
     claims: Mapping[str, str] = field(default_factory=dict)
     """Claims of devices by name, each with the ResourceClaimTemplate that it is made from."""
 

@@ -88,7 +88,7 @@ def text(value: Any) -> Any:
     return value if found is None else found.canonical()
 
 
-def taken(containers: list[Mapping[str, Any]], resource: str) -> Fraction:
+def taken(containers: Iterable[Mapping[str, Any]], resource: str) -> Fraction:
     """Return how much of a resource containers take together; what is no quantity takes nothing."""
     found = [parsed(resources(each).get(resource)) for each in containers]
     return sum((Fraction(each.amount) for each in found if each), Fraction(0))

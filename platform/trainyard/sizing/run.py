@@ -35,15 +35,15 @@ def size_run(run: Run, roles: Sequence[RoleSpec]) -> Sizing:
 def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods: int) -> RoleSize:
     """Return what each pod of the role asks for; `pods` are those of the run that train."""
     job, cluster = run.job, run.cluster
-    memory = amounts.memory_of(job, role, neighbours)
     attached = attach(cluster, role, pods=pods) if wants_rdma(job, role) else Attached()
+    memory = amounts.memory_of(job, role, neighbours, attached.sidecars)
     return RoleSize(
         name=role.name,
         pool=role.pool_name,
         nodes=Sized(role.nodes, role.said(job, "nodes")),
         processes=role.processes,
         gpus=gpus(job, role),
-        cpus=amounts.cpus_of(job, role, neighbours),
+        cpus=amounts.cpus_of(job, role, neighbours, attached.sidecars),
         memory=memory,
         shared_memory=amounts.shared_memory_of(job, role, memory),
         storage=amounts.storage_of(job, role, neighbours),

@@ -33,6 +33,14 @@ class FabricType(ABC):
     """Ways of attaching pods that it knows."""
     locks_memory: ClassVar[bool] = False
     """Whether pods on it lock the memory of their buffers, which nodes must allow."""
+    level: ClassVar[str] = "restricted"
+    """The Pod Security level that its pods need at least."""
+    whole_nodes: ClassVar[bool] = False
+    """Whether only pods with all GPUs of a node can be attached."""
+    named_networks: ClassVar[bool] = False
+    """Whether the cluster must say the names of its networks, one a NIC."""
+    has_daemon: ClassVar[bool] = False
+    """Whether pods run a daemon, whose image the cluster must say."""
 
     def usable(self, _cluster: Cluster) -> bool:
         """Whether pods of the cluster can be attached to the fabric at all."""

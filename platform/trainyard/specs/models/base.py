@@ -195,3 +195,7 @@ Cidr = Annotated[StrictStr, AfterValidator(network)]
 PortRange = Annotated[str, BeforeValidator(ports), WithJsonSchema({"type": ["string", "integer"]})]
 """A port or a range of them, with the protocol where that is not TCP."""
 Labels = dict[StrictStr, StrictStr]
+
+IMAGE = r"[a-z0-9][-a-z0-9._:]*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)+(?::[A-Za-z0-9_][-A-Za-z0-9_.]*)?@sha256:[0-9a-f]{64}"
+
+Image = Annotated[StrictStr, Form(IMAGE, "registry/path@sha256: and 64 hex digits")]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictInt
 
-from trainyard.specs.models.base import Cidr, Count, Name, Spec, Text, wrong
+from trainyard.specs.models.base import Cidr, Count, Image, Name, Spec, Text, wrong
 
 Attach = Literal["sriov", "hostdev", "macvlan", "rdma-shared"]
 """How pods get a NIC of an RDMA fabric."""
@@ -25,7 +25,7 @@ def no_capability(value: Any) -> Any:
 class Fabric(Spec):
     """The network between nodes that training traffic uses."""
 
-    type: Literal["roce", "infiniband", "efa", "gpudirect-tcpx", "gpudirect-tcpxo", "none"]
+    type: Literal["roce", "infiniband", "efa", "gpudirect-tcpx", "gpudirect-tcpxo", "gpudirect-rdma", "none"]
     mtu: Annotated[StrictInt, Field(ge=1280, le=65520)] = 9000
     rails: Count | None = None
     """Networks that a whole node is attached to; one NIC a rail. Default: those of the NICs of its pools' shapes."""
@@ -35,6 +35,10 @@ class Fabric(Spec):
     """How pods get a NIC, where the type of fabric leaves a choice."""
     memlock: Annotated[Literal["node", "nri", "provided"], BeforeValidator(no_capability)] = "node"
     """Who lifts the limit on locked memory: our files for nodes, their NRI plugin ulimit-adjuster, or their image."""
+    networks: tuple[Name, ...] = ()
+    """Names of the cluster's Network objects for the fabric, in the order of the NICs (Google Kubernetes Engine)."""
+    daemon: Image | None = None
+    """Image by digest of the daemon beside the program: the release that goes with the nodes' installer."""
     pools: tuple[Name, ...] = ()
     """Pools on the fabric; default: those whose shape has NICs for it."""
     interface: Text | None = None

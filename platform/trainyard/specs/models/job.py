@@ -20,6 +20,7 @@ from trainyard.specs.models.base import (
     Amount,
     Count,
     Form,
+    Image,
     MountPath,
     Name,
     Reason,
@@ -71,9 +72,6 @@ def hours(value: Any) -> float:
     return float(value)
 
 
-IMAGE = r"[a-z0-9][-a-z0-9._:]*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)+(?::[A-Za-z0-9_][-A-Za-z0-9_.]*)?@sha256:[0-9a-f]{64}"
-
-Image = Annotated[StrictStr, Form(IMAGE, "registry/path@sha256: and 64 hex digits")]
 SecretRef = Annotated[StrictStr, Form(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[-._a-zA-Z0-9]+", "secret/key, never the value")]
 Module = Annotated[
     StrictStr, Form(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "a module such as llm.train, without '.py'")
