@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from trainyard.checks import Place, Problem, Severity, World, did_you_mean
 
 SEVERITY = Severity.ERROR
+NEEDS = {"cluster"}
 GROUP = "kueue.x-k8s.io"
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from trainyard.checks import QUEUE_LABEL, Problem, Severity, World, did_you_mean
 
 SEVERITY = Severity.ERROR
+NEEDS = {"cluster"}
 
 
 def check(world: World) -> Iterator[Problem]:

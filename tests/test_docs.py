@@ -17,12 +17,12 @@ from conftest import ROOT
 from tool import tool
 from trainyard.checks import World
 from trainyard.checks.inputs import decode
-from trainyard.checks.policies import check
-from trainyard.checks.policy import load_policies
 from trainyard.checks.validate import strangers
 from trainyard.findings import Layer
 from trainyard.kinds import kinds
 from trainyard.launchers import launchers
+from trainyard.policies.policy import load_policies
+from trainyard.policies.run import check
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

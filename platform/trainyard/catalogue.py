@@ -128,13 +128,18 @@ def of_python(path: Path) -> Rule:
         tree = ast.parse((files.read(path) or b"").decode())
     except (SyntaxError, ValueError) as error:
         raise TrainyardError(f"policy {path.name} cannot be imported: {error}") from error
-    text = ast.get_docstring(tree, clean=False) or ""
+    severity = Severity.WARNING if is_warning(tree) else Severity.ERROR
+    return of_docstring(path, ast.get_docstring(tree, clean=False), severity)
+
+
+def of_docstring(path: Path, text: str | None, severity: Severity) -> Rule:
+    """Return the rule that a Python policy is, given what its module says of itself."""
+    text = text or ""
     said = {name: section(text, title) for title, name in SECTIONS.items()}
     missing = [title for title, name in SECTIONS.items() if not said[name]]
     if missing:
         raise TrainyardError(f"policy {path.name} has no '{missing[0]}:' in its docstring")
     title = text.strip().splitlines()[0].rstrip(".")
-    severity = Severity.WARNING if is_warning(tree) else Severity.ERROR
     return of_policy(policy_id(path), title, said["why"], said["fix"], said["source"], severity)
 
 

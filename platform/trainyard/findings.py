@@ -104,6 +104,14 @@ class Finding:
         return (where.file, where.document or 0, where.line or 0, where.column or 0, self.rule, self.message)
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A rule that could not run, and what it lacked."""
+
+    rule: str
+    why: str
+
+
 def format_path(path: Path) -> str:
     """Write a path as a field: `spec.containers[0].resources.limits["nvidia.com/gpu"]`."""
     out = ""

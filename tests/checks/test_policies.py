@@ -10,14 +10,15 @@ import pytest
 
 from conftest import ROOT
 from trainyard.apiserver import Catalog, Judge, catalog
-from trainyard.checks.policies import check
-from trainyard.checks.policy import Policy, load_policies
 from trainyard.checks.result import Result
-from trainyard.checks.world import World
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
 from trainyard.manifests import Manifest, expand
+from trainyard.policies.policy import Policy, load_policies
+from trainyard.policies.run import check
+from trainyard.policies.world import World
 from trainyard.report.text import paragraph
+from trainyard.specs import Cluster
 from trainyard.system.data import policy_files
 
 POLICIES = {policy.id: policy for policy in load_policies(policy_files(ROOT))}
@@ -30,6 +31,12 @@ def manifests(path: Path) -> tuple[Manifest, ...]:
     assert not findings
     assert not odd
     return tuple(objects)
+
+
+def inventory(path: Path) -> Cluster | None:
+    """The cluster that the objects of a case file are on, where one is described beside it."""
+    file = path.with_suffix(".cluster.yaml")
+    return Cluster.model_validate(load(file.read_bytes(), file=file.name)[0][0].value) if file.exists() else None
 
 
 @cache
@@ -48,7 +55,7 @@ def judge(policy: Policy, path: Path) -> Result:
         assert not [each.manifest.ref for each in judgements if malformed(each)], "no server would ask a policy of it"
         result.add(check_judged(judgements, kinds(), [policy], complete=False).findings)
     else:
-        result.add(check(World(manifests(path)), [policy])[0])
+        result.add(check(World(manifests(path), inventory(path)), [policy])[0])
     return result
 
 

@@ -23,7 +23,7 @@ SLOWEST = 150
 """Documents a second of processor, a sixth of what is measured in docs/performance.md."""
 
 UNNEEDED = (
-    *("trainyard.specs", "trainyard.apiserver.cel", "trainyard.checks.world", "cdk8s", "rich", "jsonschema"),
+    *("trainyard.specs", "trainyard.apiserver.cel", "cdk8s", "rich", "jsonschema"),
     "trainyard.apiserver.admission.podsecurity.plugin",
 )
 

@@ -162,5 +162,5 @@ def test_a_policy_that_is_switched_off_exists(tmp_path: Path) -> None:
     policies = {"sec-dgest": "no registry yet", "kq-lq-exists": "one team", "own-policy": "later"}
     root = write_repository(tmp_path, repository={**REPOSITORY, "policies": policies})
     (root / "policies").mkdir()
-    (root / "policies/own_policy.py").write_text("")
+    (root / "policies/own_policy.py").write_text('"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""\ncheck = list')
     assert said(root) == ["error: policy 'sec-dgest' does not exist; did you mean 'sec-digest'? [spec/unknown-policy]"]

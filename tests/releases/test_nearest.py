@@ -45,7 +45,7 @@ def test_an_operator_is_rendered_and_judged_as_one_release(version):
 def test_one_finding_says_which_release_is_used(tmp_path, version, used):
     """What synth and validate make of a release that is not known is said once at its place, and is one."""
     write_repository(tmp_path, clusters={"test": kueue(version)})
-    checked, result = preflight.check_repository(tmp_path, schemas=SCHEMAS), Result()
+    checked, result = preflight.check_repository(tmp_path, home=ROOT), Result()
     cluster = checked.specs.clusters["test"]
     known = Checking(tmp_path, checked.specs, ROOT).catalog("test", cluster, result)
     (site, *_) = sites(cluster)

@@ -132,6 +132,8 @@ class Carrier:
     """Lists of its own, by name, with the fields that tell items apart (its definition's list-map-keys, if any)."""
     trains: bool = False
     """Whether it carries training, which has an end or a gang; services and single pods do not."""
+    makes: bool = False
+    """Whether it makes objects that train, on a schedule or on demand, or is their template."""
     idle: bool = False
     """Whether no pod is made of it until another object asks for it."""
     namespaced: bool = True

@@ -82,7 +82,11 @@ CARRIERS: tuple[Carrier, ...] = (
     Carrier("apps", "ReplicaSet", PLAIN),
     Carrier("apps", "StatefulSet", PLAIN, framework="statefulset"),
     Carrier(
-        "batch", "CronJob", (Template(("spec", "jobTemplate", "spec"), count=pods_of_job),), suspend=("spec", "suspend")
+        "batch",
+        "CronJob",
+        (Template(("spec", "jobTemplate", "spec"), count=pods_of_job),),
+        suspend=("spec", "suspend"),
+        makes=True,
     ),
     Carrier(
         "batch",
@@ -110,13 +114,22 @@ CARRIERS: tuple[Carrier, ...] = (
         suspend=("spec", "suspend"),
         trains=True,
     ),
-    Carrier(TRAINER, "TrainingRuntime", (jobs_at("spec", "template", "spec"),), "trainer", lists=JOBS, idle=True),
+    Carrier(
+        TRAINER,
+        "TrainingRuntime",
+        (jobs_at("spec", "template", "spec"),),
+        "trainer",
+        lists=JOBS,
+        makes=True,
+        idle=True,
+    ),
     Carrier(
         TRAINER,
         "ClusterTrainingRuntime",
         (jobs_at("spec", "template", "spec"),),
         "trainer",
         lists=JOBS,
+        makes=True,
         idle=True,
         namespaced=False,
     ),
@@ -128,7 +141,7 @@ CARRIERS: tuple[Carrier, ...] = (
     kubeflow("XGBoostJob", "xgbReplicaSpecs", "Master", "Worker"),
     Carrier(RAY, "RayCluster", ray("spec"), "kuberay", "ray.io/raycluster", ("spec", "suspend"), GROUPS, trains=True),
     Carrier(RAY, "RayJob", ray_job("spec"), "kuberay", "ray.io/rayjob", ("spec", "suspend"), GROUPS, trains=True),
-    Carrier(RAY, "RayCronJob", ray_job("spec", "jobTemplate"), "kuberay", lists=GROUPS),
+    Carrier(RAY, "RayCronJob", ray_job("spec", "jobTemplate"), "kuberay", lists=GROUPS, makes=True),
     Carrier(
         RAY,
         "RayService",
@@ -148,9 +161,9 @@ CARRIERS: tuple[Carrier, ...] = (
     ),
     Carrier("disaggregatedset.x-k8s.io", "DisaggregatedSet", group_of_lws("spec", "roles", ANY, "spec"), "lws"),
     Carrier(VOLCANO, "Job", (tasks("spec"),), "volcano", lists=TASKS, trains=True),
-    Carrier(VOLCANO, "CronJob", (tasks("spec", "jobTemplate", "spec"),), "volcano", lists=TASKS),
-    Carrier("flow.volcano.sh", "JobTemplate", (tasks("spec"),), "volcano", lists=TASKS, idle=True),
-    Carrier("keda.sh", "ScaledJob", (Template(("spec", "jobTargetRef"), count=pods_of_job),), "keda"),
+    Carrier(VOLCANO, "CronJob", (tasks("spec", "jobTemplate", "spec"),), "volcano", lists=TASKS, makes=True),
+    Carrier("flow.volcano.sh", "JobTemplate", (tasks("spec"),), "volcano", lists=TASKS, makes=True, idle=True),
+    Carrier("keda.sh", "ScaledJob", (Template(("spec", "jobTargetRef"), count=pods_of_job),), "keda", makes=True),
     Carrier(
         "workload.codeflare.dev",
         "AppWrapper",

@@ -7,30 +7,63 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from trainyard.findings import Severity, did_you_mean
-from trainyard.labels import NETWORK_RESOURCE, NETWORKS
+from trainyard.labels import NETWORK_RESOURCE, NETWORKS, POOL
 from trainyard.labels import QUEUE as QUEUE_LABEL
+from trainyard.manifests import Manifest, strings
 
 if TYPE_CHECKING:
-    from trainyard.checks.policy import Problem
-    from trainyard.checks.world import Amount, Place, Pods, TrainingJob, World
+    from trainyard.policies.amounts import Need, needs
+    from trainyard.policies.devices import EFA, WHOLE_GPUS, is_gpu, is_rdma, rdma_resources
+    from trainyard.policies.injected import injected
+    from trainyard.policies.lines import texts
+    from trainyard.policies.policy import Problem
+    from trainyard.policies.queues import Queues, pool_of
+    from trainyard.policies.world import Amount, Place, Pods, TrainingJob, Variable, World
+
+HOMES = {
+    "amounts": ("Need", "needs"),
+    "devices": ("EFA", "WHOLE_GPUS", "is_gpu", "is_rdma", "rdma_resources"),
+    "injected": ("injected",),
+    "lines": ("texts",),
+    "policy": ("Problem",),
+    "queues": ("Queues", "pool_of"),
+    "world": ("Amount", "Place", "Pods", "TrainingJob", "Variable", "World"),
+}
+"""The module of `trainyard.policies` in which each name is."""
 
 __all__ = [
+    "EFA",
     "NETWORKS",
     "NETWORK_RESOURCE",
+    "POOL",
     "QUEUE_LABEL",
+    "WHOLE_GPUS",
     "Amount",
+    "Manifest",
+    "Need",
     "Place",
     "Pods",
     "Problem",
+    "Queues",
     "Severity",
     "TrainingJob",
+    "Variable",
     "World",
     "did_you_mean",
+    "injected",
+    "is_gpu",
+    "is_rdma",
+    "needs",
+    "pool_of",
+    "rdma_resources",
+    "strings",
+    "texts",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Import what a policy asks for."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{'policy' if name == 'Problem' else 'world'}"), name)
+    for home, names in HOMES.items():
+        if name in names:
+            return getattr(import_module(f"trainyard.policies.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

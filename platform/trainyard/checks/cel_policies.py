@@ -21,7 +21,7 @@ from trainyard.rules import Rule
 from trainyard.versions import minor
 
 if TYPE_CHECKING:
-    from trainyard.checks.policy import Policy
+    from trainyard.policies.policy import Policy
 
 
 THEIRS = Rule(

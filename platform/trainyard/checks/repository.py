@@ -12,25 +12,28 @@ from trainyard.apiserver import Catalog, Judge, Judgement, aware, catalog
 from trainyard.apiserver.catalog.releases import Shelf
 from trainyard.apiserver.validations.kept import open_for
 from trainyard.checks import cel_policies, kubeconform, parallel, past, validate
-from trainyard.checks import policies as python_policies
 from trainyard.checks.places import SPECIAL
-from trainyard.checks.policy import Policy, load_policies
-from trainyard.checks.result import Result, Skipped
+from trainyard.checks.result import Result
 from trainyard.checks.updates import Updates
-from trainyard.checks.world import World
 from trainyard.errors import SpecError
-from trainyard.findings import Finding, Location, did_you_mean
+from trainyard.findings import Finding, Location, Skipped, did_you_mean
 from trainyard.manifests import Manifest
 from trainyard.operators import Site
 from trainyard.operators.install import sites
-from trainyard.preflight import Waivers
+from trainyard.policies import run as python_policies
+from trainyard.policies.policy import Policy, load_policies
+from trainyard.policies.world import World
+from trainyard.preflight import Checked, Waivers
 from trainyard.specs import Cluster
-from trainyard.specs.sources import Specs
+from trainyard.specs.sources import Specs, prefix_of
 from trainyard.system import files
 from trainyard.system.data import policy_files, schemas_dir
 from trainyard.system.repository import GENERATED, cluster_file
 from trainyard.tree import frozen, layout
 from trainyard.tree.origins import SpecLine, spec_lines
+
+Said = tuple[str, str, str]
+"""A rule, and the team and name of the job that it found something in."""
 
 BUILT_IN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 
@@ -48,6 +51,8 @@ class Checking:
     """By cluster, the generated files as they were, for the rules of updates."""
     spec_line: SpecLine = lambda _: None
     waivers: Waivers = field(default_factory=Waivers)
+    said: frozenset[Said] = frozenset()
+    """What was found of jobs before anything was rendered."""
 
     def cluster(self, name: str, policies: Sequence[Policy]) -> Result:
         """Judge one cluster's tree."""
@@ -65,7 +70,7 @@ class Checking:
         rulebook.keep()
         self.policies(name, judge.catalog, judgements, policies, result, updates)
         self.second_engine(judge.catalog, inputs, result)
-        result.findings = [finding for finding in result.findings if not self.covers(finding)]
+        result.findings = [each for each in result.findings if not self.covers(each) and not self.was_said(each)]
         result.waived, result.refused = set(self.waivers.used), set(self.waivers.refused)
         if any((self.root / GENERATED / name / layout.NODES).glob("*")):
             result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
@@ -154,8 +159,25 @@ class Checking:
 
     def covers(self, finding: Finding) -> bool:
         """Say whether a finding on an object is waived, by its job or in the spec that it is rendered from."""
-        run = layout.run_of(finding.location.file.removeprefix(f"{GENERATED}/"))
-        return self.waivers.covers(finding, layout.job_of_run(run) if run else None)
+        return self.waivers.covers(finding, job_of(finding))
+
+    def was_said(self, finding: Finding) -> bool:
+        """Say whether a policy said of the job what it says of its run's object."""
+        job = job_of(finding)
+        return job is not None and (finding.rule, *job) in self.said
+
+
+def job_of(finding: Finding) -> tuple[str, str] | None:
+    """Return team and job of the run whose object a finding is about, None where it is no run's."""
+    run = layout.run_of(finding.location.file.removeprefix(f"{GENERATED}/"))
+    return layout.job_of_run(run) if run else None
+
+
+def said_of_jobs(checked: Checked) -> frozenset[Said]:
+    """Return the rules of what was found in the specs of jobs, each with team and job."""
+    jobs = {(each.source.file, each.source.prefix): (each.team, each.name) for each in checked.specs.jobs}
+    found = ((each.rule, jobs.get((each.location.file, prefix_of(each.message)))) for each in checked.findings)
+    return frozenset((rule, *job) for rule, job in found if job is not None)
 
 
 def judged(site: Site, shelf: Shelf) -> str:
@@ -186,7 +208,7 @@ def validate_repository(
     """
     home = home or root
     result = Result()
-    checked = frozen.checked(root, schemas=schemas_dir(home), ref=base)
+    checked = frozen.checked(root, home=home, ref=base)
     result.add(checked.findings)
     if checked.refused:
         return result
@@ -195,7 +217,10 @@ def validate_repository(
         if name not in checked.specs.clusters:
             raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, checked.specs.clusters)}")
     before = None if against is None else past.objects_at(root, against, names)
-    checking = Checking(root, checked.specs, home, frozenset(allow_unknown), before, spec_lines(root), checked.waivers)
+    said = said_of_jobs(checked)
+    checking = Checking(
+        root, checked.specs, home, frozenset(allow_unknown), before, spec_lines(root), checked.waivers, said
+    )
     result.extend(judge_trees(checking, names, watch))
     checked.waivers.used |= result.waived
     checked.waivers.refused |= result.refused
@@ -204,7 +229,7 @@ def validate_repository(
     result.say_once()
 
     def found_at(folder: Path, clusters: Sequence[str]) -> list[Finding]:
-        specs = preflight.check_repository(folder, schemas=schemas_dir(home)).specs
+        specs = preflight.check_repository(folder, home=home).specs
         there = [name for name in clusters if name in specs.clusters]
         return judge_trees(Checking(folder, specs, home), there).findings
 

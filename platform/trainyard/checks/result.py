@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from trainyard.findings import Finding, ObjectRef
+from trainyard.findings import Finding, ObjectRef, Skipped
 
 if TYPE_CHECKING:
     from trainyard.preflight.waivers import Key
@@ -53,14 +53,6 @@ class Change:
     def changed(self) -> bool:
         """Whether anything differs at all."""
         return self.word != "in place" or bool(self.fields)
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A rule that could not run, and what it lacked."""
-
-    rule: str
-    why: str
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trainyard.apiserver import Catalog, Judge, Judgement, Rulebook, aware, catalog, neighbours
 from trainyard.apiserver.neighbours import POLICY
@@ -14,6 +15,9 @@ from trainyard.checks.updates import Updates
 from trainyard.findings import Location
 from trainyard.manifests import Manifest
 from trainyard.system import memory
+
+if TYPE_CHECKING:
+    from trainyard.policies.policy import Policy
 
 SHARE = 100
 """Objects that a process judges before it hands over what it found."""
@@ -33,6 +37,7 @@ def strangers(
     allow_unknown: Iterable[str] = (),
     before: Iterable[tuple[str, bytes]] | None = None,
     rulebook: Rulebook | None = None,
+    policies: Sequence[Policy] = (),
     watch: Callable[[float], None] = lambda _: None,
     where: Callable[[str], Location] = option,
 ) -> Result:
@@ -40,8 +45,9 @@ def strangers(
 
     Without `projects`, the newest known release of each project counts, and the result says so. CRDs among the
     inputs define their kinds. `before` are the files as they were: with them the rules of updates count, and the
-    result says what becomes of each object. `watch` is told the share that is done, `where` says where a release was
-    chosen. Much is judged with a process for each core.
+    result says what becomes of each object. The policies in Python among `policies` are asked as far as the files go:
+    what is not among them may be on the cluster. `watch` is told the share that is done, `where` says where a release
+    was chosen. Much is judged with a process for each core.
     """
     result = Result()
     known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects, where=where)
@@ -50,8 +56,9 @@ def strangers(
     with memory.uncollected():
         files, olds = list(inputs), None if before is None else decode_all(before, Result())
         several = parallel.pays(files)
-        found = parallel.judged(files, judge, part, watch) if several and olds is None else None
-        result.extend(found or alone(files, judge, olds=olds, several=several, watch=watch))
+        apart = several and olds is None and not policies  # which look at all objects
+        found = parallel.judged(files, judge, part, watch) if apart else None
+        result.extend(found or alone(files, judge, olds=olds, policies=policies, several=several, watch=watch))
     result.notes.append(assumed(known, kubernetes=kubernetes, projects=projects))
     return result
 
@@ -71,6 +78,7 @@ def alone(
     judge: Judge,
     *,
     olds: Iterable[Manifest] | None = None,
+    policies: Sequence[Policy] = (),
     several: bool = False,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
@@ -94,10 +102,22 @@ def alone(
         collect(result, watched(map(say, manifests), len(manifests), watch), Outcome(), updates)
     if updates is not None:
         result.changes = [*(result.changes or ()), *updates.removed()]
+    if policies:
+        ask(policies, manifests, result)
     judge.rulebook.keep()
     if said := neighbours.note(values):
         result.notes.append(said)
     return result
+
+
+def ask(policies: Sequence[Policy], manifests: Sequence[Manifest], result: Result) -> None:
+    """Add to the result what policies in Python find in objects of which there may be more."""
+    from trainyard.policies.run import check
+    from trainyard.policies.world import World
+
+    findings, skipped = check(World(tuple(manifests), complete=False), policies)
+    result.add(findings)
+    result.skipped += skipped
 
 
 def share(

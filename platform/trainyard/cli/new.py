@@ -100,12 +100,10 @@ def check(root: Path, loaded: Loaded, team: str, name: str, text: str) -> list[F
 def weigh(root: Path, loaded: Loaded) -> list[Finding]:
     """Return what is wrong with specs that were read, as it weighs in this change."""
     from trainyard import preflight
-    from trainyard.system.data import schemas_dir
     from trainyard.tree.frozen import in_specs, weighed
 
-    schemas = schemas_dir(root)
-    found = preflight.check(loaded, schemas).findings
-    return weighed(root, found, loaded.specs.repository, in_specs(schemas))
+    found = preflight.check(loaded, root).findings
+    return weighed(root, found, loaded.specs.repository, in_specs(root))
 
 
 def refuse(findings: Iterable[Finding]) -> int:

@@ -13,6 +13,7 @@ import typer
 if TYPE_CHECKING:
     from trainyard.apiserver import Rulebook
     from trainyard.checks.result import Result
+    from trainyard.policies.policy import Policy
 
 
 def command(
@@ -71,6 +72,7 @@ def command(
                 old=old,
                 against=against,
                 rulebook=open_for(root),
+                policies=python_policies(root),
                 watch=watch,
             )
     else:
@@ -94,6 +96,7 @@ def named(
     old: Sequence[str] | None,
     against: str | None,
     rulebook: Rulebook,
+    policies: Sequence[Policy],
     watch: Callable[[float], None],
 ) -> Result:
     """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given."""
@@ -123,11 +126,20 @@ def named(
                 allow_unknown=allow_unknown,
                 before=before,
                 rulebook=rulebook,
+                policies=policies,
                 watch=watch,
                 where=place.where if place else validate.option,
             )
         )
     return result
+
+
+def python_policies(root: Path) -> list[Policy]:
+    """Return the policies in Python, our own and the repository's; those in CEL count where they are installed."""
+    from trainyard.policies.policy import load_policies
+    from trainyard.system.data import policy_files
+
+    return load_policies(path for path in policy_files(root) if path.suffix == ".py")
 
 
 def refuse_unused(files: Mapping[str, object], tree: Mapping[str, object], *, paths: bool) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
-from trainyard.preflight import jobs, names, own
+from trainyard.policies.policy import load_policies
+from trainyard.preflight import jobs, names, objects, own
 from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
-from trainyard.specs.sources import ExtraFile, JobFile, ProgramFile, Specs
+from trainyard.specs.sources import ExtraFile, ProgramFile, Specs
 from trainyard.system.data import policy_files, policy_id, schemas_dir
 from trainyard.system.repository import JOBS
 
@@ -34,18 +35,19 @@ class Checked:
         return any(finding.is_error for finding in self.findings)
 
 
-def check_repository(root: Path, *, schemas: Path | None = None) -> Checked:
+def check_repository(root: Path, *, home: Path | None = None) -> Checked:
     """Read the specs below a repository's root, and say everything that is wrong with them.
 
-    `schemas` is the folder with API types and charts' values, the repository's by default. Raises SpecError where the
-    folder is no repository or cannot be read.
+    `home` is the repository whose schemas and policies count, by default the same. Raises SpecError where the folder
+    is no repository or cannot be read, and TrainyardError for a policy that cannot be used.
     """
-    return check(read_repository(root), schemas or schemas_dir(root))
+    return check(read_repository(root), home or root)
 
 
-def check(loaded: Loaded, schemas: Path) -> Checked:
+def check(loaded: Loaded, home: Path) -> Checked:
     """Say everything that is wrong with specs that were read."""
-    runs, findings = check_jobs(loaded)
+    schemas = schemas_dir(home)
+    runs, findings = check_jobs(loaded, home=home)
     findings = [*loaded.findings, *findings, *check_between(loaded)]
     for name in loaded.specs.clusters:
         findings += check_cluster(loaded, name, schemas)
@@ -60,17 +62,23 @@ def waived(waivers: Waivers, findings: Iterable[Finding]) -> list[Finding]:
     return [*left, *waivers.wrong(), *waivers.unneeded(before=True)]
 
 
-def check_jobs(loaded: Loaded, only: Iterable[JobFile] | None = None) -> tuple[list[Resolved], list[Finding]]:
-    """Return the runs of jobs, retired ones included, and what is wrong with these jobs; by default with all."""
+def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolved], list[Finding]]:
+    """Return the runs of jobs that can be rendered, retired ones included, and what is wrong with all jobs.
+
+    What a run's objects would be is looked at too, by the policies of `home`, by default the jobs' own repository.
+    """
     runs: list[Resolved] = []
     findings: list[Finding] = []
-    for file in loaded.specs.jobs if only is None else only:
+    for file in loaded.specs.jobs:
         run, found = jobs.check(loaded.specs, file, broken=loaded.broken)
         runs += [run] if run else []
         findings += found
-    if only is None:
-        findings += jobs.check_names(loaded.specs, loaded.rest, broken=loaded.broken)
-    return runs, findings
+    findings += jobs.check_names(loaded.specs, loaded.rest, broken=loaded.broken)
+    policies = load_policies(path for path in policy_files(home or loaded.root) if path.suffix == ".py")
+    judged = list(objects.check(loaded.specs, runs, policies))
+    refused = {run.run.name for run, finding in judged if finding.is_error}
+    findings += (finding for _, finding in judged)
+    return [run for run in runs if run.run.name not in refused], findings
 
 
 def check_between(loaded: Loaded) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from trainyard.checks.result import Change, ChangeWord, Result
-from trainyard.findings import Finding
+from trainyard.findings import Finding, Skipped
 
 WIDTH = max(len(word) for word in get_args(ChangeWord))
 """Of the column of words."""
@@ -19,11 +19,17 @@ def render(result: Result) -> str:
     if result.changes is not None:
         blocks.append("\n".join(changes(result.changes)))
     if result.skipped:
-        blocks.append("\n".join(f"skipped {each.rule}: {each.why}" for each in result.skipped))
+        blocks.append("\n".join(skipped(result.skipped)))
     if result.notes:
         blocks.append("\n".join(result.notes))
     blocks.append(closing(result))
     return "\n\n".join(blocks) + "\n"
+
+
+def skipped(found: Sequence[Skipped]) -> Iterator[str]:
+    """Yield a line for every reason for which rules were not asked."""
+    for why in dict.fromkeys(each.why for each in found):
+        yield f"skipped {', '.join(dict.fromkeys(each.rule for each in found if each.why == why))}: {why}"
 
 
 def paragraph(each: Finding) -> Iterator[str]:

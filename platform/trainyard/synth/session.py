@@ -15,7 +15,6 @@ from trainyard.synth.reading import read
 from trainyard.synth.render.processes import Show, make_ready
 from trainyard.system import cache, files
 from trainyard.system import git as system_git
-from trainyard.system.data import schemas_dir
 from trainyard.system.git import Git, blob_id
 from trainyard.system.repository import CLUSTERS, EXTRA, GENERATED, JOBS, SETTINGS, TEAMS
 from trainyard.tree.base import find_base
@@ -85,7 +84,7 @@ def run(
     revision = reading.specs.repository.revision
     base, notes = find_base(git, disk, store, live=terms.live, ref=ref, revision=revision, writing=not checking)
     if refused(findings) and git is not None:
-        frozen = Frozen(root, git, base, in_specs(schemas_dir(root)))
+        frozen = Frozen(root, git, base, in_specs(root))
         findings = frozen.sort(findings)
         jobs = frozen.held(jobs, findings)
     if refused(findings):

@@ -21,7 +21,6 @@ from trainyard.specs import Repository
 from trainyard.specs.sources import Source, prefix_of
 from trainyard.system import files
 from trainyard.system import git as system_git
-from trainyard.system.data import schemas_dir
 from trainyard.system.git import Git, blob_id
 from trainyard.system.repository import CLUSTERS, GENERATED, JOBS, SETTINGS, SPECS, job_file
 from trainyard.tree import layout, ledger
@@ -36,20 +35,20 @@ Find = Callable[[Path, Sequence[str]], Iterable[Finding]]
 Key = tuple[str, str, str | None, str]
 
 
-def checked(root: Path, *, schemas: Path | None = None, ref: str | None = None) -> Checked:
+def checked(root: Path, *, home: Path | None = None, ref: str | None = None) -> Checked:
     """Read the specs below a root, and say everything that is wrong with them, as it weighs in this change.
 
-    `schemas` is the folder with API types and charts' values, the repository's by default; `ref` leads to the base.
+    `home` is the repository whose schemas and policies count, by default the same; `ref` leads to the base.
     Raises SpecError where the folder is no repository, and ToolError where `ref` is no commit.
     """
-    schemas = schemas or schemas_dir(root)
-    found = preflight.check_repository(root, schemas=schemas)
-    return replace(found, findings=weighed(root, found.findings, found.specs.repository, in_specs(schemas), ref=ref))
+    home = home or root
+    found = preflight.check_repository(root, home=home)
+    return replace(found, findings=weighed(root, found.findings, found.specs.repository, in_specs(home), ref=ref))
 
 
-def in_specs(schemas: Path) -> Find:
-    """Return what finds what is wrong with the specs of a repository, given the schemas that count."""
-    return lambda root, _clusters: preflight.check_repository(root, schemas=schemas).findings
+def in_specs(home: Path) -> Find:
+    """Return what finds what is wrong with specs, by the schemas and policies of the repository `home`."""
+    return lambda root, _clusters: preflight.check_repository(root, home=home).findings
 
 
 def weighed(

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from trainyard import catalogue
-from trainyard.checks.world import Place, World
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
+from trainyard.findings import Severity, did_you_mean
+from trainyard.policies.run import LACKS
+from trainyard.policies.world import Place, World
 from trainyard.rules import Rule
 
 
@@ -23,6 +25,8 @@ class Problem:
     place: Place
     message: str
     fix: str | None = None
+    severity: Severity | None = None
+    """Where this one weighs otherwise than the policy says of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class Policy:
     rule: Rule
     file: str
     needs: frozenset[str] = frozenset()
+    """`inventory`: the cluster's description is known; `cluster`: the objects are all that the cluster has."""
     check: Callable[[World], Iterable[Problem]] | None = None
     document: Mapping[str, Any] = field(default_factory=dict)
 
@@ -63,7 +68,6 @@ def load_cel(path: Path) -> Policy:
 
 def load_python(path: Path) -> Policy:
     """Import a Python policy."""
-    rule = catalogue.policy(path)
     spec = importlib.util.spec_from_file_location(f"trainyard_policy_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise TrainyardError(f"policy {path.name} cannot be imported")
@@ -73,4 +77,8 @@ def load_python(path: Path) -> Policy:
         check = module.check
     except Exception as error:
         raise TrainyardError(f"policy {path.name} cannot be imported: {error}") from error
-    return Policy(rule, path.name, frozenset(getattr(module, "NEEDS", frozenset())), check)
+    rule = catalogue.of_docstring(path, module.__doc__, getattr(module, "SEVERITY", Severity.ERROR))
+    needs = frozenset(getattr(module, "NEEDS", frozenset()))
+    if unknown := sorted(needs - LACKS.keys()):
+        raise TrainyardError(f"policy {path.name} needs {unknown[0]!r}; {did_you_mean(unknown[0], LACKS)}")
+    return Policy(rule, path.name, needs, check)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainyard.carriers import ANY, Carrier, carriers
 from trainyard.documents import Path
@@ -14,7 +14,9 @@ from trainyard.findings import Location
 from trainyard.labels import NETWORKS, QUEUE, networks
 from trainyard.manifests import Manifest, strings
 from trainyard.quantities import Quantity
-from trainyard.specs import Cluster
+
+if TYPE_CHECKING:
+    from trainyard.specs import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,15 @@ class Place:
     def location(self) -> Location:
         """The field's file, line and column; a missing field is reported at its nearest ancestor."""
         return self.manifest.location(self.path, key=self.key)
+
+
+class Variable(NamedTuple):
+    """An environment variable of one container; `value` is None where it comes from elsewhere."""
+
+    place: Place
+    container: Path
+    name: str
+    value: str | None
 
 
 class Amount(NamedTuple):
@@ -73,6 +84,11 @@ class Pods:
         """Yield what containers ask for as it is written: of what has a limit alone the server asks for as much."""
         return self._amounts("requests", init=init)
 
+    def variables(self, *, init: bool = True) -> Iterator[Variable]:
+        """Yield the environment of every container, as far as the manifest writes it."""
+        for container, _ in self.containers(init=init):
+            yield from variables_of(self.manifest, container)
+
     def networks(self) -> list[tuple[str, str]]:
         """Return the secondary networks that the pods name, each as namespace and name, in order."""
         return list(networks(self.annotations.get(NETWORKS, ""), self.manifest.namespace or "default"))
@@ -90,6 +106,14 @@ class Pods:
                     except ValueError:
                         continue
                     yield Amount(Place(self.manifest, (*path, resource)), resource, quantity)
+
+
+def variables_of(manifest: Manifest, container: Path) -> Iterator[Variable]:
+    """Yield the environment of what stands at a path of an object: a container, or a TrainJob's trainer."""
+    for path, each in manifest.at(*container, "env", ANY, of=dict):
+        if isinstance(name := each.get("name"), str):
+            value = each.get("value", None if "valueFrom" in each else "")
+            yield Variable(Place(manifest, path), container, name, value if isinstance(value, str) else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +151,17 @@ class TrainingJob:
         found = self.carrier.pod_sets(self.manifest.value)
         return [Pods(self.manifest, each.name, each.count, each.template) for each in found]
 
+    def containers(self) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        """Yield path and value of every container, and of what a TrainJob says of its runtime's trainer."""
+        for pods in self.pod_sets():
+            yield from pods.containers()
+        yield from self.manifest.at("spec", "trainer", of=dict)
+
+    def variables(self) -> Iterator[Variable]:
+        """Yield the environment of all of these, as far as the manifest writes it."""
+        for container, _ in self.containers():
+            yield from variables_of(self.manifest, container)
+
 
 @dataclass(frozen=True)
 class World:
@@ -134,6 +169,8 @@ class World:
 
     manifests: tuple[Manifest, ...]
     inventory: Cluster | None = None
+    complete: bool = True
+    """Whether the objects are all that the cluster has: else what is not among them may be there all the same."""
 
     @cached_property
     def _by_kind(self) -> Mapping[str, list[Manifest]]:
@@ -163,3 +200,18 @@ class World:
     def training_jobs(self) -> tuple[TrainingJob, ...]:
         """Return every object of a kind that carries training."""
         return self._jobs
+
+    def workloads(self) -> tuple[TrainingJob, ...]:
+        """Return the training jobs, what makes such jobs or is their template, and plain pods."""
+        return self._workloads
+
+    @cached_property
+    def _workloads(self) -> tuple[TrainingJob, ...]:
+        makers = (row for row in carriers().values() if row.makes or (row.group, row.kind) == ("", "Pod"))
+        made = (TrainingJob(manifest, row) for row in makers for manifest in self.of(row.kind, group=row.group))
+        return (*self._jobs, *made)
+
+    @cached_property
+    def synced(self) -> bool:
+        """Whether Argo CD applies the objects from Git: one of our clusters, or Applications among the objects."""
+        return self.inventory is not None or bool(self.of("Application", group="argoproj.io"))

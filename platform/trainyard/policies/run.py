@@ -1,21 +1,23 @@
-"""Runs the Python policies over one cluster's world."""
+"""Runs the Python policies over a world."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trainyard.checks.result import Skipped
 from trainyard.errors import TrainyardError
-from trainyard.findings import Finding, Location
+from trainyard.findings import Finding, Location, Skipped
 
 if TYPE_CHECKING:
-    from trainyard.checks.policy import Policy, Problem
-    from trainyard.checks.world import World
     from trainyard.manifests import Manifest
+    from trainyard.policies.policy import Policy, Problem
+    from trainyard.policies.world import World
+
+LACKS = {"inventory": "no inventory", "cluster": "only of a whole cluster"}
+"""What a policy may need of a world, and what is said where it is not there."""
 
 
 def check(
@@ -29,39 +31,52 @@ def check(
 
     `line_of` tells the spec line that an object comes from.
     """
-    findings: list[Finding] = []
     skipped: list[Skipped] = []
+    found = [finding(policy, each, line_of) for policy, each in problems(world, policies, off=off, skipped=skipped)]
+    return found, skipped
+
+
+def problems(
+    world: World,
+    policies: Iterable[Policy],
+    *,
+    off: Mapping[str, str] | None = None,
+    skipped: list[Skipped] | None = None,
+) -> Iterator[tuple[Policy, Problem]]:
+    """Yield what the policies find; those that cannot run are added to `skipped`."""
+    skipped = [] if skipped is None else skipped
+    there = {"inventory": world.inventory is not None, "cluster": world.complete}
     for policy in policies:
+        lacking = sorted(need for need in policy.needs if not there[need])
         if off and policy.id in off:
             skipped.append(Skipped(policy.id, f"switched off: {off[policy.id]}"))
         elif policy.check is None:
             continue
-        elif "inventory" in policy.needs and world.inventory is None:
-            skipped.append(Skipped(policy.id, "no inventory"))
+        elif lacking:
+            skipped.append(Skipped(policy.id, LACKS[lacking[0]]))
         else:
-            findings += reported(policy, policy.check, world, line_of)
-    return findings, skipped
+            yield from ((policy, each) for each in asked(policy, policy.check, world))
 
 
-def reported(
-    policy: Policy,
-    check: Callable[[World], Iterable[Problem]],
-    world: World,
-    line_of: Callable[[Manifest], Location | None],
-) -> list[Finding]:
+def asked(policy: Policy, check: Callable[[World], Iterable[Problem]], world: World) -> list[Problem]:
     """Return what a policy finds; raises TrainyardError where it fails, since it has not passed then."""
     try:
-        return [finding(policy, problem, line_of) for problem in check(world)]
+        found = list(check(world))
+        for each in found:
+            _ = each.place  # what is no Problem fails here
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if Path(frame.filename).name == policy.file]
         place = f"{policy.file}:{lines[-1]}" if lines else policy.file
         raise TrainyardError(f"policy {place} stopped with {type(error).__name__}: {error}") from error
+    return found
 
 
 def finding(policy: Policy, problem: Problem, line_of: Callable[[Manifest], Location | None]) -> Finding:
     """Turn what a policy yields into what a report shows."""
     place = problem.place
     fix = problem.fix or policy.rule.fix
-    found = place.manifest.finding(policy.rule, place.path, problem.message, key=place.key, fix=fix)
+    found = place.manifest.finding(
+        policy.rule, place.path, problem.message, key=place.key, severity=problem.severity, fix=fix
+    )
     return replace(found, spec=line_of(place.manifest))

@@ -1,0 +1,54 @@
+"""Command lines of containers: what the kubelet expands in them, and what a shell would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from trainyard.policies.world import Place, TrainingJob
+
+SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "busybox"})
+INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "awk", "gawk", "envsubst", "ssh", "eval", "su"}
+"""Programs that take texts which are programs themselves, with a language of their own."""
+
+SCRIPT = re.compile(r"-[a-z]*[ce]")
+"""The option before such a text: `-c`, `-lc`, `-euxc`, `-e`."""
+
+
+class Text(NamedTuple):
+    """One text of a command line, and where it is written; the kubelet expands it, and no shell does."""
+
+    place: Place
+    text: str
+
+
+def texts(job: TrainingJob, path: tuple[str | int, ...], container: Mapping[str, Any]) -> Iterator[Text]:
+    """Yield the texts of a container's command line that reach a program as they are.
+
+    What an interpreter is given as its program is left out, and everything behind it. Without a command the image's
+    entry point takes the arguments: those with blanks in them may be its program.
+    """
+    named = [
+        Text(Place(job.manifest, (*path, field, index)), text)
+        for field in ("command", "args")
+        for index, text in enumerate(listed(container.get(field)))
+    ]
+    inside = False
+    for number, each in enumerate(named):
+        if inside or "\n" in each.text:
+            return
+        if not container.get("command") and re.search(r"\s", each.text):
+            continue
+        yield each
+        program = each.text.rpartition("/")[2]
+        follows = named[number + 1].text if number + 1 < len(named) else ""
+        inside = program in INTERPRETERS - SHELLS and not program.startswith("python")
+        inside = (
+            inside or SCRIPT.fullmatch(each.text) is not None or (program in SHELLS and not follows.startswith("-"))
+        )
+
+
+def listed(value: Any) -> list[str]:
+    """Return the texts of a list, whatever it is."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

@@ -1,0 +1,134 @@
+"""The queue of a job among the objects, its flavors, and how Kueue is configured as far as the objects say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from trainyard.documents import load
+from trainyard.labels import POOL
+from trainyard.manifests import Manifest, strings
+from trainyard.policies.world import TrainingJob, World
+
+GROUP = "kueue.x-k8s.io"
+CONFIGURATION = "config.kueue.x-k8s.io"
+FILE = "controller_manager_config.yaml"
+"""Key of the ConfigMap from which Kueue starts (kueue v0.19.2 config/components/manager)."""
+
+VALUE = ("managerConfig", "controllerManagerConfigYaml")
+"""The value of the chart that becomes this file (kueue v0.19.2 charts/kueue/values.yaml)."""
+
+
+@dataclass(frozen=True, slots=True)
+class KueueSettings:
+    """What Kueue runs with; empty where the objects do not say."""
+
+    value: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def resources(self) -> Mapping[str, Any]:
+        """What it makes of resources on their way into quota."""
+        found = self.value.get("resources")
+        return found if isinstance(found, Mapping) else {}
+
+    @property
+    def ignores_undeclared(self) -> bool:
+        """Whether resources that a queue does not cover are not looked at."""
+        return self.resources.get("quotaCheckStrategy") == "IgnoreUndeclared"
+
+    def leaves_out(self, resource: str) -> bool:
+        """Say whether a resource does not reach the quota under its name: excluded, or replaced by others."""
+        prefixes = self.resources.get("excludeResourcePrefixes")
+        if any(isinstance(each, str) and resource.startswith(each) for each in prefixes or ()):
+            return True
+        changed = self.resources.get("transformations")
+        rules = [each for each in changed or () if isinstance(each, Mapping)]
+        return any(each.get("input") == resource and each.get("strategy") == "Replace" for each in rules)
+
+
+@dataclass(frozen=True)
+class Queues:
+    """The queues among the objects, looked up by what waits in them."""
+
+    world: World
+
+    @cached_property
+    def settings(self) -> KueueSettings:
+        """How Kueue is configured: by an object of its own, a ConfigMap, or the values of its chart."""
+        return next((KueueSettings(value) for value in configurations(self.world)), KueueSettings())
+
+    @cached_property
+    def _queues(self) -> Mapping[str, Manifest]:
+        return {each.name: each for each in self.world.of("ClusterQueue", group=GROUP)}
+
+    @cached_property
+    def _local(self) -> Mapping[tuple[str, str], str]:
+        found = self.world.of("LocalQueue", group=GROUP)
+        return {(each.namespace or "default", each.name): each.text("spec", "clusterQueue") for each in found}
+
+    @cached_property
+    def _flavors(self) -> Mapping[str, Manifest]:
+        return {each.name: each for each in self.world.of("ResourceFlavor", group=GROUP)}
+
+    @cached_property
+    def _without(self) -> Mapping[str, frozenset[str]]:
+        """By flavor, the resources of which no queue and no cohort has any."""
+        some: dict[str, set[str]] = defaultdict(set)
+        none: dict[str, set[str]] = defaultdict(set)
+        for holder in (*self._queues.values(), *self.world.of("Cohort", group=GROUP)):
+            for path, name in holder.at("spec", "resourceGroups", "*", "flavors", "*", "name", of=str):
+                for _, each in holder.at(*path[:-1], "resources", "*", of=dict):
+                    has = str(each.get("nominalQuota", 0)) != "0"
+                    (some if has else none)[name].add(str(each.get("name")))
+        return {name: frozenset(resources - some[name]) for name, resources in none.items()}
+
+    def of(self, job: TrainingJob) -> Manifest | None:
+        """Return the ClusterQueue that a job waits in, None where it is not among the objects."""
+        return self._queues.get(self._local.get((job.namespace, job.queue_name or ""), ""))
+
+    def covered(self, queue: Manifest) -> set[str]:
+        """Return the resources that a queue covers."""
+        return {name for _, name in queue.at("spec", "resourceGroups", "*", "coveredResources", "*", of=str)}
+
+    def flavors(self, queue: Manifest, resources: frozenset[str]) -> list[Manifest]:
+        """Return the flavors that a queue has for any of the resources, as far as they are among the objects.
+
+        One of which nobody has any quota for one of the resources is none for them.
+        """
+        named: list[str] = []
+        for path, covered in queue.at("spec", "resourceGroups", "*", "coveredResources", of=list):
+            if resources.intersection(name for name in covered if isinstance(name, str)):
+                named += [name for _, name in queue.at(*path[:-1], "flavors", "*", "name", of=str)]
+        usable = (name for name in named if not self._without.get(name, frozenset()) & resources)
+        return [self._flavors[name] for name in usable if name in self._flavors]
+
+    def labels(self, flavor: Manifest) -> Mapping[str, str]:
+        """Return the labels that nodes of a flavor are known to have: the flavor's, and the inventory's pool's."""
+        own = strings(flavor.get("spec", "nodeLabels"))
+        pool = pool_of(self.world, own)
+        return {**pool[1], **own} if pool else own
+
+
+def configurations(world: World) -> Iterator[Mapping[str, Any]]:
+    """Yield every configuration of Kueue among the objects."""
+    yield from (each.value for each in world.of("Configuration", group=CONFIGURATION))
+    found = [strings(each.get("data")).get(FILE) for each in world.of("ConfigMap", group="")]
+    for application in world.of("Application", group="argoproj.io"):
+        found += [text for _, text in application.at("spec", "source", "helm", "valuesObject", *VALUE, of=str)]
+        found += [text for _, text in application.at("spec", "sources", "*", "helm", "valuesObject", *VALUE, of=str)]
+    for text in found:
+        documents, _ = load(text.encode(), file=FILE) if text else ([], [])
+        for document in documents:
+            value = document.value
+            if isinstance(value, Mapping) and str(value.get("apiVersion", "")).startswith(CONFIGURATION):
+                yield value
+
+
+def pool_of(world: World, labels: Mapping[str, str]) -> tuple[str, Mapping[str, str]] | None:
+    """Return the name of the inventory's pool that such labels choose, and all labels of its nodes; None: of none."""
+    name = labels.get(POOL, "")
+    pool = world.inventory.pools.get(name) if world.inventory else None
+    return None if pool is None else (name, {**pool.node.labels, **pool.labels, POOL: name})

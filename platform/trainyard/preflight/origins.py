@@ -1,0 +1,92 @@
+"""Which field of a job, or of a patch, a field of a rendered object comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trainyard.documents import Path
+from trainyard.labels import POOL
+from trainyard.policies.world import Place
+from trainyard.specs import Job
+
+CONTAINERS = ("initContainers", "containers")
+TOPOLOGY = "kueue.x-k8s.io/podset-"
+
+
+def in_fields(place: Place, job: Job) -> Path:
+    """Return the job's field that is rendered at a place, empty where it is none that says so plainly."""
+    path = place.path
+    own = of_container(place, job)
+    if own:
+        return own
+    last = place.manifest.get(*path)
+    if "env" in path:
+        name = place.manifest.text(*path[: path.index("env") + 2], "name")
+        return next(((field, name) for field in ("env", "secrets") if name in getattr(job, field)), ())
+    if isinstance(last, str) and path and isinstance(path[-1], int) and last in job.args:
+        return ("args", job.args.index(last))
+    if "nodeSelector" in path or POOL in path:
+        return ("pool",)
+    if any(isinstance(part, str) and part.startswith(TOPOLOGY) for part in path):
+        return ("topology",)
+    written = ((field, part) for field in ("labels", "annotations") for part in path if part in getattr(job, field))
+    return next(written, ())
+
+
+def of_container(place: Place, job: Job) -> Path:
+    """Return the same place in one of the job's own containers, which are rendered as they are written."""
+    for index, part in enumerate(place.path):
+        if part in CONTAINERS and index + 1 < len(place.path):
+            name = place.manifest.text(*place.path[: index + 2], "name")
+            for field, listed in (("initContainers", job.init_containers), ("containers", job.containers)):
+                for number, each in enumerate(listed):
+                    if each.get("name") == name:
+                        return (field, number, *place.path[index + 2 :])
+    return ()
+
+
+def in_merge(place: Place, merge: Mapping[str, Any]) -> Path:
+    """Return the path in a patch's merge that says most of a place: of items of lists, those of the same name."""
+    keys = [key for key in steps(place) if key]
+    best: tuple[int, Path] = (0, ())
+    for path, said in nodes(merge):
+        shared = common(keys, said)
+        if shared > best[0]:
+            best = shared, path
+    return best[1]
+
+
+def steps(place: Place) -> Iterator[str]:
+    """Yield the keys on the way to a place; an item of a list is known by its name."""
+    for end, part in enumerate(place.path, 1):
+        if isinstance(part, int):
+            item = place.manifest.get(*place.path[:end])
+            yield item if isinstance(item, str) else place.manifest.text(*place.path[:end], "name")
+        else:
+            yield part
+
+
+def nodes(value: Any, path: Path = (), said: tuple[str, ...] = ()) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Yield every path in a merge, shallow ones first, with the keys on the way to it."""
+    if path:
+        yield path, said
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from nodes(item, (*path, key), (*said, key))
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            name = item.get("name", "") if isinstance(item, Mapping) else item
+            yield from nodes(item, (*path, index), (*said, name if isinstance(name, str) else ""))
+
+
+def common(keys: list[str], said: tuple[str, ...]) -> int:
+    """Return how many keys a way in the merge and the way to the place have in common, if the merge goes no other way.
+
+    A merge begins inside the object: at a pod's template, say.
+    """
+    ways = [key for key in said if key]
+    for start in range(len(keys)):
+        if keys[start : start + len(ways)] == ways:
+            return len(ways)
+    return 0
