@@ -18,12 +18,33 @@ from repo import Repo
 OLD = {**CLUSTER["operators"], "kueue": {"version": "0.15.4"}}
 MISSPELT = {**CLUSTER["operators"], "kueue": {"version": "0.19.2", "values": {"controllerManager": {"replica": 2}}}}
 
+HUGE_PAGES = {"limits": {"hugepages-2Mi": "5120Mi"}}
+
 BROKEN: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "a launcher that is mistyped": ({"launcher": "torchrn"}, {}, "run/launcher"),
     "a queue that does not exist": ({"queue": "batch"}, {}, "spec/unknown-queue"),
     "more than the queue can ever have": ({"nodes": 5}, {}, "kq-max-quota"),
     "an operator that is too old": ({}, {"operators": OLD}, "pairing/too-old"),
     "a value that no chart reads": ({}, {"operators": MISSPELT}, "values/unknown"),
+    "an argument that nothing expands": ({"args": ["--out=$(OUTDIR)"]}, {}, "tor-expansion"),
+    "a patch that has a finished run made again": (
+        {"patches": [{"object": "JobSet", "merge": {"spec": {"ttlSecondsAfterFinished": 60}}, "reason": "tidy"}]},
+        {},
+        "ft-ttl-gitops",
+    ),
+    "a patch for huge pages that no queue covers": (
+        {
+            "patches": [
+                {
+                    "object": "Pod",
+                    "merge": {"spec": {"containers": [{"name": "trainer", "resources": HUGE_PAGES}]}},
+                    "reason": "EFA",
+                }
+            ]
+        },
+        {},
+        "kq-uncovered",
+    ),
     "a quota of a pool that does not exist": (
         {},
         {"cohorts": {"all": {"nominalQuota": {"gpus": {"gpus": 8}}}}},
