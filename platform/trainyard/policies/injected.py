@@ -18,6 +18,7 @@ RAY = r"RAY_\w+|FQ_RAY_IP|KUBERAY_\w+"
 NAMES: Mapping[str, re.Pattern[str]] = {
     kind: re.compile(pattern)
     for kind, pattern in {
+        "Pod": "",
         "Job": INDEX,
         "CronJob": INDEX,
         "ScaledJob": INDEX,
@@ -44,8 +45,8 @@ VOLCANO = re.compile(r"V[CK]_\w+|MASTER_ADDR|MASTER_PORT|WORLD_SIZE|RANK|TF_CONF
 
 
 def injected(job: TrainingJob, name: str) -> bool:
-    """Say whether a controller may set a variable in the pods of an object."""
+    """Say whether a controller may set a variable in the pods of an object: one that nobody here knows may set any."""
     if "volcano" in job.manifest.group:
         return VOLCANO.fullmatch(name) is not None
     pattern = NAMES.get(job.manifest.kind)
-    return pattern is not None and pattern.fullmatch(name) is not None
+    return pattern is None or pattern.fullmatch(name) is not None
