@@ -107,6 +107,18 @@ def test_volumes_outlive_their_claims():
     assert classes["shared"]["reclaimPolicy"] == "Retain"
 
 
+def test_volumes_of_scratch_go_with_their_pods():
+    """A class of ours that makes volumes of local disks would fill them with what nobody can mount any more."""
+    local = {"provisioner": "topolvm.io", "access": "ReadWriteOnce", "binding": "WaitForFirstConsumer"}
+    pools = {"gpu": {"shape": "dgx-h100", "nodes": 4, "localDisks": {"size": "27Ti", "storage": "local"}}}
+    quotas = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}
+    cluster = make_cluster(
+        pools=pools, queues=quotas, storage={"local": local, "shared": {**local, "access": "ReadWriteMany"}}
+    )
+    found = {each.name: each.fields["reclaimPolicy"] for each in resources(cluster) if each.kind == "StorageClass"}
+    assert found == {"local": "Delete", "shared": "Retain"}
+
+
 def policy(name: str, severity: str | None = None) -> dict[str, Any]:
     """Return a policy as its file has it."""
     notes = {"trainyard.dev/reason": "why"} | ({"trainyard.dev/severity": severity} if severity else {})

@@ -27,6 +27,12 @@ JOBS: dict[str, dict[str, Any]] = {
         "files": FILES,
         "contents": {"a/c.yaml": "1", "b/c.yaml": "2"},
     },
+    "scratch on local disks": {
+        "scratch": {"size": "2Ti", "medium": "nvme"},
+        "cluster": make_cluster(
+            pools={"gpu": {"shape": "dgx-h100", "nodes": 4, "localDisks": {"size": "27Ti", "storage": "local"}}}
+        ),
+    },
     "containers of its own": {
         "containers": [SIDECAR, {**SIDECAR, "name": "metrics", "resources": {"limits": {"cpu": 2, "memory": "1Gi"}}}],
         "init_containers": [{**SIDECAR, "name": "fetch", "resources": {"requests": {"cpu": "500m"}}}],
@@ -70,7 +76,7 @@ def test_pods_pass_the_restricted_level(job):
         assert container["securityContext"]["allowPrivilegeEscalation"] is False
         assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     kinds = {kind for volume in found["volumes"] for kind in volume if kind != "name"}
-    assert kinds <= {"emptyDir", "persistentVolumeClaim", "configMap"}
+    assert kinds <= {"emptyDir", "persistentVolumeClaim", "configMap", "ephemeral"}
 
 
 @pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
@@ -124,6 +130,21 @@ def test_checkpoints_lie_below_the_job_s_name():
     assert mount["subPath"] == "train"
     assert {"name": "CHECKPOINT_DIR", "value": "/ckpt"} in found["containers"][0]["env"]
     assert {"name": "claim-checkpoints", "persistentVolumeClaim": {"claimName": "checkpoints"}} in found["volumes"]
+
+
+def test_scratch_on_local_disks_is_a_claim_of_each_pod():
+    """It comes and goes with its pod; where the kubelet's folder is on the disks, it is a folder of the kubelet's."""
+    found = spec(**JOBS["scratch on local disks"])
+    [volume] = [each for each in found["volumes"] if each["name"] == "scratch"]
+    assert volume["ephemeral"]["volumeClaimTemplate"]["spec"] == {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "local",
+        "resources": {"requests": {"storage": "2Ti"}},
+    }
+    assert {"name": "scratch", "mountPath": "/scratch"} in found["containers"][0]["volumeMounts"]
+    pools = {"gpu": {"shape": "gke-a3-megagpu-8g", "nodes": 4, "localDisks": {"size": "5800Gi"}}}
+    found = spec(scratch={"size": "2Ti", "medium": "nvme"}, cluster=make_cluster(pools=pools))
+    assert {"name": "scratch", "emptyDir": {"sizeLimit": "2Ti"}} in found["volumes"]
 
 
 def test_a_claim_that_is_mounted_twice_is_one_volume():

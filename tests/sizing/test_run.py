@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from make import fields, make_cluster, make_resolved, make_sizing
+from make import CPU_NODE, fields, make_cluster, make_resolved, make_sizing
 from trainyard.labels import NETWORKS
 from trainyard.sizing import pod_requests, resources
 from trainyard.sizing.fabrics.rails import resource_prefix
-from trainyard.sizing.node import allocatable_cpus, cpu_set, reserved_cpus, size
+from trainyard.sizing.node import allocatable_cpus, cpu_set, reserved_cpus
 from two_sockets import GPU_NODE, NUMA, PINNED, ROCE, cluster
 
 CPUS = {
@@ -87,14 +87,6 @@ def test_a_whole_node_s_pod_stays_on_the_sockets_of_its_gpus():
     assert (worker.cpus.value, worker.memory.value) == (30, "248Gi")
 
 
-def test_a_role_that_nobody_wrote_finds_disk_beside_the_workers():
-    """The workers leave it CPUs, memory and disk: their pool and their quota may be just as large as they are."""
-    sizing = make_sizing(kind="MPIJob", launcher="mpirun", cluster=cluster(), nodes=4)
-    disk = {role.name: size(role.storage.value) for role in sizing.roles}
-    assert disk["worker"] + disk["launcher"] <= size("800Gi")
-    assert sizing.worker.storage.origin.endswith(" of role 'launcher', rounded down")
-
-
 ASKED = {
     "the training container alone": ({}, (4, 8)),
     "containers beside it": ({"containers": [{"resources": {"limits": {"cpu": "1.5", "memory": "2Gi"}}}]}, (5.5, 10)),
@@ -128,18 +120,32 @@ def test_what_a_pod_asks_for(own, asked):
 
 
 STORAGE = {
-    "a whole node": ({"gpus_per_node": 8}, "800Gi"),
-    "half a node": ({"gpus_per_node": 4}, "400Gi"),
-    "scratch within the share": ({"gpus_per_node": 4, "scratch": "300Gi"}, "400Gi"),
-    "scratch beyond the share": ({"gpus_per_node": 4, "scratch": "600Gi"}, "610Gi"),
-    "a share by CPUs": ({"gpus_per_node": 0, "pool": "cpu", "cpus_per_node": 7}, "80Gi"),
+    "without scratch": ({}, "10Gi", "10Gi for logs, /tmp and the image's writable layer"),
+    "scratch": ({"scratch": "300Gi"}, "310Gi", "310Gi = scratch of 300Gi + 10Gi for logs, /tmp and the image's layer"),
+    "its size in a map": ({"scratch": {"size": "300Gi"}}, "310Gi", "310Gi = scratch of 300Gi"),
+    "NVMe by a volume": (
+        {"scratch": {"size": "3Ti", "medium": "nvme"}},
+        "10Gi",
+        "10Gi for logs and /tmp; scratch is a volume of storage 'local'",
+    ),
+    "NVMe under the kubelet": ({"pool": "cpu", "scratch": {"size": "3Ti", "medium": "nvme"}}, "3082Gi", "3082Gi = "),
 }
 
 
-@pytest.mark.parametrize(("job", "expected"), STORAGE.values(), ids=STORAGE)
-def test_local_disk(job, expected):
-    """Local disk is the share of what may be used of the node's, and holds scratch."""
-    assert make_sizing(cluster=cluster(), **job).worker.storage.value == expected
+@pytest.mark.parametrize(("job", "expected", "origin"), STORAGE.values(), ids=STORAGE)
+def test_local_disk(job, expected, origin):
+    """A pod asks for its scratch and a little for logs, whatever share of a node it has."""
+    gpu = {"shape": GPU_NODE, "nodes": 4, "localDisks": {"size": "27Ti", "storage": "local"}}
+    cpu = {"shape": CPU_NODE, "nodes": 4, "localDisks": {"size": "5Ti"}}
+    storage = make_sizing(cluster=make_cluster(pools={"gpu": gpu, "cpu": cpu}), **job).worker.storage
+    assert storage.value == expected
+    assert storage.origin.startswith(origin)
+
+
+def test_a_role_that_does_not_train_has_no_scratch():
+    """Nothing is mounted there, so nothing is asked for."""
+    sizing = make_sizing(kind="MPIJob", launcher="mpirun", cluster=cluster(), scratch="300Gi")
+    assert {role.name: role.storage.value for role in sizing.roles} == {"worker": "310Gi", "launcher": "10Gi"}
 
 
 DEVICES = {

@@ -144,14 +144,15 @@ def groups(
 
 
 def storage(cluster: Cluster) -> Iterator[Resource]:
-    """Yield the storage classes that are ours to make; a volume outlives its claim."""
+    """Yield the storage classes that are ours to make; a volume outlives its claim, unless it is scratch."""
+    scratch = {pool.local_disks.storage for pool in cluster.pools.values() if pool.local_disks}
     for name, choice in cluster.storage.items():
         if choice.existing:
             continue
         fields = {
             "provisioner": choice.provisioner,
             "parameters": dict(choice.parameters) or None,
-            "reclaimPolicy": "Retain",
+            "reclaimPolicy": "Delete" if name in scratch else "Retain",
             "volumeBindingMode": choice.binding,
             "allowVolumeExpansion": True,
         }

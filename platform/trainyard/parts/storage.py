@@ -6,8 +6,8 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trainyard.sizing import RoleSize
-from trainyard.specs import File
+from trainyard.sizing import RoleSize, disks
+from trainyard.specs import File, Job, Pool
 from trainyard.specs.run import Run
 
 SHARED_MEMORY = "shared-memory"
@@ -27,15 +27,15 @@ def volumes(run: Run, size: RoleSize, launch: Iterable[str] = ()) -> list[dict[s
     ]
     found += map(dict, size.fabric.volumes)
     if size.trains:
-        found += of_job(run)
+        found += of_job(run, run.cluster.pools[size.pool])
     items = [{"key": launch_key(name), "path": name} for name in launch]
     return [*found, {"name": LAUNCH, "configMap": {"name": run.name, "items": items}}] if items else found
 
 
-def of_job(run: Run) -> list[dict[str, Any]]:
+def of_job(run: Run, pool: Pool) -> list[dict[str, Any]]:
     """Return the volumes that the job asks for; a claim that several mounts use stands there once."""
     job = run.job
-    found: list[dict[str, Any]] = [{"name": SCRATCH, "emptyDir": {"sizeLimit": job.scratch}}] if job.scratch else []
+    found: list[dict[str, Any]] = [{"name": SCRATCH, **scratch(job, pool)}] if job.scratch else []
     claims = [job.checkpoint.volume] if job.checkpoint else []
     claims += [dataset.volume for dataset in job.data]
     found += [
@@ -45,6 +45,22 @@ def of_job(run: Run) -> list[dict[str, Any]]:
         items = [{"key": key(file), "path": posixpath.basename(file.source)} for file in files]
         found.append({"name": name, "configMap": {"name": run.name, "items": items}})
     return found
+
+
+def scratch(job: Job, pool: Pool) -> dict[str, Any]:
+    """Return a volume that is gone with its pod: a claim on the pool's local disks, or a folder of the kubelet's.
+
+    No host path would do: Pod Security refuses it from the level baseline on.
+    """
+    wanted, storage = disks.scratch(job), disks.storage_of_scratch(job, pool)
+    if wanted is None or storage is None:
+        return {"emptyDir": {"sizeLimit": wanted.size if wanted else None}}
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": storage,
+        "resources": {"requests": {"storage": wanted.size}},
+    }
+    return {"ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
 
 
 def mounts(run: Run, size: RoleSize, launch: Iterable[str] = ()) -> list[dict[str, Any]]:

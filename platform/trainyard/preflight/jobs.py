@@ -8,7 +8,19 @@ from dataclasses import replace
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved, default_kind, kinds, resolve
 from trainyard.launchers import launchers
-from trainyard.preflight import attached, ceiling, checkpoints, containers, kind, limits, names, patches, size, volumes
+from trainyard.preflight import (
+    attached,
+    ceiling,
+    checkpoints,
+    containers,
+    disks,
+    kind,
+    limits,
+    names,
+    patches,
+    size,
+    volumes,
+)
 from trainyard.specs import Team
 from trainyard.specs.run import Run, digest
 from trainyard.specs.shapes import known
@@ -102,6 +114,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += patches.check(resolved, buildable=not any(finding.is_error for finding in findings))
     findings += limits.check(resolved)
     findings += containers.check(resolved)
+    findings += disks.check(resolved)
     findings += checkpoints.check(resolved)
     findings += attached.check_job(resolved)
     findings += ceiling.check(resolved)

@@ -10,8 +10,7 @@ from trainyard.launchers.base import VARIABLES
 from trainyard.parts import contract
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
-from trainyard.sizing.amounts import LAYER
-from trainyard.sizing.node import available, binary, most_cpus_near, numa_nodes, one_numa_node, size, whole_cores
+from trainyard.sizing.node import available, most_cpus_near, numa_nodes, one_numa_node, size, whole_cores
 from trainyard.sizing.roles import gpu_resource, wants_rdma
 
 RESERVED_VOLUMES = frozenset({"shared-memory", "scratch", "files", "launch"})
@@ -49,14 +48,6 @@ SHARED_MEMORY = Rule(
     why="pages of /dev/shm count in the container's memory; a full one ends the container (OOMKilled)",
     fix="lower sharedMemory, or raise memoryPerNode",
     source="kubernetes v1.35 pkg/volume/emptydir/empty_dir.go",
-    layer="run",
-)
-SCRATCH = Rule(
-    id="sto-ephemeral",
-    title="A node of the pool has as much local disk as the job asks for.",
-    why="a pod that asks for more than a node has stays pending, and one that uses more is evicted",
-    fix="lower scratch",
-    source="kubernetes v1.35 pkg/kubelet/eviction/eviction_manager.go",
     layer="run",
 )
 PROCESSES = Rule(
@@ -106,7 +97,6 @@ def check(run: Resolved) -> Iterator[Finding]:
     """Yield findings about what the run's pods ask for."""
     yield from check_parts(run)
     yield from check_memory(run)
-    yield from check_scratch(run)
     yield from check_rails(run)
     yield from check_processes(run)
     yield from check_names(run)
@@ -141,17 +131,6 @@ def check_memory(run: Resolved) -> Iterator[Finding]:
             "; lower it, or raise memoryPerNode"
         )
         yield SHARED_MEMORY.at(run.run.source, ("sharedMemory",), message)
-
-
-def check_scratch(run: Resolved) -> Iterator[Finding]:
-    """Yield scratch that no node of a pool has beside logs and the image's writable layer."""
-    scratch = run.run.job.scratch
-    pools = {role.pool_name: role.pool for role in run.specs if role.trains}
-    for name, pool in pools.items() if scratch else ():
-        has = available(pool).storage - LAYER
-        if size(scratch or "0") > has:
-            message = f"scratch is {scratch}, but pool {name!r} has {binary(max(0, has))} a node for it; lower it"
-            yield SCRATCH.at(run.run.source, ("scratch",), message)
 
 
 def check_processes(run: Resolved) -> Iterator[Finding]:

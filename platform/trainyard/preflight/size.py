@@ -13,6 +13,7 @@ from trainyard.quantities import Quantity
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER, RoleSize, RoleSpec, pod_requests, quota, resources
 from trainyard.sizing.companions import companions, total
+from trainyard.sizing.disks import of_local_disks
 from trainyard.sizing.node import available, binary
 from trainyard.sizing.roles import number
 from trainyard.specs.sources import Source
@@ -71,7 +72,10 @@ ROOM = Rule(
     layer="run",
 )
 
-FIELDS = {"cpu": "cpusPerNode", "memory": "memoryPerNode", "ephemeral-storage": "scratch"}
+LOCAL = "local disk"
+"""What a pod takes of the pool's local disks by a claim of its own: no resource, so that nothing but this counts it."""
+
+FIELDS = {LOCAL: "scratch", "cpu": "cpusPerNode", "memory": "memoryPerNode", "ephemeral-storage": "scratch"}
 """Fields of a job by the resources that they say."""
 
 
@@ -145,9 +149,13 @@ class Pods:
     @classmethod
     def of(cls, run: Resolved, role: RoleSpec, sized: RoleSize) -> Pods:
         """Return the pods of a role as they are rendered."""
-        node, alone = quota.per_node(run.run.cluster, role.pool_name), sized.requests()
-        own = map(resources, companions(run.run.job) if role.name == WORKER else ())
-        return cls(role, pod_requests(run.run.job, sized), total([alone]), total([alone, *own]), node)
+        job, alone = run.run.job, sized.requests()
+        node, asks = dict(quota.per_node(run.run.cluster, role.pool_name)), pod_requests(job, sized)
+        own = map(resources, companions(job) if role.name == WORKER else ())
+        local = of_local_disks(job, role)
+        if local is not None:
+            asks[LOCAL], node[LOCAL] = Decimal(local[0]), Fraction(local[1])
+        return cls(role, asks, total([alone]), total([alone, *own]), node)
 
     def fit(self, asks: Mapping[str, Decimal]) -> int:
         """Return how many pods that ask for this a node can hold."""
@@ -163,6 +171,7 @@ def too_wide(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
     for each in pods:
         derived = {"cpu": each.role.cpus is None, "memory": each.role.memory is None}
         said = {name for name, has in each.node.items() if derived.get(name) and each.running.get(name, 0) > has}
+        said.add(LOCAL)
         wide = [name for name, has in each.node.items() if each.asks.get(name, 0) > has and name not in said]
         if wide and each.fit(each.trainer):
             name = wide[0]
@@ -225,7 +234,7 @@ def too_much(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
 
 def shown(resource: str, quantity: Decimal | Fraction) -> str:
     """Write an amount of a resource for a sentence."""
-    return binary(quantity) if resource in quota.BYTES else number(Fraction(quantity))
+    return binary(quantity) if resource in {*quota.BYTES, LOCAL} else number(Fraction(quantity))
 
 
 def amount(quantity: str) -> Decimal:

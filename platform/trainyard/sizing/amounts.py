@@ -19,9 +19,6 @@ SHARED_PER_PROCESS = 8 * GI
 NCCL 2.30 user guide, troubleshooting, shared memory: containers' default of 64 MiB is too little.
 """
 
-LAYER = 10 * GI
-"""Local disk beside `scratch`: logs, `/tmp` and the image's writable layer."""
-
 WHOLE_GI = 16 * GI
 """From this size on, bytes are rounded down to whole Gi, below to whole Mi."""
 
@@ -80,15 +77,15 @@ def left(
     """
     own = taken(companions(job), resource) if role.name == WORKER else Fraction(0)
     amounts = [(own, "the job's own containers"), (taken(daemons, resource), "the fabric's daemon")]
-    amounts += [(asked(job, other, resource), f"role {other.name!r}") for other in neighbours]
+    amounts += [(asked(other, resource), f"role {other.name!r}") for other in neighbours]
     return [(amount, whose) for amount, whose in amounts if amount]
 
 
-def asked(job: Job, role: RoleSpec, resource: str) -> Fraction:
+def asked(role: RoleSpec, resource: str) -> Fraction:
     """Return how much of a resource one pod asks for of a role whose CPUs and memory are said."""
     if resource == "cpu":
         return Fraction(role.cpus or 0)
-    return Fraction(size((role.memory or "0") if resource == "memory" else storage_of(job, role).value))
+    return Fraction(size(role.memory or "0"))
 
 
 def numa_words(role: RoleSpec, node: Available) -> str:
@@ -108,18 +105,3 @@ def shared_memory_of(job: Job, role: RoleSpec, memory: Sized[str]) -> Sized[str]
     wanted = SHARED_PER_PROCESS * role.processes.value
     amount = binary(min(wanted, size(memory.value) // 4))
     return Sized(amount, f"{amount} = min({binary(wanted)}, 8Gi a process; a quarter of {memory.value})")
-
-
-def storage_of(job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = ()) -> Sized[str]:
-    """Return bytes of local disk: the share of the node's less what else runs there, at least `scratch` and 10Gi."""
-    node = available(role.pool)
-    part, why = share(job, role, node)
-    total, text = node.storage * part, f"{binary(node.storage)} for pods" + (f" × {why}" if part < 1 else "")
-    beside = neighbours if role.gpus or role.cpus is None else ()  # where CPUs share a node, they share its disk too
-    for others, whose in left(job, role, beside, "ephemeral-storage"):
-        total, text = total - others, f"{text} - {binary(others)} of {whose}"
-    amount = rounded(total)
-    least = LAYER + size(job.scratch) if job.scratch and role.trains else 0
-    if least > size(amount):
-        return Sized(binary(least), f"{binary(least)} = scratch and 10Gi for logs and the image's writable layer")
-    return Sized(amount, f"{amount} = {text}, rounded down")

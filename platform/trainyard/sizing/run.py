@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from trainyard.sizing import amounts
+from trainyard.sizing import amounts, disks
 from trainyard.sizing.base import Attached, Closeness, RoleSize, Sized, Sizing
 from trainyard.sizing.environment import environment
 from trainyard.sizing.fabrics import Share, fabric_type
@@ -46,7 +46,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
         cpus=amounts.cpus_of(job, role, neighbours, attached.sidecars),
         memory=memory,
         shared_memory=amounts.shared_memory_of(job, role, memory),
-        storage=amounts.storage_of(job, role, neighbours),
+        storage=disks.storage_of(job, role),
         devices={**devices(job, role), **attached.devices},
         fabric=attached,
         env={**environment(cluster, pods=pods, gpus=role.gpus), **attached.env},

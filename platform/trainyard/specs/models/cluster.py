@@ -35,6 +35,7 @@ from trainyard.specs.models.base import (
     named_once,
     wrong,
 )
+from trainyard.specs.models.disks import LocalDisks
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.system import System, resolved
 from trainyard.specs.shapes import PciAddress, Shape, preset
@@ -127,6 +128,10 @@ class Pool(Spec):
     """None where the provider sets the kubelet."""
     system: System = System()
     """How the pool's nodes are set up where that differs from the cluster's other nodes."""
+    disk: Size | None = None
+    """Bytes of the file system with the kubelet's folder, for scratch, logs and images; default: the shape's."""
+    local_disks: LocalDisks | None = None
+    """Local disks for `scratch: {medium: nvme}`; default: none that are known."""
     pci: tuple[PciAddress, ...] = ()
     """PCI addresses of the shape's NICs on these nodes, in its order; default: those that the shape knows."""
 
@@ -134,10 +139,26 @@ class Pool(Spec):
     def node(self) -> Shape:
         """The shape of one node."""
         shape = self.shape if isinstance(self.shape, Shape) else preset(self.shape)
-        if len(self.pci) != len(shape.nics):
-            return shape
-        nics = (nic.model_copy(update={"pci": pci}) for nic, pci in zip(shape.nics, self.pci, strict=True))
-        return shape.model_copy(update={"nics": tuple(nics)})
+        known: dict[str, Any] = {}
+        if self.kubelet_disk is not None:
+            known["ephemeral_storage"] = self.kubelet_disk
+        if len(self.pci) == len(shape.nics):
+            nics = zip(shape.nics, self.pci, strict=True)
+            known["nics"] = tuple(nic.model_copy(update={"pci": pci}) for nic, pci in nics)
+        return shape.model_copy(update=known) if known else shape
+
+    @property
+    def kubelet_disk(self) -> str | None:
+        """Bytes of the file system with the kubelet's folder, where the pool says it: its own words, or local disks."""
+        local = self.local_disks
+        return self.disk or (local.size if local and local.storage is None else None)
+
+    @model_validator(mode="after")
+    def one_disk(self) -> Pool:
+        """Refuse two sizes for the one disk with the kubelet's folder."""
+        if self.disk is not None and self.local_disks is not None and self.local_disks.storage is None:
+            raise wrong("one-of", "has disk, and localDisks without storage, which are the same disk; remove disk")
+        return self
 
 
 class Cidrs(Spec):

@@ -32,6 +32,7 @@ from trainyard.specs.models.base import (
     Waive,
     wrong,
 )
+from trainyard.specs.models.disks import Scratched
 
 RESERVED_PREFIXES = ("kueue.x-k8s.io", "argoproj.io", "kubernetes.io", "k8s.io", OURS)
 """Label and annotation groups that a job may not write: controllers and Trainyard own them."""
@@ -227,8 +228,8 @@ class Job(Spec):
     """Bytes; default as for CPUs."""
     shared_memory: Size | None = None
     """Size limit of `/dev/shm`, counted in the memory."""
-    scratch: Size | None = None
-    """Local disk, as an emptyDir at `/scratch`."""
+    scratch: Scratched | None = None
+    """Local disk at `/scratch`, new for each pod: a size, or `{size, medium: nvme}` on the pool's `localDisks`."""
     gpu: Gpu | None = None
     """A part of a GPU for each pod, instead of gpusPerNode."""
     roles: dict[Name, Role] = {}
