@@ -50,7 +50,14 @@ EVERYTHING: dict[str, Any] = fields(
             "mi300x": {"shape": AMD_NODE, "nodes": 4, "taints": [{"key": "amd.com/gpu"}]},
             "cpu": {"shape": CPU_NODE, "nodes": 4},
         },
-        "fabric": {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]},
+        "fabric": {
+            "type": "roce",
+            "rails": 8,
+            "attach": "sriov",
+            "addresses": "10.56.0.0/16",
+            "pools": ["h100"],
+            "trafficClass": 106,
+        },
         "cidrs": {"pods": "10.0.0.0/14", "services": "10.4.0.0/16", "nodes": "10.8.0.0/20"},
         "operators": OPERATORS,
         "queues": {

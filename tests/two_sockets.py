@@ -8,8 +8,8 @@ from make import CPU_NODE, fields, make_cluster
 from trainyard.specs import Cluster
 
 NUMA = [
-    {"cpus": "0-15,32-47", "memory": "256Gi", "gpus": [0, 1, 2, 3]},
-    {"cpus": "16-31,48-63", "memory": "256Gi", "gpus": [4, 5, 6, 7]},
+    {"cpus": "0-15,32-47", "memory": "256Gi", "gpus": [0, 1, 2, 3], "nics": [0, 1]},
+    {"cpus": "16-31,48-63", "memory": "256Gi", "gpus": [4, 5, 6, 7], "nics": [2, 3]},
 ]
 GPU_NODE = fields(
     CPU_NODE,

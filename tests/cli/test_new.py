@@ -46,6 +46,15 @@ def test_new_job_asks_for_whole_nodes(copy, capsys):
     assert "gpusPerNode: 8\n" in (copy / "jobs/nlp/big.yaml").read_text()
 
 
+@pytest.mark.parametrize(("nodes", "fabric"), [("2", "rdma"), ("1", None)])
+def test_new_job_of_several_nodes_trains_over_their_fabric(copy, capsys, nodes, fabric):
+    """What the pool has for traffic between nodes is used from the start; one node needs none of it."""
+    some = ["--cluster", "atlas", "--pool", "h100", "--queue", "research", "--nodes", nodes]
+    assert call(capsys, "nlp/big", *some, "--image", IMAGE.replace("/ads/", "/nlp/"), "--program", "t.py")[0] == 0
+    job = next(each.job for each in check_repository(copy).specs.jobs if each.name == "big")
+    assert (job.fabric if "fabric" in job.model_fields_set else None) == fabric
+
+
 REFUSED = {
     "a team that does not exist": (["adz/x", *GIVEN], 2, "did you mean 'ads'?"),
     "a name without a team": (["hello", *GIVEN], 2, "should be <team>/<job>"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from everything import everything
+from everything import EVERYTHING, everything
 from make import make_team
 from trainyard.clusters import team as chart
 from trainyard.labels import NAMESPACE as NAME
@@ -261,6 +261,8 @@ def networks(cluster: Cluster) -> dict[str, Resource]:
     return {each.name: each for each in found(cluster).values() if each.kind == "NetworkAttachmentDefinition"}
 
 
+POOLS = EVERYTHING["pools"]
+
 CHAINS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "RoCE by virtual functions": ({"type": "roce", "attach": "sriov"}, ["sriov", "rdma"]),
     "InfiniBand by virtual functions": ({"type": "infiniband", "attach": "sriov"}, ["ib-sriov", "rdma"]),
@@ -283,6 +285,33 @@ def test_a_network_has_the_plugins_of_its_way_of_attaching(fabric, chain):
         assert set(ipam) == {"type", "range", "exclude"}
         ranges.add(ipam["range"])
     assert len(ranges) == 8
+
+
+ALL = {"addresses": "10.56.0.0/16", "pools": ["h100"], "resources": ["openshift.io/rdma"], "attach": "sriov"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "chain"), [("roce", ["sriov", "tuning", "rdma", "sbr"]), ("infiniband", ["ib-sriov", "rdma"])]
+)
+def test_one_resource_for_all_nics_is_one_network(kind, chain):
+    """Nobody knows which NIC a pod gets, so all are in one subnet, and on Ethernet each speaks for itself alone."""
+    listed = networks(everything(fabric={"type": kind, **ALL}))
+    assert sorted(listed) == ["rails"]
+    config = json.loads(listed["rails"].fields["spec"]["config"])
+    assert [plugin["type"] for plugin in config["plugins"]] == chain
+    assert config["plugins"][0]["ipam"]["range"] == "10.56.0.0/16"
+    assert listed["rails"].annotations == {"k8s.v1.cni.cncf.io/resourceName": "openshift.io/rdma"}
+    if kind == "roce":
+        assert config["plugins"][1]["sysctl"]["net.ipv4.conf.IFNAME.arp_ignore"] == "1"
+
+
+def test_a_shared_device_is_no_interface_of_its_network():
+    """Multus would hand its allocation to macvlan, which makes an interface on the NIC that its configuration names."""
+    pools = {**POOLS, "h100": {**POOLS["h100"], "interfaces": [f"ens{rail}np0" for rail in range(8)]}}
+    fabric = {"type": "roce", "attach": "macvlan", "addresses": "10.56.0.0/16", "pools": ["h100"]}
+    listed = networks(everything(fabric=fabric, pools=pools))
+    assert listed["rail-3"].annotations == {}
+    assert json.loads(listed["rail-3"].fields["spec"]["config"])["plugins"][0]["master"] == "ens3np0"
 
 
 def test_a_network_names_the_device_that_pods_request():

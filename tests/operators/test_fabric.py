@@ -14,7 +14,8 @@ from trainyard.operators.install import sites
 from trainyard.preflight.pairing import check
 from trainyard.releases import releases
 from trainyard.releases.facts import lookup
-from trainyard.sizing.fabrics.rails import SECONDARY, SHARED, resource_prefix
+from trainyard.sizing.fabrics.devices import SHARED, advertiser, resource_prefix
+from trainyard.sizing.fabrics.rails import SECONDARY
 from trainyard.specs.models.fabric import Attach
 from trainyard.system.data import own
 
@@ -47,12 +48,19 @@ def test_a_prefix_is_the_charts_own_default(name):
 
 
 @pytest.mark.parametrize(
-    ("attach", "prefix"), [("hostdev", "nvidia.com"), ("sriov", "nvidia.com"), ("macvlan", "rdma")]
+    ("attach", "prefix"), [("hostdev", "nvidia.com"), ("sriov", "openshift.io"), ("macvlan", "rdma")]
 )
 def test_the_prefix_is_that_of_who_attaches(attach, prefix):
-    """Where two operators advertise devices, pods ask the one that attaches them, the first of the cluster's file."""
+    """Where two operators could, pods ask the one that does; what is installed by itself is not brought along."""
     fabric = {"type": "roce", "attach": attach, "addresses": "10.9.0.0/16"}
     assert resource_prefix(make_cluster(fabric=fabric, operators=BOTH)) == prefix
+
+
+def test_what_others_install_is_not_named_by_us():
+    """The resources of an operator that is not ours are facts of the cluster; its prefix would be a guess."""
+    operators = {"sriov-network-operator": {"version": "1.6.0", "managed": False}}
+    cluster = make_cluster(fabric={"type": "roce", "attach": "sriov", "addresses": "10.9.0.0/16"}, operators=operators)
+    assert (advertiser(cluster), resource_prefix(cluster)) == (None, None)
 
 
 @pytest.mark.parametrize("name", ["multus", "whereabouts"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from everything import OPERATORS, everything, source
+from everything import EVERYTHING, OPERATORS, everything, source
 from make import make_cluster
 from trainyard.documents import dump, load
 from trainyard.operators import Operator, Site
@@ -170,6 +170,36 @@ def test_every_rail_of_every_pool_has_a_policy_that_finds_its_nics():
     assert {spec["linkType"] for spec in policies.values()} == {"eth"}
     assert {spec["mtu"] for spec in policies.values()} == {9000}
     assert found["SriovNetworkPoolConfig", "h100"]["spec"]["maxUnavailable"] == 1
+
+
+def nics(*, shape: str, policy: str, **fabric: Any) -> dict[str, Any]:
+    """Return the spec of the first rail's policy, on nodes of that shape whose kubelets have that policy."""
+    changes = {"interfaces": [f"ens{rail}np0" for rail in range(8)], "kubelet": {"topologyManagerPolicy": policy}}
+    pools = {**EVERYTHING["pools"], "h100": {**EVERYTHING["pools"]["h100"], "shape": shape, **changes}}
+    found = resources("sriov-network-operator", pools=pools, fabric={**EVERYTHING["fabric"], **fabric})
+    spec: dict[str, Any] = found["SriovNetworkNodePolicy", "h100-rail-0"]["spec"]
+    return spec
+
+
+EXCLUDED = {"restricted": True, "single-numa-node": True, "best-effort": None, "none": None}
+
+
+@pytest.mark.parametrize(("policy", "excluded"), EXCLUDED.items())
+def test_functions_keep_their_numa_node_from_kubelets_that_refuse_pods_for_it(policy, excluded):
+    """On two sockets; of eight NUMA nodes no kubelet would be done with the combinations."""
+    assert nics(shape="hgx-h100", policy=policy)["excludeTopology"] is excluded
+    assert nics(shape="dgx-a100", policy=policy)["excludeTopology"] is True
+
+
+def test_nics_are_found_by_network_device_where_no_address_is_known():
+    """RDMA devices such as mlx5_0 would select nothing."""
+    assert nics(shape="hgx-h100", policy="none")["nicSelector"] == {"pfNames": ["ens0np0"]}
+
+
+def test_one_resource_for_all_has_one_function_a_nic():
+    """Of several a pod could get two of one NIC."""
+    spec = nics(shape="hgx-h100", policy="restricted", resources=["openshift.io/rdma"])
+    assert (spec["resourceName"], spec["numVfs"], spec["excludeTopology"]) == ("rdma", 1, None)
 
 
 def test_infiniband_ports_get_their_mtu_from_the_subnet_manager():

@@ -52,7 +52,7 @@ WRONG = {
     ),
     "RDMA for a part of a node": (
         {"fabric": "rdma", "gpus_per_node": 4},
-        ["fabric is 'rdma' with 4 of 8 GPUs; a second pod gets the other socket's NICs, use whole nodes"],
+        ["fabric is 'rdma' with 4 of 8 GPUs; a second pod's NICs are far from its GPUs, use whole nodes"],
     ),
     "more processes than GPUs": (
         {"processes_per_node": 64},
@@ -101,7 +101,7 @@ WRONG = {
 @pytest.mark.parametrize(("job", "messages"), WRONG.values(), ids=WRONG)
 def test_what_pods_cannot_have(job, messages):
     """What does not work out once everything is derived is a finding at the job's field."""
-    findings = found(cluster=cluster(fabric=ROCE), **job)
+    findings = found(cluster=cluster(fabric=ROCE), **{"fabric": "tcp", **job})
     assert [finding.message for finding in findings] == messages
     assert all(
         finding.location.file == "jobs/nlp/train.yaml" and len(finding.message.split()) <= 20 for finding in findings

@@ -26,7 +26,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "subnets smaller than the nodes' interfaces": (
         {"addresses": "10.56.0.0/23"},
         "rdma-ipam-capacity",
-        "rail 0 has 61 addresses in 10.56.0.0/26, but nodes carry 128 interfaces; widen it",
+        "rail-0 has 61 addresses in 10.56.0.0/26, but nodes carry 128 interfaces; widen it",
     ),
     "a range inside the pods'": (
         {"addresses": "10.2.0.0/16"},

@@ -7,7 +7,7 @@ import pytest
 from make import CPU_NODE, fields, make_cluster, make_resolved, make_sizing
 from trainyard.labels import NETWORKS
 from trainyard.sizing import pod_requests, resources
-from trainyard.sizing.fabrics.rails import resource_prefix
+from trainyard.sizing.fabrics.devices import resource_prefix
 from trainyard.sizing.node import allocatable_cpus, cpu_set, reserved_cpus
 from two_sockets import GPU_NODE, NUMA, PINNED, ROCE, cluster
 
@@ -184,7 +184,7 @@ def test_rdma_gives_a_whole_node_one_nic_of_every_rail():
 RAILS = {
     "half a node has half the rails": ({"gpus_per_node": 4}, ROCE, ("rail-0", "rail-1")),
     "over TCP there are none": ({"fabric": "tcp"}, ROCE, ()),
-    "a device that is shared needs no network": ({}, {**ROCE, "attach": "rdma-shared"}, ()),
+    "a device that is shared needs no network": ({}, {**ROCE, "type": "infiniband", "attach": "rdma-shared"}, ()),
     "a pool off the fabric has none": ({}, {**ROCE, "pools": ["cpu"]}, ()),
 }
 
@@ -198,7 +198,8 @@ def test_networks(job, fabric, expected):
 
 def test_shared_nics_are_named_to_nccl():
     """Where pods see all NICs of the node, NCCL is told the training ones, and no other name that begins so."""
-    worker = make_sizing(cluster=cluster(fabric={**ROCE, "attach": "rdma-shared"}), fabric="rdma").worker
+    fabric, operators = {**ROCE, "attach": "macvlan"}, {"network-operator": {"version": "26.4.1"}}
+    worker = make_sizing(cluster=cluster(fabric=fabric, operators=operators), fabric="rdma").worker
     assert worker.env["NCCL_IB_HCA"].value == "=mlx5_0,mlx5_1,mlx5_2,mlx5_3"
     assert worker.devices["rdma/rail_0"].value == 1
 

@@ -41,6 +41,7 @@ def job(
     from trainyard.documents import dump
     from trainyard.errors import SpecError
     from trainyard.findings import did_you_mean
+    from trainyard.sizing.fabrics import fabric_type
     from trainyard.specs.editing import draft
     from trainyard.specs.load import read_repository
     from trainyard.system import files
@@ -76,6 +77,9 @@ def job(
         "gpusPerNode": draft.gpus_of(declared, pool) if gpus is None else gpus,
         "queue": queue or ask("queue", sorted(key for key, each in declared.queues.items() if team in each.teams)),
     }
+    shares = nodes > 1 and fields["gpusPerNode"] and pool in declared.pools
+    if shares and fabric_type(declared).reaches(declared, pool):
+        fields["fabric"] = "rdma"
     text = draft.HEADER + dump({key: value for key, value in fields.items() if value != 0})
     findings = check(root, loaded, team, short, text)
     if any(finding.is_error for finding in findings):

@@ -9,8 +9,9 @@ from typing import Any
 
 from trainyard.labels import NAMESPACE, NETWORK_RESOURCE
 from trainyard.parts.objects import Resource
-from trainyard.sizing.fabrics.plan import link, pools, subnets, teams
-from trainyard.sizing.fabrics.rails import network, resource
+from trainyard.sizing.fabrics.devices import SHARED, resource
+from trainyard.sizing.fabrics.plan import link, networks, pools, subnets, teams
+from trainyard.sizing.fabrics.rails import one_for_all
 from trainyard.specs import Cluster, Fabric, Team
 from trainyard.specs.models.team import Egress
 
@@ -107,19 +108,23 @@ def port(text: str) -> dict[str, Any]:
 
 
 def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:
-    """Yield a network for each rail where the team may want one; pods use networks of their own namespace alone."""
+    """Yield a network for each rail where the team may want one; pods use networks of their own namespace alone.
+
+    It names the device that goes with it, but for a shared one, which is no interface of the network's.
+    """
     fabric = cluster.fabric
     if fabric is None or name not in teams(cluster):
         return
-    for rail, subnet in subnets(cluster).items():
-        config = {"cniVersion": "1.0.0", "name": network(rail), "plugins": plugins(cluster, fabric, rail, str(subnet))}
+    for title, subnet in subnets(cluster).items():
+        rail = networks(cluster)[title][0]
+        config = {"cniVersion": "1.0.0", "name": title, "plugins": plugins(cluster, fabric, rail, str(subnet))}
         yield Resource(
             "k8s.cni.cncf.io/v1",
             "NetworkAttachmentDefinition",
-            network(rail),
+            title,
             ("fabric", "addresses"),
             name,
-            annotations={NETWORK_RESOURCE: resource(cluster, rail)},
+            annotations={} if fabric.attach in SHARED else {NETWORK_RESOURCE: resource(cluster, rail)},
             fields={"spec": {"config": json.dumps(config, separators=(",", ":"))}},
         )
 
@@ -129,17 +134,32 @@ def plugins(cluster: Cluster, fabric: Fabric, rail: int, subnet: str) -> list[di
 
     Virtual functions: `sriov` or `ib-sriov`, then `rdma`, which moves the RDMA device into the pod, as the pool's
     exclusive mode needs it (sriov-cni v2.9, ib-sriov-cni v1.3, rdma-cni v1.4). No route and no gateway: the
-    default route stays with the cluster network.
+    default route stays with the cluster network. On one subnet for all rails each interface speaks for itself.
     """
     ipam = addresses(subnet)
     if fabric.attach == "macvlan":
-        master = next(nic.name for pool in pools(cluster).values() for nic in pool.node.nics if nic.rail == rail)
+        master = next(nic.interface for pool in pools(cluster).values() for nic in pool.node.nics if nic.rail == rail)
         return [{"type": "macvlan", "master": master, "mode": "bridge", "mtu": fabric.mtu, "ipam": ipam}]
     if fabric.attach == "hostdev":
-        return [{"type": "host-device", "ipam": ipam}]
+        return apart(cluster, [{"type": "host-device", "ipam": ipam}])
     if link(fabric) == "infiniband":
         return [{"type": "ib-sriov", "link_state": "enable", "ipam": ipam}, {"type": "rdma"}]
-    return [{"type": "sriov", "spoofchk": "on", "trust": "off", "ipam": ipam}, {"type": "rdma"}]
+    return apart(cluster, [{"type": "sriov", "spoofchk": "on", "trust": "off", "ipam": ipam}, {"type": "rdma"}])
+
+
+SYSCTLS = {"arp_announce": "2", "arp_filter": "1", "arp_ignore": "1", "rp_filter": "0", "accept_local": "1"}
+"""What keeps interfaces of one subnet apart (oracle-quickstart/oci-hpc-oke, SriovNetwork of its guide)."""
+
+
+def apart(cluster: Cluster, chain: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the chain with what a subnet of several interfaces needs: ARP for each alone, and routes by source.
+
+    Linux answers ARP on any interface otherwise, and traffic leaves by the wrong rail.
+    """
+    if not one_for_all(cluster) or (cluster.fabric is not None and link(cluster.fabric) == "infiniband"):
+        return chain
+    tuning = {f"net.ipv4.conf.IFNAME.{name}": value for name, value in SYSCTLS.items()}
+    return [chain[0], {"type": "tuning", "sysctl": tuning}, *chain[1:], {"type": "sbr"}]
 
 
 def addresses(subnet: str) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from trainyard.labels import POOL
 from trainyard.operators.base import Operator, Site
 from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
+from trainyard.sizing.fabrics.devices import functions_per_nic, pool_resource, reports_numa
 from trainyard.sizing.fabrics.plan import link, nics, pools
-from trainyard.sizing.fabrics.rails import pool_resource, rails
+from trainyard.sizing.fabrics.rails import rails
 from trainyard.specs import Fabric
 from trainyard.specs.shapes import Nic
 
@@ -86,18 +87,19 @@ def node_policy(site: Site, pool: str, fabric: Fabric, rail: int, found: tuple[N
     """Return the policy that makes virtual functions on the NICs of one rail.
 
     The MTU is set here: networks of virtual functions have no field for it. Interfaces of InfiniBand take theirs from
-    the subnet manager.
+    the subnet manager. Functions keep their NUMA node from the kubelet where it would refuse pods for it, or freeze.
     """
-    kind = link(fabric)
+    kind, cluster = link(fabric), site.cluster
     spec = {
         "deviceType": "netdevice",
+        "excludeTopology": None if reports_numa(cluster, pool) else True,
         "isRdma": True,
         "linkType": LINKS[kind],
         "mtu": fabric.mtu if kind == "ethernet" else None,
         "nicSelector": selector(found),
         "nodeSelector": {POOL: pool},
-        "numVfs": min(nic.virtual_functions for nic in found) or 1,
-        "resourceName": pool_resource(rail),
+        "numVfs": functions_per_nic(cluster, cluster.pools[pool], rail),
+        "resourceName": pool_resource(cluster, rail),
     }
     name = f"{pool}-rail-{rail}"
     return Resource(
@@ -106,11 +108,14 @@ def node_policy(site: Site, pool: str, fabric: Fabric, rail: int, found: tuple[N
 
 
 def selector(found: tuple[Nic, ...]) -> dict[str, list[str]]:
-    """Return how the policy finds the NICs: by PCI address where the shape knows it, else by interface name."""
-    addresses = [nic.pci for nic in found if nic.pci is not None]
-    if len(addresses) == len(found):
-        return {"rootDevices": addresses}
-    return {"pfNames": [nic.name for nic in found]}
+    """Return how the policy finds the NICs: by PCI address where all are known, else by network device.
+
+    `pfNames` are compared with network devices, never with RDMA devices such as `mlx5_0` (sriov-network-operator
+    v1.6.0 api/v1/helper.go SriovNetworkNicSelector.Selected).
+    """
+    if all(nic.pci is not None for nic in found):
+        return {"rootDevices": [nic.pci for nic in found if nic.pci is not None]}
+    return {"pfNames": [nic.interface for nic in found if nic.interface is not None]}
 
 
 OPERATOR = SriovNetworkOperator()

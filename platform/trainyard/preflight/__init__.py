@@ -12,6 +12,7 @@ from trainyard.policies.policy import load_policies
 from trainyard.preflight import disks, jobs, names, objects, own
 from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
+from trainyard.specs.shapes import known
 from trainyard.specs.sources import ExtraFile, ProgramFile, Specs
 from trainyard.system.data import policy_files, policy_id, schemas_dir
 from trainyard.system.repository import JOBS
@@ -100,6 +101,8 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
     """Return what does not go together on a cluster: its inventory, operators and their values, fabric and kubelets."""
     from trainyard.preflight import (  # jsonschema takes long to import
         attached,
+        devices,
+        fabric,
         inventory,
         kubelet,
         networks,
@@ -109,11 +112,14 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
 
     cluster, source = loaded.specs.clusters[name], loaded.specs.sources[f"cluster/{name}"]
     teams = names.present("team", loaded.specs.teams, loaded.broken)
+    shaped = all(known(pool.shape) for pool in cluster.pools.values())
     findings = [
         *inventory.check(cluster, source, teams),
         *pairing.check(cluster, source),
         *values.check(cluster, source, schemas),
-        *networks.check(cluster, source),
+        *fabric.check(cluster, source),
+        *(devices.check(cluster, source) if shaped else ()),
+        *(networks.check(cluster, source) if shaped else ()),
         *attached.check(cluster, source),
         *kubelet.check(cluster, source),
         *disks.check_pools(cluster, source),

@@ -44,9 +44,9 @@ SHAPE = Rule(
 )
 PCI = Rule(
     id="spec/pci",
-    title="A pool lists a PCI address for each NIC of its shape, or none.",
-    why="addresses are matched to NICs by their order, so a missing one moves all that follow",
-    fix="list one address for each NIC, in the shape's order",
+    title="A pool lists a PCI address or network device for each NIC of its shape, or none.",
+    why="they are matched to NICs by their order, so a missing one moves all that follow",
+    fix="list one for each NIC, in the shape's order",
     source=DOCS,
 )
 NUMA = Rule(
@@ -169,11 +169,12 @@ class Declared:
                 continue
             if isinstance(pool.shape, Shape):
                 yield from self.shape((*path, "shape"), pool.shape)
-            if pool.pci and len(pool.pci) != len(pool.node.nics):
-                message = (
-                    f"pci has {len(pool.pci)} addresses, but a node has {len(pool.node.nics)} NICs; list one for each"
-                )
-                yield PCI.at(self.source, (*path, "pci"), message)
+            for field, listed in (("pci", pool.pci), ("interfaces", pool.interfaces)):
+                if listed and len(listed) != len(pool.node.nics):
+                    message = (
+                        f"{field} lists {len(listed)}, but a node has {len(pool.node.nics)} NICs; list one for each"
+                    )
+                    yield PCI.at(self.source, (*path, field), message)
 
     def shape(self, path: Path, shape: Shape) -> Iterator[Finding]:
         """Yield devices of a spelled-out shape that hang on no NUMA node, on two, or do not exist."""
@@ -278,7 +279,7 @@ class Declared:
         """Yield a way of attaching pods that no operator of the cluster provides; those we install are named first."""
         able = (name for name, facts in releases().items() if fabric.attach in facts.attaches)
         wanted = sorted(able, key=lambda name: (name not in operators(), name))
-        if wanted and not any(name in self.cluster.operators for name in wanted):
+        if wanted and not fabric.resources and not any(name in self.cluster.operators for name in wanted):
             message = f"attach is {fabric.attach!r}, which needs an operator; add {' or '.join(wanted)}"
             yield FABRIC_ATTACH.at(self.source, ("fabric", "attach"), message)
 

@@ -18,6 +18,7 @@ from trainyard.preflight import (
     limits,
     names,
     patches,
+    rails,
     size,
     volumes,
 )
@@ -115,6 +116,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += limits.check(resolved)
     findings += containers.check(resolved)
     findings += disks.check(resolved)
+    findings += rails.check(resolved)
     findings += checkpoints.check(resolved)
     findings += attached.check_job(resolved)
     findings += ceiling.check(resolved)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.findings import Finding, Severity
+from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.launchers.base import VARIABLES
 from trainyard.parts import contract
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
 from trainyard.sizing.node import available, most_cpus_near, numa_nodes, one_numa_node, size, whole_cores
-from trainyard.sizing.roles import gpu_resource, wants_rdma
+from trainyard.sizing.roles import gpu_resource
 
 RESERVED_VOLUMES = frozenset({"shared-memory", "scratch", "files", "launch"})
 """Volumes of ours in a pod, beside those of claims."""
@@ -66,15 +66,6 @@ NAMES = Rule(
     source="kubernetes v1.35 pkg/apis/core/validation/validation.go",
     layer="run",
 )
-RAILS = Rule(
-    id="numa-gpu-vf-ratio",
-    title="A pod with RDMA has whole nodes.",
-    why="pods that share a node each get its first rails, which are far from the second one's GPUs",
-    fix="use all GPUs of a node",
-    source="docs/clusters.md; NVIDIA network-operator documentation, GPUDirect and NUMA",
-    layer="node",
-    severity=Severity.WARNING,
-)
 POLICY = Rule(
     id="numa-policy-fit",
     title="A pod fits the NUMA nodes on which the kubelet keeps it: those of its GPUs, or one.",
@@ -97,7 +88,6 @@ def check(run: Resolved) -> Iterator[Finding]:
     """Yield findings about what the run's pods ask for."""
     yield from check_parts(run)
     yield from check_memory(run)
-    yield from check_rails(run)
     yield from check_processes(run)
     yield from check_names(run)
 
@@ -161,18 +151,6 @@ def check_names(run: Resolved) -> Iterator[Finding]:
         for name in sorted(contract.reserved(run.run) & set(names)):
             message = f"{field} has {name}, by which Trainyard tells the program of its run; remove it"
             yield VARIABLES.at(source, (field, name), message)
-
-
-def check_rails(run: Resolved) -> Iterator[Finding]:
-    """Yield RDMA for a part of a node: every such pod has the first rails, and the second one's GPUs are far off."""
-    worker = run.specs[0]
-    gpus = available(worker.pool).gpus
-    if wants_rdma(run.run.job, worker) and 0 < worker.gpus < gpus:
-        message = (
-            f"fabric is 'rdma' with {worker.gpus} of {gpus} GPUs"
-            "; a second pod gets the other socket's NICs, use whole nodes"
-        )
-        yield RAILS.at(run.run.source, ("gpusPerNode",), message)
 
 
 def check_numa(run: Resolved, role: RoleSpec) -> Iterator[Finding]:

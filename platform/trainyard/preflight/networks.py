@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from trainyard.findings import Finding
 from trainyard.rules import Rule
-from trainyard.sizing.fabrics.plan import Network, link, nics, pools, subnets
-from trainyard.sizing.fabrics.rails import SECONDARY, every_rail, functions_per_node, has_verbs, rails
+from trainyard.sizing.fabrics.devices import functions_per_node
+from trainyard.sizing.fabrics.plan import Network, link, networks, nics, pools, subnets
+from trainyard.sizing.fabrics.rails import SECONDARY, every_rail, has_verbs, rails
 from trainyard.specs import Cluster, Fabric
 from trainyard.specs.sources import Source
 
@@ -74,13 +75,18 @@ def check_rails(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Fi
             yield RAILS.at(source, ("fabric", "rails"), message)
 
 
-def check_capacity(cluster: Cluster, ranges: dict[int, Network], source: Source) -> Iterator[Finding]:
-    """Yield the first rail whose subnet has fewer addresses than the nodes can carry interfaces at once."""
-    for rail, subnet in ranges.items():
-        carried = sum(pool.nodes * functions_per_node(cluster, pool, rail) for pool in pools(cluster).values())
+def check_capacity(cluster: Cluster, ranges: dict[str, Network], source: Source) -> Iterator[Finding]:
+    """Yield the first network whose subnet has fewer addresses than the nodes can carry interfaces at once."""
+    for name, subnet in ranges.items():
+        carried = sum(
+            pool.nodes * functions_per_node(cluster, pool, rail)
+            for pool_name, pool in pools(cluster).items()
+            for rail in networks(cluster)[name]
+            if rail in rails(cluster, pool_name)
+        )
         room = subnet.num_addresses - KEPT
         if room < carried:
-            message = f"rail {rail} has {room} addresses in {subnet}, but nodes carry {carried} interfaces; widen it"
+            message = f"{name} has {room} addresses in {subnet}, but nodes carry {carried} interfaces; widen it"
             yield CAPACITY.at(source, ("fabric", "addresses"), message)
             return
 

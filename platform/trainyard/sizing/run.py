@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from trainyard.sizing import amounts, disks
 from trainyard.sizing.base import Attached, Closeness, RoleSize, Sized, Sizing
@@ -68,8 +69,12 @@ def devices(job: Job, role: RoleSpec) -> dict[str, Sized[int]]:
 
 
 def attach(cluster: Cluster, role: RoleSpec, *, pods: int) -> Attached:
-    """Return what the role's pods have to be on the training fabric."""
-    return fabric_type(cluster).attached(Share(cluster, role.pool_name, role.gpus, pods))
+    """Return what the role's pods have to be on the training fabric, and over it the environment that it states."""
+    attached = fabric_type(cluster).attached(Share(cluster, role.pool_name, role.gpus, pods))
+    stated = cluster.fabric.env if cluster.fabric else {}
+    return replace(
+        attached, env={**attached.env, **{name: Sized(text, "env of the fabric") for name, text in stated.items()}}
+    )
 
 
 def grace(run: Run, *, pods: int) -> Sized[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from trainyard.sizing.fabrics.rails import SECONDARY, every_rail, on_fabric
+from trainyard.sizing.fabrics.rails import SECONDARY, every_rail, network, on_fabric, one_for_all
 from trainyard.specs import Cluster, Fabric, Pool
 from trainyard.specs.shapes import Nic
 
@@ -35,17 +35,29 @@ def teams(cluster: Cluster) -> tuple[str, ...]:
     return tuple(sorted({team for queue in queues for team in queue.teams}))
 
 
-def subnets(cluster: Cluster) -> dict[int, Network]:
-    """Split the fabric's addresses into one subnet of equal size for each rail; none without addresses.
+def networks(cluster: Cluster) -> dict[str, tuple[int, ...]]:
+    """Return the networks that pods are attached to, each with its rails."""
+    found: dict[str, tuple[int, ...]] = {}
+    for rail in every_rail(cluster):
+        name = network(cluster, rail)
+        found[name] = (*found.get(name, ()), rail)
+    return found
 
-    Raises ValueError where the range is none or too small.
+
+def subnets(cluster: Cluster) -> dict[str, Network]:
+    """Split the fabric's addresses into one subnet of equal size for each network; none without addresses.
+
+    Where one resource is for all rails, one subnet is too: nobody knows which NIC a pod gets. Raises ValueError where
+    the range is none or too small.
     """
     fabric, rails = cluster.fabric, every_rail(cluster)
     if fabric is None or fabric.addresses is None or not rails:
         return {}
     whole: Network = ipaddress.ip_network(fabric.addresses)
-    bits = max(rails).bit_length()
+    bits = 0 if one_for_all(cluster) else max(rails).bit_length()
     if whole.prefixlen + bits > whole.max_prefixlen - 2:
         raise ValueError(f"{fabric.addresses} has no room for {len(rails)} subnets")
+    if one_for_all(cluster):
+        return {network(cluster, rails[0]): whole}
     found: list[Network] = list(whole.subnets(prefixlen_diff=bits))
-    return {rail: found[rail] for rail in rails}
+    return {network(cluster, rail): found[rail] for rail in rails}

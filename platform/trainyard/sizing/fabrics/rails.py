@@ -1,4 +1,4 @@
-"""The training fabric: which pools and rails it has, and the names of its networks and devices.
+"""The rails of a fabric of NICs: which pools and pods are on which of them, and the names of their networks.
 
 The platform's charts and the pods take the names from here, so that they are the same.
 """
@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from trainyard.releases import release
-from trainyard.specs import Cluster, Pool
+from trainyard.specs import Cluster
 
 VERBS = frozenset({"roce", "infiniband"})
 """Fabrics whose NICs are handed to pods, in one of the ways of `attach`."""
@@ -17,52 +16,10 @@ VERBS = frozenset({"roce", "infiniband"})
 SECONDARY = frozenset({"sriov", "hostdev", "macvlan"})
 """Ways of attaching that put a second interface into the pod; `rdma-shared` gives the device alone."""
 
-SHARED = frozenset({"macvlan", "rdma-shared"})
-"""Ways of attaching in which pods share a NIC's RDMA device."""
-
-SHARED_PODS = 64
-"""Pods of one node that may share a NIC's RDMA device (`rdmaHcaMax` of the RDMA shared device plugin)."""
-
-UNKNOWN = "nvidia.com"
-"""Prefix where no operator of the cluster advertises NICs: what NVIDIA's own device plugins use."""
-
 
 def attach(cluster: Cluster) -> str:
     """Return how pods of the cluster get a NIC of its fabric, `none` where they get none."""
     return cluster.fabric.attach if cluster.fabric else "none"
-
-
-def network(rail: int) -> str:
-    """Return the name of a rail's NetworkAttachmentDefinition, in every team's namespace."""
-    return f"rail-{rail}"
-
-
-def pool_resource(rail: int) -> str:
-    """Return a rail's `resourceName` in a device policy, without prefix; dashes are refused there.
-
-    sriov-network-operator v1.6.0 pkg/webhook/validate.go: `[a-zA-Z0-9_]+`.
-    """
-    return f"rail_{rail}"
-
-
-def resource(cluster: Cluster, rail: int) -> str:
-    """Return the extended resource that pods request for one NIC of a rail."""
-    return f"{resource_prefix(cluster)}/{pool_resource(rail)}"
-
-
-def resource_prefix(cluster: Cluster) -> str:
-    """Return the prefix under which the operator that attaches pods advertises NICs.
-
-    The RDMA shared device plugin says rdma (v1.5.3).
-    """
-    way = attach(cluster)
-    if way in SHARED:
-        return "rdma"
-    for name, choice in cluster.operators.items():
-        known = release(name)
-        if known is not None and way in known.attaches:
-            return known.prefix(choice.values) or UNKNOWN
-    return UNKNOWN
 
 
 def has_verbs(cluster: Cluster) -> bool:
@@ -104,11 +61,12 @@ def rails_of(cluster: Cluster, pool_name: str, gpus: int) -> tuple[int, ...]:
     return every[: math.ceil(len(every) * Fraction(min(gpus, shape.gpus.count), shape.gpus.count))]
 
 
-def functions_per_node(cluster: Cluster, pool: Pool, rail: int) -> int:
-    """Return how many pods of one node can have a NIC of the rail at a time."""
-    way = attach(cluster)
-    if way in SHARED:
-        return SHARED_PODS
-    if way == "sriov":
-        return sum(nic.virtual_functions for nic in pool.node.nics if nic.rail == rail) or 1
-    return 1
+def one_for_all(cluster: Cluster) -> bool:
+    """Whether one resource names the NICs of all rails, so that nobody knows which of them a pod gets."""
+    fabric = cluster.fabric
+    return fabric is not None and len(fabric.resources) == 1 and len(every_rail(cluster)) > 1
+
+
+def network(cluster: Cluster, rail: int) -> str:
+    """Return the name of a rail's NetworkAttachmentDefinition, in every team's namespace; one network may serve all."""
+    return "rails" if one_for_all(cluster) else f"rail-{rail}"

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from trainyard.labels import NETWORKS
 from trainyard.sizing.base import Attached, Sized
-from trainyard.sizing.fabrics import rails
+from trainyard.sizing.fabrics import devices, rails
 from trainyard.sizing.fabrics.base import FabricType, Share
 from trainyard.specs import Cluster
 
@@ -15,7 +15,6 @@ from trainyard.specs import Cluster
 class Verbs(FabricType):
     """NCCL's own transport `IB`; a subclass says over which link."""
 
-    modes = ("none", "sriov", "hostdev", "macvlan", "rdma-shared")
     locks_memory = True
 
     def usable(self, cluster: Cluster) -> bool:
@@ -28,34 +27,36 @@ class Verbs(FabricType):
 
     def per_node(self, cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
         """Return the NICs, virtual functions or shares of each rail."""
-        pool = cluster.pools[pool_name]
-        return {
-            rails.resource(cluster, rail): Fraction(rails.functions_per_node(cluster, pool, rail))
-            for rail in rails.rails(cluster, pool_name)
-        }
+        return {name: Fraction(count) for name, count in devices.per_node(cluster, pool_name).items()}
 
     def attached(self, share: Share) -> Attached:
         """Return one NIC a rail, and its network where it comes as an interface."""
         cluster = share.cluster
         taken = rails.rails_of(cluster, share.pool_name, share.gpus)
-        networks = [rails.network(rail) for rail in taken] if rails.attach(cluster) in rails.SECONDARY else []
+        networks = [rails.network(cluster, rail) for rail in taken] if rails.attach(cluster) in rails.SECONDARY else []
         return Attached(
-            devices={rails.resource(cluster, rail): one_nic(rail) for rail in taken},
+            devices={name: sized(count) for name, count in devices.requests(cluster, taken).items()},
             annotations={NETWORKS: ",".join(networks)} if networks else {},
-            env=environment(cluster, share.pool_name) if taken else {},
+            env=self.environment(cluster, share.pool_name) if taken else {},
         )
 
+    def environment(self, cluster: Cluster, pool_name: str) -> dict[str, Sized[str]]:
+        """Return what NCCL and RCCL must be told of the fabric.
 
-def environment(cluster: Cluster, pool_name: str) -> dict[str, Sized[str]]:
-    """Return what NCCL and RCCL must be told of the fabric.
-
-    Names and values as in the NCCL 2.30 user guide, which RCCL follows. GID index, HCA list and algorithms stay unset
-    where NCCL finds them better itself: GIDs are dynamic since 2.21, names of virtual functions differ from pod to pod.
-    """
-    found = {"NCCL_NET": Sized("IB", "fabric: rdma; NCCL fails instead of falling back to TCP")}
-    if rails.attach(cluster) in rails.SHARED:
-        found["NCCL_IB_HCA"] = adapters(cluster, pool_name)
-    return found
+        Names and values as in the NCCL 2.30 user guide, which RCCL follows. HCA list and algorithms stay unset where
+        NCCL finds them better itself: names of virtual functions differ from pod to pod. RCCL used DMA-BUF only where
+        told to, until ROCm/rocm-systems#3607 (2026-02), and without it and peer memory stages all through the host.
+        """
+        found = {"NCCL_NET": Sized("IB", "fabric: rdma; NCCL fails instead of falling back to TCP")}
+        if rails.attach(cluster) in devices.SHARED:
+            found["NCCL_IB_HCA"] = adapters(cluster, pool_name)
+        level = cluster.fabric.service_level if cluster.fabric else None
+        if level is not None:
+            found["NCCL_IB_SL"] = Sized(str(level), "serviceLevel of the fabric")
+        gpus = cluster.pools[pool_name].node.gpus
+        if gpus is not None and gpus.vendor == "amd":
+            found["NCCL_DMABUF_ENABLE"] = Sized("1", "GPUs of AMD; NICs reach their memory by DMA-BUF")
+        return found
 
 
 def adapters(cluster: Cluster, pool_name: str) -> Sized[str]:
@@ -65,6 +66,6 @@ def adapters(cluster: Cluster, pool_name: str) -> Sized[str]:
     return Sized(f"={names}", f"the training NICs of pool {pool_name!r}; shared mode shows all of the node's")
 
 
-def one_nic(rail: int) -> Sized[int]:
-    """Return one virtual function or NIC of a rail, and why."""
-    return Sized(1, f"fabric: rdma; one NIC of rail {rail}")
+def sized(count: int) -> Sized[int]:
+    """Return a number of NICs, virtual functions or shares, and why."""
+    return Sized(count, "fabric: rdma; one NIC of a rail" if count == 1 else f"fabric: rdma; one NIC of {count} rails")

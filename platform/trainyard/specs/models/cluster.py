@@ -134,18 +134,29 @@ class Pool(Spec):
     """Local disks for `scratch: {medium: nvme}`; default: none that are known."""
     pci: tuple[PciAddress, ...] = ()
     """PCI addresses of the shape's NICs on these nodes, in its order; default: those that the shape knows."""
+    interfaces: tuple[Text, ...] = ()
+    """Network devices of the shape's NICs on these nodes, in its order, such as `ens1f0np0`."""
 
     @cached_property
     def node(self) -> Shape:
-        """The shape of one node."""
+        """The shape of one node, its NICs as the pool says them."""
         shape = self.shape if isinstance(self.shape, Shape) else preset(self.shape)
         known: dict[str, Any] = {}
         if self.kubelet_disk is not None:
             known["ephemeral_storage"] = self.kubelet_disk
-        if len(self.pci) == len(shape.nics):
-            nics = zip(shape.nics, self.pci, strict=True)
-            known["nics"] = tuple(nic.model_copy(update={"pci": pci}) for nic, pci in nics)
+        known |= self.named(shape)
         return shape.model_copy(update=known) if known else shape
+
+    def named(self, shape: Shape) -> dict[str, Any]:
+        """Return the shape's NICs with the addresses and names that the pool says, where it says one for each."""
+        said = {field: values for field, values in (("pci", self.pci), ("interface", self.interfaces)) if values}
+        if not said or any(len(values) != len(shape.nics) for values in said.values()):
+            return {}
+        nics = (
+            nic.model_copy(update={field: values[index] for field, values in said.items()})
+            for index, nic in enumerate(shape.nics)
+        )
+        return {"nics": tuple(nics)}
 
     @property
     def kubelet_disk(self) -> str | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictInt
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
-from trainyard.specs.models.base import Cidr, Count, Image, Name, Spec, Text, wrong
+from trainyard.specs.models.base import Cidr, Count, Form, Image, Name, Spec, Text, VariableName, VariableValue, wrong
 
 Attach = Literal["sriov", "hostdev", "macvlan", "rdma-shared"]
 """How pods get a NIC of an RDMA fabric."""
@@ -20,6 +20,17 @@ def no_capability(value: Any) -> Any:
     if value == "capability":
         raise wrong("gone", "is 'capability', which only root keeps; write node, nri, or provided by the image")
     return value
+
+
+ResourceName = Annotated[
+    StrictStr,
+    Form(
+        r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?",
+        "a resource such as nvidia.com/rail_0",
+        253,
+    ),
+]
+Byte = Annotated[StrictInt, Field(ge=0, le=255)]
 
 
 class Fabric(Spec):
@@ -43,3 +54,22 @@ class Fabric(Spec):
     """Pools on the fabric; default: those whose shape has NICs for it."""
     interface: Text | None = None
     """Interface for bootstrap traffic in the pod; default eth0."""
+    env: dict[VariableName, VariableValue] = {}
+    """Environment of every pod on the fabric, over what follows from its type."""
+
+    resources: tuple[ResourceName, ...] = ()
+    """Devices that pods ask for, one for each rail or one for all; default: as our operators advertise them."""
+    virtual_functions: Count | None = None
+    """Functions made of each NIC; default: one where one resource names all NICs, else as many as the shape says."""
+    exclude_topology: StrictBool | None = None
+    """Whether devices keep their NUMA node from the kubelet; default: ours do where it would refuse pods, or freeze."""
+    traffic_class: Byte | None = None
+    """RoCE: the class that switches keep lossless, as NCCL_IB_TC has it: DSCP × 4 and two ECN bits, 106 for DSCP 26."""
+    fifo_traffic_class: Byte | None = None
+    """RoCE: the class of NCCL's control messages, where it is another."""
+    service_level: Annotated[StrictInt, Field(ge=0, le=15)] | None = None
+    """Service level of training traffic, as NCCL_IB_SL has it."""
+    gid_index: Byte | None = None
+    """RoCE: index of the GID that pods use; NCCL from 2.21 on finds it itself."""
+    subnet_manager: Text | None = None
+    """InfiniBand: what manages the subnet, and who runs it."""

@@ -35,9 +35,11 @@ class Nic(Spec):
     """One network interface of the training fabric."""
 
     name: Text
-    """RDMA device or interface on the node, such as `mlx5_0`."""
+    """RDMA device on the node, such as `mlx5_0`."""
     pci: PciAddress | None = None
     """PCI address, the same on every node of the shape; a network device's name depends on the mode of its port."""
+    interface: Text | None = None
+    """Network device, such as `ens1f0np0`."""
     rail: Amount
     speed: Size
     """Bits per second."""
@@ -87,6 +89,10 @@ class Shape(Spec):
     max_pods: Count = 110
     sources: dict[str, Text] = {}
     """Where each fact of a preset comes from: field -> document."""
+
+    def assumes(self, field: str) -> bool:
+        """Whether nobody has measured or documented a fact, or a part of it, as its source says."""
+        return "assumed" in self.sources.get(field, "")
 
 
 @cache

@@ -1,0 +1,82 @@
+"""What the file of a cluster must state of its training fabric, because it follows from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.findings import Finding, Severity
+from trainyard.rules import Rule
+from trainyard.sizing.fabrics import fabric_type
+from trainyard.sizing.fabrics.rails import has_verbs
+from trainyard.specs import Cluster, Fabric
+from trainyard.specs.sources import Source
+
+CNI = Rule(
+    id="rdma-cni-kind",
+    title="Pods are attached in a way that fits the type of fabric.",
+    why="the pod would get an interface of another network, or none, and NCCL finds no device",
+    fix="choose one of the ways that the type of fabric has",
+    source="NVIDIA network-operator documentation v26.4 deployment-guide-kubernetes.rst",
+)
+NETDEV = Rule(
+    id="rdma-roce-netdev",
+    title="Pods on RoCE get the interface of a NIC beside its RDMA device.",
+    why="RoCE finds its peers by addresses of the pod's network: 'Failed to modify QP to RTR'",
+    fix="write attach: macvlan, sriov or hostdev",
+    source="akash-network/provider issue 424; Azure/aks-rdma-infiniband docs",
+)
+TRAFFIC_CLASS = Rule(
+    id="nccl-tc",
+    title="RoCE states the traffic class that its switches keep lossless.",
+    why="NCCL sends in class 0 otherwise, which switches drop from, and throughput collapses when many send to one",
+    fix="write trafficClass: DSCP times four and two ECN bits, 106 for DSCP 26; 0 where nothing is lossless",
+    source="NCCL 2.30 user guide, NCCL_IB_TC; NVIDIA network-operator documentation v26.4 nic-conf-operator",
+    severity=Severity.WARNING,
+)
+INFINIBAND = Rule(
+    id="rdma-ib-prereq",
+    title="InfiniBand states what manages its subnet.",
+    why="without a subnet manager ports stay down, and with other drivers' partitions functions get no full membership",
+    fix="write subnetManager: what it is, its release, and who runs it",
+    source="NVIDIA network-operator documentation v26.4 deployment-guide-kubernetes.rst",
+)
+
+
+def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield what the fabric leaves unsaid, and what it says that its type has no use for; ids are the catalogue's."""
+    fabric = cluster.fabric
+    if fabric is None:
+        return
+    yield from check_attach(cluster, fabric, source)
+    if not has_verbs(cluster):
+        return
+    if fabric.type == "roce" and fabric.traffic_class is None:
+        message = "roce states no trafficClass, so NCCL sends in class 0; state the lossless one, or 0"
+        yield TRAFFIC_CLASS.at(source, ("fabric", "type"), message)
+    if fabric.type == "infiniband":
+        yield from check_infiniband(fabric, source)
+
+
+def check_attach(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Finding]:
+    """Yield a way of attaching that the type of fabric does not have."""
+    modes = fabric_type(cluster).modes
+    if fabric.attach in modes:
+        return
+    if fabric.type == "roce" and fabric.attach == "rdma-shared":
+        message = "attach 'rdma-shared' gives pods no interface, which roce needs; write macvlan"
+        yield NETDEV.at(source, ("fabric", "attach"), message)
+        return
+    message = f"attach is {fabric.attach!r}, but a fabric of type {fabric.type!r} has: {', '.join(sorted(modes))}"
+    yield CNI.at(source, ("fabric", "attach"), message)
+
+
+def check_infiniband(fabric: Fabric, source: Source) -> Iterator[Finding]:
+    """Yield a subnet that nobody is said to manage, and classes of Ethernet."""
+    if fabric.subnet_manager is None:
+        message = "infiniband needs a subnet manager; write in subnetManager what it is, and who runs it"
+        yield INFINIBAND.at(source, ("fabric", "type"), message)
+    for field in ("traffic_class", "fifo_traffic_class", "gid_index"):
+        if getattr(fabric, field) is not None:
+            alias = str(Fabric.model_fields[field].alias)
+            message = f"{alias} means nothing to infiniband; remove it, lanes are chosen by serviceLevel"
+            yield TRAFFIC_CLASS.at(source, ("fabric", alias), message)

@@ -1,0 +1,160 @@
+"""NICs as devices: whose names pods ask for, how policies find them, and what they tell the kubelet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everything import EVERYTHING, OPERATORS, everything, source
+from trainyard.preflight.devices import check
+
+FABRIC: dict[str, Any] = EVERYTHING["fabric"]
+POOLS: dict[str, Any] = EVERYTHING["pools"]
+FOREIGN = {**OPERATORS, "sriov-network-operator": {"version": "1.6.0", "managed": False}}
+EIGHT = [f"example.com/nic_{rail}" for rail in range(8)]
+
+
+def site(*, shape: str = "dgx-h100", policy: str = "restricted", **pool: Any) -> dict[str, Any]:
+    """Return the pools, where the one on the fabric has another shape, policy or NICs."""
+    kubelet = {**POOLS["h100"]["kubelet"], "topologyManagerPolicy": policy}
+    return {**POOLS, "h100": {**POOLS["h100"], "shape": shape, "kubelet": kubelet, **pool}}
+
+
+WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
+    "devices of somebody else without names": (
+        {"operators": FOREIGN, "fabric": {**FABRIC, "excludeTopology": True}},
+        [
+            (
+                "error rdma-resource-foreign fabric.attach",
+                "attach is 'sriov', and somebody else advertises the NICs; name their resources",
+            )
+        ],
+    ),
+    "fewer names than rails": (
+        {"operators": FOREIGN, "fabric": {**FABRIC, "excludeTopology": True, "resources": EIGHT[:3]}},
+        [
+            (
+                "error rdma-resource-foreign fabric.resources",
+                "resources names 3 resources for 8 rails; name one for all, or one a rail",
+            )
+        ],
+    ),
+    "a name under another prefix": (
+        {"fabric": {**FABRIC, "resources": ["nvidia.com/nics"]}},
+        [
+            (
+                "error rdma-resource-prefix fabric.resources[0]",
+                (
+                    "resource 'nvidia.com/nics' is not one that sriov-network-operator advertises"
+                    "; write openshift.io/ and letters or '_'"
+                ),
+            )
+        ],
+    ),
+    "a name with a dash": (
+        {"fabric": {**FABRIC, "resources": ["openshift.io/rdma-vf"]}},
+        [
+            (
+                "error rdma-resource-prefix fabric.resources[0]",
+                (
+                    "resource 'openshift.io/rdma-vf' is not one that sriov-network-operator advertises"
+                    "; write openshift.io/ and letters or '_'"
+                ),
+            )
+        ],
+    ),
+    "NICs that nothing selects": (
+        {"pools": site(shape="hgx-h100")},
+        [
+            (
+                "error rdma-pfnames-netdev pools.h100",
+                "pool 'h100' needs pci or interfaces for attach 'sriov'; list one for each NIC of a node",
+            )
+        ],
+    ),
+    "addresses that nobody has seen": (
+        {"pools": site(shape="dgx-a100")},
+        [
+            (
+                "warning rdma-pfnames-netdev pools.h100.shape",
+                "PCI addresses of shape 'dgx-a100' are assumed; list those of your nodes in pci",
+            )
+        ],
+    ),
+    "a network on a NIC without a name": (
+        {"fabric": {**FABRIC, "attach": "macvlan", "resources": ["rdma/shared"]}, "operators": FOREIGN},
+        [
+            (
+                "error rdma-pfnames-netdev pools.h100",
+                "pool 'h100' needs interfaces for attach 'macvlan'; list one for each NIC of a node",
+            )
+        ],
+    ),
+    "devices of somebody else that the kubelet aligns": (
+        {"operators": FOREIGN, "fabric": {**FABRIC, "resources": EIGHT}},
+        [
+            (
+                "error numa-vf-excluded fabric.attach",
+                "kubelets of pool 'h100' are 'restricted', and refuse pods for each rail's place; exclude topology",
+            )
+        ],
+    ),
+    "devices that are told to be aligned": (
+        {"fabric": {**FABRIC, "excludeTopology": False}},
+        [
+            (
+                "error numa-vf-excluded fabric.excludeTopology",
+                "kubelets of pool 'h100' are 'restricted', and refuse pods for each rail's place; exclude topology",
+            )
+        ],
+    ),
+    "eight rails on eight NUMA nodes": (
+        {
+            "fabric": {**FABRIC, "excludeTopology": False},
+            "pools": site(shape="dgx-a100", policy="best-effort", pci=[f"0000:{rail:02x}:00.0" for rail in range(8)]),
+        },
+        [
+            (
+                "error numa-hint-explosion fabric.excludeTopology",
+                "devices of 8 rails on pool 'h100' freeze the kubelet; exclude topology",
+            )
+        ],
+    ),
+}
+
+RIGHT: dict[str, dict[str, Any]] = {
+    "our own, by addresses that are known": {},
+    "our own, by network devices": {"pools": site(shape="hgx-h100", interfaces=[f"ens{n}np0" for n in range(8)])},
+    "our own, by addresses of the nodes": {
+        "pools": site(shape="hgx-h100", pci=[f"0000:{n:02x}:00.0" for n in range(8)])
+    },
+    "somebody else's, named and not aligned": {
+        "operators": FOREIGN,
+        "fabric": {**FABRIC, "resources": EIGHT, "excludeTopology": True},
+    },
+    "somebody else's under one name": {
+        "operators": FOREIGN,
+        "fabric": {**FABRIC, "resources": ["nvidia.com/rdma-vf"]},
+    },
+    "aligned by a kubelet that refuses nothing": {
+        "fabric": {**FABRIC, "excludeTopology": False},
+        "pools": site(policy="best-effort"),
+    },
+    "one name for all, aligned": {"fabric": {**FABRIC, "resources": ["openshift.io/rdma"]}},
+    "a fabric that pods are not attached to": {"fabric": {"type": "roce"}, "pools": site(shape="hgx-h100")},
+}
+
+
+@pytest.mark.parametrize(("changes", "expected"), WRONG.values(), ids=WRONG)
+def test_devices_that_pods_would_never_get_are_reported(changes, expected):
+    """Each at the field to change, in a short sentence."""
+    found = list(check(everything(**changes), source(**changes)))
+    assert [(f"{each.severity} {each.rule} {each.path}", each.message) for each in found] == expected
+    assert all(each.location.line and len(each.message.split()) <= 20 for each in found)
+
+
+@pytest.mark.parametrize("changes", RIGHT.values(), ids=RIGHT)
+def test_devices_that_pods_get_are_fine(changes):
+    """Near cases of the above."""
+    assert list(check(everything(**changes), source(**changes))) == []

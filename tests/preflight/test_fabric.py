@@ -1,0 +1,83 @@
+"""What a cluster must state of its fabric is asked for, at the field, in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everything import EVERYTHING, everything, source
+from trainyard.findings import Severity
+from trainyard.preflight.fabric import check
+
+FABRIC: dict[str, Any] = EVERYTHING["fabric"]
+INFINIBAND = {**FABRIC, "type": "infiniband", "trafficClass": None, "subnetManager": "OpenSM of the switches"}
+
+WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
+    "RoCE in a class that may be dropped": (
+        {**FABRIC, "trafficClass": None},
+        "warning nccl-tc fabric.type",
+        "roce states no trafficClass, so NCCL sends in class 0; state the lossless one, or 0",
+    ),
+    "RoCE without an interface": (
+        {**FABRIC, "attach": "rdma-shared"},
+        "error rdma-roce-netdev fabric.attach",
+        "attach 'rdma-shared' gives pods no interface, which roce needs; write macvlan",
+    ),
+    "InfiniBand over macvlan": (
+        {**INFINIBAND, "attach": "macvlan"},
+        "error rdma-cni-kind fabric.attach",
+        "attach is 'macvlan', but a fabric of type 'infiniband' has: hostdev, none, rdma-shared, sriov",
+    ),
+    "devices attached to a fabric of a cloud": (
+        {"type": "efa", "attach": "sriov"},
+        "error rdma-cni-kind fabric.attach",
+        "attach is 'sriov', but a fabric of type 'efa' has: none",
+    ),
+    "a subnet that nobody manages": (
+        {**INFINIBAND, "subnetManager": None},
+        "error rdma-ib-prereq fabric.type",
+        "infiniband needs a subnet manager; write in subnetManager what it is, and who runs it",
+    ),
+    "classes of Ethernet on InfiniBand": (
+        {**INFINIBAND, "trafficClass": 106},
+        "warning nccl-tc fabric.trafficClass",
+        "trafficClass means nothing to infiniband; remove it, lanes are chosen by serviceLevel",
+    ),
+}
+
+RIGHT: dict[str, dict[str, Any] | None] = {
+    "no fabric": None,
+    "RoCE with its class": FABRIC,
+    "RoCE where no class is lossless": {**FABRIC, "trafficClass": 0},
+    "InfiniBand with its manager and a lane": {**INFINIBAND, "serviceLevel": 3},
+    "shared adapters on InfiniBand": {**INFINIBAND, "attach": "rdma-shared"},
+    "RoCE that pods are not attached to": {"type": "roce"},
+    "a fabric of a cloud": {"type": "efa"},
+}
+
+
+def said(fabric: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return a fabric without the fields that are None."""
+    return None if fabric is None else {name: value for name, value in fabric.items() if value is not None}
+
+
+@pytest.mark.parametrize(("fabric", "where", "message"), WRONG.values(), ids=WRONG)
+def test_what_a_fabric_leaves_unsaid_is_asked_for(fabric, where, message):
+    """One finding each, at a line of the cluster's file."""
+    found = list(check(everything(fabric=said(fabric)), source(fabric=said(fabric))))
+    assert [(f"{each.severity} {each.rule} {each.path}", each.message) for each in found] == [(where, message)]
+    assert len(message.split()) <= 20
+    assert found[0].location.line is not None
+
+
+@pytest.mark.parametrize("fabric", RIGHT.values(), ids=RIGHT)
+def test_a_fabric_that_says_all_is_fine(fabric):
+    """Near cases of the above."""
+    assert list(check(everything(fabric=said(fabric)), source())) == []
+
+
+def test_only_what_cannot_work_is_an_error():
+    """A missing traffic class costs bandwidth; everything else keeps jobs from starting."""
+    rules = {where.split()[1]: where.split()[0] for _, where, _ in WRONG.values()}
+    assert {rule for rule, severity in rules.items() if severity == Severity.WARNING} == {"nccl-tc"}

@@ -1,0 +1,80 @@
+"""Jobs whose NICs are far from their GPUs, that the kubelet refuses for them, or that leave their fabric unused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from make import make_resolved
+from trainyard.preflight.rails import check
+from two_sockets import GPU_NODE, PINNED, ROCE, cluster
+
+ONE = {**ROCE, "resources": ["openshift.io/rdma"]}
+KEPT = {**ROCE, "excludeTopology": False}
+
+WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
+    "half a node where a rail is a resource": (
+        {"fabric": ROCE},
+        {"fabric": "rdma", "gpus_per_node": 4},
+        "warning numa-gpu-vf-ratio gpusPerNode",
+        "fabric is 'rdma' with 4 of 8 GPUs; a second pod's NICs are far from its GPUs, use whole nodes",
+    ),
+    "half a node where the kubelet sees the rails' places": (
+        {"fabric": KEPT, "kubelet": PINNED},
+        {"fabric": "rdma", "gpus_per_node": 4},
+        "error numa-gpu-vf-ratio gpusPerNode",
+        "fabric is 'rdma' with 4 of 8 GPUs; a second pod of a node is refused, use whole nodes",
+    ),
+    "a whole node whose NICs one socket could give": (
+        {"fabric": {**ONE, "virtualFunctions": 8, "excludeTopology": False}, "kubelet": PINNED},
+        {"fabric": "rdma"},
+        "error numa-rail-hints gpusPerNode",
+        "8 GPUs take several NUMA nodes, but one could give all 4 NICs; the kubelet refuses",
+    ),
+    "a gang that is silent about its fabric": (
+        {"fabric": ROCE},
+        {},
+        "warning rdma-fabric-unused pool",
+        "pool 'gpu' is on the fabric (roce), but the job trains over TCP; say fabric",
+    ),
+    "a gang beside a fabric that pods cannot have": (
+        {"fabric": {"type": "roce", "pools": ["gpu"]}},
+        {},
+        "warning rdma-fabric-unused pool",
+        "pods of pool 'gpu' are not attached to its roce; say fabric: tcp",
+    ),
+}
+
+RIGHT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "whole nodes": ({"fabric": ROCE, "kubelet": PINNED}, {"fabric": "rdma"}),
+    "half a node of NICs that are aligned": (
+        {"fabric": ONE, "kubelet": PINNED},
+        {"fabric": "rdma", "gpus_per_node": 4},
+    ),
+    "a whole node of one function a NIC": ({"fabric": ONE, "kubelet": PINNED}, {"fabric": "rdma"}),
+    "a gang that says TCP itself": ({"fabric": ROCE}, {"fabric": "tcp"}),
+    "one node": ({"fabric": ROCE}, {"nodes": 1}),
+    "CPUs alone": ({"fabric": ROCE}, {"pool": "cpu", "gpus_per_node": 0}),
+    "a pool off the fabric": ({"fabric": {**ROCE, "pools": ["cpu"]}}, {}),
+    "a cluster without a fabric": ({}, {}),
+}
+
+
+@pytest.mark.parametrize(("site", "job", "where", "message"), WRONG.values(), ids=WRONG)
+def test_rails_that_do_not_fit_a_job_are_reported(site, job, where, message):
+    """Each at the job's field, in a short sentence."""
+    found = list(check(make_resolved(cluster=cluster(**site), **job)))
+    assert [(f"{each.severity} {each.rule} {each.path}", each.message) for each in found] == [(where, message)]
+    assert len(message.split()) <= 20
+
+
+@pytest.mark.parametrize(("site", "job"), RIGHT.values(), ids=RIGHT)
+def test_rails_that_fit_a_job_are_fine(site, job):
+    """Near cases of the above."""
+    assert list(check(make_resolved(cluster=cluster(**site), **job))) == []
+
+
+def test_the_nodes_of_these_tests_have_two_sockets():
+    """With four NICs in all, two beside each four GPUs."""
+    assert [len(numa["gpus"]) for numa in GPU_NODE["numa"]] == [4, 4]
