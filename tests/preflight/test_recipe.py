@@ -17,7 +17,7 @@ from conftest import ROOT
 from make import CLUSTER, JOB, write_repository
 
 CODE, CALL = recipes.code("A rule")
-FILE = "preflight/limits.py"
+FILE = "preflight/rails.py"
 
 
 @pytest.fixture(scope="module")
