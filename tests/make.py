@@ -43,9 +43,10 @@ CLUSTER: dict[str, Any] = {
     "topology": [{"rack": "example.com/rack"}],
     "pools": {"gpu": {"shape": "dgx-h100", "nodes": 4, "racks": 2}, "cpu": {"shape": CPU_NODE, "nodes": 4}},
     "storage": {
-        "shared": {"provisioner": "nfs.csi.k8s.io", "access": "ReadWriteMany"},
+        "shared": {"provisioner": "nfs.csi.k8s.io", "parameters": {"server": "nfs.example.com", "share": "/export"}},
         "local": {"provisioner": "rancher.io/local-path", "access": "ReadWriteOnce", "existing": True},
     },
+    "drivers": {"nfs.csi.k8s.io": "by the test"},
     "operators": {"kueue": {"version": "0.19.2"}, "jobset": {"version": "0.12.0"}},
     "priorities": {"low": 0, "normal": 100, "high": 1000},
     "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}, "cpu": {"nodes": 4}}}},

@@ -1,4 +1,4 @@
-"""Writes what is generated from the code: the report's JSON Schema, docs/rules.md and docs/cli.md.
+"""Writes what is generated from the code: the report's JSON Schema and the pages on rules, commands and storage.
 
 `--check` fails where one is stale.
 """
@@ -21,6 +21,7 @@ from trainyard.catalogue import Entry  # noqa: E402
 from trainyard.cli import build, commands  # noqa: E402
 from trainyard.findings import Layer  # noqa: E402
 from trainyard.report.json_ import schema  # noqa: E402
+from trainyard.specs.drivers import Driver, drivers  # noqa: E402
 
 LAYERS: Mapping[Layer, str] = {
     "spec": "Specs: jobs, teams, clusters and the repository",
@@ -115,6 +116,55 @@ def leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield from leaves(f"{name} {key}", inner[key])
 
 
+COLUMNS = (
+    "provisioner",
+    "storage",
+    "access",
+    "a class must say",
+    "secret",
+    "pods write by",
+    "claims grow",
+    "full is full",
+    "nodes need",
+    "source",
+)
+"""Of the table of storage drivers."""
+
+
+def storage() -> Iterator[str]:
+    """Yield the lines of the page on storage drivers."""
+    yield "# Storage drivers"
+    yield ""
+    yield "Written by `make docs` from `platform/trainyard/specs/drivers`; [clusters.md](clusters.md#storage) says how"
+    yield "a class is declared. A driver that is not here needs only be said to be installed: its class is not checked."
+    yield "*Pods write* by whom: the kubelet (`fsGroup`), the driver, or nobody but the server."
+    yield ""
+    yield from (f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|")
+    for name, each in drivers().items():
+        secret = "yes" if each.secrets else ""
+        made = (
+            "; ".join(asked(each)) if each.dynamic else "nothing: it makes no volumes, which somebody makes beforehand"
+        )
+        words = [f"`{name}`", each.title, " ".join(each.access), made, secret, each.ownership, yes(each.grows)]
+        yield f"| {' | '.join(map(cell, [*words, yes(each.enforces), each.nodes or '', each.source]))} |"
+
+
+def asked(each: Driver) -> Iterator[str]:
+    """Yield what a class of a driver must say, in words."""
+    unless = f" (unless `{each.instead}` is there)" if each.instead else ""
+    if each.required:
+        yield ", ".join(f"`{name}`" for name in each.required) + unless
+    yield from (" or ".join(f"`{name}`" for name in group) for group in each.any_of)
+    yield from (f"one of {', '.join(f'`{name}`' for name in group)}" for group in each.one_of)
+    for when in each.when:
+        yield f"`{'`, `'.join(when.required)}` with `{when.parameter}` {' or '.join(when.values)}"
+
+
+def yes(value: bool) -> str:
+    """Return a truth as a table has it."""
+    return "yes" if value else "no"
+
+
 def pages() -> dict[Path, str]:
     """Return what every generated file should hold."""
     missing = set(get_args(Layer)) - set(LAYERS)
@@ -124,6 +174,7 @@ def pages() -> dict[Path, str]:
         ROOT / "schemas" / "trainyard" / "report.json": json.dumps(schema(), indent=1) + "\n",
         ROOT / "docs" / "rules.md": "\n".join(rules()).rstrip() + "\n",
         ROOT / "docs" / "cli.md": "\n".join(cli()) + "\n",
+        ROOT / "docs" / "storage.md": "\n".join(storage()) + "\n",
     }
 
 

@@ -39,7 +39,7 @@ def test_each_cluster_is_judged_by_its_releases(root: Path) -> None:
     """Without options the cluster's file says what runs there."""
     done = call(root, "validate", "generated/test/platform/flavor.yaml", "generated/old", "elsewhere")
     assert "judged for Kubernetes 1.34, with argo-cd 3.5.1, jobset 0.12.0, kueue 0.18.6" in done.stdout
-    assert "platform/clusters/old.yaml:40:14: warning: kueue 0.18.5 is not" in done.stdout
+    assert "platform/clusters/old.yaml:44:14: warning: kueue 0.18.5 is not" in done.stdout
     assert "warning: kueue 0.18.5 is not known here" in done.stdout
     assert f"judged for Kubernetes {CLUSTER['kubernetes']}, with" in done.stdout
     assert "the newest known release of each" in done.stdout

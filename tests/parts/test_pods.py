@@ -272,3 +272,27 @@ def test_a_slash_at_the_end_makes_no_second_folder():
     found = spec(files=files, contents={"a.yaml": "1", "b.yaml": "2"})
     mounts = [mount["mountPath"] for mount in found["containers"][0]["volumeMounts"]]
     assert mounts == ["/dev/shm", "/etc/llm"]
+
+
+NFS = {"provisioner": "nfs.csi.k8s.io", "parameters": {"server": "a", "share": "/b"}}
+OWNERS: dict[str, tuple[dict[str, Any], bool]] = {
+    "volumes that the kubelet opens": (NFS, True),
+    "an export that takes root for nobody": ({**NFS, "ownership": "server"}, False),
+    "a driver with which the group changes nothing": ({"provisioner": "fsx.csi.aws.com", "ownership": "server"}, True),
+    "a driver that is not known, on a server that keeps ownership": (
+        {"provisioner": "csi.example.com", "ownership": "server"},
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("storage", "grouped"), OWNERS.values(), ids=OWNERS)
+def test_the_kubelet_walks_through_no_volume_in_vain(storage, grouped):
+    """The walk of a squashed export changes nothing, and fails at the first folder that is closed to nobody."""
+    cluster = make_cluster(storage={"shared": storage})
+    context = spec(
+        cluster=cluster, checkpoint={"volume": "checkpoints", "mountPath": "/ckpt", "everyMinutes": 30, "size": "1Gi"}
+    )["securityContext"]
+    assert ("fsGroup" in context) is grouped
+    assert context.get("fsGroupChangePolicy") == ("OnRootMismatch" if grouped else None)
+    assert "fsGroup" in spec(cluster=cluster)["securityContext"]

@@ -10,7 +10,8 @@ from trainyard.labels import NAMESPACE, OURS, POOL, SYNC_WAVE, TEAM
 from trainyard.parts.objects import Resource
 from trainyard.sizing.quota import amounts, covered
 from trainyard.specs import Cluster, Pool, Queue, Quota, Repository
-from trainyard.specs.models.cluster import Cohort
+from trainyard.specs.drivers import secret_parameters
+from trainyard.specs.models.cluster import Cohort, Storage
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 
@@ -149,14 +150,27 @@ def storage(cluster: Cluster) -> Iterator[Resource]:
     for name, choice in cluster.storage.items():
         if choice.existing:
             continue
+        reclaim = choice.reclaim or ("Delete" if name in scratch else "Retain")
         fields = {
             "provisioner": choice.provisioner,
-            "parameters": dict(choice.parameters) or None,
-            "reclaimPolicy": "Delete" if name in scratch else "Retain",
+            "parameters": parameters(choice, kept=reclaim == "Retain") or None,
+            "mountOptions": list(choice.mount_options) or None,
+            "reclaimPolicy": reclaim,
             "volumeBindingMode": choice.binding,
-            "allowVolumeExpansion": True,
+            "allowVolumeExpansion": choice.driver.grows if choice.driver else True,
         }
         yield Resource("storage.k8s.io/v1", "StorageClass", name, ("storage", name), fields=fields)
+
+
+def parameters(choice: Storage, *, kept: bool) -> dict[str, str]:
+    """Return a class's parameters: what keeps data with their volume, the driver's Secret, and what the class says."""
+    if choice.driver is None:
+        return dict(choice.parameters)
+    data = choice.driver.retain if kept else {}
+    named = (choice.secret.name, choice.secret.namespace) if choice.secret else ()
+    pairs = [zip(secret_parameters(stage), named, strict=True) for stage in choice.driver.secrets if named]
+    secrets = {key: value for pair in pairs for key, value in pair}
+    return dict(sorted({**data, **secrets, **choice.parameters}.items()))
 
 
 def policies(repository: Repository, documents: Sequence[Mapping[str, Any]]) -> Iterator[Resource]:

@@ -67,7 +67,7 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
         "nodeSelector": {POOL: size.pool},
         "terminationGracePeriodSeconds": sizing.grace.value,
         "imagePullSecrets": [{"name": name} for name in job.image_pull_secrets],
-        "securityContext": security.pod(),
+        "securityContext": security.pod(owns=not storage.squashed(run)),
         "initContainers": [
             *map(dict, size.fabric.sidecars),
             *(beside(run, each) for each in of_job(job) if worker),

@@ -17,14 +17,18 @@ HOME = "/tmp"  # noqa: S108 - writable in every image, where `/`, the home of an
 """Where caches go that programs keep below the home directory."""
 
 
-def pod() -> dict[str, Any]:
-    """Return the pod's security context; big volumes are not walked through at each start."""
+def pod(*, owns: bool = True) -> dict[str, Any]:
+    """Return the pod's security context.
+
+    The kubelet gives volumes the pod's group where it `owns` them, and walks through a big one only if its root has
+    another (kubernetes v1.35 pkg/volume/volume_linux.go).
+    """
+    group = {"fsGroup": USER, "fsGroupChangePolicy": "OnRootMismatch"} if owns else {}
     return {
         "runAsNonRoot": True,
         "runAsUser": USER,
         "runAsGroup": USER,
-        "fsGroup": USER,
-        "fsGroupChangePolicy": "OnRootMismatch",
+        **group,
         "seccompProfile": {"type": "RuntimeDefault"},
     }
 

@@ -63,6 +63,14 @@ def scratch(job: Job, pool: Pool) -> dict[str, Any]:
     return {"ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
 
 
+def squashed(run: Run) -> bool:
+    """Whether the run mounts a volume through which the kubelet would walk in vain, and fail at a closed folder."""
+    names = [run.job.checkpoint.volume] if run.job.checkpoint else []
+    names += [dataset.volume for dataset in run.job.data]
+    claims = (run.team.volumes[name] for name in names if name in run.team.volumes)
+    return any(run.cluster.storage[each.storage].squashed for each in claims if each.storage in run.cluster.storage)
+
+
 def mounts(run: Run, size: RoleSize, launch: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Return the mounts of a role's container."""
     found: list[dict[str, Any]] = [{"name": SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108 - the shared memory itself

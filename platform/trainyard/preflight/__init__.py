@@ -107,6 +107,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         kubelet,
         networks,
         pairing,
+        storage,
         values,
     )
 
@@ -121,6 +122,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         *(devices.check(cluster, source) if shaped else ()),
         *(networks.check(cluster, source) if shaped else ()),
         *attached.check(cluster, source),
+        *storage.check(cluster, source),
         *kubelet.check(cluster, source),
         *disks.check_pools(cluster, source),
     ]

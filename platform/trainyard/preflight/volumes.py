@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 
 from trainyard.documents import Path
-from trainyard.findings import Finding, did_you_mean
+from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.kinds import kinds
 from trainyard.parts.storage import LAUNCH_FOLDER
 from trainyard.rules import Rule
@@ -43,6 +43,15 @@ ACCESS = Rule(
     why="a ReadWriteOnce volume attaches to one node, so the other pods stay in ContainerCreating",
     fix="use a ReadWriteMany volume",
     source="kubernetes v1.35 staging/src/k8s.io/api/core/v1/types.go PersistentVolumeAccessMode",
+)
+
+SQUASH = Rule(
+    id="sto-root-squash",
+    title="A job writes to volumes that the kubelet opens to pods, or to those that a server keeps, not to both.",
+    why="a pod has one group for all its volumes: with it a closed folder fails the mount, without it saving fails",
+    fix="keep what the job writes on one of them",
+    source="kubernetes v1.35 pkg/volume/volume_linux.go",
+    severity=Severity.WARNING,
 )
 
 
@@ -92,6 +101,18 @@ def check(file: JobFile, team: Team, cluster: Cluster, *, pods: int) -> Iterator
     named += [(data.volume, ("data", index, "volume"), not data.read_only) for index, data in enumerate(job.data)]
     for volume, place, writes in named:
         yield from check_volume(file, team, cluster, volume, place, pods=pods, writes=writes)
+    yield from check_owners(file, team, cluster, named)
+
+
+def check_owners(file: JobFile, team: Team, cluster: Cluster, named: list[tuple[str, Path, bool]]) -> Iterator[Finding]:
+    """Yield a volume that needs the pod's group, beside one that fails with it."""
+    claims = {name: team.volumes[name] for name, _, _ in named if name in team.volumes}
+    there = {name: cluster.storage[each.storage] for name, each in claims.items() if each.storage in cluster.storage}
+    kept = next((name for name, each in there.items() if each.squashed), None)
+    for name, place, writes in named:
+        if kept and writes and name in there and there[name].writable_by == "kubelet":
+            message = f"pods of the job have no fsGroup for the sake of {kept!r}, but {name!r} needs one; move one"
+            yield SQUASH.at(file.source, place, message)
 
 
 def check_volume(

@@ -19,6 +19,7 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from trainyard.labels import HOSTNAME
+from trainyard.specs.drivers import Access, Driver, Ownership, driver
 from trainyard.specs.models.base import (
     Amount,
     Cidr,
@@ -26,6 +27,7 @@ from trainyard.specs.models.base import (
     Form,
     Labels,
     Name,
+    Reason,
     Size,
     Spec,
     SubdomainName,
@@ -180,17 +182,50 @@ class Cidrs(Spec):
     nodes: Cidr | None = None
 
 
+class SecretName(Spec):
+    """A Secret beside a driver, with what it needs to speak to its storage; its values are never in Git."""
+
+    name: SubdomainName
+    namespace: Name
+
+
 class Storage(Spec):
     """A storage class."""
 
     provisioner: Text
-    access: Literal["ReadWriteMany", "ReadWriteOnce", "ReadOnlyMany"] = "ReadWriteMany"
+    access: Access = "ReadWriteMany"
     throughput: Size | None = None
     """Bytes per second, whole class."""
     parameters: dict[str, str] = {}
+    secret: SecretName | None = None
+    """The driver's Secret, for every call that needs one."""
+    mount_options: tuple[Text, ...] = ()
+    """Such as `nfsvers=4.1`, `hard`, `nconnect=8`; a wrong one fails every mount."""
+    reclaim: Literal["Retain", "Delete"] | None = None
+    """What becomes of a volume whose claim is deleted; default: Retain, but for scratch on local disks."""
+    ownership: Ownership | None = None
+    """Who lets pods write: the kubelet (by fsGroup), the driver, or the server, where somebody prepares each volume."""
     existing: StrictBool = False
     """The class is there already and is not ours to make."""
     binding: Literal["Immediate", "WaitForFirstConsumer"] = "Immediate"
+
+    @cached_property
+    def driver(self) -> Driver | None:
+        """What is known of the class's driver."""
+        return driver(self.provisioner)
+
+    @property
+    def writable_by(self) -> Ownership:
+        """Who lets pods write to its volumes: as it says, else as its driver does, else the kubelet."""
+        return self.ownership or (self.driver.ownership if self.driver else "kubelet")
+
+    @property
+    def squashed(self) -> bool:
+        """Whether the kubelet would walk through volumes in vain, and fail at a folder closed to it.
+
+        Its driver leaves ownership to the kubelet, but the server takes root for nobody.
+        """
+        return self.writable_by == "server" and (self.driver is None or self.driver.ownership == "kubelet")
 
 
 class OperatorChoice(Spec):
@@ -292,6 +327,8 @@ class Cluster(Spec):
     fabric: Fabric | None = None
     cidrs: Cidrs | None = None
     storage: dict[Name, Storage] = {}
+    drivers: dict[Text, Reason] = {}
+    """Storage drivers that are there, by provisioner, each with who installs it and which release."""
     operators: dict[Name, OperatorChoice] = {}
     priorities: dict[Name, Priority] = {}
     cohorts: dict[SubdomainName, Cohort] = {}

@@ -1,0 +1,98 @@
+"""Storage drivers: what a class of each must say, and what each does with volumes, as data with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from pydantic import StrictBool
+
+from trainyard.documents import load
+from trainyard.errors import SpecError
+from trainyard.specs.models.base import Spec, Text
+
+Access = Literal["ReadWriteMany", "ReadWriteOnce", "ReadOnlyMany"]
+
+Ownership = Literal["kubelet", "driver", "server"]
+
+SHARED: tuple[Access, ...] = ("ReadWriteMany", "ReadWriteOnce", "ReadOnlyMany")
+
+Stage = Literal["provisioner", "controller-publish", "controller-expand", "node-stage", "node-publish", "node-expand"]
+"""Calls of a driver that take a Secret (kubernetes-csi/docs book/src/secrets-and-credentials-storage-class.md)."""
+
+
+class When(Spec):
+    """Parameters that one value of another asks for."""
+
+    parameter: Text
+    values: tuple[Text, ...]
+    required: tuple[Text, ...]
+
+
+class Driver(Spec):
+    """One driver; its provisioner is the file's name."""
+
+    title: Text
+    source: Text
+    """Repository, release and file of what is said here."""
+    dynamic: StrictBool = True
+    """Whether it makes volumes for claims; else somebody makes them beforehand."""
+    access: tuple[Access, ...] = SHARED
+    """Access modes that its volumes can have."""
+    required: tuple[Text, ...] = ()
+    """Parameters without which no volume is made."""
+    instead: Text | None = None
+    """A parameter that names what is there already, with which none of the required ones is asked for."""
+    any_of: tuple[tuple[Text, ...], ...] = ()
+    """Groups of parameters, of each of which one at least is there."""
+    one_of: tuple[tuple[Text, ...], ...] = ()
+    """Groups of parameters, of each of which exactly one is there."""
+    when: tuple[When, ...] = ()
+    values: Mapping[str, tuple[Text, ...]] = {}
+    """Parameters that know a few values only."""
+    secrets: tuple[Stage, ...] = ()
+    """Calls that need a Secret."""
+    retain: Mapping[str, str] = {}
+    """Parameters by which a volume that is kept keeps its data too."""
+    ownership: Ownership
+    """Who lets a pod's group write: the kubelet, by fsGroup; the driver, as it mounts; or nobody but the server."""
+    grows: StrictBool = True
+    """Whether a larger claim makes a larger volume."""
+    enforces: StrictBool = True
+    """Whether a volume that is full refuses more."""
+    nodes: Text | None = None
+    """What the nodes need beside the driver's own pods, in words."""
+
+
+def secret_parameters(stage: str) -> tuple[str, str]:
+    """Return the parameters that name the Secret of a call, and its namespace."""
+    return f"csi.storage.k8s.io/{stage}-secret-name", f"csi.storage.k8s.io/{stage}-secret-namespace"
+
+
+@cache
+def drivers() -> Mapping[str, Driver]:
+    """Return all drivers by their provisioners; raises SpecError where a file is none."""
+    return dict(sorted(_read()))
+
+
+def _read() -> Iterator[tuple[str, Driver]]:
+    for file in resources.files(__name__).iterdir():
+        if file.name.endswith(".yaml"):
+            documents, findings = load(file.read_bytes(), file=file.name)
+            if findings:
+                raise SpecError(f"driver {file.name} cannot be read: {findings[0].message}")
+            yield file.name.removesuffix(".yaml"), Driver.model_validate(documents[0].value)
+
+
+def driver(provisioner: str) -> Driver | None:
+    """Return the driver of a provisioner, None where it is not known here.
+
+    Rook puts its operator's namespace in front of Ceph's (rook v1.20.6 pkg/operator/ceph/csi/spec.go).
+    """
+    known = drivers()
+    found = known.get(provisioner)
+    if found is None and provisioner.endswith((".cephfs.csi.ceph.com", ".rbd.csi.ceph.com")):
+        found = known.get(provisioner.partition(".")[2])
+    return found
