@@ -42,12 +42,16 @@ class Entry:
 def entries(root: Path | None = None) -> Mapping[str, Entry]:
     """Return all rules by id, sorted: Trainyard's, those of plug-ins, and policies, the repository's too.
 
+    What a policy finds in objects a check may find in specs under the same id: its source counts too.
+
     Raises TrainyardError for a policy that cannot be read.
     """
     found: dict[str, Entry] = dict(declared())
     for path in policy_files(root):
-        rule = policy(path)
-        found[rule.id] = Entry(rule, (rule.source,), (f"policies/{path.name}",))
+        rule, file = policy(path), f"policies/{path.name}"
+        before = found.get(rule.id, Entry(rule, ()))
+        sources = tuple(dict.fromkeys((*before.sources, rule.source)))
+        found[rule.id] = Entry(rule, sources, (*before.declared, file))
     return dict(sorted(found.items()))
 
 

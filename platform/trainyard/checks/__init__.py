@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from trainyard.policies.amounts import Need, needs
     from trainyard.policies.devices import EFA, WHOLE_GPUS, is_gpu, is_rdma, rdma_resources
     from trainyard.policies.injected import injected
-    from trainyard.policies.lines import texts
+    from trainyard.policies.kubelets import ALIGNING, aligning, kubelets, rails
+    from trainyard.policies.lines import elastic, texts
     from trainyard.policies.policy import Problem
     from trainyard.policies.queues import Queues, pool_of
     from trainyard.policies.world import Amount, Place, Pods, TrainingJob, Variable, World
@@ -24,7 +25,8 @@ HOMES = {
     "amounts": ("Need", "needs"),
     "devices": ("EFA", "WHOLE_GPUS", "is_gpu", "is_rdma", "rdma_resources"),
     "injected": ("injected",),
-    "lines": ("texts",),
+    "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),
+    "lines": ("elastic", "texts"),
     "policy": ("Problem",),
     "queues": ("Queues", "pool_of"),
     "world": ("Amount", "Place", "Pods", "TrainingJob", "Variable", "World"),
@@ -32,6 +34,7 @@ HOMES = {
 """The module of `trainyard.policies` in which each name is."""
 
 __all__ = [
+    "ALIGNING",
     "EFA",
     "NETWORKS",
     "NETWORK_RESOURCE",
@@ -49,12 +52,16 @@ __all__ = [
     "TrainingJob",
     "Variable",
     "World",
+    "aligning",
     "did_you_mean",
+    "elastic",
     "injected",
     "is_gpu",
     "is_rdma",
+    "kubelets",
     "needs",
     "pool_of",
+    "rails",
     "rdma_resources",
     "strings",
     "texts",

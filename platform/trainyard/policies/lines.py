@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from trainyard.policies.world import Place, TrainingJob
+from trainyard.policies.world import Place, Pods, TrainingJob
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "busybox"})
 INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "awk", "gawk", "envsubst", "ssh", "eval", "su"}
@@ -47,6 +47,28 @@ def texts(job: TrainingJob, path: tuple[str | int, ...], container: Mapping[str,
         inside = (
             inside or SCRIPT.fullmatch(each.text) is not None or (program in SHELLS and not follows.startswith("-"))
         )
+
+
+RANGE = re.compile(r"(?:^|[\s=])--nnodes(?:=|\s+)[\"']?(\d+):(\d+)")
+PAIR = re.compile(r"(\d+):(\d+)")
+
+
+def elastic(pods: Pods) -> Text | None:
+    """Return the text that tells torchrun that the pods may be fewer, as `--nnodes=2:4` does; None where none does."""
+    for variable in pods.variables(init=False):
+        found = PAIR.fullmatch(variable.value or "") if variable.name == "PET_NNODES" else None
+        if found and found[1] != found[2]:
+            return Text(variable.place, f"nnodes {found[0]}")
+    for path, container in pods.containers(init=False):
+        for field in ("command", "args"):
+            said = listed(container.get(field))
+            for index, text in enumerate(said):
+                found = RANGE.search(text)
+                if text == "--nnodes" and index + 1 < len(said):
+                    found = PAIR.fullmatch(said[index + 1])
+                if found and found[1] != found[2]:
+                    return Text(Place(pods.manifest, (*path, field, index)), f"nnodes {found[1]}:{found[2]}")
+    return None
 
 
 def listed(value: Any) -> list[str]:

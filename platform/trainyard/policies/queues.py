@@ -10,13 +10,16 @@ from typing import Any
 
 from trainyard.documents import load
 from trainyard.labels import POOL
-from trainyard.manifests import Manifest, strings
+from trainyard.manifests import ANY, Manifest, strings
 from trainyard.policies.world import TrainingJob, World
 
 GROUP = "kueue.x-k8s.io"
 CONFIGURATION = "config.kueue.x-k8s.io"
 FILE = "controller_manager_config.yaml"
 """Key of the ConfigMap from which Kueue starts (kueue v0.19.2 config/components/manager)."""
+
+MANAGER = "kueue-controller-manager"
+FLAG = "--feature-gates="
 
 VALUE = ("managerConfig", "controllerManagerConfigYaml")
 """The value of the chart that becomes this file (kueue v0.19.2 charts/kueue/values.yaml)."""
@@ -59,6 +62,27 @@ class Queues:
     def settings(self) -> KueueSettings:
         """How Kueue is configured: by an object of its own, a ConfigMap, or the values of its chart."""
         return next((KueueSettings(value) for value in configurations(self.world)), KueueSettings())
+
+    def gate(self, name: str) -> bool | None:
+        """Say whether a feature gate of Kueue is set, None where what starts Kueue is not among the objects.
+
+        It is set in the configuration, in a value of the chart, or as an argument of the manager.
+        """
+        said: dict[str, bool] = {}
+        given = self.settings.value.get("featureGates")
+        if isinstance(given, Mapping):
+            said |= {key: value for key, value in given.items() if isinstance(value, bool)}
+        starts = [each for each in self.world.of("Deployment", group="apps") if each.name == MANAGER]
+        for deployment in starts:
+            for _, text in deployment.at("spec", "template", "spec", "containers", ANY, "args", ANY, of=str):
+                pairs = (each.partition("=") for each in text.removeprefix(FLAG).split(",") if text.startswith(FLAG))
+                said |= {key: value.lower() == "true" for key, _, value in pairs}
+        for chart in charts(self.world):
+            starts.append(chart)
+            for _, each in chart.at("spec", ANY, "helm", "valuesObject", "controllerManager", "featureGates", ANY):
+                if isinstance(each, dict):
+                    said[str(each.get("name"))] = each.get("enabled") is True
+        return said.get(name, False if starts else None)
 
     @cached_property
     def _queues(self) -> Mapping[str, Manifest]:
@@ -110,6 +134,13 @@ class Queues:
         own = strings(flavor.get("spec", "nodeLabels"))
         pool = pool_of(self.world, own)
         return {**pool[1], **own} if pool else own
+
+
+def charts(world: World) -> Iterator[Manifest]:
+    """Yield the Applications that install Kueue from its chart."""
+    for application in world.of("Application", group="argoproj.io"):
+        if application.text("spec", "source", "chart") == "kueue":
+            yield application
 
 
 def configurations(world: World) -> Iterator[Mapping[str, Any]]:

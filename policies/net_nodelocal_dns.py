@@ -1,0 +1,67 @@
+"""Pods that may not send everywhere may ask the DNS cache of their node.
+
+Why: NodeLocal DNSCache answers on the DNS Service's own address from the node's network, where no selector of pods
+ matches; every lookup times out, and no rank finds another.
+Fix: allow port 53 to an ipBlock of the Service range and to 169.254.0.0/16, beside the selectors.
+Source: kubernetes v1.35 cluster/addons/dns/nodelocaldns/README.md; kubernetes issue 70555
+"""
+
+import ipaddress
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.checks import Manifest, Place, Problem, World
+
+CACHE = "node-local-dns"
+LINK_LOCAL = "169.254.20.10"
+"""The cache's own address (kubernetes v1.35 cluster/addons/dns/nodelocaldns)."""
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Look at policies that close egress where the cache is known, or may come: a cluster that we describe."""
+    cached = any(each.name == CACHE for kind in ("DaemonSet", "ConfigMap", "ServiceAccount") for each in world.of(kind))
+    if world.inventory is None and not cached:
+        return
+    cidrs = world.inventory.cidrs if world.inventory else None
+    wanted = [str(ipaddress.ip_network(cidrs.services, strict=False)[10])] if cidrs else [LINK_LOCAL]
+    for policy in world.of("NetworkPolicy", group="networking.k8s.io"):
+        for path, rules in policy.at("spec", "egress", of=list):
+            of_dns = [(index, rule) for index, rule in enumerate(rules) if isinstance(rule, dict) and opens_dns(rule)]
+            closed = of_dns and not any(reaches(rule, address) for _, rule in of_dns for address in wanted)
+            if closed and "Egress" in types(policy):
+                message = f"port 53 is not open to {wanted[0]}, where a cache on the node answers; add an ipBlock"
+                yield Problem(Place(policy, (*path, of_dns[0][0], "to")), message)
+
+
+def types(policy: Manifest) -> list[Any]:
+    """Return the directions that a policy closes: egress where it has such rules and does not say."""
+    found = policy.get("spec", "policyTypes")
+    return found if isinstance(found, list) else ["Ingress", "Egress"]
+
+
+def opens_dns(rule: dict[str, Any]) -> bool:
+    """Say whether a rule is for port 53, alone or among others."""
+    ports = rule.get("ports")
+    return any(
+        each.get("port") in {53, "53", "dns", "dns-tcp"} for each in ports or [{"port": 53}] if isinstance(each, dict)
+    )
+
+
+def reaches(rule: dict[str, Any], address: str) -> bool:
+    """Say whether a rule lets packets to an address pass: to everyone, or by a block that holds it."""
+    peers = rule.get("to")
+    if not peers:
+        return True
+    for peer in peers if isinstance(peers, list) else ():
+        block = peer.get("ipBlock") if isinstance(peer, dict) else None
+        if isinstance(block, dict) and within(address, block.get("cidr")):
+            return not any(within(address, each) for each in block.get("except") or ())
+    return False
+
+
+def within(address: str, cidr: Any) -> bool:
+    """Say whether an address is in a range, where that is one."""
+    try:
+        return ipaddress.ip_address(address) in ipaddress.ip_network(str(cidr), strict=False)
+    except ValueError:
+        return False

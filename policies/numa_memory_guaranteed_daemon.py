@@ -1,0 +1,54 @@
+"""No daemon is Guaranteed on nodes whose kubelet pins memory and that take jobs of all their NUMA nodes.
+
+Why: the daemon's memory is pinned to one NUMA node, and that node is then no part of any group; every pod wider than
+ one NUMA node is refused, on every node.
+Fix: give the daemon's limits other amounts than its requests, or set memoryManagerPolicy: None.
+Source: kubernetes v1.35.4 pkg/kubelet/cm/memorymanager/policy_static.go
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trainyard.checks import WHOLE_GPUS, Place, Problem, Severity, World, kubelets, needs
+
+WIDE = 8
+"""GPUs of servers in which they hang on more than one NUMA node."""
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Look at every DaemonSet where a kubelet pins memory; without a job that wide it is only a warning."""
+    pools = world.inventory.pools.values() if world.inventory else ()
+    pinning = any(pool.kubelet and pool.kubelet.memory_manager_policy == "Static" for pool in pools)
+    if not pinning and not any(each.text("memoryManagerPolicy") == "Static" for each in kubelets(world)):
+        return
+    weight = None if any(wide(world)) else Severity.WARNING
+    for daemon in world.of("DaemonSet", group="apps"):
+        spec = daemon.get("spec", "template", "spec")
+        if isinstance(spec, dict) and is_guaranteed(spec):
+            message = "its pods are Guaranteed, so they take a NUMA node out of every wider job; make limits unequal"
+            path = ("spec", "template", "spec", "containers", 0, "resources")
+            yield Problem(Place(daemon, path), message, severity=weight)
+
+
+def wide(world: World) -> Iterator[bool]:
+    """Yield for each pod set of the training jobs whether its pods take all GPUs of a server."""
+    for job in world.training_jobs():
+        for pods in job.pod_sets():
+            yield any(need.amount >= WIDE for name, need in needs(pods).items() if name in WHOLE_GPUS)
+
+
+def is_guaranteed(spec: Mapping[str, Any]) -> bool:
+    """Say whether every container has limits of CPU and memory that are its requests (pkg/apis/core/v1/helper/qos)."""
+    containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
+    return bool(containers) and "resources" not in spec and all(map(is_equal, containers))
+
+
+def is_equal(container: Any) -> bool:
+    """Say whether a container's requests of CPU and memory are its limits, or left out, which comes to the same."""
+    resources = container.get("resources") if isinstance(container, dict) else None
+    limits = resources.get("limits") if isinstance(resources, dict) else None
+    requests = resources.get("requests") if isinstance(resources, dict) else None
+    if not isinstance(limits, dict) or not {"cpu", "memory"} <= limits.keys():
+        return False
+    asked = requests if isinstance(requests, dict) else {}
+    return all(str(asked.get(name, limits[name])) == str(limits[name]) for name in ("cpu", "memory"))

@@ -1,0 +1,23 @@
+"""A NIC is selected by the name of its network device, or by its address.
+
+Why: pfNames is compared with names of network devices; that of an RDMA device selects no NIC, so no virtual function is
+ made, no resource advertised, and every pod that asks for one waits for ever.
+Fix: name the network device (ens1f0np0, ibp12s0), or select by rootDevices, the NIC's PCI address.
+Source: k8snetworkplumbingwg/sriov-network-operator v1.6.0 api/v1/helper.go SriovNetworkNicSelector.Selected
+"""
+
+import re
+from collections.abc import Iterator
+
+from trainyard.checks import Place, Problem, World
+
+RDMA = re.compile(r"(?:mlx[45]_(?:bond_)?\d+|bnxt_re(?:_bond)?\d+|ionic_\d+|irdma\d+|hns_\d+|rxe\d+|roce[op]\d\w*)")
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Look at the NICs that every policy names, without the virtual functions behind them."""
+    for policy in world.of("SriovNetworkNodePolicy"):
+        for path, name in policy.at("spec", "nicSelector", "pfNames", "*", of=str):
+            if RDMA.fullmatch(name.partition("#")[0]):
+                message = f"pfNames has {name!r}, an RDMA device, which selects no NIC; name the network device"
+                yield Problem(Place(policy, path), message)
