@@ -13,6 +13,8 @@ from typing import Any
 from trainyard.checks import Manifest, Place, Problem, World
 
 CACHE = "node-local-dns"
+DNS = {53, "53", "dns", "dns-tcp"}
+
 LINK_LOCAL = "169.254.20.10"
 """The cache's own address (kubernetes v1.35 cluster/addons/dns/nodelocaldns)."""
 
@@ -24,13 +26,27 @@ def check(world: World) -> Iterator[Problem]:
         return
     cidrs = world.inventory.cidrs if world.inventory else None
     wanted = [str(ipaddress.ip_network(cidrs.services, strict=False)[10])] if cidrs else [LINK_LOCAL]
-    for policy in world.of("NetworkPolicy", group="networking.k8s.io"):
+    closing = [each for each in world.of("NetworkPolicy", group="networking.k8s.io") if "Egress" in types(each)]
+    for policy in closing:
+        beside = [each for each in closing if each.namespace == policy.namespace and covers(each, policy)]
+        if any(reaches(rule, address) for each in beside for rule in rules_of(each) for address in wanted):
+            continue
         for path, rules in policy.at("spec", "egress", of=list):
-            of_dns = [(index, rule) for index, rule in enumerate(rules) if isinstance(rule, dict) and opens_dns(rule)]
-            closed = of_dns and not any(reaches(rule, address) for _, rule in of_dns for address in wanted)
-            if closed and "Egress" in types(policy):
+            of_dns = [index for index, rule in enumerate(rules) if isinstance(rule, dict) and names_dns(rule)]
+            if of_dns:
                 message = f"port 53 is not open to {wanted[0]}, where a cache on the node answers; add an ipBlock"
-                yield Problem(Place(policy, (*path, of_dns[0][0], "to")), message)
+                yield Problem(Place(policy, (*path, of_dns[0], "to")), message)
+
+
+def rules_of(policy: Manifest) -> Iterator[dict[str, Any]]:
+    """Yield a policy's rules for what its pods send."""
+    yield from (rule for _, rule in policy.at("spec", "egress", "*", of=dict))
+
+
+def covers(policy: Manifest, other: Manifest) -> bool:
+    """Say whether a policy is for all pods of another's: for the same, or for all of the namespace."""
+    selector = policy.get("spec", "podSelector")
+    return not selector or selector == other.get("spec", "podSelector")
 
 
 def types(policy: Manifest) -> list[Any]:
@@ -39,16 +55,16 @@ def types(policy: Manifest) -> list[Any]:
     return found if isinstance(found, list) else ["Ingress", "Egress"]
 
 
-def opens_dns(rule: dict[str, Any]) -> bool:
-    """Say whether a rule is for port 53, alone or among others."""
+def names_dns(rule: dict[str, Any]) -> bool:
+    """Say whether a rule is written for DNS: it names port 53."""
     ports = rule.get("ports")
-    return any(
-        each.get("port") in {53, "53", "dns", "dns-tcp"} for each in ports or [{"port": 53}] if isinstance(each, dict)
-    )
+    return any(each.get("port") in DNS for each in ports or () if isinstance(each, dict))
 
 
 def reaches(rule: dict[str, Any], address: str) -> bool:
-    """Say whether a rule lets packets to an address pass: to everyone, or by a block that holds it."""
+    """Say whether a rule lets questions to an address pass: on port 53 or all, to everyone or a block that holds it."""
+    if rule.get("ports") and not names_dns(rule):
+        return False
     peers = rule.get("to")
     if not peers:
         return True
