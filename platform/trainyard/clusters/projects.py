@@ -8,7 +8,7 @@ from typing import Any
 from trainyard.clusters.applications import API, Follower
 from trainyard.clusters.software import hardware, operator
 from trainyard.documents import Path
-from trainyard.kinds import available
+from trainyard.kinds import available, companions
 from trainyard.operators import Operator, Site
 from trainyard.operators.install import installed
 from trainyard.parts.objects import Resource
@@ -155,6 +155,7 @@ def teams_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[
 def runs_spec(follower: Follower, team: str, group: str | None) -> dict[str, Any]:
     """Return the project of a team's runs: training kinds in one namespace; its people look, and change nothing."""
     wanted = {each for kind in available(follower.cluster) for each in kind.objects}
+    wanted |= companions.kinds(follower.cluster)
     name = follower.app(f"runs-{team}")
     rights = [f"p, proj:{name}:team, {what}, get, {name}/*, allow" for what in ("applications", "logs")]
     roles = [{"name": "team", "description": "Sees its runs", "groups": [group], "policies": rights}]

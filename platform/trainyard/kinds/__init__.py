@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 
+from trainyard.kinds import companions
 from trainyard.kinds.base import Kind, Resolved
 from trainyard.launchers import launchers
 from trainyard.parts.objects import Resource
@@ -55,3 +56,4 @@ def resolve(run: Run) -> Resolved:
 def build(run: Resolved) -> Iterator[Resource]:
     """Yield the objects of a run that the checks let pass."""
     yield from run.kind.build(run)
+    yield from companions.build(run)

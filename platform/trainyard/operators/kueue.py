@@ -10,6 +10,7 @@ from trainyard.documents import dump, load
 from trainyard.labels import TEAM
 from trainyard.operators.base import Operator, Site
 from trainyard.releases.facts import lookup
+from trainyard.sizing import nvlink
 from trainyard.specs import Cluster
 
 CONFIGURATION = "managerConfig.controllerManagerConfigYaml"
@@ -129,6 +130,9 @@ def derived(cluster: Cluster) -> dict[str, Any]:
         },
         "integrations": integrations(cluster),
     }
+    if any(nvlink.spans(cluster, pool) for pool in cluster.pools.values()):
+        mapped = [{"name": nvlink.RESOURCE, "deviceClassNames": [nvlink.CLASS]}]
+        config["resources"] = {"deviceClassMappings": mapped}
     if shares_fairly(cluster):
         config["fairSharing"] = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
     return config

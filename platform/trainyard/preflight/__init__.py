@@ -106,6 +106,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         inventory,
         kubelet,
         networks,
+        nvlink,
         pairing,
         storage,
         values,
@@ -123,6 +124,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         *(networks.check(cluster, source) if shaped else ()),
         *attached.check(cluster, source),
         *storage.check(cluster, source),
+        *nvlink.check(cluster, source),
         *kubelet.check(cluster, source),
         *disks.check_pools(cluster, source),
     ]

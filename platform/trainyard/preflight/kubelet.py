@@ -83,7 +83,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if kubelet.memory_manager_policy == "Static" and size(pool.node.reserved.memory) < EVICTION:
             message = f"memoryManagerPolicy Static needs reserved memory, but the shape of {name!r} reserves too little"
             yield MEMORY.at(source, (*path, "memoryManagerPolicy"), message)
-        count = len(numa_nodes(pool.node))
+        count = len(numa_nodes(pool.node)) + pool.node.gpu_numa
         most = most_numa_nodes(kubelet)
         if kubelet.topology_manager_policy == "none":
             continue

@@ -35,6 +35,19 @@ class Attached:
     claims: Mapping[str, str] = field(default_factory=dict)
     """Claims of devices by name, each with the ResourceClaimTemplate that it is made from."""
 
+    def __or__(self, other: Attached) -> Attached:
+        """Return both together."""
+        return Attached(
+            devices={**self.devices, **other.devices},
+            annotations={**self.annotations, **other.annotations},
+            env={**self.env, **other.env},
+            sidecars=(*self.sidecars, *other.sidecars),
+            volumes=(*self.volumes, *other.volumes),
+            mounts=(*self.mounts, *other.mounts),
+            profile=self.profile or other.profile,
+            claims={**self.claims, **other.claims},
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class RoleSize:
@@ -81,13 +94,21 @@ class Closeness:
     """How close together Kueue places the pods of a role: a topology level's node label."""
 
     mode: str
-    """`required` or `preferred`."""
+    """`required` or `preferred`, or empty where only slices are asked for."""
     label: str
 
+    slices: tuple[str, int] | None = None
+    """Label of the level that each slice of the pods must be in, and how many pods a slice has."""
+
     @property
-    def annotation(self) -> str:
-        """The pod annotation that asks for it (kueue v0.19.2 apis/kueue/v1beta2/topology_types.go)."""
-        return f"kueue.x-k8s.io/podset-{self.mode}-topology"
+    def annotations(self) -> dict[str, str]:
+        """The pod annotations that ask for it (kueue v0.19.2 apis/kueue/v1beta2/topology_types.go)."""
+        found = {f"kueue.x-k8s.io/podset-{self.mode}-topology": self.label} if self.mode else {}
+        if self.slices is not None:
+            level, size = self.slices
+            found["kueue.x-k8s.io/podset-slice-required-topology"] = level
+            found["kueue.x-k8s.io/podset-slice-size"] = str(size)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

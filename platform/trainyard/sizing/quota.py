@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from trainyard.quantities import Format, Quantity
+from trainyard.sizing import nvlink
 from trainyard.sizing.fabrics import fabric_type
 from trainyard.sizing.node import available, size
 from trainyard.specs import Cluster, Quota
@@ -29,7 +30,7 @@ def per_node(cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
     found = {"cpu": node.cpus, "memory": Fraction(node.memory), DISK: Fraction(node.storage)}
     if pool.node.gpus is not None:
         found[pool.node.gpus.resource] = Fraction(node.gpus)
-    return {**found, **fabric_type(cluster).per_node(cluster, pool_name)}
+    return {**found, **fabric_type(cluster).per_node(cluster, pool_name), **nvlink.per_node(cluster, pool)}
 
 
 def covered(cluster: Cluster, pools: Iterable[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trainyard.sizing import amounts, disks
+from trainyard.sizing import amounts, disks, nvlink
 from trainyard.sizing.base import Attached, Closeness, RoleSize, Sized, Sizing
 from trainyard.sizing.environment import environment
 from trainyard.sizing.fabrics import Share, fabric_type
@@ -37,6 +37,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
     """Return what each pod of the role asks for; `pods` are those of the run that train."""
     job, cluster = run.job, run.cluster
     attached = attach(cluster, role, pods=pods) if wants_rdma(job, role) else Attached()
+    attached |= nvlink.attached(run, role.pool, pods=pods) if role.gpus else Attached()
     memory = amounts.memory_of(job, role, neighbours, attached.sidecars)
     return RoleSize(
         name=role.name,
@@ -101,6 +102,28 @@ def deadline(run: Run) -> Sized[int] | None:
 
 
 def closeness(run: Run, *, pods: int) -> Sized[Closeness] | None:
+    """Return the topology that Kueue is asked for, by the job and by the reach of NVLink.
+
+    Pods that share memory over NVLink beyond their node must be in one domain, or in equal slices that each are, unless
+    the job says of that very level that it is only preferred.
+    """
+    near = placed(run, pods=pods)
+    level = run.pool.nvlink or ""
+    label, most = run.cluster.levels.get(level), run.pool.node.nvlink_nodes
+    if pods == 1 or label is None or not nvlink.spans(run.cluster, run.pool) or not run.job.gpus_per_node:
+        return near
+    asked = run.job.topology
+    if asked is not None and asked.level == level:
+        return near
+    size = nvlink.slice_size(run.pool, pods)
+    if size == pods and asked is None:
+        return Sized(Closeness("required", label), f"required {level}: {pods} of {most} nodes of one NVLink domain")
+    base = near.value if near is not None else Closeness("", "")
+    text = near.origin if near is not None else f"{pods} pods on NVLink domains of {most} nodes"
+    return Sized(replace(base, slices=(label, size)), f"{text}; {size} pods each within one {level}, over NVLink")
+
+
+def placed(run: Run, *, pods: int) -> Sized[Closeness] | None:
     """Return the topology that Kueue is asked for: the job's, else near together where the cluster has racks.
 
     `pods` are those that train, which alone talk much.

@@ -126,6 +126,8 @@ class Pool(Spec):
     labels: Labels = {}
     """Labels that the nodes carry beside `trainyard.dev/pool`."""
     taints: tuple[Taint, ...] = ()
+    nvlink: Name | None = None
+    """Level of the topology that is the NVLink domain of its nodes, where that is more than a node."""
     kubelet: Kubelet | None = None
     """None where the provider sets the kubelet."""
     system: System = System()

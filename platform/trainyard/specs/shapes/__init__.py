@@ -80,6 +80,10 @@ class Shape(Spec):
     huge_pages: dict[Literal["2Mi", "1Gi"], Size] = {}
     """Memory that the node's image sets aside in huge pages, by page size; no other memory is to be had of it."""
     numa: tuple[Numa, ...] = ()
+    gpu_numa: Amount = 0
+    """NUMA nodes without CPUs that the machine shows for the memory of its GPUs."""
+    nvlink_nodes: Count = 1
+    """Nodes whose GPUs share one NVLink domain; 1: NVLink ends at the node."""
     reserved: Share
     """Kept by the kubelet for the system (capacity less allocatable)."""
     daemons: Share

@@ -1,0 +1,30 @@
+"""Objects beside the workload, whichever kind carries it: what makes the claims of its pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.kinds.base import Resolved, made
+from trainyard.parts.objects import Resource
+from trainyard.sizing import nvlink
+from trainyard.specs import Cluster
+
+DOMAIN = "ComputeDomain"
+GROUP = "resource.nvidia.com"
+
+
+def build(run: Resolved) -> Iterator[Resource]:
+    """Yield the run's ComputeDomain where its pods share memory over NVLink.
+
+    No number of nodes is said: the field is deprecated, and daemons wait for nobody (NVIDIA/k8s-dra-driver-gpu v0.4.0
+    api/nvidia.com/resource/v1beta1/computedomain.go).
+    """
+    if any(nvlink.CLAIM in role.size.fabric.claims for role in run.roles):
+        channel = {"allocationMode": "Single", "resourceClaimTemplate": {"name": nvlink.domain(run.run.name)}}
+        yield made(run, f"{GROUP}/v1beta1", DOMAIN, at=("pool",), spec={"numNodes": 0, "channel": channel})
+
+
+def kinds(cluster: Cluster) -> frozenset[str]:
+    """Return the kinds of such objects that runs on the cluster may have, as `group/Kind`."""
+    spanning = any(nvlink.spans(cluster, pool) for pool in cluster.pools.values())
+    return frozenset({f"{GROUP}/{DOMAIN}"}) if spanning else frozenset()

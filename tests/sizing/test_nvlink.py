@@ -1,0 +1,113 @@
+"""Runs whose GPUs share memory over NVLink beyond their node: channels, domains, slices, and what Kueue counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from make import make_cluster, make_resolved, make_source
+from trainyard.kinds import build
+from trainyard.operators.kueue import configuration
+from trainyard.preflight import nvlink as preflight
+from trainyard.sizing.quota import amounts, per_node
+from trainyard.specs import Cluster, Quota
+
+DRIVER = {"dra-driver-nvidia-gpu": {"version": "0.4.0"}}
+OPERATORS = {"kueue": {"version": "0.19.2"}, "jobset": {"version": "0.12.0"}, **DRIVER}
+POOLS = {"gpu": {"shape": "gb200-nvl72", "nodes": 36, "nvlink": "domain"}, "cpu": {"shape": "cpu-64", "nodes": 2}}
+LEVELS = [{"block": "example.com/block"}, {"domain": "nvidia.com/gpu.clique"}]
+SLICE = "kueue.x-k8s.io/podset-slice-required-topology"
+SIZE = "kueue.x-k8s.io/podset-slice-size"
+REQUIRED = "kueue.x-k8s.io/podset-required-topology"
+PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
+CLIQUE = "nvidia.com/gpu.clique"
+
+
+def cluster(**changes: Any) -> Cluster:
+    """Return two NVLink domains of 18 nodes."""
+    return make_cluster(**{"pools": POOLS, "operators": OPERATORS, "topology": LEVELS, **changes})
+
+
+def workload(**job: Any) -> tuple[dict[str, Any], list[Any]]:
+    """Return the pod template of a run, and all its objects."""
+    objects = list(build(make_resolved(cluster=cluster(), **{"gpus_per_node": 4, **job})))
+    spec = next(each for each in objects if each.kind == "JobSet").fields["spec"]
+    return spec["replicatedJobs"][0]["template"]["spec"]["template"], objects
+
+
+def test_pods_claim_a_channel_of_their_runs_domain():
+    """The claim's template is the one that the ComputeDomain makes, and the container uses the claim."""
+    template, objects = workload(nodes=8)
+    (domain,) = (each for each in objects if each.kind == "ComputeDomain")
+    (claim,) = template["spec"]["resourceClaims"]
+    assert claim["resourceClaimTemplateName"] == domain.fields["spec"]["channel"]["resourceClaimTemplate"]["name"]
+    assert domain.fields["spec"]["numNodes"] == 0
+    (container,) = template["spec"]["containers"]
+    assert container["resources"]["claims"] == [{"name": claim["name"]}]
+    assert {"name": "NCCL_MNNVL_ENABLE", "value": "1"} in container["env"]
+    assert container["resources"]["limits"]["nvidia.com/gpu"] == "4"
+
+
+@pytest.mark.parametrize("job", [{"nodes": 1}, {"nodes": 8, "gpus_per_node": None, "cpus_per_node": 8}])
+def test_who_has_no_peers_needs_no_channel(job):
+    """One pod has all its GPUs on one node, and pods without GPUs none at all."""
+    template, objects = workload(**job)
+    assert [each.kind for each in objects if each.kind == "ComputeDomain"] == []
+    assert "resourceClaims" not in template["spec"]
+
+
+PLACES = {
+    "what fits a domain is in one": ({"nodes": 18}, {REQUIRED: CLIQUE}),
+    "twice a domain is in two halves": ({"nodes": 36}, {PREFERRED: CLIQUE, SLICE: CLIQUE, SIZE: "18"}),
+    "slices are equal": ({"nodes": 20}, {PREFERRED: CLIQUE, SLICE: CLIQUE, SIZE: "10"}),
+    "a level of the job's own holds beside it": (
+        {"nodes": 8, "topology": {"required": "block"}},
+        {REQUIRED: "example.com/block", SLICE: CLIQUE, SIZE: "8"},
+    ),
+    "who only prefers the domain has said so": ({"nodes": 8, "topology": {"preferred": "domain"}}, {PREFERRED: CLIQUE}),
+}
+
+
+@pytest.mark.parametrize(("job", "expected"), PLACES.values(), ids=PLACES)
+def test_pods_are_placed_by_domains(job, expected):
+    """NVLink ends at the domain, so pods that share memory are in one, or in equal slices that each are."""
+    notes = workload(**job)[0]["metadata"]["annotations"]
+    assert {key: value for key, value in notes.items() if key.startswith("kueue.x-k8s.io/podset-")} == expected
+
+
+def test_kueue_counts_channels():
+    """A class that is not mapped, or not covered, keeps the job waiting for ever."""
+    (mapping,) = configuration(cluster())["resources"]["deviceClassMappings"]
+    assert mapping["deviceClassNames"] == ["compute-domain-default-channel.nvidia.com"]
+    assert per_node(cluster(), "gpu")[mapping["name"]] == 4
+    assert amounts(cluster(), "gpu", Quota(nodes=18))[mapping["name"]] == "72"
+    assert "resources" not in configuration(make_cluster())
+
+
+CHANGES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "all is said": ({}, []),
+    "no driver": (
+        {"operators": {name: value for name, value in OPERATORS.items() if name not in DRIVER}},
+        ["NVLink of pool 'gpu' spans 18 nodes; add dra-driver-nvidia-gpu to operators"],
+    ),
+    "no level": (
+        {"pools": {**POOLS, "gpu": {"shape": "gb200-nvl72", "nodes": 36}}},
+        ["NVLink of pool 'gpu' spans 18 nodes; name the level as nvlink"],
+    ),
+    "a level that is none": (
+        {"pools": {**POOLS, "gpu": {"shape": "gb200-nvl72", "nodes": 36, "nvlink": "domian"}}},
+        ["nvlink of pool 'gpu' is 'domian', which is no level of topology; did you mean 'domain'?"],
+    ),
+    "a level for nothing": (
+        {"pools": {**POOLS, "cpu": {"shape": "cpu-64", "nodes": 2, "nvlink": "domain"}}},
+        ["nvlink of pool 'cpu' is 'domain', but NVLink of its nodes ends at each node; remove it"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "expected"), CHANGES.values(), ids=CHANGES)
+def test_what_a_cluster_must_say(changes, expected):
+    """Domains are known by a label, and their channels are made by an operator."""
+    found = preflight.check(cluster(**changes), make_source("platform/clusters/test.yaml", {"pools": {}}))
+    assert [finding.message for finding in found] == expected
