@@ -30,10 +30,15 @@ KUBELET = {
     "memoryManagerPolicy": "Static",
 }
 
+EXCLUDED = {other.operator for facts in releases().values() for other in facts.excludes}
+"""Operators that another one of these does not bear beside it."""
+
 OPERATORS: dict[str, Any] = {
-    name: {"version": max(releases()[name].releases, key=order)} for name in operators() if name in releases()
+    name: {"version": max(releases()[name].releases, key=order)}
+    for name in operators()
+    if name in releases() and name not in EXCLUDED
 }
-"""Every operator that can be installed, at its newest release."""
+"""Every operator that can be installed beside the others, at its newest release."""
 
 EVERYTHING: dict[str, Any] = fields(
     CLUSTER,

@@ -8,6 +8,7 @@ import pytest
 
 from make import make_cluster, make_resolved, make_source
 from trainyard.kinds import build
+from trainyard.operators.install import installed
 from trainyard.operators.kueue import configuration
 from trainyard.preflight import nvlink as preflight
 from trainyard.sizing.quota import amounts, per_node
@@ -83,6 +84,18 @@ def test_kueue_counts_channels():
     assert per_node(cluster(), "gpu")[mapping["name"]] == 4
     assert amounts(cluster(), "gpu", Quota(nodes=18))[mapping["name"]] == "72"
     assert "resources" not in configuration(make_cluster())
+
+
+@pytest.mark.parametrize(("more", "root"), [({}, "/"), ({"gpu-operator": {"version": "26.7.0"}}, "/run/nvidia/driver")])
+def test_the_driver_serves_domains_alone(more, root):
+    """GPUs stay with the device plugin, and the driver of the GPUs is where the GPU Operator or the host has it."""
+    (found,) = (
+        operator.values(site)
+        for site, operator in installed(cluster(operators={**OPERATORS, **more}))
+        if site.name in DRIVER
+    )
+    assert found["resources"] == {"gpus": {"enabled": False}, "computeDomains": {"enabled": True}}
+    assert found["nvidiaDriverRoot"] == root
 
 
 CHANGES: dict[str, tuple[dict[str, Any], list[str]]] = {
