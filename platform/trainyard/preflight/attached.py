@@ -11,6 +11,7 @@ from trainyard.sizing import RoleSpec
 from trainyard.sizing.fabrics import FabricType, fabric_type
 from trainyard.sizing.roles import wants_rdma
 from trainyard.specs import Cluster, Fabric
+from trainyard.specs.shapes import known
 from trainyard.specs.sources import Source
 
 GOOGLE = "GoogleCloudPlatform/container-engine-accelerators 2026-06"
@@ -76,7 +77,8 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 def check_networks(cluster: Cluster, fabric: Fabric, kind: FabricType, source: Source) -> Iterator[Finding]:
     """Yield pools with more or fewer NICs than there are networks."""
     count = len(fabric.networks)
-    for name in (each for each in cluster.pools if kind.reaches(cluster, each)):
+    there = [name for name, pool in cluster.pools.items() if known(pool.shape)]
+    for name in (each for each in there if kind.reaches(cluster, each)):
         nics = len(cluster.pools[name].node.nics)
         if nics and nics != count:
             message = f"fabric names {count} networks, but nodes of pool {name!r} have {nics} NICs; name one for each"

@@ -9,6 +9,7 @@ from trainyard.rules import Rule
 from trainyard.sizing import nvlink
 from trainyard.specs import Cluster
 from trainyard.specs.models.cluster import Pool
+from trainyard.specs.shapes import known
 from trainyard.specs.sources import Source
 
 DRIVER = Rule(
@@ -29,7 +30,8 @@ LEVEL = Rule(
 
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield pools whose NVLink spans nodes and whose domains nobody names or serves, and levels for nothing."""
-    for name, pool in cluster.pools.items():
+    there = {name: pool for name, pool in cluster.pools.items() if known(pool.shape)}
+    for name, pool in there.items():
         if pool.nvlink is not None:
             yield from check_level(cluster, name, pool, source)
         if pool.node.nvlink_nodes == 1:
