@@ -1,0 +1,147 @@
+"""What comes of a case: what the node offers, what became of each pod, and what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trainyard.errors import SpecError
+from trainyard.nodes.accepted import refusal
+from trainyard.nodes.allocatable import binary
+from trainyard.nodes.cases import Case
+from trainyard.nodes.configuration import Invalid
+from trainyard.nodes.hints import Hints, Merge
+from trainyard.nodes.kubelet import Decision, Kubelet
+from trainyard.nodes.memory import UINT64, NodeMemory
+from trainyard.nodes.outcomes import Admitted, Crashed, Exploded, Given, Refused
+from trainyard.nodes.pods import Pod
+from trainyard.nodes.sets import members, text
+
+
+def answer(value: Any) -> dict[str, Any]:
+    """Return what comes of a document's case, as plain values; a case that cannot be read has only an `error`."""
+    try:
+        return _answer(Case.read(value))
+    except SpecError as error:
+        name = value.get("name") if isinstance(value, Mapping) else None
+        return {"name": name or "", "error": str(error)}
+
+
+def _answer(case: Case) -> dict[str, Any]:
+    kubelet = Kubelet.start(case.machine, case.kubelet, name=case.node, labels=case.labels, storage=case.storage)
+    if isinstance(kubelet, Invalid):
+        return {"name": case.name, "invalid": {"stage": kubelet.stage, "message": kubelet.message}}
+    memory = kubelet.managers.memory.nodes.values()
+    out: dict[str, Any] = {
+        "name": case.name,
+        "warning": kubelet.configuration.warning,
+        "allocatable": {name: str(amount) for name, amount in sorted(kubelet.node.allocatable.items())},
+        "allocatableCPUs": text(kubelet.managers.cpus.allocatable) if kubelet.settings.static_cpus else "",
+        "allocatableMemory": [_amounts(node, node.allocatable) for node in memory],
+        "pods": list(_pods(kubelet, case)),
+    }
+    if out["pods"] and not any(pod["outcome"] in STUCK for pod in out["pods"]):
+        out["left"] = _left(kubelet)
+    return _filled(out)
+
+
+STUCK = ("explodes", "crashes")
+
+
+def _pods(kubelet: Kubelet, case: Case) -> Iterator[dict[str, Any]]:
+    stuck = False
+    arrived: set[str] = set()
+    for step in case.steps:
+        if "remove" in step:
+            for name in step["remove"]:
+                if name not in arrived:
+                    raise SpecError(f"pod {name!r} is to be removed, but has not arrived; correct its name")
+                if not stuck:
+                    kubelet.remove(name)
+            continue
+        try:
+            pod = Pod.read(step)
+        except ValueError as error:
+            raise SpecError(f"pod cannot be read: {error}") from None
+        arrived.add(pod.name)
+        if (said := refusal(pod)) is not None:
+            yield {"pod": pod.name, "outcome": "invalid", "message": said}
+        elif stuck:
+            yield {"pod": pod.name, "outcome": "unreached"}
+        else:
+            decision = kubelet.admit(step)
+            stuck = decision.stuck
+            merges = decision.outcome.merges if case.explain else ()
+            yield _filled({"pod": pod.name, **_decided(decision), "merges": [_merge(each) for each in merges]})
+
+
+def _decided(decision: Decision) -> dict[str, Any]:
+    outcome = decision.outcome
+    out: dict[str, Any] = {
+        "outcome": OUTCOMES[type(outcome)],
+        "qos": decision.qos,
+        "unschedulable": list(decision.unschedulable),
+        "preempted": list(decision.preempted),
+    }
+    if isinstance(outcome, Exploded):
+        return {**out, "explosion": _filled({"permutations": outcome.permutations, "masks": outcome.masks})}
+    if isinstance(outcome, Crashed):
+        return {**out, "message": outcome.message}
+    out["permutations"] = sum(merge.permutations for merge in outcome.merges)
+    if isinstance(outcome, Refused):
+        return {**out, "reason": outcome.reason, "message": outcome.message}
+    return {**out, "containers": [_given(each) for each in outcome.containers]}
+
+
+OUTCOMES = {Admitted: "admitted", Refused: "refused", Exploded: "explodes", Crashed: "crashes"}
+
+
+def _merge(merge: Merge) -> dict[str, Any]:
+    hints = {name: None if each is None else _hints(each) for name, each in merge.hints.items()}
+    container = {"container": merge.container} if merge.container else {}
+    return {**container, "permutations": merge.permutations, "hints": hints}
+
+
+def _hints(hints: Hints) -> dict[str, Any]:
+    masks = {"preferred": hints.preferred, "other": hints.other}
+    return {name: [list(members(each)) for each in listed] for name, listed in masks.items() if listed}
+
+
+def _given(given: Given) -> dict[str, Any]:
+    return _filled(
+        {
+            "name": given.name,
+            "affinity": list(members(given.affinity or 0)),
+            "preferred": given.preferred,
+            "cpus": text(given.cpus),
+            "memoryNUMA": list(members(given.memory)),
+            "devices": {name: sorted(ids) for name, ids in sorted(given.devices.items())},
+        }
+    )
+
+
+def _left(kubelet: Kubelet) -> dict[str, Any] | None:
+    managers = kubelet.managers
+    nodes = managers.memory.nodes.values()
+    out: dict[str, Any] = {}
+    if kubelet.settings.static_cpus:
+        out["cpus"] = text(managers.cpus.free)
+    if nodes:
+        out["memory"] = [_amounts(node, node.free) for node in nodes]
+        out["groups"] = [list(members(node.tied)) for node in nodes]
+    if kubelet.machine.devices:
+        out["devices"] = {name: len(managers.devices.free(name)) for name in sorted(kubelet.machine.devices)}
+    return out or None
+
+
+def _amounts(node: NodeMemory, amounts: Mapping[str, int]) -> dict[str, str]:
+    """Return what a NUMA node has of what it could have, as the kubelet's signed numbers."""
+    there = ((name, amounts[name]) for name in sorted(amounts) if node.allocatable[name])
+    return {name: str(binary(size - UINT64 if size >= UINT64 // 2 else size)) for name, size in there}
+
+
+def _filled(out: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what says nothing: what is missing, false, zero or an empty list or text."""
+    return {
+        name: value for name, value in out.items() if value not in (None, False, 0, "") and value != [] and value != {}
+    }
