@@ -43,7 +43,10 @@ class Merger:
         return prod(len(each.masks) or 1 for each in hints)
 
     def merge(self, opinions: Iterable[Opinion]) -> Affinity:
-        """Return the best affinity; one that is not preferred is refused by every policy but best-effort."""
+        """Return the best affinity; one that is not preferred is refused by every policy but best-effort.
+
+        Raises Panic as `_distance` does.
+        """
         hints = [each for each in opinions if each is not None]
         everywhere = self.machine.numa_nodes
         if not hints:
@@ -53,9 +56,14 @@ class Merger:
             agreed = set(_single(agreed))
         if agreed:
             return self._settled(self._narrowest(agreed))
-        if self.strict:
+        if self.single or (self.strict and not self._mistakes_ids):
             return Affinity()
         return Affinity(self._compromise([each.masks for each in hints if each.masks]) or everywhere)
+
+    @property
+    def _mistakes_ids(self) -> bool:
+        """Tell whether the kubelet looks for distances where there are none: its nodes are not numbered through."""
+        return self.settings.prefer_closest and any(node.id >= len(node.distances) for node in self.machine.numa)
 
     def _settled(self, nodes: int) -> Affinity:
         return Affinity(None if self.single and nodes == self.machine.numa_nodes else nodes, preferred=True)
