@@ -84,7 +84,7 @@ def _decided(decision: Decision) -> dict[str, Any]:
         "preempted": list(decision.preempted),
     }
     if isinstance(outcome, Exploded):
-        return {**out, "explosion": _filled({"permutations": outcome.permutations, "masks": outcome.masks})}
+        return {**out, "explosion": _explosion(outcome)}
     if isinstance(outcome, Crashed):
         return {**out, "message": outcome.message}
     out["permutations"] = sum(merge.permutations for merge in outcome.merges)
@@ -94,6 +94,10 @@ def _decided(decision: Decision) -> dict[str, Any]:
 
 
 OUTCOMES = {Admitted: "admitted", Refused: "refused", Exploded: "explodes", Crashed: "crashes"}
+
+
+def _explosion(outcome: Exploded) -> dict[str, Any]:
+    return _filled({"permutations": outcome.permutations, "masks": outcome.masks, "endless": outcome.endless})
 
 
 def _merge(merge: Merge) -> dict[str, Any]:

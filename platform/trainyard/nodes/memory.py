@@ -6,14 +6,15 @@ give, they give only together. A node that gives alone gives only alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from trainyard.nodes.demand import at_one_time, bytes_of
 from trainyard.nodes.hints import Affinity, Hints, Opinion
 from trainyard.nodes.machine import Machine
 from trainyard.nodes.outcomes import Panic, Refusal
-from trainyard.nodes.pods import HUGE_PAGES, MEMORY, Container, Pod, is_huge_page
+from trainyard.nodes.pods import HUGE_PAGES, MEMORY, Container, Pod
 from trainyard.nodes.sets import members, subset_sums, subsets
 from trainyard.nodes.settings import Settings
 from trainyard.quantities import Format, Quantity
@@ -23,9 +24,6 @@ Amounts = Mapping[str, int]
 
 Reusable = Mapping[tuple[int, str], int]
 """What init containers leave to their pod's later ones: bytes by NUMA nodes and resource."""
-
-KIBI = 1024
-"""From here on the API server writes binary amounts in whole bytes (apimachinery v0.35 pkg/api/resource/amount.go)."""
 
 UINT64 = 1 << 64
 """The kubelet counts bytes in unsigned numbers: a node that keeps more than it has seems to have nearly 16Ei."""
@@ -84,11 +82,11 @@ class Memory:
 
     def container_hints(self, pod: Pod, container: Container, reusable: Reusable) -> Iterator[tuple[str, Opinion]]:
         """Yield where the container's memory fits, the same for each kind. Raises Panic as `_hints` does."""
-        yield from self._opinions(pod, lambda: _bytes(container), reusable)
+        yield from self._opinions(pod, lambda: bytes_of(container), reusable)
 
     def pod_hints(self, pod: Pod) -> Iterator[tuple[str, Opinion]]:
         """Yield where the pod's memory fits. Raises Panic as `_hints` does."""
-        yield from self._opinions(pod, lambda: _together(pod.containers), {})
+        yield from self._opinions(pod, lambda: _together(pod), {})
 
     def allocate(self, pod: Pod, container: Container, affinity: Affinity, reusable: Reusable) -> Reusable:
         """Give the container its memory and return what later ones of its pod may use again.
@@ -97,7 +95,7 @@ class Memory:
         """
         if not self.nodes or not pod.pinned:
             return reusable
-        requested = _bytes(container)
+        requested = bytes_of(container)
         nodes = self._chosen(requested, affinity, reusable)
         if nodes.bit_count() > 1 and not self._open(nodes):
             raise Refusal("[memorymanager] preferred hint violates NUMA node allocation")
@@ -232,39 +230,10 @@ def _narrowest(hints: Hints) -> int:
     return min(hints.preferred or hints.other, key=lambda nodes: (nodes.bit_count(), nodes))
 
 
-def _together(containers: Iterable[Container]) -> Amounts:
-    """Return the most bytes that a pod's containers hold at one time, of the kinds that app containers ask for.
-
-    Raises Refusal as `_bytes` does.
-    """
-    sidecars: dict[str, int] = {}
-    most: dict[str, int] = {}
-    apps: dict[str, int] = {}
-    for container in containers:
-        for name, size in _bytes(container).items():
-            if container.restartable:
-                sidecars[name] = sidecars.get(name, 0) + size
-            elif container.init:
-                most[name] = max(most.get(name, 0), sidecars.get(name, 0) + size)
-            else:
-                apps[name] = apps.get(name, 0) + size
-    return {name: max(size + sidecars.get(name, 0), most.get(name, 0)) for name, size in apps.items()}
-
-
-def _bytes(container: Container) -> dict[str, int]:
-    """Return a container's memory and huge pages.
-
-    Raises Refusal for what is a fraction of a byte even as the API server writes it.
-    """
-    requested = {}
-    for name, amount in container.requests.items():
-        if name != MEMORY and not is_huge_page(name):
-            continue
-        whole = amount.format is Format.BINARY_SI and amount.amount >= KIBI
-        if not whole and amount.amount != amount.amount.to_integral_value():
-            raise Refusal("[memorymanager] failed to represent quantity as int64")
-        requested[name] = amount.value()
-    return requested
+def _together(pod: Pod) -> Amounts:
+    """Return the most bytes that the pod holds at one time, of the kinds that its app containers ask for."""
+    kinds = {name for container in pod.app_containers for name in bytes_of(container)}
+    return {name: size for name, size in at_one_time(pod.containers, bytes_of).items() if name in kinds}
 
 
 def _of(amounts: Amounts, name: str) -> int:

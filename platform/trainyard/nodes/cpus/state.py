@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from trainyard.nodes.cpus import take
+from trainyard.nodes.demand import at_one_time
 from trainyard.nodes.hints import Hints, Opinion
 from trainyard.nodes.machine import Machine
 from trainyard.nodes.outcomes import Refusal
@@ -56,7 +57,7 @@ class Cpus:
 
     def pod_hints(self, pod: Pod) -> Iterator[tuple[str, Opinion]]:
         """Yield where the pod's CPUs fit, as many as it has at one time."""
-        yield from self._hints(_together((each, self._exclusive(pod, each)) for each in pod.containers), 0)
+        yield from self._hints(at_one_time(pod.containers, lambda each: {CPU: self._exclusive(pod, each)})[CPU], 0)
 
     def allocate(self, pod: Pod, container: Container, nodes: int | None, reusable: int) -> int:
         """Give the container its CPUs and return what later ones of its pod may use again. Raises Refusal."""
@@ -136,19 +137,3 @@ class Cpus:
         if count > whole:
             words = f"not enough free physical CPUs: available physical CPUs = {whole}, requested CPUs = {count}"
             raise Refusal(f"SMT Alignment Error: {words}, CPUs per core = {threads}", "SMTAlignmentError")
-
-
-def _together(counts: Iterable[tuple[Container, int]]) -> int:
-    """Return the most CPUs that a pod's containers have at one time.
-
-    That is one init container beside the sidecars before it, or all sidecars and app containers.
-    """
-    sidecars = apps = most = 0
-    for container, count in counts:
-        if container.restartable:
-            sidecars += count
-        elif container.init:
-            most = max(most, sidecars + count)
-        else:
-            apps += count
-    return max(most, apps + sidecars)
