@@ -31,7 +31,13 @@ def machine(*cores, threads=1, sockets=2, cores_per_cache=None):
 TAKEN = {
     "whole sockets come before NUMA nodes": (machine(4, 4, 4, 4), {0}, 8, PACKED, "8-15"),
     "a fuller NUMA node comes before an empty one": (machine(4, 4), {4}, 2, PACKED, "5-6"),
-    "whole cores come before the free thread of a broken one": (machine(4, threads=2, sockets=1), {0}, 2, PACKED, "2-3"),
+    "whole cores come before the free thread of a broken one": (
+        machine(4, threads=2, sockets=1),
+        {0},
+        2,
+        PACKED,
+        "2-3",
+    ),
     "an odd CPU comes from a core that is broken already": (machine(4, threads=2, sockets=1), {0}, 3, PACKED, "1-3"),
     "siblings come last where CPUs are spread over cores": (
         Machine((NumaNode(0, 0),), tuple(Cpu(cpu, cpu % 4, 0, 0, 0) for cpu in range(8))),
@@ -75,7 +81,7 @@ def test_too_many_cpus_are_refused_in_the_kubelets_words():
 
 
 def test_the_last_node_of_an_even_split_is_one_of_a_later_combination():
-    """Six nodes: 4, 2 and one more CPU go to nodes 1, 2, 3 and 5, where 1 to 4 was found best (kubelet 1.35.4 does so)."""
+    """Of six nodes 1 to 4 were found to split seven CPUs best, and the last gives way to 5 (so does kubelet 1.35.4)."""
     where = machine(2, 2, 2, 2, 2, 2)
     assert text(take(where, where.all_cpus & ~1, 7, EVENLY)) == "2-7,10"
 
