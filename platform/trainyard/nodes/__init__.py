@@ -1,4 +1,4 @@
-"""The kubelet's decision, offline: what a node offers, which pods it takes, and which CPUs, memory and devices they get.
+"""The kubelet's decision, offline: what a node offers, which pods it takes, and what each container gets.
 
     kubelet = Kubelet.start(machine, configuration)   # or why it does not start: Invalid
     decision = kubelet.admit(pod)                     # a Pod's manifest

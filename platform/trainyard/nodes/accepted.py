@@ -22,11 +22,11 @@ def refusal(pod: Pod) -> str | None:
 
 
 def _lists(pod: Pod) -> Iterator[tuple[str, Resources, Resources]]:
-    if pod.pod_level:
-        yield "spec.resources", pod.requests, pod.limits
-    for key, containers in (("initContainers", pod.init_containers), ("containers", pod.app_containers)):
+    for key, containers in (("containers", pod.app_containers), ("initContainers", pod.init_containers)):
         for index, container in enumerate(containers):
             yield f"spec.{key}[{index}].resources", container.requests, container.limits
+    if pod.pod_level:
+        yield "spec.resources", pod.requests, pod.limits
 
 
 def _problems(path: str, requests: Resources, limits: Resources) -> Iterator[str]:

@@ -37,7 +37,10 @@ NONE = Quantity(Decimal(0))
 
 def capacity(machine: Machine, storage: Quantity | None = None) -> dict[str, Quantity]:
     """Return CPUs, memory, huge pages by size and, where it is known, local storage of a machine."""
-    out = {CPU: whole(len(machine.cpus)), MEMORY: binary(sum(node.memory for node in machine.numa))}
+    out = {
+        CPU: Quantity(Decimal(f"{len(machine.cpus)}.000")),
+        MEMORY: binary(sum(node.memory for node in machine.numa)),
+    }
     for node in machine.numa:
         for size, held in node.huge_pages.items():
             name = huge_page(size)
@@ -157,8 +160,6 @@ def binary(size: int) -> Quantity:
 
 def _in_go(amount: Quantity) -> str:
     """Write a quantity as Go prints the struct: digits and power of ten."""
-    number = amount.amount
-    if amount.format is Format.DECIMAL_SI and number == int(number) and number.as_tuple().exponent == 0:
-        return f"{{{{{int(number)} 0}} {{<nil>}}  {amount.format.value}}}"
-    exponent = number.as_tuple().exponent
-    return f"{{{{{int(number.scaleb(-int(exponent)))} {exponent}}} {{<nil>}}  {amount.format.value}}}"
+    sign, digits, exponent = amount.amount.as_tuple()
+    number = int(Decimal((sign, digits, 0)))
+    return f"{{{{{number} {exponent}}} {{<nil>}}  {amount.format.value}}}"

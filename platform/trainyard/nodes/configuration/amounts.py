@@ -48,7 +48,7 @@ def check_limits(c: Mapping[str, Any], gates: Gates) -> Iterator[str]:
 def check_quota_period(c: Mapping[str, Any], gates: Gates) -> Iterator[str]:
     """Yield a period of CPU quotas that needs its gate, or that no kernel takes."""
     period, gate = c["cpuCFSQuotaPeriod"], "CustomCPUCFSQuotaPeriod"
-    said = f"cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {duration_text(period)}"
+    said = f"cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {{{duration_text(period)}}}"
     if not gates.on(gate) and period != SECOND // 10:
         yield f"{said} requires feature gate {gate}"
     if gates.on(gate) and not SECOND // 1000 <= period <= SECOND:

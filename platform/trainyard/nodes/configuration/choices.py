@@ -41,12 +41,12 @@ def check_shutdown(c: Mapping[str, Any], gates: Gates) -> Iterator[str]:
     if gates.on("GracefulNodeShutdown"):
         if critical > whole:
             yield (
-                f"shutdownGracePeriodCriticalPods {duration_text(critical)} must be <= "
-                f"shutdownGracePeriod {duration_text(whole)}"
+                f"shutdownGracePeriodCriticalPods {{{duration_text(critical)}}} must be <= "
+                f"shutdownGracePeriod {{{duration_text(whole)}}}"
             )
         for name, period in (("shutdownGracePeriod", whole), ("shutdownGracePeriodCriticalPods", critical)):
             if period < 0 or 0 < period < SECOND:
-                yield f"{name} {duration_text(period)} must be either zero or otherwise >= 1 sec"
+                yield f"{name} {{{duration_text(period)}}} must be either zero or otherwise >= 1 sec"
     elif whole > 0 or critical > 0:
         needed = "requires feature gate GracefulNodeShutdown"
         yield f"specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods {needed}"

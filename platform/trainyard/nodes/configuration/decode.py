@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.nodes.configuration.fields import (
     DURATION,
+    INT64,
     KUBELET,
     LOG_DURATION,
     QUANTITY,
@@ -75,12 +77,17 @@ def _problems(value: Any, kind: Type, trail: tuple[str, ...], struct: str) -> It
     """Yield the decoder's complaints about one value: `trail` are the fields that lead to it, inside of `struct`."""
     if value is None:
         return
-    if kind in (DURATION, LOG_DURATION, QUANTITY, QUANTITY_VALUE, TIME):
-        yield from _unreadable(value, kind)
-    elif kind.fields or kind.of:
+    if kind.fields or kind.of:
         yield from _inside(value, kind, trail, struct)
+    elif kind is LOG_DURATION and not isinstance(value, str):
+        if (said := _mismatch(value, INT64)) is not None:
+            shown = json.dumps(value, separators=(",", ":"))
+            yield f'invalid duration "{shown}": json: cannot unmarshal {said} into Go value of type time.Duration'
     elif (said := _mismatch(value, kind)) is not None:
-        yield f"json: cannot unmarshal {said} into Go struct field {struct}.{'.'.join(trail)} of type {kind.go}"
+        go = "string" if kind in (DURATION, TIME) else kind.go
+        yield f"json: cannot unmarshal {said} into Go struct field {struct}.{'.'.join(trail)} of type {go}"
+    else:
+        yield from _unreadable(value, kind)
 
 
 def _inside(value: Any, kind: Type, trail: tuple[str, ...], struct: str) -> Iterator[str]:
@@ -101,6 +108,8 @@ def _inside(value: Any, kind: Type, trail: tuple[str, ...], struct: str) -> Iter
 def _mismatch(value: Any, kind: Type) -> str | None:
     """Return how the decoder calls a value that is not of the type, None where it is."""
     found = _json(value)
+    if kind in (QUANTITY, QUANTITY_VALUE):
+        return None
     if kind.go in WHOLE:
         low, high = WHOLE[kind.go]
         if found != "number":
@@ -112,14 +121,10 @@ def _mismatch(value: Any, kind: Type) -> str | None:
 
 def _unreadable(value: Any, kind: Type) -> Iterator[str]:
     """Yield what the types that read themselves say of a value."""
-    if kind is LOG_DURATION and isinstance(value, int) and not isinstance(value, bool):
-        return
     try:
         if kind in (QUANTITY, QUANTITY_VALUE):
             Quantity.parse(value)
-        elif not isinstance(value, str):
-            yield f"json: cannot unmarshal {_json(value)} into Go value of type string"
-        elif kind is not TIME:
+        elif kind in (DURATION, LOG_DURATION):
             parse_duration(value)
     except ValueError as error:
         yield str(error)
