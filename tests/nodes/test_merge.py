@@ -14,6 +14,7 @@ from trainyard.nodes.hints import Affinity, Hints
 from trainyard.nodes.merge import Merger
 from trainyard.nodes.outcomes import Panic
 from trainyard.nodes.settings import Settings
+from trainyard.nodes.walk import walk
 
 POLICIES = ("best-effort", "restricted", "single-numa-node")
 
@@ -142,4 +143,21 @@ def test_nodes_that_are_not_numbered_through_have_no_distances(policy):
     either = Hints((1 << 0, 1 << 8), (1 << 0 | 1 << 8,))
     with pytest.raises(Panic, match=r"index out of range \[8\] with length 2"):
         merging.merge([either, either])
+    both = Hints((1 << 0 | 1 << 8,))
+    with pytest.raises(Panic):
+        merging.merge([either, both])
     assert merging.merge([either, Hints((1 << 0,))]) == Affinity(1 << 0, preferred=True)
+
+
+@pytest.mark.parametrize("policy", ["best-effort", "restricted"])
+def test_on_such_nodes_the_walk_ends_as_the_merge_would(policy):
+    """Where distances reach far enough, the combinations tried one by one come to what the sets of masks say."""
+    chance = random.Random(policy)
+    for _ in range(tries(500)):
+        nodes = chance.randint(1, 4)
+        distances = [[chance.choice((10, 12, 21, 32)) for _ in range(nodes)] for _ in range(nodes)]
+        merging = merger(distances, policy, closest=True)
+        opinions = [hints for hints in opinions_by_chance(chance, nodes) if hints is not None]
+        got = walk(opinions, merging.machine.numa_nodes, merging.closer)
+        wanted, _ = walked(merging, opinions)
+        assert got == wanted, opinions

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import reduce
 from math import prod
 
 from trainyard.nodes.hints import Affinity, Opinion
@@ -15,6 +16,10 @@ from trainyard.nodes.machine import Machine
 from trainyard.nodes.outcomes import Panic
 from trainyard.nodes.sets import members
 from trainyard.nodes.settings import Settings
+from trainyard.nodes.walk import walk
+
+MOST_WALKED = 1 << 16
+"""As many combinations are tried one by one, a second's work, to find a panic on the way. It comes early or never."""
 
 
 @dataclass(frozen=True)
@@ -51,19 +56,23 @@ class Merger:
         everywhere = self.machine.numa_nodes
         if not hints:
             return self._settled(everywhere)
+        if self._mistakes_ids and self.permutations(hints) <= MOST_WALKED:
+            return walk(hints, everywhere, self.closer)
         agreed = set(hints[0].preferred).intersection(*(each.preferred for each in hints[1:]))
         if self.single:
             agreed = set(_single(agreed))
         if agreed:
             return self._settled(self._narrowest(agreed))
-        if self.single or (self.strict and not self._mistakes_ids):
+        if self.strict:
             return Affinity()
         return Affinity(self._compromise([each.masks for each in hints if each.masks]) or everywhere)
 
     @property
     def _mistakes_ids(self) -> bool:
         """Tell whether the kubelet looks for distances where there are none: its nodes are not numbered through."""
-        return self.settings.prefer_closest and any(node.id >= len(node.distances) for node in self.machine.numa)
+        if self.single or not self.settings.prefer_closest:
+            return False
+        return any(node.id >= len(node.distances) for node in self.machine.numa)
 
     def _settled(self, nodes: int) -> Affinity:
         return Affinity(None if self.single and nodes == self.machine.numa_nodes else nodes, preferred=True)
@@ -93,7 +102,11 @@ class Merger:
         equals = [nodes for nodes in found if nodes.bit_count() == least]
         if len(equals) == 1 or self.single or not self.settings.prefer_closest:
             return equals[0]
-        return min(equals, key=lambda nodes: (self._distance(nodes), nodes))
+        return reduce(self.closer, equals)
+
+    def closer(self, one: int, other: int) -> int:
+        """Return the closer one of two equally large sets, else that of the lower nodes. Raises Panic."""
+        return min((one, other), key=lambda nodes: (self._distance(nodes), nodes))
 
     def _distance(self, nodes: int) -> float:
         """Return the average distance in a set.
