@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from trainyard.labels import HOSTNAME
 from trainyard.nodes.configuration import Configuration, Invalid, check
 from trainyard.nodes.machine import Machine
 from trainyard.nodes.managers import Managers
@@ -76,7 +77,7 @@ class Kubelet:
         started = start(machine, checked, storage)
         if isinstance(started, Invalid):
             return started
-        own = {**WELL_KNOWN, "kubernetes.io/hostname": name, **(labels or {})}
+        own = {**WELL_KNOWN, HOSTNAME: name, **(labels or {})}
         node = Node(name, own, started.allocatable)
         return Kubelet(machine, checked, started.settings, node, Managers.start(machine, started.settings))
 
