@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,16 @@ import pytest
 from repo import Repo
 from small_site import Site
 from trainyard import plan
+from trainyard.documents import dump
 from trainyard.documents.differences import changed_keys, differences
 from trainyard.errors import SpecError, ToolError
 from trainyard.plan import losses
+from trainyard.plan.effects import Rebuild
+from trainyard.plan.rebuild import rebuild
 from trainyard.plan.shape import Shape, shape
+from trainyard.system.cache import Cache
+from trainyard.tree import ledger
+from trainyard.tree.snapshot import Snapshot
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +47,46 @@ def said(site: Site) -> plan.Plan:
 
 
 def words(site: Site) -> list[str]:
-    """Return the plan's lines without what it is compared with."""
-    return [line.strip() for line in plan.render(said(site)).splitlines()[1:] if line.strip()]
+    """Return the plan's lines without what it is compared with, and without the last, which says what is there."""
+    lines = [line.strip() for line in plan.render(said(site)).splitlines()[1:] if line.strip()]
+    return [line for line in lines if not line.startswith("on empty clusters ")]
+
+
+def test_a_plan_says_what_an_empty_cluster_would_start(site: Site) -> None:
+    """Every active run, finished or not, and none that was retired; what was counted once is remembered."""
+    site.job("nlp/llm", retired=True)
+    ends = "would train, finished ones too; `trainyard retire --finished` ends those"
+    assert plan.render(said(site)).splitlines()[-1] == f"on empty clusters 2 active runs {ends}"
+    for name in ("nlp/other", "vision/net"):
+        site.job(name, retired=True)
+    assert plan.render(said(site)).splitlines()[-1].startswith("runs: 3 stop")
+
+
+def test_the_gpus_of_all_runs_are_counted_once(tmp_path: Path) -> None:
+    """A run that was seen before is not read again."""
+    workload = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "a-1"},
+        "spec": {
+            "completions": 2,
+            "parallelism": 2,
+            "template": {"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "8"}}}]}},
+        },
+    }
+    text, asked = dump(workload).encode(), []
+
+    def read(oids: Sequence[str]) -> Iterator[bytes]:
+        asked.extend(oids)
+        yield from (text for _ in oids)
+
+    active = ledger.Entry("a-1", "s", "f", "1")
+    files = {"test/runs/nlp/a-1/job.a-1.yaml": "id-1", "test/runs/nlp/b-1/job.b-1.yaml": "id-2"}
+    ledgers = {("test", "nlp", "a"): (active,), ("test", "nlp", "b"): (replace(active, name="b-1", state="replaced"),)}
+    tree, store = Snapshot(files, ledgers, read=read), Cache(tmp_path / "cache")
+    assert rebuild(tree, store) == Rebuild(1, 16)
+    assert rebuild(tree, store) == Rebuild(1, 16)
+    assert asked == ["id-1"]
 
 
 def test_nothing_changes(site: Site) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainyard.carriers.ends import Ending
 from trainyard.findings import Path
 from trainyard.manifests import ANY, matches, value_at
 
@@ -132,6 +133,8 @@ class Carrier:
     """Lists of its own, by name, with the fields that tell items apart (its definition's list-map-keys, if any)."""
     trains: bool = False
     """Whether it carries training, which has an end or a gang; services and single pods do not."""
+    ending: Ending | None = None
+    """How it says that it has ended; None where it has no end, or says none."""
     makes: bool = False
     """Whether it makes objects that train, on a schedule or on demand, or is their template."""
     idle: bool = False

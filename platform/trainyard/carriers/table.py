@@ -15,6 +15,7 @@ from trainyard.carriers.base import (
     pods_of_job,
     replicas,
 )
+from trainyard.carriers.ends import Ending
 from trainyard.findings import Path
 from trainyard.manifests import ANY
 
@@ -66,8 +67,21 @@ def group_of_lws(*path: str) -> tuple[Template, ...]:
 def kubeflow(kind: str, field_: str, *roles: str, operator: str = "training-operator") -> Carrier:
     """Return the row of one of Kubeflow's jobs."""
     framework = f"{KUBEFLOW}/{kind.lower()}"
-    return Carrier(KUBEFLOW, kind, by_role(field_, *roles), operator, framework, RUN_POLICY, trains=True)
+    return Carrier(
+        KUBEFLOW, kind, by_role(field_, *roles), operator, framework, RUN_POLICY, trains=True, ending=SUCCEEDED
+    )
 
+
+COMPLETE, COMPLETED, SUCCEEDED = Ending("Complete"), Ending("Completed"), Ending("Succeeded")
+"""Conditions of a good end: of Job and TrainJob, of JobSet, and of Kubeflow's jobs; of a bad one all say Failed."""
+
+OF_RAY = Ending("Complete", word=("status", "jobDeploymentStatus"), reason=("status", "reason"))
+OF_VOLCANO = Ending(
+    "Completed",
+    ("Failed", "Terminated", "Aborted"),
+    word=("status", "state", "phase"),
+    reason=("status", "state", "message"),
+)
 
 GROUPS = {"workerGroupSpecs": ("groupName",)}
 JOBS = {"replicatedJobs": ("name",)}
@@ -95,6 +109,7 @@ CARRIERS: tuple[Carrier, ...] = (
         framework="batch/job",
         suspend=("spec", "suspend"),
         trains=True,
+        ending=COMPLETE,
     ),
     Carrier(
         "jobset.x-k8s.io",
@@ -105,6 +120,7 @@ CARRIERS: tuple[Carrier, ...] = (
         ("spec", "suspend"),
         JOBS,
         trains=True,
+        ending=COMPLETED,
     ),
     Carrier(
         TRAINER,
@@ -113,6 +129,7 @@ CARRIERS: tuple[Carrier, ...] = (
         framework="trainer.kubeflow.org/trainjob",
         suspend=("spec", "suspend"),
         trains=True,
+        ending=COMPLETE,
     ),
     Carrier(
         TRAINER,
@@ -140,7 +157,17 @@ CARRIERS: tuple[Carrier, ...] = (
     kubeflow("TFJob", "tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator"),
     kubeflow("XGBoostJob", "xgbReplicaSpecs", "Master", "Worker"),
     Carrier(RAY, "RayCluster", ray("spec"), "kuberay", "ray.io/raycluster", ("spec", "suspend"), GROUPS, trains=True),
-    Carrier(RAY, "RayJob", ray_job("spec"), "kuberay", "ray.io/rayjob", ("spec", "suspend"), GROUPS, trains=True),
+    Carrier(
+        RAY,
+        "RayJob",
+        ray_job("spec"),
+        "kuberay",
+        "ray.io/rayjob",
+        ("spec", "suspend"),
+        GROUPS,
+        trains=True,
+        ending=OF_RAY,
+    ),
     Carrier(RAY, "RayCronJob", ray_job("spec", "jobTemplate"), "kuberay", lists=GROUPS, makes=True),
     Carrier(
         RAY,
@@ -160,7 +187,7 @@ CARRIERS: tuple[Carrier, ...] = (
         trains=True,
     ),
     Carrier("disaggregatedset.x-k8s.io", "DisaggregatedSet", group_of_lws("spec", "roles", ANY, "spec"), "lws"),
-    Carrier(VOLCANO, "Job", (tasks("spec"),), "volcano", lists=TASKS, trains=True),
+    Carrier(VOLCANO, "Job", (tasks("spec"),), "volcano", lists=TASKS, trains=True, ending=OF_VOLCANO),
     Carrier(VOLCANO, "CronJob", (tasks("spec", "jobTemplate", "spec"),), "volcano", lists=TASKS, makes=True),
     Carrier("flow.volcano.sh", "JobTemplate", (tasks("spec"),), "volcano", lists=TASKS, makes=True, idle=True),
     Carrier("keda.sh", "ScaledJob", (Template(("spec", "jobTargetRef"), count=pods_of_job),), "keda", makes=True),

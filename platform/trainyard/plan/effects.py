@@ -52,6 +52,14 @@ class ObjectEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class Rebuild:
+    """What would train if the clusters were empty."""
+
+    runs: int
+    gpus: int
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that a change does."""
 
@@ -62,6 +70,7 @@ class Plan:
     runs: tuple[RunEffect, ...] = ()
     objects: tuple[ObjectEffect, ...] = ()
     findings: tuple[Finding, ...] = ()
+    rebuild: Rebuild | None = None
 
     @property
     def refused(self) -> bool:

@@ -10,6 +10,7 @@ from trainyard.errors import SpecError, ToolError
 from trainyard.findings import Finding
 from trainyard.plan.compare import compare
 from trainyard.plan.effects import Plan
+from trainyard.plan.rebuild import rebuild
 from trainyard.specs.load import read_repository
 from trainyard.system import cache, files
 from trainyard.system import git as system_git
@@ -39,7 +40,8 @@ def read(root: Path, *, ref: str | None = None, automated: bool = False) -> Plan
         raise ToolError(ASK)
     commit = base_commit(git, ref, revision=revision)
     base = from_git(git, commit)
-    disk = Disk(root, cache.private(CACHE, outside=root), git.algorithm)
+    store = cache.private(CACHE, outside=root)
+    disk = Disk(root, store, git.algorithm)
     now = from_disk(root / GENERATED, disk.scan(GENERATED))
     notes = [*unreadable(now), *behind(root, git, commit, disk, now)]
     disk.save()
@@ -49,7 +51,8 @@ def read(root: Path, *, ref: str | None = None, automated: bool = False) -> Plan
         return next(git.read([oid])) if oid else None, files.read(root / file)
 
     found = compare(base, now, spec, live=live)
-    return replace(found, findings=(*found.findings, *base.findings, *notes))
+    findings = (*found.findings, *base.findings, *notes)
+    return replace(found, findings=findings, rebuild=rebuild(now, store))
 
 
 def unreadable(now: Snapshot) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from trainyard.plan.effects import ObjectEffect, Plan, RunEffect, RunWord
+from trainyard.plan.effects import ObjectEffect, Plan, Rebuild, RunEffect, RunWord
 
 NOTES = {
     "hardware": "synced by hand, drains or reboots nodes",
@@ -27,6 +27,7 @@ def render(plan: Plan) -> str:
         if found:
             lines += ["", cluster, *(f"  {line}" for line in found)]
     lines += ["", closing(plan)] if lines else [closing(plan)]
+    lines += rebuilding(plan.rebuild) if plan.rebuild else []
     return "\n".join(lines) + "\n"
 
 
@@ -117,3 +118,11 @@ def closing(plan: Plan) -> str:
     runs = f"runs: {', '.join(said)}" if said else "no runs"
     changed = len(plan.objects)
     return f"{runs}; {changed} {'other object changes' if changed == 1 else 'other objects change'}"
+
+
+def rebuilding(rebuild: Rebuild) -> Iterator[str]:
+    """Yield what a cluster that is built anew would start, of which a person may not think before it does."""
+    if rebuild.runs:
+        runs = f"{rebuild.runs} active {'run' if rebuild.runs == 1 else 'runs'}"
+        gpus = f" on {rebuild.gpus} {'GPU' if rebuild.gpus == 1 else 'GPUs'}" if rebuild.gpus else ""
+        yield f"on empty clusters {runs} would train{gpus}, finished ones too; `trainyard retire --finished` ends those"
