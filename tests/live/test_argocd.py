@@ -7,159 +7,21 @@ reads the repository from this machine's disk, or from TRAINYARD_ARGOCD_REPO, to
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
-from conftest import ROOT
-from make import CLUSTER, CPU_NODE, JOB, REPOSITORY, TEAM, fields, write_repository
-from repo import Repo
-from trainyard.clusters.settings import data
-from trainyard.documents import dump, load
+from argocd_site import HEALTH, NAME, Site, job, running
+from trainyard.documents import dump
 
 pytestmark = pytest.mark.argocd
-
-NAME = "rehearsal"
-"""Name of the cluster and of its team."""
-
-GROUP, VERSION, ARGOCD = "argoproj.io", "v1alpha1", "argocd"
-LOCAL = {"version": "3.2.6", "destination": {"server": "https://kubernetes.default.svc"}}
-MANAGED = {"kueue": {"version": "0.19.2", "managed": False}, "jobset": {"version": "0.12.0", "managed": False}}
-HEALTH = "resource.customizations.health.kueue.x-k8s.io_ClusterQueue"
-WAIT = 180
-"""Seconds until what a commit asks for must be there."""
-
-
-@dataclass
-class Site:
-    """A cluster, and the repository that its Argo CD syncs."""
-
-    core: Any
-    custom: Any
-    repository: Repo
-    before: dict[str, str] = field(default_factory=dict)
-    """Keys of argocd-cm that are not ours, before the root Application was there."""
-
-    def commit(self, message: str) -> None:
-        """Render, commit, push where there is where to, and tell Argo CD to look."""
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "platform"), "CI": ""}
-        command = [sys.executable, "-m", "trainyard", "synth"]
-        done = subprocess.run(
-            command, cwd=self.repository.root, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        self.repository.commit(message)
-        if remote := os.environ.get("TRAINYARD_ARGOCD_REPO"):
-            self.repository.git("push", "--quiet", "--force", remote, "main:main")
-        self.refresh()
-
-    def applications(self) -> dict[str, dict[str, Any]]:
-        """Return the Applications of the cluster, by name."""
-        listed = self.custom.list_namespaced_custom_object(GROUP, VERSION, ARGOCD, "applications")["items"]
-        return {each["metadata"]["name"]: each for each in listed if each["metadata"]["name"].startswith(f"{NAME}-")}
-
-    def refresh(self) -> None:
-        """Ask Argo CD to compare every Application now."""
-        asked = {"metadata": {"annotations": {"argocd.argoproj.io/refresh": "normal"}}}
-        for name in self.applications():
-            self.custom.patch_namespaced_custom_object(GROUP, VERSION, ARGOCD, "applications", name, asked)
-
-    def apply(self, file: str) -> None:
-        """Create one object of the tree, as a person does once with the root Application and its project."""
-        text = (self.repository.root / "generated" / NAME / ARGOCD / file).read_bytes()
-        value = load(text, file=file)[0][0].value
-        self.custom.create_namespaced_custom_object(GROUP, VERSION, ARGOCD, f"{value['kind'].lower()}s", value)
-
-    def settings(self) -> dict[str, str]:
-        """Return the keys of argocd-cm."""
-        return self.core.read_namespaced_config_map("argocd-cm", ARGOCD).data or {}
-
-    def pods(self) -> dict[str, str]:
-        """Return the pods of the team that run, by name, with what identifies each."""
-        listed = self.core.list_namespaced_pod(NAME).items
-        return {each.metadata.name: each.metadata.uid for each in listed if each.status.phase == "Running"}
-
-    def synced(self) -> bool:
-        """Whether every Application is in sync and none is at work."""
-        states = [each.get("status", {}) for each in self.applications().values()]
-        return all(
-            state.get("sync", {}).get("status") == "Synced"
-            and (state.get("operationState") or {}).get("phase", "Succeeded") == "Succeeded"
-            for state in states
-        )
-
-    def report(self) -> str:
-        """Return what Argo CD says of each Application."""
-        lines = []
-        for name, each in self.applications().items():
-            status = each.get("status", {})
-            operation = status.get("operationState") or {}
-            lines.append(f"{name}: {status.get('sync', {}).get('status')} {operation.get('message')}")
-        return "\n".join(lines)
-
-    def until(self, what: str, reached: Callable[[], bool]) -> None:
-        """Wait until something holds, asking Argo CD again now and then; fail with what it says."""
-        end = time.monotonic() + WAIT
-        while not reached():
-            assert time.monotonic() < end, f"not after {WAIT} s: {what}\n{self.report()}"
-            time.sleep(3)
-
-
-def job(**changes: Any) -> dict[str, Any]:
-    """Return a job of two small pods."""
-    small = {"cluster": NAME, "pool": "cpu", "gpusPerNode": None, "cpusPerNode": 1, "memoryPerNode": "1Gi"}
-    return fields(fields(JOB, small), changes)
-
-
-def specs() -> dict[str, Any]:
-    """Return a repository of one small cluster, whose operators are there already, and one team."""
-    cluster = {
-        "argocd": LOCAL,
-        "topology": None,
-        "pools": {"cpu": {"shape": CPU_NODE, "nodes": 2}},
-        "storage": None,
-        "operators": MANAGED,
-        "queues": {"research": {"teams": [NAME], "nominalQuota": {"cpu": {"nodes": 2}}}},
-    }
-    return {
-        "jobs": {f"{NAME}/first": job()},
-        "clusters": {NAME: fields(CLUSTER, cluster)},
-        "teams": {NAME: fields(TEAM, {"volumes": None, "secrets": None})},
-    }
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The cluster with the root Application applied, or a loud skip."""
-    kubeconfig = os.environ.get("TRAINYARD_ARGOCD")
-    if not kubeconfig or os.environ.get("TRAINYARD_THROWAWAY") != "1":
-        pytest.skip("the loop on a real Argo CD: set TRAINYARD_ARGOCD and TRAINYARD_THROWAWAY=1")
-    from kubernetes import client, config
-
-    api = config.new_client_from_config(kubeconfig)
-    repository = Repo(tmp_path_factory.mktemp("argocd") / "repository")
-    address = os.environ.get("TRAINYARD_ARGOCD_REPO", repository.root.as_uri())
-    write_repository(repository.root, repository=fields(REPOSITORY, {"repo_url": address}), **specs())
-    found = Site(client.CoreV1Api(api), client.CustomObjectsApi(api), repository)
-    for node in found.core.list_node().items:
-        found.core.patch_node(node.metadata.name, {"metadata": {"labels": {"trainyard.dev/pool": "cpu"}}})
-    found.before = {key: value for key, value in found.settings().items() if key not in data()}
-    found.commit("Begin")
-    found.apply(f"appproject.{NAME}-argocd.yaml")
-    found.apply(f"application.{NAME}-argocd.yaml")
-    yield found
-    for kind in ("applications", "appprojects"):
-        listed = found.custom.list_namespaced_custom_object(GROUP, VERSION, ARGOCD, kind)["items"]
-        for name in (each["metadata"]["name"] for each in listed):
-            if name.startswith(f"{NAME}-"):
-                found.custom.delete_namespaced_custom_object(GROUP, VERSION, ARGOCD, kind, name)
-    found.core.delete_namespace(NAME)
+    with running("TRAINYARD_ARGOCD", tmp_path_factory.mktemp("argocd")) as found:
+        yield found
 
 
 def test_a_commit_leads_to_running_pods(site):
