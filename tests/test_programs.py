@@ -97,9 +97,9 @@ def test_the_example_saves_nothing_where_there_is_no_time(start, tmp_path):
 
 def test_two_runs_do_not_write_into_one_folder(start):
     """The next run waits while the last one lives, and begins when it has ended, or gives no signs of life."""
-    first = start(1_000_000, beat=0.3)
+    first = start(1_000_000, beat=0.5)
     assert began(first) == 0
-    second = start(1_000_000, beat=0.3, RUN_NAME="count-second")
-    assert select.select([second.stdout], [], [], 3)[0] == []
+    second = start(1_000_000, beat=0.5, RUN_NAME="count-second")
+    assert select.select([second.stdout], [], [], 3.5)[0] == []
     first.kill()
     assert began(second) == 0

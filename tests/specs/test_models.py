@@ -176,6 +176,19 @@ REFUSED = {
     "a sub-path that leaves the volume": {"data": [{"volume": "a", "mountPath": "/a", "subPath": "../b"}]},
     "a label of Kubernetes": {"labels": {"app.kubernetes.io/name": "x"}},
     "an annotation of Trainyard": {"annotations": {"trainyard.dev/x": "y"}},
+    "scratch on a medium that nobody knows": {"scratch": {"size": "1Gi", "medium": "tape"}},
+    "scratch without a size": {"scratch": {"medium": "nvme"}},
+    "a user below zero": {"run_as_user": -1},
+    "a user by name": {"run_as_user": "root"},
+    "variables of two sources": {"env_from": [{"secret": "a", "configMap": "b"}]},
+    "variables of nothing": {"env_from": [{"prefix": "A_"}]},
+    "files of nothing": {"mounts": [{"mountPath": "/a"}]},
+    "files of two sources": {"mounts": [{"secret": "a", "volume": "b", "mountPath": "/a"}]},
+    "keys of a volume": {"mounts": [{"volume": "b", "mountPath": "/a", "items": {"k": "p"}}]},
+    "a key outside of the folder": {"mounts": [{"secret": "a", "mountPath": "/a", "items": {"k": "../p"}}]},
+    "a Secret that is written": {"mounts": [{"secret": "a", "mountPath": "/a", "readOnly": False}]},
+    "a folder of a Secret": {"mounts": [{"secret": "a", "mountPath": "/a", "subPath": "b"}]},
+    "a token of a minute": {"mounts": [{"token": {"audience": "a", "expirationSeconds": 60}, "mountPath": "/a"}]},
 }
 
 
@@ -192,6 +205,8 @@ ACCEPTED = {
     "whole numbers bare": {"args": ["--steps", 10], "env": {"A": 1}},
     "a label of one's own": {"labels": {"example.com/project": "x", "team": "nlp"}},
     "a part of a GPU": {"gpus_per_node": None, "gpu": {"profile": "1g.10gb"}},
+    "scratch as a map": {"scratch": {"size": "1Gi"}},
+    "root and its group": {"run_as_user": 0, "run_as_group": 0, "supplemental_groups": [0, 5]},
     "a script in a folder": {"program": "scripts/torchrun_like.py"},
 }
 
@@ -230,6 +245,36 @@ def test_pool_knows_its_own_addresses():
     pool = make.make_pool(shape="mi300x", pci=addresses)
     assert [nic.pci for nic in pool.node.nics] == addresses
     assert [nic.pci for nic in make.make_pool(shape="mi300x", pci=addresses[:3]).node.nics] == [None] * 8
+
+
+DISKS = {
+    "the shape's": ({}, "200Gi"),
+    "the pool's": ({"disk": "1Ti"}, "1Ti"),
+    "local disks under the kubelet": ({"localDisks": {"size": "5Ti"}}, "5Ti"),
+    "local disks beside it": ({"localDisks": {"size": "5Ti", "storage": "raid"}}, "200Gi"),
+    "both": ({"disk": "1Ti", "localDisks": {"size": "5Ti", "storage": "raid"}}, "1Ti"),
+}
+
+
+@pytest.mark.parametrize(("pool", "expected"), DISKS.values(), ids=DISKS)
+def test_pool_knows_the_disk_of_its_kubelet(pool, expected):
+    """What a pool says goes before the shape, and disks that are under the kubelet's folder are its disk."""
+    made = make.make_pool(shape=make.CPU_NODE, **pool)
+    assert Quantity.parse(made.node.ephemeral_storage) == Quantity.parse(expected)
+
+
+POOLS_REFUSED = {
+    "two sizes for one disk": {"disk": "1Ti", "localDisks": {"size": "5Ti"}},
+    "no group": {"deviceAccess": []},
+    "a way that nobody knows": {"deviceAccess": "groups"},
+}
+
+
+@pytest.mark.parametrize("changes", POOLS_REFUSED.values(), ids=POOLS_REFUSED)
+def test_pool_refuses(changes):
+    """What cannot be meant of nodes is refused where it is written."""
+    with pytest.raises(ValidationError):
+        make.make_pool(**changes)
 
 
 def test_levels_end_with_the_host():

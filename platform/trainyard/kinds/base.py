@@ -13,7 +13,7 @@ from trainyard.findings import Finding
 from trainyard.kinds.patches import merge
 from trainyard.labels import MAX_TIME, PRIORITY, QUEUE
 from trainyard.launchers import Launch, Launcher, Role, Wiring
-from trainyard.parts import contract, pods, storage
+from trainyard.parts import contract, pods, security, storage
 from trainyard.parts.containers import Process
 from trainyard.parts.objects import Resource
 from trainyard.sizing import WORKER, RoleSpec, Sized, Sizing
@@ -53,6 +53,7 @@ class Resolved:
         why = "kind of the job" if given else "the cluster's first kind that gives what the launcher needs"
         yield "kind", Sized(self.kind.name, why)
         yield from self.sizing.facts()
+        yield from security.who(self.run).facts()
         training = [role for role in self.roles if role.size.trains]
         parts = " + ".join(f"{role.pods} {role.name} pods × {role.processes} processes" for role in training)
         yield "world_size", Sized(sum(role.pods * role.processes for role in training), parts)

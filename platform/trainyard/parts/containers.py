@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.parts import security, storage
+from trainyard.parts import mounts, security, storage
 from trainyard.sizing import RoleSize, resources
 from trainyard.specs.run import Run
 
@@ -39,13 +39,17 @@ def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[st
         "args": list(process.args),
         "workingDir": run.job.working_dir,
         "env": environment(run, size, process),
+        "envFrom": mounts.variables(run.job) if size.trains else [],
         "resources": {
             "requests": amounts,
             "limits": dict(amounts),
             "claims": [{"name": name} for name in size.fabric.claims],
         },
-        "volumeMounts": storage.mounts(run, size, process.files),
-        "securityContext": security.container(),
+        "volumeMounts": [
+            *storage.mounts(run, size, process.files),
+            *(mounts.mounts(run.job) if size.trains else ()),
+        ],
+        "securityContext": security.container(security.who(run)),
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 
@@ -59,7 +63,7 @@ def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, An
     derived = {
         **process.contract,
         "HOME": security.HOME,
-        "USER": security.USER_NAME,
+        "USER": security.who(run).name,
         "PYTHONUNBUFFERED": "1",
         **hidden_gpus(run, size.pool, size.gpus.value),
         **{name: sized.value for name, sized in size.env.items()},
@@ -103,5 +107,8 @@ def beside(run: Run, given: Mapping[str, Any]) -> dict[str, Any]:
         **given,
         "env": [*env, *({"name": name, "value": value} for name, value in hidden.items() if name not in named)],
         "resources": {"requests": amounts, "limits": dict(amounts)},
-        "securityContext": {**security.container(), **(context if isinstance(context, Mapping) else {})},
+        "securityContext": {
+            **security.container(security.who(run)),
+            **(context if isinstance(context, Mapping) else {}),
+        },
     }

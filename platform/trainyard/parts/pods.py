@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trainyard.labels import JOB, POOL, RUN, TEAM
-from trainyard.parts import identity, network, security, storage
+from trainyard.parts import identity, mounts, network, security, storage
 from trainyard.parts.containers import Process, beside, trainer
 from trainyard.sizing import WORKER, RoleSize, Sizing
 from trainyard.sizing.companions import of_job
@@ -67,13 +67,18 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
         "nodeSelector": {POOL: size.pool},
         "terminationGracePeriodSeconds": sizing.grace.value,
         "imagePullSecrets": [{"name": name} for name in job.image_pull_secrets],
-        "securityContext": security.pod(owns=not storage.squashed(run)),
+        "securityContext": security.pod(
+            security.who(run), security.device_groups(run, size), owns=not storage.squashed(run)
+        ),
         "initContainers": [
             *map(dict, size.fabric.sidecars),
             *(beside(run, each) for each in of_job(job) if worker),
         ],
         "containers": [trainer(run, size, process, name=container)],
-        "volumes": [*storage.volumes(run, size, process.files), *(job.volumes if worker else ())],
+        "volumes": [
+            *storage.volumes(run, size, process.files),
+            *(mounts.volumes(job, worker=worker) if worker or size.trains else ()),
+        ],
         "resourceClaims": [
             {"name": name, "resourceClaimTemplateName": template} for name, template in size.fabric.claims.items()
         ],

@@ -1,14 +1,21 @@
-"""Security contexts that pass Pod Security `restricted`, for every container of ours and, as defaults, of the job's.
+"""Who pods run as, and what they may: contexts that pass Pod Security `restricted` unless a job asks for root.
 
 Source: kubernetes/pod-security-admission v0.35 policy/check_*_restricted.go.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from trainyard.sizing import RoleSize, Sized
+from trainyard.specs.run import Run
+
+T = TypeVar("T")
 
 USER = 1000
-"""User, group and file-system group; images for training mostly say root, which `restricted` refuses."""
+"""User and group of those who say nothing; images for training mostly say root, which `restricted` refuses."""
 
 USER_NAME = "trainer"
 """Programs ask for it: user 1000 mostly has no entry in the image's passwd, and then Python's getpass fails."""
@@ -17,25 +24,71 @@ HOME = "/tmp"  # noqa: S108 - writable in every image, where `/`, the home of an
 """Where caches go that programs keep below the home directory."""
 
 
-def pod(*, owns: bool = True) -> dict[str, Any]:
-    """Return the pod's security context.
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Who a run's processes are, by numbers, each with its origin."""
 
-    The kubelet gives volumes the pod's group where it `owns` them, and walks through a big one only if its root has
-    another (kubernetes v1.35 pkg/volume/volume_linux.go).
+    user: Sized[int]
+    group: Sized[int]
+    groups: Sized[tuple[int, ...]]
+
+    @property
+    def name(self) -> str:
+        """The user's name, as programs see it."""
+        return USER_NAME if self.user.value else "root"
+
+    def facts(self) -> Iterator[tuple[str, Sized[Any]]]:
+        """Yield every value by its name, for `explain`."""
+        yield "user", self.user
+        yield "group", self.group
+        if self.groups.value:
+            yield "groups", Sized(", ".join(map(str, self.groups.value)), self.groups.origin)
+
+
+def who(run: Run) -> Who:
+    """Return who a run's processes are: as the job says, or else its team."""
+    job, team = run.job, run.team
+    user = said("runAsUser", job.run_as_user, team.run_as_user) or Sized(USER, f"{USER}, since nobody says another")
+    group = said("runAsGroup", job.run_as_group, team.run_as_group) or Sized(user.value, "the user's number")
+    of_job = job.supplemental_groups if "supplemental_groups" in job.model_fields_set else None
+    groups = said("supplementalGroups", of_job, team.supplemental_groups)
+    return Who(user, group, groups or Sized((), "none"))
+
+
+def said(field: str, job: T | None, team: T | None) -> Sized[T] | None:
+    """Return what the job says in a field, or else its team, or None where neither says anything."""
+    if job is not None:
+        return Sized(job, f"{field} of the job")
+    return None if team is None else Sized(team, f"{field} of the team")
+
+
+def pod(person: Who, devices: Sequence[int] = (), *, owns: bool = True) -> dict[str, Any]:
+    """Return the pod's security context; `devices` are the groups that its GPUs' device files are open to.
+
+    The kubelet gives volumes the user's own group where the pod `owns` them, and walks through a big one only if its
+    root has another (kubernetes v1.35 pkg/volume/volume_linux.go).
     """
-    group = {"fsGroup": USER, "fsGroupChangePolicy": "OnRootMismatch"} if owns else {}
+    group = {"fsGroup": person.group.value, "fsGroupChangePolicy": "OnRootMismatch"} if owns else {}
     return {
-        "runAsNonRoot": True,
-        "runAsUser": USER,
-        "runAsGroup": USER,
+        "runAsNonRoot": True if person.user.value else None,
+        "runAsUser": person.user.value,
+        "runAsGroup": person.group.value,
+        "supplementalGroups": list(dict.fromkeys((*person.groups.value, *devices))),
         **group,
         "seccompProfile": {"type": "RuntimeDefault"},
     }
 
 
-def container() -> dict[str, Any]:
+def device_groups(run: Run, size: RoleSize) -> tuple[int, ...]:
+    """Return the groups that a role's pods need to open their GPUs (`/dev/kfd` and `/dev/dri` of AMD's)."""
+    return run.cluster.pools[size.pool].device_groups if size.gpus.value else ()
+
+
+def container(person: Who) -> dict[str, Any]:
     """Return a container's security context.
 
-    A capability that RDMA wants would be gone at exec: runtimes keep none for users other than root.
+    A capability that RDMA wants would be gone at exec: runtimes keep none for users other than root. Root keeps those
+    that its runtime gives by default, since without them it is less than any other user.
     """
-    return {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    capabilities = {"capabilities": {"drop": ["ALL"]}} if person.user.value else {}
+    return {"allowPrivilegeEscalation": False, **capabilities}

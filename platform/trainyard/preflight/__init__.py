@@ -9,7 +9,7 @@ from pathlib import Path
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.policies.policy import load_policies
-from trainyard.preflight import disks, jobs, names, objects, own
+from trainyard.preflight import disks, jobs, names, objects, own, users
 from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.shapes import known
@@ -127,6 +127,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         *nvlink.check(cluster, source),
         *kubelet.check(cluster, source),
         *disks.check_pools(cluster, source),
+        *users.check_pools(cluster, source),
     ]
     platform = [finding for finding in loaded.findings if not finding.location.file.startswith(f"{JOBS}/")]
     if not any(finding.is_error for finding in (*platform, *findings)):

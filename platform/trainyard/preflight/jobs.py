@@ -20,6 +20,7 @@ from trainyard.preflight import (
     patches,
     rails,
     size,
+    users,
     volumes,
 )
 from trainyard.specs import Team
@@ -46,6 +47,8 @@ def check(
     findings = [*names.check_job(specs, file, broken=broken), *volumes.check_mounts(file, by_kind)]
     team, cluster = specs.teams.get(file.team), specs.clusters.get(file.job.cluster)
     if team is not None and cluster is not None:
+        findings += users.check(file, team, specs.sources.get(f"team/{file.team}", file.source))
+        findings += volumes.check_sources(file, team)
         findings += volumes.check(file, team, cluster, pods=pods_that_train(run, file))
     if run is None:
         return None, findings

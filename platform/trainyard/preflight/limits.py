@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.launchers.base import VARIABLES
-from trainyard.parts import contract
+from trainyard.parts import contract, mounts
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
 from trainyard.sizing.node import available, most_cpus_near, numa_nodes, one_numa_node, size, whole_cores
 from trainyard.sizing.roles import gpu_resource
 
+OUR_VOLUMES = ("claim-", "fabric-", "files-", mounts.PREFIX)
+"""What names of volumes of ours in a pod begin with."""
+
 RESERVED_VOLUMES = frozenset({"shared-memory", "scratch", "files", "launch"})
-"""Volumes of ours in a pod, beside those of claims."""
+"""Other volumes of ours."""
 
 KUBELET = "kubernetes v1.35 pkg/kubelet/cm"
 
@@ -143,7 +146,7 @@ def check_names(run: Resolved) -> Iterator[Finding]:
             name = each.get("name")
             if not isinstance(name, str):
                 continue
-            if name in taken_names or (field == "volumes" and name.startswith(("claim-", "fabric-"))):
+            if name in taken_names or (field == "volumes" and name.startswith(OUR_VOLUMES)):
                 message = f"{field}[{index}].name is {name!r}, which the pod has already; choose another"
                 yield NAMES.at(source, (field, index, "name"), message)
             taken_names.add(name)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, Location, did_you_mean
+from trainyard.preflight import secrets
+from trainyard.preflight.secrets import ACCOUNT, CONFIG_MAP, SECRET
 from trainyard.rules import Rule
 from trainyard.sizing.fabrics import fabric_type
 from trainyard.specs.models.cluster import Cluster
@@ -63,20 +65,6 @@ GPU_PART = Rule(
     why="the two are different devices, and no pod can be given both as one",
     fix="remove gpu, or gpusPerNode",
     source=DOCS,
-)
-SECRET = Rule(
-    id="spec/unknown-secret",
-    title="The secrets that a job names are listed in its team's file.",
-    why="a pod whose Secret is missing never starts (CreateContainerConfigError)",
-    fix="list the secret in platform/teams/<team>.yaml, and put it into the namespace",
-    source="kubernetes v1.35 pkg/kubelet/kubelet_pods.go; docs/clusters.md",
-)
-ACCOUNT = Rule(
-    id="spec/unknown-service-account",
-    title="The service account that a job names is listed in its team's file.",
-    why="pods of an account that does not exist are refused, and the job stays without any",
-    fix="list the account in platform/teams/<team>.yaml",
-    source="kubernetes v1.35 plugin/pkg/admission/serviceaccount/admission.go",
 )
 PRIORITY = Rule(
     id="spec/unknown-priority",
@@ -150,7 +138,7 @@ SWITCHED_OFF = Rule(
     source="docs/rules.md",
 )
 
-MISSING = (UNKNOWN_CLUSTER, UNKNOWN_TEAM, SECRET, ACCOUNT, PRIORITY, QUEUE, POOL, LEVEL, REGISTRY)
+MISSING = (UNKNOWN_CLUSTER, UNKNOWN_TEAM, SECRET, CONFIG_MAP, ACCOUNT, PRIORITY, QUEUE, POOL, LEVEL, REGISTRY)
 """What a job names that is not there, or not allowed, whatever else it says."""
 
 
@@ -173,7 +161,7 @@ def check_job(specs: Specs, file: JobFile, *, broken: frozenset[str] = frozenset
         yield from there.pools()
         yield from there.placement()
     if team is not None:
-        yield from check_secrets(file, team)
+        yield from secrets.check(file, team)
     if team is not None and cluster is not None:
         yield from check_priority(file, cluster, team)
 
@@ -245,22 +233,6 @@ def check_fields(file: JobFile) -> Iterator[Finding]:
     if job.gpu is not None and job.gpus_per_node:
         message = "gpu asks for a part of a GPU, but gpusPerNode for whole ones; remove one"
         yield GPU_PART.at(file.source, ("gpu",), message)
-
-
-def check_secrets(file: JobFile, team: Team) -> Iterator[Finding]:
-    """Yield secrets and service accounts that the team does not list."""
-    job, listing = file.job, team_file(file.team)
-    wanted: list[tuple[str, Path]] = [(ref.partition("/")[0], ("secrets", key)) for key, ref in job.secrets.items()]
-    wanted += [(name, ("imagePullSecrets", index)) for index, name in enumerate(job.image_pull_secrets)]
-    for name, place in wanted:
-        if name not in team.secrets:
-            message = f"secret {name!r} is not listed in {listing}; {did_you_mean(name, team.secrets)}"
-            yield SECRET.at(file.source, place, message)
-    account = job.service_account
-    if account is not None and account not in team.accounts:
-        hint = did_you_mean(account, team.accounts)
-        message = f"service account {account!r} is not listed in {listing}; {hint}"
-        yield ACCOUNT.at(file.source, ("serviceAccount",), message)
 
 
 def check_priority(file: JobFile, cluster: Cluster, team: Team) -> Iterator[Finding]:

@@ -37,6 +37,21 @@ ELSEWHERE = Rule(
     fix="name a volume that is there, or give the cluster the storage",
     source="docs/clusters.md",
 )
+OWN = Rule(
+    id="spec/mount-volume",
+    title="What a job mounts by the name of a volume is one of its own volumes.",
+    why="the API server refuses a pod that mounts a volume which it does not have",
+    fix="add the volume to volumes, or mount one of the team's by data",
+    source="kubernetes v1.35 pkg/apis/core/validation/validation.go ValidateVolumeMounts",
+)
+TOKEN = Rule(
+    id="spec/token-account",
+    title="A job that takes a token names the service account that it is of.",
+    why="a token of the account default says nothing of who the job is, and nobody gives that account rights",
+    fix="set serviceAccount",
+    source="docs/jobs.md",
+    severity=Severity.WARNING,
+)
 ACCESS = Rule(
     id="spec/volume-access",
     title="A volume can be mounted by as many pods as the job has, in the way the job uses it.",
@@ -70,6 +85,19 @@ def check_mounts(file: JobFile, by_kind: Mapping[str, str]) -> Iterator[Finding]
         taken.setdefault(target, str(place[0]))
 
 
+def check_sources(file: JobFile, team: Team) -> Iterator[Finding]:
+    """Yield mounts of volumes that the job does not have, and tokens of no account in particular."""
+    job = file.job
+    own = [each["name"] for each in job.volumes if isinstance(each.get("name"), str)]
+    for index, mount in enumerate(job.mounts):
+        if mount.volume is not None and mount.volume not in own:
+            hint = "mount it by data" if mount.volume in team.volumes else did_you_mean(mount.volume, own)
+            yield OWN.at(file.source, ("mounts", index, "volume"), f"volumes have no {mount.volume!r}; {hint}")
+        if mount.token is not None and job.service_account is None:
+            message = "token is of the account 'default', since the job names none; set serviceAccount"
+            yield TOKEN.at(file.source, ("mounts", index, "token"), message)
+
+
 def of_kind(run: Run) -> Mapping[str, str]:
     """Return the folders in which a kind's operator puts what ranks meet by, each with whose it is."""
     kind = kinds()[run.kind]
@@ -83,6 +111,8 @@ def targets(job: Job) -> Iterator[tuple[str, Path]]:
         yield job.checkpoint.mount_path, ("checkpoint", "mountPath")
     for index, data in enumerate(job.data):
         yield data.mount_path, ("data", index, "mountPath")
+    for index, mount in enumerate(job.mounts):
+        yield mount.mount_path, ("mounts", index, "mountPath")
     folders: set[str] = set()
     for index, each in enumerate(job.files):
         folder = each.mount_path.rstrip("/")

@@ -152,6 +152,13 @@ def reason(value: str) -> str:
     return value
 
 
+def safe_path(path: str) -> str:
+    """Refuse a path that leaves its folder."""
+    if path.startswith("/") or "\\" in path or any(part in {"", ".", ".."} for part in path.split("/")):
+        raise wrong("path", "should be a relative path without '.' or '..'")
+    return path
+
+
 LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 
 Text = Annotated[StrictStr, Field(min_length=1)]
@@ -191,6 +198,7 @@ Version = Annotated[
     StrictStr, Form(r"v?[0-9]+(?:\.[0-9]+){0,3}(?:[-+.][0-9A-Za-z.-]+)?", "a release such as '0.19.2', in quotes")
 ]
 """A release; versions in YAML are strings, a leading `v` is optional."""
+RelativePath = Annotated[Text, AfterValidator(safe_path)]
 Cidr = Annotated[StrictStr, AfterValidator(network)]
 PortRange = Annotated[str, BeforeValidator(ports), WithJsonSchema({"type": ["string", "integer"]})]
 """A port or a range of them, with the protocol where that is not TCP."""

@@ -112,6 +112,13 @@ class Kubelet(Spec):
     max_pods: Count = 110
 
 
+DeviceAccess = Annotated[
+    Annotated[Literal["open", "udev"], Tag("a way")]
+    | Annotated[tuple[Amount, ...], Field(min_length=1), Tag("groups")],
+    Discriminator(lambda value: "groups" if isinstance(value, (list, tuple)) else "a way"),
+]
+
+
 class Pool(Spec):
     """Nodes of one shape."""
 
@@ -136,6 +143,9 @@ class Pool(Spec):
     """Bytes of the file system with the kubelet's folder, for scratch, logs and images; default: the shape's."""
     local_disks: LocalDisks | None = None
     """Local disks for `scratch: {medium: nvme}`; default: none that are known."""
+    device_access: DeviceAccess | None = None
+    """Who may open the GPUs' device files: `open`, every user; `udev`, every user by a rule that is rendered for the
+    nodes; or the numbers of the groups that own them, which pods then get. AMD's are closed on most distributions."""
     pci: tuple[PciAddress, ...] = ()
     """PCI addresses of the shape's NICs on these nodes, in its order; default: those that the shape knows."""
     interfaces: tuple[Text, ...] = ()
@@ -161,6 +171,11 @@ class Pool(Spec):
             for index, nic in enumerate(shape.nics)
         )
         return {"nics": tuple(nics)}
+
+    @property
+    def device_groups(self) -> tuple[int, ...]:
+        """Groups that a pod needs to open the GPUs' device files; none where every user may."""
+        return self.device_access if isinstance(self.device_access, tuple) else ()
 
     @property
     def kubelet_disk(self) -> str | None:

@@ -24,6 +24,7 @@ from trainyard.specs.models.base import (
     MountPath,
     Name,
     Reason,
+    RelativePath,
     Size,
     Spec,
     Text,
@@ -33,6 +34,7 @@ from trainyard.specs.models.base import (
     wrong,
 )
 from trainyard.specs.models.disks import Scratched
+from trainyard.specs.models.mounts import EnvFrom, Mount
 
 RESERVED_PREFIXES = ("kueue.x-k8s.io", "argoproj.io", "kubernetes.io", "k8s.io", OURS)
 """Label and annotation groups that a job may not write: controllers and Trainyard own them."""
@@ -59,13 +61,6 @@ def script(program: str) -> str:
     return program
 
 
-def safe_path(path: str) -> str:
-    """Refuse a path that leaves its folder."""
-    if path.startswith("/") or "\\" in path or any(part in {"", ".", ".."} for part in path.split("/")):
-        raise wrong("path", "should be a relative path without '.' or '..'")
-    return path
-
-
 def hours(value: Any) -> float:
     """Return a number of hours, whole or not."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -77,7 +72,6 @@ SecretRef = Annotated[StrictStr, Form(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[-._a-zA-
 Module = Annotated[
     StrictStr, Form(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "a module such as llm.train, without '.py'")
 ]
-RelativePath = Annotated[Text, AfterValidator(safe_path)]
 OwnLabels = dict[Annotated[StrictStr, AfterValidator(own_key)], StrictStr]
 LONGEST = 100_000
 """Hours of the longest run, eleven years: its seconds are a number of 32 bits to Kueue (v0.19.2 max-exec-time)."""
@@ -248,6 +242,10 @@ class Job(Spec):
     """`NAME: value`; whole numbers may be bare."""
     secrets: dict[VariableName, SecretRef] = {}
     """`NAME: secret/key`; the value never stands in Git."""
+    env_from: tuple[EnvFrom, ...] = ()
+    """All keys of Secrets and ConfigMaps as variables; those that are set by name go before."""
+    mounts: tuple[Mount, ...] = ()
+    """Secrets, ConfigMaps, tokens and the job's `volumes` as files in the training container."""
     checkpoint: Checkpoint | None = None
     """Where, how often and how much the run saves."""
     data: tuple[Dataset, ...] = ()
@@ -271,7 +269,13 @@ class Job(Spec):
     init_containers: tuple[dict[str, Any], ...] = ()
     """Kubernetes init containers, which end before training begins; their resources count."""
     volumes: tuple[dict[str, Any], ...] = ()
-    """Kubernetes volumes for those containers."""
+    """Kubernetes volumes, for those containers and for `mounts`."""
+    run_as_user: Amount | None = None
+    """Number of the user that the program is; default: the team's, or 1000."""
+    run_as_group: Amount | None = None
+    """Number of its group, which owns what it writes on shared volumes; default: the team's, or the user's number."""
+    supplemental_groups: tuple[Amount, ...] = ()
+    """More groups of the user, such as those that own data sets on a shared file system; default: the team's."""
     service_account: Name | None = None
     """A service account that the team lists; default: none, without a token."""
     image_pull_secrets: tuple[Name, ...] = ()

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Discriminator, StrictBool, Tag, model_validator
 
 from trainyard.specs.models.base import (
+    Amount,
     Cidr,
     Labels,
     Name,
@@ -97,11 +98,19 @@ class Team(Spec):
     volumes: dict[Name, Volume] = {}
     secrets: tuple[SubdomainName, ...] = ()
     """Secrets that exist in the namespace; their values are never in Git."""
+    config_maps: tuple[SubdomainName, ...] = ()
+    """ConfigMaps that exist in the namespace and that jobs may read; `kube-root-ca.crt` is in every one."""
     service_accounts: Annotated[
         Annotated[tuple[Name, ...], Tag("plain")] | Annotated[dict[Name, ServiceAccount], Tag("map")],
         Discriminator(shape_of),
     ] = ()
     """Service accounts that jobs may name, as a list or with their annotations; without one a job gets no token."""
+    run_as_user: Amount | None = None
+    """Number of the user that its programs are, unless their job says otherwise; default: 1000."""
+    run_as_group: Amount | None = None
+    """Number of its group, which owns what it writes on shared volumes; default: the user's number."""
+    supplemental_groups: tuple[Amount, ...] = ()
+    """More groups of the user, such as those that own data sets on a shared file system."""
     egress: tuple[Egress, ...] = ()
     """What its pods may reach inside the cluster, beside each other; the world outside is open."""
     priorities: tuple[Name, ...] = ()

@@ -1,0 +1,130 @@
+"""What a job reads of its namespace is there: its team lists it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from make import IMAGE, make_job_file, make_specs, make_team
+from trainyard.findings import format_path
+from trainyard.preflight import jobs, secrets
+
+MISSING = "{} {!r} is not listed in platform/teams/nlp.yaml; {}"
+TOKENS = "did you mean 'tokens'?"
+SITE = "there are: kube-root-ca.crt, site"
+VOLUMES = [
+    {"name": "a", "secret": {"secretName": "own"}},
+    {"name": "b", "projected": {"sources": [{"secret": {"name": "part"}}, {"configMap": {"name": "site"}}]}},
+    {"name": "c", "configMap": {"name": "maybe", "optional": True}},
+    {"name": "d", "secret": {"secretName": 5}},
+    {"name": "e", "csi": {"driver": "x", "nodePublishSecretRef": {"name": "of-the-driver"}}},
+]
+SIDE: dict[str, Any] = {
+    "name": "side",
+    "image": IMAGE,
+    "env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "wandb", "key": "x"}}}],
+    "envFrom": [{"configMapRef": {"name": "conf"}}, {"secretRef": {"name": "tokens"}}],
+}
+CASES: dict[str, tuple[dict[str, Any], list[tuple[tuple[str | int, ...], str]]]] = {
+    "what the team lists": (
+        {
+            "env_from": [{"secret": "tokens"}, {"configMap": "site"}],
+            "mounts": [
+                {"secret": "tokens", "mountPath": "/a"},
+                {"configMap": "site", "mountPath": "/b"},
+                {"configMap": "kube-root-ca.crt", "mountPath": "/c"},
+            ],
+        },
+        [],
+    ),
+    "variables": (
+        {"env_from": [{"secret": "token"}, {"configMap": "proxy"}]},
+        [
+            (("envFrom", 0, "secret"), MISSING.format("secret", "token", TOKENS)),
+            (("envFrom", 1, "configMap"), MISSING.format("config map", "proxy", SITE)),
+        ],
+    ),
+    "files": (
+        {"mounts": [{"secret": "token", "mountPath": "/a"}, {"configMap": "proxy", "mountPath": "/b"}]},
+        [
+            (("mounts", 0, "secret"), MISSING.format("secret", "token", TOKENS)),
+            (("mounts", 1, "configMap"), MISSING.format("config map", "proxy", SITE)),
+        ],
+    ),
+    "volumes of Kubernetes' own": (
+        {"volumes": VOLUMES},
+        [
+            (("volumes", 0, "secret", "secretName"), MISSING.format("secret", "own", "there are: tokens")),
+            (
+                ("volumes", 1, "projected", "sources", 0, "secret", "name"),
+                MISSING.format("secret", "part", "there are: tokens"),
+            ),
+        ],
+    ),
+    "containers of Kubernetes' own": (
+        {"containers": [SIDE]},
+        [
+            (
+                ("containers", 0, "env", 0, "valueFrom", "secretKeyRef", "name"),
+                MISSING.format("secret", "wandb", "there are: tokens"),
+            ),
+            (("containers", 0, "envFrom", 0, "configMapRef", "name"), MISSING.format("config map", "conf", SITE)),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("job", "expected"), CASES.values(), ids=CASES)
+def test_what_a_job_reads_is_listed(job, expected):
+    """Each finding is at the name, wherever it stands."""
+    file = make_job_file(**job)
+    found = list(secrets.check(file, make_team(config_maps=["site"])))
+    assert [(each.path, each.message) for each in found] == [(format_path(path), text) for path, text in expected]
+    assert all(each.location.line for each in found)
+
+
+MOUNTED = {
+    "a volume of the job": ({"volume": "own", "mountPath": "/a"}, {}, []),
+    "a volume that it lacks": (
+        {"volume": "owm", "mountPath": "/a"},
+        {},
+        ["volumes have no 'owm'; did you mean 'own'?"],
+    ),
+    "a volume of the team": (
+        {"volume": "checkpoints", "mountPath": "/a"},
+        {},
+        ["volumes have no 'checkpoints'; mount it by data"],
+    ),
+    "a token of nobody": (
+        {"token": {"audience": "x"}, "mountPath": "/a"},
+        {},
+        ["token is of the account 'default', since the job names none; set serviceAccount"],
+    ),
+    "a token": ({"token": {"audience": "x"}, "mountPath": "/a"}, {"service_account": "reader"}, []),
+    "a path that is taken": (
+        {"secret": "tokens", "mountPath": "/scratch/"},
+        {"scratch": "1Gi"},
+        ["path '/scratch' is mounted already, by scratch; choose another"],
+    ),
+    "the root": (
+        {"secret": "tokens", "mountPath": "/"},
+        {},
+        ["mountPath is '/', which would hide the image; choose a folder"],
+    ),
+    "a volume by a name of ours": (
+        {"volume": "mount-0", "mountPath": "/a"},
+        {"volumes": [{"name": "mount-0", "emptyDir": {}}]},
+        ["volumes[0].name is 'mount-0', which the pod has already; choose another"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("mount", "job", "messages"), MOUNTED.values(), ids=MOUNTED)
+def test_what_is_mounted_can_be(mount, job, messages):
+    """Volumes are the job's own, paths are free, and a token is somebody's."""
+    file = make_job_file(**{"volumes": [{"name": "own", "emptyDir": {}}], "mounts": [mount], **job})
+    team = make_team(service_accounts=["reader"])
+    _, found = jobs.check(make_specs(file, teams={"nlp": team}), file)
+    assert [each.message for each in found] == messages
+    assert all(each.location.line for each in found)
