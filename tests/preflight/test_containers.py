@@ -1,0 +1,60 @@
+"""What is said of containers beside the program is what the kubelet does with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from make import IMAGE, make_resolved
+from trainyard.kinds import Resolved
+from trainyard.kinds.base import pod
+from trainyard.labels import POOL
+from trainyard.nodes.answers import answer
+from trainyard.preflight import containers
+from trainyard.sizing.kubelet import configuration
+from two_sockets import NUMA, PINNED, cluster
+
+WHOLE = {**PINNED, "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}}
+STATIC = {**WHOLE, "topologyManagerScope": "pod", "memoryManagerPolicy": "Static"}
+
+
+def beside(cpu: int | str, memory: int | str = "1Gi") -> dict[str, Any]:
+    """Return a container of the job's own with these limits."""
+    return {"name": "side", "image": IMAGE, "resources": {"limits": {"cpu": cpu, "memory": memory}}}
+
+
+def decided(run: Resolved) -> tuple[str, str | None]:
+    """Return whether an empty node admits the run's pod, or why not, and the CPUs of its program alone."""
+    pool = run.specs[0].pool
+    gpus = [{"count": len(numa["gpus"]), "numa": index} for index, numa in enumerate(NUMA)]
+    numa = [{"cpus": each["cpus"], "memory": each["memory"]} for each in NUMA]
+    node = {"threadsPerCore": 2, "numa": numa, "devices": {"nvidia.com/gpu": gpus}, "ephemeralStorage": "1000Gi"}
+    node["labels"] = {POOL: run.run.job.pool}
+    assert pool.kubelet is not None
+    arrived = {"metadata": {"name": "a"}, "spec": pod(run, run.roles[0])["spec"]}
+    settings = {key: value for key, value in configuration(pool, pool.kubelet).items() if value is not None}
+    (found,) = answer({"name": "a", "node": node, "kubelet": settings, "pods": [arrived]})["pods"]
+    parts = {each["name"]: each.get("cpus") for each in found.get("containers", ())}
+    return found.get("reason") or found["outcome"], parts.get("trainer")
+
+
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, bool]] = {
+    "whole cores": (WHOLE, beside(2), "admitted", True),
+    "whole cores of a pod": (STATIC, beside(2), "admitted", True),
+    "parts of a CPU": (WHOLE, beside("500m"), "admitted", True),
+    "more than one CPU, but no whole number": (STATIC, beside("1500m"), "admitted", True),
+    "nothing at all": (STATIC, {"name": "side", "image": IMAGE}, "admitted", True),
+    "half a core": (WHOLE, beside(1), "SMTAlignmentError", False),
+    "half a core where no kubelet minds": (PINNED, beside(1), "admitted", True),
+    "no CPU": (WHOLE, beside(0), "admitted", False),
+    "no memory": (WHOLE, beside(2, 0), "admitted", False),
+}
+
+
+@pytest.mark.parametrize(("kubelet", "side", "outcome", "pinned"), CASES.values(), ids=CASES)
+def test_a_finding_is_where_the_program_has_no_cpus_of_its_own(kubelet, side, outcome, pinned):
+    """A container beside the program is a finding exactly where the pod is refused, or the program is not pinned."""
+    run = make_resolved(cluster=cluster(kubelet=kubelet), nodes=1, gpus_per_node=4, containers=[side])
+    assert (decided(run)[0], decided(run)[1] is not None) == (outcome, pinned)
+    assert (list(containers.check(run)) == []) is pinned
