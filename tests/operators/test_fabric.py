@@ -19,6 +19,7 @@ from trainyard.sizing.fabrics.rails import SECONDARY
 from trainyard.specs.models.fabric import Attach
 from trainyard.system.data import own
 
+NUMBERING = ("network-operator", "whereabouts")
 ATTACHING = {name: facts for name, facts in releases().items() if facts.attaches}
 BY_VALUE = sorted(name for name, facts in releases().items() if facts.prefix_value)
 BOTH = {"network-operator": {"version": "26.4.1"}, "sriov-network-operator": {"version": "1.6.0"}}
@@ -74,15 +75,45 @@ def test_second_interfaces_need_who_makes_and_numbers_them(name):
 def test_a_fabric_without_rdma_needs_nobody(type_):
     """Only an RDMA fabric gives pods second interfaces."""
     fabric = {"type": type_, "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]}
-    some = {name: choice for name, choice in OPERATORS.items() if name not in {"multus", "whereabouts"}}
+    some = {name: choice for name, choice in OPERATORS.items() if name not in {"multus", *NUMBERING}}
     changes = {"fabric": fabric, "operators": some}
     found = [each.message for each in check(everything(**changes), source(**changes)) if each.rule == "pairing/fabric"]
     assert len(found) == (0 if type_ == "none" else 2)
 
 
-@pytest.mark.parametrize(("more", "loaded"), [({}, False), ({"network-operator": {"version": "26.4.1"}}, True)])
-def test_peer_memory_is_loaded_where_a_driver_of_nics_is_brought(more, loaded):
-    """The older module wants the driver of NICs that an operator of the cluster may install."""
-    operators = {**OPERATORS, **more}
-    (site,) = (each for each in sites(everything(operators=operators)) if each.name == "gpu-operator")
-    assert policy(site)["driver"]["rdma"]["enabled"] is loaded
+DRIVERS = {
+    None: {"enabled": False},
+    "inbox": {"enabled": False},
+    "doca": {"enabled": True, "useHostMofed": True},
+    "operator": {"enabled": True},
+}
+
+
+@pytest.mark.parametrize(("driver", "expected"), DRIVERS.items())
+def test_peer_memory_is_loaded_where_the_vendors_driver_of_nics_is(driver, expected):
+    """The older module wants that driver, of the host or in a container; the kernel's own has DMA-BUF."""
+    cluster = everything(system={"nicDriver": driver} if driver else {})
+    (site,) = (each for each in sites(cluster) if each.name == "gpu-operator")
+    assert policy(site)["driver"]["rdma"] == expected
+
+
+def test_one_of_two_numbers_the_interfaces():
+    """Whereabouts is not needed beside a network operator of ours, whose nv-ipam does the same."""
+    rest = {name: choice for name, choice in OPERATORS.items() if name not in NUMBERING}
+    choices = {name: [name] for name in NUMBERING} | {"none": []}
+    needed = {}
+    for title, names in choices.items():
+        changes = {"operators": {**rest, **{name: OPERATORS[name] for name in names}}}
+        needed[title] = [each.rule for each in check(everything(**changes), source(**changes))]
+    assert needed == {"network-operator": [], "whereabouts": [], "none": ["pairing/fabric"]}
+    foreign = {"operators": {**rest, "network-operator": {"version": "26.4.1", "managed": False}}}
+    assert [each.rule for each in check(everything(**foreign), source(**foreign))] == ["pairing/fabric"]
+
+
+def test_a_driver_by_the_operator_needs_the_operator():
+    """Nobody else would install it."""
+    some = {name: choice for name, choice in OPERATORS.items() if name != "network-operator"}
+    changes = {"system": {"nicDriver": "operator"}, "operators": some}
+    assert [each.message for each in check(everything(**changes), source(**changes))] == [
+        "nicDriver 'operator' needs network-operator, which installs it; add it to operators"
+    ]

@@ -10,12 +10,15 @@ import pytest
 from trainyard.operators import operators
 
 POLICY, NODE = "nvidia.com/ClusterPolicy", "sriovnetwork.openshift.io/SriovNetworkNodeState"
+NICS = "mellanox.com/NicClusterPolicy"
 SHOWN: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "a policy that nobody has looked at": (POLICY, {}, "Progressing", "Waiting for the operator"),
     "a policy whose status is empty": (POLICY, {"status": {}}, "Progressing", "Waiting for the operator"),
     "a policy under way": (POLICY, {"status": {"state": "notReady"}}, "Progressing", "notReady"),
     "a policy in effect": (POLICY, {"status": {"state": "ready"}}, "Healthy", "ready"),
     "a second policy": (POLICY, {"status": {"state": "ignored"}}, "Degraded", "ignored"),
+    "NICs that are set up": (NICS, {"status": {"state": "ready"}}, "Healthy", "ready"),
+    "NICs that could not be": (NICS, {"status": {"state": "error", "reason": "no node"}}, "Degraded", "no node"),
     "a node without a daemon": (NODE, {}, "Progressing", "Waiting for the node's daemon"),
     "a node under way": (NODE, {"status": {"syncStatus": "InProgress"}}, "Progressing", "InProgress"),
     "a node that is set up": (NODE, {"status": {"syncStatus": "Succeeded"}}, "Healthy", "Succeeded"),

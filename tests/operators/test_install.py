@@ -74,21 +74,32 @@ def test_an_operator_that_somebody_else_installs_is_there_but_not_ours():
 NFD = "node-feature-discovery"
 
 BRINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "the GPU operator before the others": (OPERATORS, {"gpu-operator": True, "amd-gpu-operator": False}),
-    "the AMD operator where it is alone": (
+    "the GPU operator before the others": (
+        OPERATORS,
+        {"gpu-operator": True, "amd-gpu-operator": False, "network-operator": False},
+    ),
+    "the network operator before the AMD operator": (
         {name: choice for name, choice in OPERATORS.items() if name != "gpu-operator"},
+        {"amd-gpu-operator": False, "network-operator": True},
+    ),
+    "the AMD operator where it is alone": (
+        {name: choice for name, choice in OPERATORS.items() if name not in {"gpu-operator", "network-operator"}},
         {"amd-gpu-operator": True},
     ),
     "none where it is installed by itself": (
         {**OPERATORS, NFD: {"version": "0.19.0", "managed": False}},
-        {"gpu-operator": False, "amd-gpu-operator": False},
+        {"gpu-operator": False, "amd-gpu-operator": False, "network-operator": False},
     ),
     "another where the cluster says so": (
         with_values("gpu-operator", {"nfd": {"enabled": False}}),
-        {"gpu-operator": False, "amd-gpu-operator": True},
+        {"gpu-operator": False, "amd-gpu-operator": False, "network-operator": True},
     ),
 }
-SWITCH = {"gpu-operator": "nfd.enabled", "amd-gpu-operator": "node-feature-discovery.enabled"}
+SWITCH = {
+    "gpu-operator": "nfd.enabled",
+    "amd-gpu-operator": "node-feature-discovery.enabled",
+    "network-operator": "nfd.enabled",
+}
 
 
 @pytest.mark.parametrize(("chosen_operators", "expected"), BRINGS.values(), ids=BRINGS)
@@ -106,7 +117,7 @@ def test_the_definition_of_networks_has_one_owner():
     """Multus brings it only where no chart of the cluster does."""
     key = ("CustomResourceDefinition", "network-attachment-definitions.k8s.cni.cncf.io")
     assert key not in resources("multus")
-    alone = {name: choice for name, choice in OPERATORS.items() if name != "sriov-network-operator"}
+    alone = {name: choice for name, choice in OPERATORS.items() if "network-operator" not in name}
     fabric = {"type": "none"}
     assert key in resources("multus", operators=alone, fabric=fabric)
 

@@ -12,6 +12,9 @@ from trainyard.preflight.devices import check
 FABRIC: dict[str, Any] = EVERYTHING["fabric"]
 POOLS: dict[str, Any] = EVERYTHING["pools"]
 FOREIGN = {**OPERATORS, "sriov-network-operator": {"version": "1.6.0", "managed": False}}
+NVIDIA = {name: choice for name, choice in OPERATORS.items() if name != "sriov-network-operator"}
+NAMES = [f"ens{rail}np0" for rail in range(8)]
+SHIFTED = [f"0000:{bus}:00.0" for bus in ("40", "18", "4f", "5e", "9a", "c0", "ce", "dc")]
 EIGHT = [f"example.com/nic_{rail}" for rail in range(8)]
 
 
@@ -88,6 +91,32 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
             (
                 "error rdma-pfnames-netdev pools.h100",
                 "pool 'h100' needs interfaces for attach 'macvlan'; list one for each NIC of a node",
+            )
+        ],
+    ),
+    "one address on two rails": (
+        {
+            "operators": NVIDIA,
+            "fabric": {**FABRIC, "attach": "hostdev", "pools": ["h100", "other"]},
+            "pools": {**POOLS, "other": {**POOLS["h100"], "pci": SHIFTED}},
+        },
+        [
+            (
+                "error rdma-pfnames-netdev pools.other",
+                "0000:40:00.0 is on rail 1 of pool 'h100', but on rail 0 of pool 'other'",
+            )
+        ],
+    ),
+    "one rail of two names": (
+        {
+            "operators": NVIDIA,
+            "fabric": {**FABRIC, "attach": "macvlan", "pools": ["h100", "other"]},
+            "pools": {**site(interfaces=NAMES), "other": {**POOLS["h100"], "interfaces": [f"x{n}" for n in NAMES]}},
+        },
+        [
+            (
+                "error rdma-pfnames-netdev pools.other",
+                "rail 0 is ens0np0 in pool 'h100', but xens0np0 in 'other'; one network needs one name",
             )
         ],
     ),

@@ -6,12 +6,20 @@ from typing import Any
 
 import pytest
 
-from everything import EVERYTHING, everything, source
+from everything import EVERYTHING, OPERATORS, everything, source
 from trainyard.findings import Severity
 from trainyard.preflight.fabric import check
 
 FABRIC: dict[str, Any] = EVERYTHING["fabric"]
 INFINIBAND = {**FABRIC, "type": "infiniband", "trafficClass": None, "subnetManager": "OpenSM of the switches"}
+
+PARTITION: dict[str, Any] = {
+    "partitionKey": "0x6",
+    "guids": ["02:00:00:00:00:00:00:00", "02:FF:FF:FF:FF:FF:FF:FF"],
+    "ufmSecret": "ufm-account",
+}
+ALONE = {name: choice for name, choice in OPERATORS.items() if name != "network-operator"}
+FOREIGN = {**ALONE, "network-operator": {"version": "26.4.1", "managed": False}}
 
 WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "RoCE in a class that may be dropped": (
@@ -39,6 +47,31 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "error rdma-ib-prereq fabric.type",
         "infiniband needs a subnet manager; write in subnetManager what it is, and who runs it",
     ),
+    "a partition that nobody serves": (
+        {**INFINIBAND, **PARTITION, "operators": ALONE},
+        "error rdma-ib-prereq fabric.partitionKey",
+        "partitionKey needs ib-kubernetes, which network-operator brings along; add it to operators",
+    ),
+    "a partition without GUIDs and an account": (
+        {**INFINIBAND, "partitionKey": "0x6"},
+        "error rdma-ib-prereq fabric.partitionKey",
+        "partitionKey needs guids and ufmSecret for ib-kubernetes, which talks to UFM; write them",
+    ),
+    "GUIDs from the end": (
+        {**INFINIBAND, **PARTITION, "guids": PARTITION["guids"][::-1]},
+        "error rdma-ib-prereq fabric.guids",
+        "guids end at 02:00:00:00:00:00:00:00, before they begin; write the first, then the last",
+    ),
+    "an account for no partition": (
+        {**INFINIBAND, "ufmSecret": "ufm"},
+        "error rdma-ib-prereq fabric.ufmSecret",
+        "ufmSecret is for ib-kubernetes, which serves partitions; write partitionKey, or remove it",
+    ),
+    "a partition of whole adapters": (
+        {**INFINIBAND, **PARTITION, "attach": "hostdev"},
+        "error rdma-ib-prereq fabric.partitionKey",
+        "partitionKey is for virtual functions on infiniband, not 'hostdev' on infiniband",
+    ),
     "classes of Ethernet on InfiniBand": (
         {**INFINIBAND, "trafficClass": 106},
         "warning nccl-tc fabric.trafficClass",
@@ -51,21 +84,26 @@ RIGHT: dict[str, dict[str, Any] | None] = {
     "RoCE with its class": FABRIC,
     "RoCE where no class is lossless": {**FABRIC, "trafficClass": 0},
     "InfiniBand with its manager and a lane": {**INFINIBAND, "serviceLevel": 3},
+    "a partition with all that serves it": {**INFINIBAND, **PARTITION},
+    "a partition that others serve": {**INFINIBAND, "partitionKey": "0x6", "operators": FOREIGN},
     "shared adapters on InfiniBand": {**INFINIBAND, "attach": "rdma-shared"},
     "RoCE that pods are not attached to": {"type": "roce"},
     "a fabric of a cloud": {"type": "efa"},
 }
 
 
-def said(fabric: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return a fabric without the fields that are None."""
-    return None if fabric is None else {name: value for name, value in fabric.items() if value is not None}
+def changes(fabric: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what a cluster says: a fabric without the fields that are None, and the operators named beside it."""
+    if fabric is None:
+        return {"fabric": None}
+    said = {name: value for name, value in fabric.items() if value is not None and name != "operators"}
+    return {"fabric": said, "operators": fabric.get("operators", OPERATORS)}
 
 
 @pytest.mark.parametrize(("fabric", "where", "message"), WRONG.values(), ids=WRONG)
 def test_what_a_fabric_leaves_unsaid_is_asked_for(fabric, where, message):
     """One finding each, at a line of the cluster's file."""
-    found = list(check(everything(fabric=said(fabric)), source(fabric=said(fabric))))
+    found = list(check(everything(**changes(fabric)), source(**changes(fabric))))
     assert [(f"{each.severity} {each.rule} {each.path}", each.message) for each in found] == [(where, message)]
     assert len(message.split()) <= 20
     assert found[0].location.line is not None
@@ -74,7 +112,7 @@ def test_what_a_fabric_leaves_unsaid_is_asked_for(fabric, where, message):
 @pytest.mark.parametrize("fabric", RIGHT.values(), ids=RIGHT)
 def test_a_fabric_that_says_all_is_fine(fabric):
     """Near cases of the above."""
-    assert list(check(everything(fabric=said(fabric)), source())) == []
+    assert list(check(everything(**changes(fabric)), source())) == []
 
 
 def test_only_what_cannot_work_is_an_error():

@@ -87,7 +87,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         ),
     ),
     "interfaces without addresses": (
-        {"operators": but("whereabouts")},
+        {"operators": but("whereabouts", "network-operator")},
         "error pairing/fabric fabric.attach",
         "attach 'sriov' needs whereabouts: it numbers the second interfaces that pods get; add it to operators",
     ),

@@ -10,7 +10,7 @@ from typing import Any
 from trainyard.labels import NAMESPACE, NETWORK_RESOURCE
 from trainyard.parts.objects import Resource
 from trainyard.sizing.fabrics.devices import SHARED, resource
-from trainyard.sizing.fabrics.plan import link, networks, pools, subnets, teams
+from trainyard.sizing.fabrics.plan import by_nv_ipam, link, networks, pools, routed, subnets, teams
 from trainyard.sizing.fabrics.rails import one_for_all
 from trainyard.specs import Cluster, Fabric, Team
 from trainyard.specs.models.team import Egress
@@ -117,7 +117,7 @@ def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:
         return
     for title, subnet in subnets(cluster).items():
         rail = networks(cluster)[title][0]
-        config = {"cniVersion": "1.0.0", "name": title, "plugins": plugins(cluster, fabric, rail, str(subnet))}
+        config = {"cniVersion": "1.0.0", "name": title, "plugins": plugins(cluster, fabric, title, str(subnet))}
         yield Resource(
             "k8s.cni.cncf.io/v1",
             "NetworkAttachmentDefinition",
@@ -129,22 +129,31 @@ def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:
         )
 
 
-def plugins(cluster: Cluster, fabric: Fabric, rail: int, subnet: str) -> list[dict[str, Any]]:
-    """Return the chain of CNI plugins of a rail.
+def plugins(cluster: Cluster, fabric: Fabric, name: str, subnet: str) -> list[dict[str, Any]]:
+    """Return the chain of CNI plugins of a network.
 
     Virtual functions: `sriov` or `ib-sriov`, then `rdma`, which moves the RDMA device into the pod, as the pool's
-    exclusive mode needs it (sriov-cni v2.9, ib-sriov-cni v1.3, rdma-cni v1.4). No route and no gateway: the
-    default route stays with the cluster network. On one subnet for all rails each interface speaks for itself.
+    exclusive mode needs it (sriov-cni v2.9, ib-sriov-cni v1.3, rdma-cni v1.4). The default route stays with the
+    cluster network. On one subnet for all rails each interface speaks for itself.
     """
-    ipam = addresses(subnet)
+    ipam = addresses(cluster, name, subnet)
+    rail = networks(cluster)[name][0]
     if fabric.attach == "macvlan":
         master = next(nic.interface for pool in pools(cluster).values() for nic in pool.node.nics if nic.rail == rail)
         return [{"type": "macvlan", "master": master, "mode": "bridge", "mtu": fabric.mtu, "ipam": ipam}]
     if fabric.attach == "hostdev":
         return apart(cluster, [{"type": "host-device", "ipam": ipam}])
     if link(fabric) == "infiniband":
-        return [{"type": "ib-sriov", "link_state": "enable", "ipam": ipam}, {"type": "rdma"}]
+        return [{"type": "ib-sriov", "link_state": "enable", **partition(fabric), "ipam": ipam}, {"type": "rdma"}]
     return apart(cluster, [{"type": "sriov", "spoofchk": "on", "trust": "off", "ipam": ipam}, {"type": "rdma"}])
+
+
+def partition(fabric: Fabric) -> dict[str, Any]:
+    """Return what puts a function into the fabric's partition: ib-kubernetes reads the key and gives it a GUID.
+
+    Source: NVIDIA network-operator documentation v26.4, InfiniBand network with PKey management.
+    """
+    return {"pkey": fabric.partition_key, "ibKubernetesEnabled": True} if fabric.partition_key else {}
 
 
 SYSCTLS = {"arp_announce": "2", "arp_filter": "1", "arp_ignore": "1", "rp_filter": "0", "accept_local": "1"}
@@ -162,10 +171,13 @@ def apart(cluster: Cluster, chain: list[dict[str, Any]]) -> list[dict[str, Any]]
     return [chain[0], {"type": "tuning", "sysctl": tuning}, *chain[1:], {"type": "sbr"}]
 
 
-def addresses(subnet: str) -> dict[str, Any]:
-    """Return the address plan of a rail: one range for all teams, so that no address is given twice.
+def addresses(cluster: Cluster, name: str, subnet: str) -> dict[str, Any]:
+    """Return the address plan of a network: one range for all teams, so that no address is given twice.
 
-    The first address is left to the switch (whereabouts v0.9.4 doc/extended-configuration.md).
+    nv-ipam has it in a pool of the network's name, which the network operator's objects make. With Whereabouts the
+    first address is left to the switch (whereabouts v0.9.4 doc/extended-configuration.md).
     """
+    if by_nv_ipam(cluster):
+        return {"type": "nv-ipam", "poolName": name, "poolType": "cidrpool" if routed(cluster) else "ippool"}
     whole = ipaddress.ip_network(subnet)
     return {"type": "whereabouts", "range": subnet, "exclude": [f"{whole[1]}/{whole.max_prefixlen}"]}

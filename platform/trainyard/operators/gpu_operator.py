@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from trainyard.operators.base import Operator, Site, merge
-from trainyard.operators.install import sites
 from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
 from trainyard.sizing.fabrics import fabric_type
@@ -97,10 +96,12 @@ def policy(site: Site) -> dict[str, Any]:
 
     Drivers are not upgraded by the operator alone: a node gets the new one when a person drains it. With an RDMA
     fabric the kernel modules are the open ones, which GPUDirect over DMA-BUF needs; the older nvidia-peermem is loaded
-    only where an operator of the cluster brings the driver of NICs that it needs.
+    only where the vendor's driver of NICs is, which it needs: on the host, or by the network operator.
     """
     cluster = site.cluster
-    fabric = any(fabric_type(cluster).reaches(cluster, name) for name in pools(cluster))
+    there = [name for name in pools(cluster) if fabric_type(cluster).reaches(cluster, name)]
+    fabric, drivers = bool(there), {cluster.system_of(name).nic_driver for name in there}
+    host = {"useHostMofed": True} if "doca" in drivers else {}
     base: dict[str, Any] = {
         "operator": {"runtimeClass": "nvidia"},
         "daemonsets": {
@@ -114,7 +115,7 @@ def policy(site: Site) -> dict[str, Any]:
         "driver": {
             "enabled": True,
             "kernelModuleType": "open" if fabric else "auto",
-            "rdma": {"enabled": fabric and any(each.facts.nic_driver for each in sites(cluster))},
+            "rdma": {"enabled": bool(drivers & {"doca", "operator"}), **host},
             "upgradePolicy": {"autoUpgrade": False},
         },
         "toolkit": {"enabled": True},

@@ -39,35 +39,45 @@ class SriovNetworkOperator(Operator):
         return {"sriovOperatorConfig": {"deploy": False}}
 
     def own(self, site: Site) -> Iterator[Resource]:
-        """Yield the configuration; its daemon runs on the pools of the fabric.
-
-        Injector and webhook stay off: they want certificates, pods here name their devices themselves, and the
-        policies are checked before they are applied. Without a selector the daemon asks for the label
-        node-role.kubernetes.io/worker (sriov-network-operator v1.6.0 pkg/consts/constants.go).
-        """
-        names = list(pools(site.cluster))
-        selector = {POOL: names[0]} if len(names) == 1 else {"kubernetes.io/os": "linux"}
-        spec = {
-            "configDaemonNodeSelector": selector,
-            "configurationMode": "daemon",
-            "disableDrain": False,
-            "enableInjector": False,
-            "enableOperatorWebhook": False,
-            "logLevel": 2,
-        }
-        yield Resource(API, "SriovOperatorConfig", "default", site.at, site.facts.namespace, fields={"spec": spec})
+        """Yield the operator's configuration."""
+        yield configuration(site)
 
     def hardware(self, site: Site) -> Iterator[Resource]:
-        """Yield a policy for each rail of each pool, and how many of the pool's nodes may be away at a time."""
-        fabric = site.cluster.fabric
-        if fabric is None or fabric.attach != "sriov":
-            return
-        for name, pool in pools(site.cluster).items():
-            yield pool_config(site, name)
-            for rail in rails(site.cluster, name):
-                found = nics(pool, fabric, rail)
-                if found:
-                    yield node_policy(site, name, fabric, rail, found)
+        """Yield the policies of all pools."""
+        yield from policies(site)
+
+
+def configuration(site: Site) -> Resource:
+    """Return the configuration; the operator's daemon runs on the pools of the fabric.
+
+    Injector and webhook stay off: they want certificates, pods here name their devices themselves, and the
+    policies are checked before they are applied. Without a selector the daemon asks for the label
+    node-role.kubernetes.io/worker (sriov-network-operator v1.6.0 pkg/consts/constants.go).
+    """
+    names = list(pools(site.cluster))
+    selector = {POOL: names[0]} if len(names) == 1 else {"kubernetes.io/os": "linux"}
+    spec = {
+        "configDaemonNodeSelector": selector,
+        "configurationMode": "daemon",
+        "disableDrain": False,
+        "enableInjector": False,
+        "enableOperatorWebhook": False,
+        "logLevel": 2,
+    }
+    return Resource(API, "SriovOperatorConfig", "default", site.at, site.facts.namespace, fields={"spec": spec})
+
+
+def policies(site: Site) -> Iterator[Resource]:
+    """Yield a policy for each rail of each pool, and how many of the pool's nodes may be away at a time."""
+    fabric = site.cluster.fabric
+    if fabric is None or fabric.attach != "sriov":
+        return
+    for name, pool in pools(site.cluster).items():
+        yield pool_config(site, name)
+        for rail in rails(site.cluster, name):
+            found = nics(pool, fabric, rail)
+            if found:
+                yield node_policy(site, name, fabric, rail, found)
 
 
 def pool_config(site: Site, pool: str) -> Resource:

@@ -68,6 +68,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     if fabric is None or not has_verbs(cluster):
         return
     yield from check_names(cluster, fabric, source)
+    yield from check_apart(cluster, fabric, source)
     for name, pool in pools(cluster).items():
         yield from check_found(cluster, fabric, (name, pool), source)
         yield from check_numa(cluster, (name, pool), source)
@@ -114,6 +115,32 @@ def check_found(cluster: Cluster, fabric: Fabric, of: tuple[str, Pool], source: 
     elif by_pci and not pool.pci and ours and not isinstance(pool.shape, Shape) and pool.node.assumes("pci"):
         message = f"PCI addresses of shape {pool.shape!r} are assumed; list those of your nodes in pci"
         yield FOUND.at(source, (*path, "shape"), message, severity=Severity.WARNING)
+
+
+def check_apart(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Finding]:
+    """Yield pools whose NICs one configuration for all nodes cannot tell apart: one name or address, two rails."""
+    field = {"hostdev": "pci", "rdma-shared": "interface", "macvlan": "interface"}.get(fabric.attach)
+    if field is None or (fabric.attach != "macvlan" and (advertiser(cluster) is None or one_for_all(cluster))):
+        return
+    seen: dict[str, tuple[str, int]] = {}
+    names: dict[int, tuple[str, str]] = {}
+    for name, pool in pools(cluster).items():
+        for nic in pool.node.nics:
+            value = getattr(nic, field)
+            if value is None:
+                continue
+            first, rail = seen.setdefault(value, (name, nic.rail))
+            master, known = names.setdefault(nic.rail, (name, value))
+            if rail != nic.rail:
+                message = f"{value} is on rail {rail} of pool {first!r}, but on rail {nic.rail} of pool {name!r}"
+                yield FOUND.at(source, ("pools", name), message, key=True)
+                return
+            if fabric.attach == "macvlan" and known != value and master != name:
+                message = (
+                    f"rail {rail} is {known} in pool {master!r}, but {value} in {name!r}; one network needs one name"
+                )
+                yield FOUND.at(source, ("pools", name), message, key=True)
+                return
 
 
 def check_numa(cluster: Cluster, of: tuple[str, Pool], source: Source) -> Iterator[Finding]:

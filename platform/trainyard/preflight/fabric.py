@@ -11,6 +11,9 @@ from trainyard.sizing.fabrics.rails import has_verbs
 from trainyard.specs import Cluster, Fabric
 from trainyard.specs.sources import Source
 
+IB_KUBERNETES = "network-operator"
+"""The operator that brings ib-kubernetes along, which asks UFM to put a pod's GUID into its partition."""
+
 CNI = Rule(
     id="rdma-cni-kind",
     title="Pods are attached in a way that fits the type of fabric.",
@@ -35,9 +38,9 @@ TRAFFIC_CLASS = Rule(
 )
 INFINIBAND = Rule(
     id="rdma-ib-prereq",
-    title="InfiniBand states what manages its subnet.",
+    title="InfiniBand states what manages its subnet, and a partition what puts pods into it.",
     why="without a subnet manager ports stay down, and with other drivers' partitions functions get no full membership",
-    fix="write subnetManager: what it is, its release, and who runs it",
+    fix="write subnetManager: what it is, its release, and who runs it; beside partitionKey, guids and ufmSecret",
     source="NVIDIA network-operator documentation v26.4 deployment-guide-kubernetes.rst",
 )
 
@@ -55,6 +58,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         yield TRAFFIC_CLASS.at(source, ("fabric", "type"), message)
     if fabric.type == "infiniband":
         yield from check_infiniband(fabric, source)
+    yield from check_partition(cluster, fabric, source)
 
 
 def check_attach(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Finding]:
@@ -80,3 +84,28 @@ def check_infiniband(fabric: Fabric, source: Source) -> Iterator[Finding]:
             alias = str(Fabric.model_fields[field].alias)
             message = f"{alias} means nothing to infiniband; remove it, lanes are chosen by serviceLevel"
             yield TRAFFIC_CLASS.at(source, ("fabric", alias), message)
+
+
+def check_partition(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Finding]:
+    """Yield a partition that nothing puts virtual functions into, and what it is for without one."""
+    key, path = fabric.partition_key, ("fabric", "partitionKey")
+    said = {"guids": fabric.guids, "ufmSecret": fabric.ufm_secret}
+    if key is None:
+        for field in (name for name, value in said.items() if value is not None):
+            message = f"{field} is for ib-kubernetes, which serves partitions; write partitionKey, or remove it"
+            yield INFINIBAND.at(source, ("fabric", field), message)
+        return
+    operator = cluster.operators.get(IB_KUBERNETES)
+    missing = [name for name, value in said.items() if value is None]
+    if fabric.type != "infiniband" or fabric.attach != "sriov":
+        message = f"partitionKey is for virtual functions on infiniband, not {fabric.attach!r} on {fabric.type}"
+        yield INFINIBAND.at(source, path, message)
+    elif operator is None:
+        message = f"partitionKey needs ib-kubernetes, which {IB_KUBERNETES} brings along; add it to operators"
+        yield INFINIBAND.at(source, path, message)
+    elif operator.managed and missing:
+        message = f"partitionKey needs {' and '.join(missing)} for ib-kubernetes, which talks to UFM; write them"
+        yield INFINIBAND.at(source, path, message)
+    elif fabric.guids is not None and fabric.guids[1].lower() < fabric.guids[0].lower():
+        message = f"guids end at {fabric.guids[1]}, before they begin; write the first, then the last"
+        yield INFINIBAND.at(source, ("fabric", "guids"), message)

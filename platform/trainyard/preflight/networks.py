@@ -6,9 +6,9 @@ import ipaddress
 from collections.abc import Iterator
 
 from trainyard.findings import Finding
+from trainyard.preflight import routes
 from trainyard.rules import Rule
-from trainyard.sizing.fabrics.devices import functions_per_node
-from trainyard.sizing.fabrics.plan import Network, link, networks, nics, pools, subnets
+from trainyard.sizing.fabrics.plan import Network, carried, link, nics, pools, routed, subnets
 from trainyard.sizing.fabrics.rails import SECONDARY, every_rail, has_verbs, rails
 from trainyard.specs import Cluster, Fabric
 from trainyard.specs.sources import Source
@@ -58,8 +58,11 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         message = f"addresses {fabric.addresses!r} cannot be shared by {count} rails; write a larger network"
         yield CAPACITY.at(source, ("fabric", "addresses"), message)
         return
-    yield from check_capacity(cluster, ranges, source)
-    yield from check_overlap(cluster, ipaddress.ip_network(fabric.addresses), source)
+    if not routed(cluster):
+        yield from check_capacity(cluster, ranges, source)
+    yield from routes.check(cluster, ranges, source)
+    for at, text in (("addresses", fabric.addresses), *(("routes", text) for text in fabric.routes)):
+        yield from check_overlap(cluster, at, ipaddress.ip_network(text), source)
 
 
 def check_rails(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Finding]:
@@ -78,24 +81,19 @@ def check_rails(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Fi
 def check_capacity(cluster: Cluster, ranges: dict[str, Network], source: Source) -> Iterator[Finding]:
     """Yield the first network whose subnet has fewer addresses than the nodes can carry interfaces at once."""
     for name, subnet in ranges.items():
-        carried = sum(
-            pool.nodes * functions_per_node(cluster, pool, rail)
-            for pool_name, pool in pools(cluster).items()
-            for rail in networks(cluster)[name]
-            if rail in rails(cluster, pool_name)
-        )
+        wanted = sum(pools(cluster)[pool].nodes * count for pool, count in carried(cluster, name).items())
         room = subnet.num_addresses - KEPT
-        if room < carried:
-            message = f"{name} has {room} addresses in {subnet}, but nodes carry {carried} interfaces; widen it"
+        if room < wanted:
+            message = f"{name} has {room} addresses in {subnet}, but nodes carry {wanted} interfaces; widen it"
             yield CAPACITY.at(source, ("fabric", "addresses"), message)
             return
 
 
-def check_overlap(cluster: Cluster, own: Network, source: Source) -> Iterator[Finding]:
-    """Yield ranges of the cluster that share addresses with the fabric."""
+def check_overlap(cluster: Cluster, at: str, own: Network, source: Source) -> Iterator[Finding]:
+    """Yield ranges of the cluster that share addresses with the fabric, or that a route of its own would lead away."""
     for name in ("pods", "services", "nodes") if cluster.cidrs else ():
         text = getattr(cluster.cidrs, name)
         other: Network | None = ipaddress.ip_network(text) if text else None
         if other is not None and own.version == other.version and own.overlaps(other):
-            message = f"addresses {own} overlap {name} {other} of the cluster; choose a range of their own"
-            yield OVERLAP.at(source, ("fabric", "addresses"), message)
+            message = f"{at} {own} overlap {name} {other} of the cluster; choose a range of their own"
+            yield OVERLAP.at(source, ("fabric", at), message)

@@ -22,6 +22,9 @@ from trainyard.versions import order, same
 
 DOCS = "docs/clusters.md"
 
+DRIVERS = "network-operator"
+"""The operator that installs the vendor's driver of NICs."""
+
 NOT_INSTALLABLE = Rule(
     id="pairing/not-installable",
     title="An operator that Trainyard cannot install is said to be installed by somebody else.",
@@ -123,6 +126,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     yield from check_definitions(cluster, source)
     yield from check_bundles(cluster, source)
     yield from check_uses(cluster, source)
+    yield from check_driver(cluster, source)
     yield from check_queues(cluster, source)
 
 
@@ -228,9 +232,22 @@ def check_uses(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if use.queues and cluster.queues:
             message = f"queues need {name}: {use.why}; add it to operators"
             yield NEEDS.at(source, ("queues",), message, key=True, source=use.source)
-        if way in use.attach:
+        if way in use.attach and not any(ours(cluster, other) for other in use.unless):
             message = f"attach {way!r} needs {name}: {use.why}; add it to operators"
             yield FABRIC.at(source, ("fabric", "attach"), message, source=use.source)
+
+
+def check_driver(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield a driver of NICs that the network operator is to install where it is not ours."""
+    asking = any(cluster.system_of(name).nic_driver == "operator" for name in cluster.pools)
+    if asking and not ours(cluster, DRIVERS):
+        message = f"nicDriver 'operator' needs {DRIVERS}, which installs it; add it to operators"
+        yield NEEDS.at(source, ("system",), message, source="Mellanox/network-operator v26.4.1 api/v1alpha1")
+
+
+def ours(cluster: Cluster, name: str) -> bool:
+    """Whether an operator is ours to install on the cluster."""
+    return name in cluster.operators and cluster.operators[name].managed
 
 
 def check_queues(cluster: Cluster, source: Source) -> Iterator[Finding]:

@@ -65,6 +65,8 @@ class Use(Spec):
     """Queues."""
     attach: tuple[Attach, ...] = ()
     """An RDMA fabric whose pods are attached in one of these ways."""
+    unless: tuple[Name, ...] = ()
+    """Operators that do the same where they are ours to install."""
     why: Text
     """What the operator does for it, as in `queues need kueue: it admits their jobs`."""
     source: Text
@@ -116,8 +118,6 @@ class Facts(Spec):
     """Path of the chart's value that sets the prefix."""
     attaches: tuple[Attach, ...] = ()
     """Ways of attaching pods to an RDMA fabric that it provides the devices or interfaces for."""
-    nic_driver: StrictBool = False
-    """Whether it may put a driver of NICs on nodes that takes the place of the kernel's own."""
     releases: dict[Version, Release] = Field(min_length=1)
     oldest: Oldest | None = None
     needs: tuple[Need, ...] = ()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from trainyard.releases import Facts, release
-from trainyard.sizing.fabrics.rails import attach, every_rail, one_for_all, rails
+from trainyard.sizing.fabrics.rails import attach, every_rail, on_fabric, one_for_all, rails
 from trainyard.sizing.node import aligns, numa_nodes
 from trainyard.specs import Cluster, Pool
 
@@ -110,13 +110,15 @@ def reports_numa(cluster: Cluster, pool_name: str) -> bool:
     A device of each rail hangs on one node only, so a pod wider than that is refused where the kubelet aligns, and on
     many NUMA nodes the combinations freeze it (kubernetes v1.35 pkg/kubelet/cm/topologymanager/policy.go). One
     resource for all is aligned as GPUs are. What others advertise is taken to say it, as the SR-IOV device plugin does
-    unless told otherwise; shared devices never do (k8s-rdma-shared-dev-plugin v1.5.3).
+    unless told otherwise; shared devices never do (k8s-rdma-shared-dev-plugin v1.5.3). Whole NICs have
+    one configuration for all pools.
     """
     fabric = cluster.fabric
     if fabric is None or attach(cluster) in SHARED:
         return False
     if fabric.exclude_topology is not None or advertiser(cluster) is None:
         return not fabric.exclude_topology
-    pool = cluster.pools[pool_name]
+    alike = cluster.pools if attach(cluster) == "hostdev" else (pool_name,)
     single = one_for_all(cluster) and fabric.virtual_functions in {None, 1}
-    return len(numa_nodes(pool.node)) <= FEW and (single or not aligns(pool))
+    nodes = [cluster.pools[name] for name in alike if on_fabric(cluster, name)]
+    return all(len(numa_nodes(pool.node)) <= FEW and (single or not aligns(pool)) for pool in nodes)

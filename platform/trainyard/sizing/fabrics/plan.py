@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 
-from trainyard.sizing.fabrics.rails import SECONDARY, every_rail, network, on_fabric, one_for_all
+from trainyard.sizing.fabrics.devices import functions_per_node
+from trainyard.sizing.fabrics.rails import SECONDARY, every_rail, network, on_fabric, one_for_all, rails
 from trainyard.specs import Cluster, Fabric, Pool
 from trainyard.specs.shapes import Nic
+
+NV_IPAM, WHEREABOUTS = "network-operator", "whereabouts"
+"""Operators that bring a plugin which numbers second interfaces."""
+
+NV_IPAM, WHEREABOUTS = "network-operator", "whereabouts"
+"""Operators that bring a plugin which numbers second interfaces."""
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -50,14 +57,52 @@ def subnets(cluster: Cluster) -> dict[str, Network]:
     Where one resource is for all rails, one subnet is too: nobody knows which NIC a pod gets. Raises ValueError where
     the range is none or too small.
     """
-    fabric, rails = cluster.fabric, every_rail(cluster)
-    if fabric is None or fabric.addresses is None or not rails:
+    fabric, every = cluster.fabric, every_rail(cluster)
+    if fabric is None or fabric.addresses is None or not every:
         return {}
     whole: Network = ipaddress.ip_network(fabric.addresses)
-    bits = 0 if one_for_all(cluster) else max(rails).bit_length()
+    bits = 0 if one_for_all(cluster) else max(every).bit_length()
     if whole.prefixlen + bits > whole.max_prefixlen - 2:
-        raise ValueError(f"{fabric.addresses} has no room for {len(rails)} subnets")
+        raise ValueError(f"{fabric.addresses} has no room for {len(every)} subnets")
     if one_for_all(cluster):
-        return {network(cluster, rails[0]): whole}
+        return {network(cluster, every[0]): whole}
     found: list[Network] = list(whole.subnets(prefixlen_diff=bits))
-    return {network(cluster, rail): found[rail] for rail in rails}
+    return {network(cluster, rail): found[rail] for rail in every}
+
+
+def by_nv_ipam(cluster: Cluster) -> bool:
+    """Whether nv-ipam numbers the interfaces, which the network operator brings along; else Whereabouts does."""
+    choice = cluster.operators.get(NV_IPAM)
+    ours = choice is not None and choice.managed
+    return ours and (WHEREABOUTS not in cluster.operators or routed(cluster))
+
+
+def routed(cluster: Cluster) -> bool:
+    """Whether every node has a block of each rail, behind a gateway of its own."""
+    return cluster.fabric is not None and cluster.fabric.node_prefix is not None
+
+
+def blocks(subnet: Network, prefix: int) -> int:
+    """Return how many blocks of a prefix a rail's subnet has; none where it is smaller than one."""
+    return 0 if prefix < subnet.prefixlen or prefix > subnet.max_prefixlen else int(2 ** (prefix - subnet.prefixlen))
+
+
+def pods_of_block(subnet: Network, prefix: int) -> int:
+    """Return how many addresses of a node's block are for pods: all but the gateway, and of a wide one its ends.
+
+    nvidia-k8s-ipam v0.4.0 api/v1alpha1/helpers.go GetPossibleIPCount.
+    """
+    whole = 2 ** (subnet.max_prefixlen - prefix)
+    return int(whole - 1 if whole <= 2 else whole - 3)
+
+
+def carried(cluster: Cluster, name: str) -> dict[str, int]:
+    """Return how many interfaces of a network a node of each pool can carry at once."""
+    return {
+        pool_name: sum(
+            functions_per_node(cluster, pool, rail)
+            for rail in networks(cluster)[name]
+            if rail in rails(cluster, pool_name)
+        )
+        for pool_name, pool in pools(cluster).items()
+    }

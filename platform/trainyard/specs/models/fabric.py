@@ -6,7 +6,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
-from trainyard.specs.models.base import Cidr, Count, Form, Image, Name, Spec, Text, VariableName, VariableValue, wrong
+from trainyard.specs.models.base import (
+    Amount,
+    Cidr,
+    Count,
+    Form,
+    Image,
+    Name,
+    Spec,
+    Text,
+    VariableName,
+    VariableValue,
+    wrong,
+)
 
 Attach = Literal["sriov", "hostdev", "macvlan", "rdma-shared"]
 """How pods get a NIC of an RDMA fabric."""
@@ -21,6 +33,9 @@ def no_capability(value: Any) -> Any:
         raise wrong("gone", "is 'capability', which only root keeps; write node, nri, or provided by the image")
     return value
 
+
+Guid = Annotated[StrictStr, Form(r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){7}", "a GUID such as 02:00:00:00:00:00:00:00")]
+PartitionKey = Annotated[StrictStr, Form(r"0x[0-9a-fA-F]{1,4}", "a partition key such as '0x6', in quotes")]
 
 ResourceName = Annotated[
     StrictStr,
@@ -73,3 +88,15 @@ class Fabric(Spec):
     """RoCE: index of the GID that pods use; NCCL from 2.21 on finds it itself."""
     subnet_manager: Text | None = None
     """InfiniBand: what manages the subnet, and who runs it."""
+    partition_key: PartitionKey | None = None
+    """InfiniBand: the partition of training traffic, which ib-kubernetes puts virtual functions into."""
+    guids: tuple[Guid, Guid] | None = None
+    """InfiniBand: first and last GUID for virtual functions; no other cluster of the same UFM has one of them."""
+    ufm_secret: Name | None = None
+    """InfiniBand: Secret with the account of UFM, in the network operator's namespace."""
+    node_prefix: Annotated[StrictInt, Field(ge=1, le=127)] | None = None
+    """Rails that are routed: length of the block of addresses that each node has of a rail, such as 31."""
+    node_blocks: dict[Name, Amount] = {}
+    """Rails that are routed: which block of every rail a node has, as its leaf's ports do; default: any."""
+    routes: tuple[Cidr, ...] = ()
+    """Rails that are routed: further ranges that are reached by a rail's gateway."""

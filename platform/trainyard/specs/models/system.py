@@ -28,8 +28,8 @@ class System(Spec):
     """Default containerd; cri-o on OpenShift."""
     kernel: KernelRelease | None = None
     """Release of the nodes' kernel, such as "6.8", which decides how GPUs and NICs reach each other's memory."""
-    nic_driver: Literal["inbox", "doca"] | None = None
-    """Driver of the NICs: the kernel's own, or the vendor's DOCA or OFED, installed on the host."""
+    nic_driver: Literal["inbox", "doca", "operator"] | None = None
+    """Driver of the NICs: the kernel's own, or the vendor's DOCA or OFED, on the host or by the network operator."""
 
 
 def resolved(cluster: System, pool: System) -> System:
