@@ -134,6 +134,14 @@ def test_virtual_functions_come_from_the_operator_inside():
     assert rail.fields["spec"]["resourceName"] == "rail_0"
 
 
+@pytest.mark.parametrize(("driver", "waits"), [("operator", True), ("inbox", False)])
+def test_functions_are_made_once_the_driver_is_there(driver, waits):
+    """A driver that is loaded later would take the functions away again."""
+    cluster = site({**ROCE, "attach": "sriov"}, system={"nicDriver": driver})
+    selector = found(cluster)["SriovOperatorConfig", "default"].fields["spec"]["configDaemonNodeSelector"]
+    assert (selector.get("network.nvidia.com/operator.mofed.wait") == "false") is waits
+
+
 def test_whole_nics_are_found_by_their_addresses():
     """A selector of the vendor alone would take storage and management ports too."""
     config = json.loads(policy(site({**ROCE, "attach": "hostdev"}))["sriovDevicePlugin"]["config"])

@@ -35,12 +35,17 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "InfiniBand over macvlan": (
         {**INFINIBAND, "attach": "macvlan"},
         "error rdma-cni-kind fabric.attach",
-        "attach is 'macvlan', but a fabric of type 'infiniband' has: hostdev, none, rdma-shared, sriov",
+        "attach is 'macvlan', but a fabric of type 'infiniband' has: host, hostdev, none, rdma-shared, sriov",
     ),
     "devices attached to a fabric of a cloud": (
         {"type": "efa", "attach": "sriov"},
         "error rdma-cni-kind fabric.attach",
         "attach is 'sriov', but a fabric of type 'efa' has: none",
+    ),
+    "an interface that pods do not have": (
+        {**FABRIC, "attach": "host"},
+        "error nccl-ifname fabric.attach",
+        "attach 'host' shows pods the node's interfaces; name in interface the one for bootstrap",
     ),
     "a subnet that nobody manages": (
         {**INFINIBAND, "subnetManager": None},
@@ -86,6 +91,7 @@ RIGHT: dict[str, dict[str, Any] | None] = {
     "InfiniBand with its manager and a lane": {**INFINIBAND, "serviceLevel": 3},
     "a partition with all that serves it": {**INFINIBAND, **PARTITION},
     "a partition that others serve": {**INFINIBAND, "partitionKey": "0x6", "operators": FOREIGN},
+    "the node's own network": {**FABRIC, "attach": "host", "interface": "eno1"},
     "shared adapters on InfiniBand": {**INFINIBAND, "attach": "rdma-shared"},
     "RoCE that pods are not attached to": {"type": "roce"},
     "a fabric of a cloud": {"type": "efa"},

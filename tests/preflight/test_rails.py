@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from make import make_resolved
+from make import make_resolved, make_team
+from trainyard.preflight.attached import check_job
 from trainyard.preflight.rails import check
 from two_sockets import GPU_NODE, PINNED, ROCE, cluster
 
@@ -57,6 +58,10 @@ RIGHT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "one node": ({"fabric": ROCE}, {"nodes": 1}),
     "CPUs alone": ({"fabric": ROCE}, {"pool": "cpu", "gpus_per_node": 0}),
     "a pool off the fabric": ({"fabric": {**ROCE, "pools": ["cpu"]}}, {}),
+    "a part of a node in its own network, which is told elsewhere": (
+        {"fabric": {**ROCE, "attach": "host"}},
+        {"fabric": "rdma", "gpus_per_node": 4},
+    ),
     "a cluster without a fabric": ({}, {}),
 }
 
@@ -78,3 +83,12 @@ def test_rails_that_fit_a_job_are_fine(site, job):
 def test_the_nodes_of_these_tests_have_two_sockets():
     """With four NICs in all, two beside each four GPUs."""
     assert [len(numa["gpus"]) for numa in GPU_NODE["numa"]] == [4, 4]
+
+
+def test_the_nodes_own_network_is_for_whole_nodes_and_privileged_teams():
+    """Ports of two jobs would clash in it, and Pod Security refuses it below privileged."""
+    on = cluster(fabric={**ROCE, "attach": "host", "interface": "eno1"})
+    found = check_job(make_resolved(cluster=on, fabric="rdma", gpus_per_node=4))
+    assert [each.rule for each in found] == ["run/fabric-pod-security", "run/fabric-whole-nodes"]
+    team = make_team(podSecurity="privileged")
+    assert list(check_job(make_resolved(cluster=on, fabric="rdma", team=team))) == []

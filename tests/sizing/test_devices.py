@@ -10,6 +10,7 @@ from make import make_cluster, make_sizing
 from trainyard.labels import NETWORKS
 from trainyard.sizing.fabrics.devices import per_node, reports_numa
 from trainyard.specs import Cluster
+from trainyard.specs.models.system import System
 
 SRIOV = {"sriov-network-operator": {"version": "1.6.0"}}
 OTHERS = {"sriov-network-operator": {"version": "1.6.0", "managed": False}}
@@ -119,8 +120,12 @@ def test_what_the_fabric_states_is_in_every_pod_on_it(fabric, expected):
     assert not NAMES & set(off)
 
 
-@pytest.mark.parametrize(("shape", "expected"), [("mi300x", "1"), ("dgx-h100", None)])
-def test_collectives_of_amd_reach_gpus_by_dma_buf(shape, expected):
-    """RCCL left it off by default; NCCL finds out itself."""
-    env = make_sizing(cluster=cluster(shape=shape, **ROCE), fabric="rdma").worker.env
+@pytest.mark.parametrize(
+    ("shape", "driver", "expected"),
+    [("mi300x", None, "1"), ("mi300x", "inbox", "1"), ("mi300x", "doca", None), ("dgx-h100", None, None)],
+)
+def test_collectives_of_amd_reach_gpus_by_dma_buf(shape, driver, expected):
+    """RCCL left it off by default, and prefers peer memory, which the vendor's driver has; NCCL finds out itself."""
+    on = cluster(shape=shape, **ROCE).model_copy(update={"system": System(nic_driver=driver)})
+    env = make_sizing(cluster=on, fabric="rdma").worker.env
     assert (env["NCCL_DMABUF_ENABLE"].value if "NCCL_DMABUF_ENABLE" in env else None) == expected

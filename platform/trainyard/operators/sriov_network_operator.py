@@ -17,6 +17,9 @@ from trainyard.specs.shapes import Nic
 
 API = "sriovnetwork.openshift.io/v1"
 
+DRIVER_LOADED = "network.nvidia.com/operator.mofed.wait"
+"""Label of nodes by which the network operator says whether its driver of NICs must still be waited for."""
+
 LINKS = {"ethernet": "eth", "infiniband": "ib"}
 
 HEALTH = by_field(
@@ -50,12 +53,15 @@ class SriovNetworkOperator(Operator):
 def configuration(site: Site) -> Resource:
     """Return the configuration; the operator's daemon runs on the pools of the fabric.
 
-    Injector and webhook stay off: they want certificates, pods here name their devices themselves, and the
-    policies are checked before they are applied. Without a selector the daemon asks for the label
-    node-role.kubernetes.io/worker (sriov-network-operator v1.6.0 pkg/consts/constants.go).
+    Injector and webhook stay off: they want certificates, pods here name their devices themselves, and the policies
+    are checked before they are applied. Where the network operator brings the driver of NICs, it comes first. Without a
+    selector the daemon asks for the label node-role.kubernetes.io/worker (sriov-network-operator v1.6.0
+    pkg/consts/constants.go).
     """
     names = list(pools(site.cluster))
     selector = {POOL: names[0]} if len(names) == 1 else {"kubernetes.io/os": "linux"}
+    if any(site.cluster.system_of(name).nic_driver == "operator" for name in names):
+        selector[DRIVER_LOADED] = "false"
     spec = {
         "configDaemonNodeSelector": selector,
         "configurationMode": "daemon",

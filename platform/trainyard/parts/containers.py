@@ -49,7 +49,7 @@ def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[st
             *storage.mounts(run, size, process.files),
             *(mounts.mounts(run.job) if size.trains else ()),
         ],
-        "securityContext": security.container(security.who(run)),
+        "securityContext": security.container(security.who(run), privileged=size.fabric.host),
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 

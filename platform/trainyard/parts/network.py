@@ -15,10 +15,19 @@ ENDLESS = 2**63 - 1
 
 def limits(run: Run, size: RoleSize, container: str) -> dict[str, str]:
     """Return the annotation by which the nodes' NRI plugin lets a container lock memory, where the cluster says so."""
-    fabric, locks = run.cluster.fabric, fabric_type(run.cluster).locks_memory and bool(size.fabric.devices)
-    if fabric is None or fabric.memlock != "nri" or not locks:
+    fabric, on = run.cluster.fabric, bool(size.fabric.devices) or size.fabric.host
+    if fabric is None or fabric.memlock != "nri" or not (on and fabric_type(run.cluster).locks_memory):
         return {}
     return {f"{ULIMITS}{container}": f"- {{type: RLIMIT_MEMLOCK, soft: {ENDLESS}, hard: {ENDLESS}}}\n"}
+
+
+def of_node(size: RoleSize) -> dict[str, Any]:
+    """Return what puts a pod into the node's own network, and lets it resolve the cluster's names there all the same.
+
+    Without the DNS policy the node's resolver is asked, which knows no rank (kubernetes v1.35
+    pkg/kubelet/network/dns/dns.go).
+    """
+    return {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"} if size.fabric.host else {}
 
 
 def headless(selector: dict[str, str], port: int) -> dict[str, Any]:

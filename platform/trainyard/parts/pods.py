@@ -62,6 +62,7 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
     account = {"serviceAccountName": job.service_account} if job.service_account else {}
     return {
         **account,
+        **network.of_node(size),
         "automountServiceAccountToken": job.service_account is not None,
         "enableServiceLinks": False,
         "nodeSelector": {POOL: size.pool},

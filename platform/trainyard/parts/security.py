@@ -84,11 +84,14 @@ def device_groups(run: Run, size: RoleSize) -> tuple[int, ...]:
     return run.cluster.pools[size.pool].device_groups if size.gpus.value else ()
 
 
-def container(person: Who) -> dict[str, Any]:
-    """Return a container's security context.
+def container(person: Who, *, privileged: bool = False) -> dict[str, Any]:
+    """Return a container's security context; a privileged one may open every device of the node.
 
     A capability that RDMA wants would be gone at exec: runtimes keep none for users other than root. Root keeps those
-    that its runtime gives by default, since without them it is less than any other user.
+    that its runtime gives by default, since without them it is less than any other user. Privileged goes with no limit
+    of escalation (kubernetes v1.35 pkg/apis/core/validation/validation.go).
     """
+    if privileged:
+        return {"privileged": True}
     capabilities = {"capabilities": {"drop": ["ALL"]}} if person.user.value else {}
     return {"allowPrivilegeEscalation": False, **capabilities}

@@ -93,13 +93,13 @@ def check_job(run: Resolved) -> Iterator[Finding]:
     if not on:
         return
     level = run.run.team.level_on(run.run.cluster_name)
-    if kind.level == "privileged" and level != "privileged":
+    if kind.level_on(cluster) == "privileged" and level != "privileged":
         message = (
             f"fabric {kind.name!r} mounts paths of the node, but team {run.run.team_name!r} is {level} on"
             f" {run.run.cluster_name!r}; raise it there"
         )
         yield LEVEL.at(source, ("fabric",), message)
-    for role in on if kind.whole_nodes else ():
+    for role in on if kind.serves_whole_nodes(cluster) else ():
         yield from check_whole(role, kind, source)
     if run.launch.ends and any(role.size.fabric.profile for role in run.roles):
         message = f"launcher {job.launcher!r} starts ranks by login shells, past the script of fabric {kind.name!r}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainyard.findings import Finding, Severity
 from trainyard.rules import Rule
 from trainyard.sizing.fabrics import fabric_type
-from trainyard.sizing.fabrics.rails import has_verbs
+from trainyard.sizing.fabrics.rails import HOST, has_verbs
 from trainyard.specs import Cluster, Fabric
 from trainyard.specs.sources import Source
 
@@ -36,6 +36,13 @@ TRAFFIC_CLASS = Rule(
     source="NCCL 2.30 user guide, NCCL_IB_TC; NVIDIA network-operator documentation v26.4 nic-conf-operator",
     severity=Severity.WARNING,
 )
+INTERFACE = Rule(
+    id="nccl-ifname",
+    title="The interface that process groups start over is one that pods have.",
+    why="NCCL and Gloo find no interface of that name, and the job ends before its first step",
+    fix="write interface: the network device with the node's own address, such as eno1",
+    source="NCCL 2.30 user guide, NCCL_SOCKET_IFNAME",
+)
 INFINIBAND = Rule(
     id="rdma-ib-prereq",
     title="InfiniBand states what manages its subnet, and a partition what puts pods into it.",
@@ -58,6 +65,9 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         yield TRAFFIC_CLASS.at(source, ("fabric", "type"), message)
     if fabric.type == "infiniband":
         yield from check_infiniband(fabric, source)
+    if fabric.attach == HOST and fabric.interface is None:
+        message = "attach 'host' shows pods the node's interfaces; name in interface the one for bootstrap"
+        yield INTERFACE.at(source, ("fabric", "attach"), message)
     yield from check_partition(cluster, fabric, source)
 
 

@@ -9,7 +9,7 @@ from trainyard.kinds import Resolved
 from trainyard.rules import Rule
 from trainyard.sizing.fabrics import fabric_type
 from trainyard.sizing.fabrics.devices import functions_per_node, reports_numa
-from trainyard.sizing.fabrics.rails import has_verbs, one_for_all, rails_of
+from trainyard.sizing.fabrics.rails import HOST, attach, has_verbs, one_for_all, rails_of
 from trainyard.sizing.node import aligns, available, numa_nodes
 from trainyard.sizing.roles import RoleSpec, wants_rdma
 from trainyard.specs import Cluster
@@ -58,7 +58,9 @@ def check_part(run: Resolved, worker: RoleSpec, cluster: Cluster) -> Iterator[Fi
     """Yield RDMA for a part of a node, where every such pod has the first rails."""
     gpus, name = available(worker.pool).gpus, worker.pool_name
     aligned = reports_numa(cluster, name)
-    if not has_verbs(cluster) or not 0 < worker.gpus < gpus or (one_for_all(cluster) and aligned):
+    if not has_verbs(cluster) or attach(cluster) == HOST or (one_for_all(cluster) and aligned):
+        return
+    if not 0 < worker.gpus < gpus:
         return
     refused = aligned and aligns(worker.pool)
     end = "pod of a node is refused" if refused else "pod's NICs are far from its GPUs"

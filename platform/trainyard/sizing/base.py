@@ -32,6 +32,8 @@ class Attached:
     """Of the training container."""
     profile: str = ""
     """Path in the pod of a script that sets the environment of the fabric's libraries: read before the program."""
+    host: bool = False
+    """Whether pods share the node's own network and all of its devices."""
     claims: Mapping[str, str] = field(default_factory=dict)
     """Claims of devices by name, each with the ResourceClaimTemplate that it is made from."""
 

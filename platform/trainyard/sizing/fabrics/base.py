@@ -46,6 +46,14 @@ class FabricType(ABC):
         """Whether pods of the cluster can be attached to the fabric at all."""
         return True
 
+    def level_on(self, _cluster: Cluster) -> str:
+        """Return the Pod Security level that its pods need at least on the cluster."""
+        return self.level
+
+    def serves_whole_nodes(self, _cluster: Cluster) -> bool:
+        """Whether only pods with all GPUs of a node can be attached on the cluster."""
+        return self.whole_nodes
+
     @abstractmethod
     def reaches(self, cluster: Cluster, pool_name: str) -> bool:
         """Whether pods on the pool can be attached to the fabric."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from trainyard.releases import Facts, release
-from trainyard.sizing.fabrics.rails import attach, every_rail, on_fabric, one_for_all, rails
+from trainyard.sizing.fabrics.rails import HOST, attach, every_rail, on_fabric, one_for_all, rails
 from trainyard.sizing.node import aligns, numa_nodes
 from trainyard.specs import Cluster, Pool
 
@@ -76,6 +76,8 @@ def requests(cluster: Cluster, taken: Iterable[int]) -> dict[str, int]:
 
 def per_node(cluster: Cluster, pool_name: str) -> dict[str, int]:
     """Return how many devices of each resource a node of the pool has."""
+    if attach(cluster) == HOST:
+        return {}
     pool = cluster.pools[pool_name]
     counts: Counter[str] = Counter()
     for rail in rails(cluster, pool_name):
@@ -114,7 +116,7 @@ def reports_numa(cluster: Cluster, pool_name: str) -> bool:
     one configuration for all pools.
     """
     fabric = cluster.fabric
-    if fabric is None or attach(cluster) in SHARED:
+    if fabric is None or attach(cluster) in {*SHARED, HOST}:
         return False
     if fabric.exclude_topology is not None or advertiser(cluster) is None:
         return not fabric.exclude_topology

@@ -17,6 +17,10 @@ SECONDARY = frozenset({"sriov", "hostdev", "macvlan"})
 """Ways of attaching that put a second interface into the pod; `rdma-shared` gives the device alone."""
 
 
+HOST = "host"
+"""The way of attaching in which pods share the node's own network and devices."""
+
+
 def attach(cluster: Cluster) -> str:
     """Return how pods of the cluster get a NIC of its fabric, `none` where they get none."""
     return cluster.fabric.attach if cluster.fabric else "none"

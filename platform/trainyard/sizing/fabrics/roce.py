@@ -11,7 +11,7 @@ class Roce(Verbs):
     """Verbs over Ethernet: pods need the interface beside the device, and mark their packets for a lossless class."""
 
     name = "roce"
-    modes = ("none", "sriov", "hostdev", "macvlan")
+    modes = ("none", "sriov", "hostdev", "macvlan", "host")
 
     def environment(self, cluster: Cluster, pool_name: str) -> dict[str, Sized[str]]:
         """Return what holds for verbs, and the classes and the GID that the fabric states.

@@ -57,8 +57,8 @@ class Fabric(Spec):
     """Networks that a whole node is attached to; one NIC a rail. Default: those of the NICs of its pools' shapes."""
     addresses: Cidr | None = None
     """Range for secondary addresses, split over the rails."""
-    attach: Literal[Attach, "none"] = "none"
-    """How pods get a NIC, where the type of fabric leaves a choice."""
+    attach: Literal[Attach, "host", "none"] = "none"
+    """How pods get a NIC, where the type leaves a choice; `host` shares the node's own network and devices."""
     memlock: Annotated[Literal["node", "nri", "provided"], BeforeValidator(no_capability)] = "node"
     """Who lifts the limit on locked memory: our files for nodes, their NRI plugin ulimit-adjuster, or their image."""
     networks: tuple[Name, ...] = ()
