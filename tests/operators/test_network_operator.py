@@ -192,8 +192,12 @@ ROUTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"routes": [{"dst": "10.56.32.0/19"}, {"dst": "10.60.0.0/16"}]},
     ),
     "blocks as the leaves have them": (
-        {"nodePrefix": 31, "nodeBlocks": {"dgx-02": 5}},
-        {"staticAllocations": [{"nodeName": "dgx-02", "prefix": "10.56.32.10/31", "gateway": "10.56.32.10"}]},
+        {"nodePrefix": 31, "nodeBlocks": {"dgx-02.example.com": 5}},
+        {
+            "staticAllocations": [
+                {"nodeName": "dgx-02.example.com", "prefix": "10.56.32.10/31", "gateway": "10.56.32.10"}
+            ]
+        },
     ),
 }
 

@@ -86,6 +86,18 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
             " set node-feature-discovery.enabled: false"
         ),
     ),
+    "two of the SR-IOV operator, because the file says so": (
+        {
+            "operators": but(
+                network_operator={"version": "26.4.1", "values": {"sriovNetworkOperator": {"enabled": True}}}
+            )
+        },
+        "error pairing/bundled-twice operators.network-operator.values.sriovNetworkOperator.enabled",
+        (
+            "sriov-network-operator would be installed twice, by sriov-network-operator and network-operator;"
+            " set sriovNetworkOperator.enabled: false"
+        ),
+    ),
     "interfaces without addresses": (
         {"operators": but("whereabouts", "network-operator")},
         "error pairing/fabric fabric.attach",

@@ -14,6 +14,7 @@ from trainyard.specs.models.base import (
     Image,
     Name,
     Spec,
+    SubdomainName,
     Text,
     VariableName,
     VariableValue,
@@ -92,11 +93,11 @@ class Fabric(Spec):
     """InfiniBand: the partition of training traffic, which ib-kubernetes puts virtual functions into."""
     guids: tuple[Guid, Guid] | None = None
     """InfiniBand: first and last GUID for virtual functions; no other cluster of the same UFM has one of them."""
-    ufm_secret: Name | None = None
+    ufm_secret: SubdomainName | None = None
     """InfiniBand: Secret with the account of UFM, in the network operator's namespace."""
     node_prefix: Annotated[StrictInt, Field(ge=1, le=127)] | None = None
     """Rails that are routed: length of the block of addresses that each node has of a rail, such as 31."""
-    node_blocks: dict[Name, Amount] = {}
+    node_blocks: dict[SubdomainName, Amount] = {}
     """Rails that are routed: which block of every rail a node has, as its leaf's ports do; default: any."""
     routes: tuple[Cidr, ...] = ()
     """Rails that are routed: further ranges that are reached by a rail's gateway."""
