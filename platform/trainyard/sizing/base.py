@@ -47,6 +47,7 @@ class Attached:
             volumes=(*self.volumes, *other.volumes),
             mounts=(*self.mounts, *other.mounts),
             profile=self.profile or other.profile,
+            host=self.host or other.host,
             claims={**self.claims, **other.claims},
         )
 
