@@ -25,6 +25,9 @@ PRIORITY = "kueue.x-k8s.io/priority-class"
 MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
 """Labels of a queued object (kueue v0.19.2 pkg/controller/constants/constants.go)."""
 
+MAY_BE_FORCED = "kueue.x-k8s.io/safe-to-forcefully-delete"
+"""Annotation of a pod that Kueue may delete when its node is dead (pkg/controller/failurerecovery, gate off)."""
+
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """Annotation of a pod: its secondary networks (multus-cni v4.3.0 docs/how-to-use.md)."""
 

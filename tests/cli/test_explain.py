@@ -56,7 +56,7 @@ def test_what_the_launcher_works_out_is_explained_too(tmp_path):
     assert "rendezvous_id" not in facts
 
 
-@pytest.mark.parametrize("job", [{}, {"kind": "Job", "minNodes": 1}], ids=["of fixed size", "elastic"])
+@pytest.mark.parametrize("job", [{}, {"kind": "Job", "minNodes": 2}], ids=["of fixed size", "elastic"])
 def test_a_rendezvous_is_explained(tmp_path, job):
     """Agents of torchrun meet by the run's name, at an address that the kind makes."""
     root = write_repository(tmp_path, jobs={"nlp/train": {**JOB, **job}})

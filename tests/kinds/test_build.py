@@ -300,6 +300,24 @@ def test_an_elastic_job_may_start_smaller():
     assert "--nnodes=2:4" in job_spec(value)["template"]["spec"]["containers"][0]["args"]
 
 
+def test_an_elastic_job_is_done_when_its_first_pod_is():
+    """Index 0 hosts the store and waits for the others; a pod that comes after the end finds nobody and fails."""
+    spec = job_spec(workload(kind="Job", nodes=4, min_nodes=2))
+    assert spec["successPolicy"] == {"rules": [{"succeededIndexes": "0", "succeededCount": 1}]}
+    assert "successPolicy" not in job_spec(workload(kind="Job", nodes=4))
+
+
+@pytest.mark.parametrize(("kind", "title"), CARRIED)
+def test_pods_of_a_dead_node_may_be_deleted(kind, title):
+    """Every pod of every role says so to Kueue; a run waits for one that stays Terminating."""
+    value = objects(carried(kind, **CASES[title]))[0]
+    for each in kinds()[kind].carrier.pod_sets(value):
+        found: Any = value
+        for part in each.template:
+            found = found[part]
+        assert found["metadata"]["annotations"]["kueue.x-k8s.io/safe-to-forcefully-delete"] == "true"
+
+
 def test_a_jobset_is_applied_by_the_server():
     """Argo CD's own apply would replace the list of replicated jobs, which the webhook refuses."""
     assert workload(kind="JobSet")["metadata"]["annotations"] == {

@@ -97,7 +97,7 @@ def test_the_first_node_hosts_the_store_of_an_elastic_job():
         argv = ["sh", "-c", script, *role["command"][3:], *role["args"]]
         done = subprocess.run(argv, env={"JOB_COMPLETION_INDEX": index}, capture_output=True, text=True, check=True)
         options = done.stdout.split("|")
-        assert options[0] == f"--rdzv-conf={host},join_timeout=1800"
+        assert options[0] == f"--rdzv-conf={host},join_timeout=1800,read_timeout=1800"
         assert options[-4:-1] == ["a b", "$(X)", "'"]
 
 

@@ -31,10 +31,27 @@ SHOWN: dict[str, tuple[str, dict[str, Any], str, str]] = {
     ),
 }
 
+WORKLOAD = "kueue.x-k8s.io/Workload"
+
+
+def queued(active: bool, **conditions: str) -> dict[str, Any]:
+    """Return a workload with these conditions, each true with a message."""
+    found = [{"type": name, "status": "True", "message": message} for name, message in conditions.items()]
+    return {"spec": {"active": active}, "status": {"conditions": found}}
+
+
+LATE = "The workload is deactivated due to exceeding the maximum execution time"
+SHOWN |= {
+    "a workload in the queue": (WORKLOAD, queued(True), "Suspended", "Not admitted"),
+    "one that Kueue gave up": (WORKLOAD, queued(False, Evicted=LATE), "Degraded", f"Set aside: {LATE}"),
+    "one that a person set aside": (WORKLOAD, queued(False), "Degraded", "Set aside: by hand"),
+    "one that ended before": (WORKLOAD, queued(False, Finished="Job finished"), "Healthy", "Job finished"),
+}
+
 
 @pytest.mark.parametrize(("kind", "value", "status", "message"), SHOWN.values(), ids=SHOWN)
 def test_a_field_of_the_status_tells(kind, value, status, message):
-    """One word of the status is health; before it is there the object is waited for."""
+    """A word of the status or a condition is health; before it is there the object is waited for."""
     (script,) = (each.health[kind] for each in operators().values() if kind in each.health)
     lua = lupa.LuaRuntime()
     shown = lua.eval(f"function(obj) {script} end")(lua.table_from(value, recursive=True))

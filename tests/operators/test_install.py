@@ -13,7 +13,7 @@ from trainyard.operators import Operator, Site
 from trainyard.operators.base import merge
 from trainyard.operators.helm import defaults
 from trainyard.operators.install import installed, sites, values
-from trainyard.operators.kueue import CONFIGURATION, configuration
+from trainyard.operators.kueue import CONFIGURATION, GATES, configuration
 from trainyard.preflight.values import compare
 from trainyard.releases.facts import lookup
 from trainyard.synth.render.text import in_order
@@ -129,6 +129,24 @@ def test_kueue_is_configured_for_the_kinds_that_the_cluster_runs():
     assert config["manageJobsWithoutQueueName"] is True
     assert "objectRetentionPolicies" not in config
     assert "fairSharing" not in config
+
+
+def test_kueue_tries_a_job_again_as_long_as_it_takes():
+    """A job that does not get ready is queued again, later each time up to an hour, and never set aside for good."""
+    asked = configuration(make_cluster())["waitForPodsReady"]["requeuingStrategy"]
+    assert "backoffLimitCount" not in asked
+    assert (asked["backoffBaseSeconds"], asked["backoffMaxSeconds"]) == (60, 3600)
+
+
+def test_kueue_gets_its_gates_once():
+    """It does not start with gates in both places, so a configuration with gates of its own takes ours away."""
+    given = {"managerConfig": {"controllerManagerConfigYaml": "featureGates: {Other: true}\n"}}
+    for operators, expected in (
+        (OPERATORS, [{"name": "FailureRecoveryPolicy", "enabled": True}]),
+        (with_values("kueue", given), None),
+    ):
+        site, known = chosen("kueue", operators=operators)
+        assert lookup(values(site, known), GATES) == expected
 
 
 def test_weights_turn_fair_sharing_on():

@@ -21,7 +21,7 @@ def outcome(*, operators=None, name="train", **job):
 KINDS = {
     "JobSet where the cluster has it": ({}, "JobSet"),
     "Job where it has not": ({"operators": PLAIN}, "Job"),
-    "Job where the size may change": ({"min_nodes": 1}, "Job"),
+    "Job where the size may change": ({"min_nodes": 2}, "Job"),
     "as the job says": ({"kind": "Job"}, "Job"),
 }
 

@@ -26,6 +26,9 @@ MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 """Annotations of partial admission (kueue v0.19.2 pkg/controller/jobs/job/job_controller.go)."""
 
+FIRST = {"rules": [{"succeededIndexes": "0", "succeededCount": 1}]}
+"""Ends a Job as done when its first pod is (kubernetes v1.35 pkg/controller/job/success_policy.go; stable in 1.33)."""
+
 HEALTH = by_conditions(
     'local pods = (status.ready or 0) .. " of " .. (obj.spec.parallelism or 1) .. " pods ready"\n',
     "  hs.message = pods\n",
@@ -85,6 +88,8 @@ class Job(Kind):
         name, several = run.run.name, role.pods > 1
         backoff = run.run.job.restarts * role.pods
         spec = indexed(run, role, backoff=backoff, disrupted="Ignore", subdomain=name if several else None)
+        if run.launch.led:
+            spec["successPolicy"] = FIRST
         yield queued(run, spec, annotations=partial_admission(run))
         if several:
             port = self.wiring(run.run).port

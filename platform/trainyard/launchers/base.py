@@ -137,6 +137,8 @@ class Launch:
     """The first is the worker."""
     ends: tuple[str, ...] = ()
     """Roles whose end is the run's; empty: all. The others serve, and are ended with it."""
+    led: bool = False
+    """Whether the first worker alone ends the run: it waits for the others, and late ones find nobody."""
     entrypoint: tuple[str, ...] = ()
     """Command line of the program where the kind submits it by itself, as to a Ray cluster."""
     files: Mapping[str, str] = field(default_factory=dict)

@@ -51,7 +51,7 @@ class Torchrun(Launcher):
         start = elastic if run.job.min_nodes is not None else fixed
         command, options = start(run, size.nodes.value, wiring)
         options = (*options, f"--nproc-per-node={size.processes.value}")
-        return Launch((Role(size, command, (*options, *program(run)), env),))
+        return Launch((Role(size, command, (*options, *program(run)), env),), led=run.job.min_nodes is not None)
 
     def shutdown(self, run: Run, grace: int) -> Sized[str]:
         """Return how long an agent that must end lets its processes save: the pod's grace, less the agent's own end.
@@ -82,9 +82,12 @@ def elastic(run: Run, nodes: int, wiring: Wiring) -> tuple[tuple[str, ...], tupl
     """Return command and options of a job that goes on between minNodes and nodes.
 
     Which node hosts the store is said outright: a node that is found out by its address is not found while DNS is
-    still to learn the pod's name. That takes a shell, which torchrun then replaces, so that signals reach it.
+    still to learn the pod's name. That takes a shell, which torchrun then replaces, so that signals reach it. How long
+    nodes wait for the store's host is read_timeout, 60 seconds unless it is said, and not join_timeout (pytorch v2.9
+    torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py).
     """
-    script = f'{HOST_CHOICE}; exec torchrun --rdzv-conf="is_host=$host,join_timeout={JOIN_SECONDS}" "$@"'
+    waits = f"join_timeout={JOIN_SECONDS},read_timeout={JOIN_SECONDS}"
+    script = f'{HOST_CHOICE}; exec torchrun --rdzv-conf="is_host=$host,{waits}" "$@"'
     return ("sh", "-c", script.replace("JOB_COMPLETION_INDEX", wiring.rank), "torchrun"), (
         f"--nnodes={run.job.min_nodes}:{nodes}",
         "--rdzv-backend=c10d",

@@ -9,9 +9,11 @@ from trainyard.carriers import carriers
 from trainyard.documents import dump, load
 from trainyard.labels import TEAM
 from trainyard.operators.base import Operator, Site
+from trainyard.quantities import parse_duration
 from trainyard.releases.facts import lookup
 from trainyard.sizing import nvlink
 from trainyard.specs import Cluster
+from trainyard.versions import order
 
 CONFIGURATION = "managerConfig.controllerManagerConfigYaml"
 """The chart's value that holds the whole configuration, as one text (kueue v0.19.2 charts/kueue/values.yaml)."""
@@ -19,8 +21,14 @@ CONFIGURATION = "managerConfig.controllerManagerConfigYaml"
 READY_TIMEOUT = "30m"
 """How long an admitted job may take until all its pods are ready: image pulls of tens of GB included."""
 
-READY_ATTEMPTS = 5
-"""How often a job that does not get ready is tried again before it is set aside, so that it frees its quota."""
+GATES = "controllerManager.featureGates"
+"""The chart's value for gates, a list; beside gates in the configuration Kueue does not start (pkg/config)."""
+
+FORCED_DELETION = "FailureRecoveryPolicy"
+"""Gate that deletes pods of a dead node which ask for it (kueue v0.19.2 pkg/features/kube_features.go; since 0.15)."""
+
+READY_BY_DEFAULT = "0.19.0"
+"""The first release that waits for ready pods where nobody says so (kueue CHANGELOG/CHANGELOG-0.19.md)."""
 
 QUEUE_HEALTH = """\
 local hs = {status = "Progressing", message = "Waiting for the controller"}
@@ -51,6 +59,9 @@ if is("Finished") and found.Finished.reason == "Failed" then
   return {status = "Degraded", message = found.Finished.message}
 elseif is("Finished") then
   return {status = "Healthy", message = found.Finished.message}
+elseif (obj.spec or {}).active == false then
+  local why = is("Evicted") and found.Evicted.message or "by hand"
+  return {status = "Degraded", message = "Set aside: " .. why}
 elseif not is("Admitted") then
   return {status = "Suspended", message = "Not admitted"}
 elseif is("PodsReady") then
@@ -73,8 +84,11 @@ class Kueue(Operator):
     ignore = ({"kind": "Secret", "name": "kueue-webhook-server-cert", "jsonPointers": ["/data"]},)
 
     def values(self, site: Site) -> dict[str, Any]:
-        """Return the configuration as the chart takes it."""
-        return {"managerConfig": {"controllerManagerConfigYaml": dump(derived(site.cluster))}}
+        """Return the configuration as the chart takes it, and the gate unless the cluster's own text has gates."""
+        found: dict[str, Any] = {"managerConfig": {"controllerManagerConfigYaml": dump(derived(site.cluster))}}
+        if "featureGates" not in configuration(site.cluster):
+            found["controllerManager"] = {"featureGates": [{"name": FORCED_DELETION, "enabled": True}]}
+        return found
 
 
 def configuration(cluster: Cluster) -> dict[str, Any]:
@@ -90,12 +104,54 @@ def configuration(cluster: Cluster) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
+def gated_twice(cluster: Cluster) -> bool:
+    """Whether the cluster's file gives gates both to the chart and in a configuration of its own."""
+    listed = lookup(cluster.operators[Kueue.name].values, GATES)
+    return bool(listed) and configuration(cluster).get("featureGates") is not None
+
+
+def recovers(cluster: Cluster) -> bool:
+    """Whether Kueue deletes the pods of dead nodes, as far as the cluster's file tells.
+
+    A list in the chart's values counts alone; the configuration's gates count where there is none.
+    """
+    listed = lookup(cluster.operators[Kueue.name].values, GATES)
+    if isinstance(listed, list):
+        return any(
+            isinstance(each, Mapping) and each.get("name") == FORCED_DELETION and each.get("enabled") is True
+            for each in listed
+        )
+    own = configuration(cluster).get("featureGates")
+    return own is None or (isinstance(own, Mapping) and own.get(FORCED_DELETION) is True)
+
+
+def short_of_pods(cluster: Cluster) -> int:
+    """Return the nanoseconds that Kueue leaves an admitted job short of ready pods; 0 for ever.
+
+    The time for the first start holds where there is none for recovery (kueue v0.19.2 apis/config/v1beta2/defaults.go).
+    """
+    waits = configuration(cluster).get("waitForPodsReady")
+    if not isinstance(waits, Mapping):
+        asked = order(cluster.operators[Kueue.name].version) >= order(READY_BY_DEFAULT)
+        waits = {} if asked else {"enable": False}
+    if waits.get("enable") is False:
+        return 0
+    times = (waits.get(name) for name in ("recoveryTimeout", "timeout"))
+    given = next((str(each) for each in times if each is not None), READY_TIMEOUT)
+    try:
+        return parse_duration(given)
+    except ValueError:
+        return 0
+
+
 def derived(cluster: Cluster) -> dict[str, Any]:
     """Return the configuration that follows from the cluster.
 
     Fields as in kueue v0.19.2 apis/config/v1beta2/configuration_types.go, numbers of its chart where nothing is said.
-    Jobs without a queue are held in the namespaces of teams, so that none gets past the quota. Objects are never
-    removed by Kueue: a job that it deletes would be made again at the next sync and train again.
+    Jobs without a queue are held in the namespaces of teams, so that none gets past the quota. A job that does not get
+    ready frees its quota and waits, longer each time, an hour at most, and is never given up: the count of such times
+    is for a workload's life, and nothing in Git brings back one that is set aside (pkg/workload UpdateRequeueState).
+    Objects are never removed by Kueue: a job that it deletes would be made again at the next sync and train again.
     """
     config: dict[str, Any] = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -119,11 +175,10 @@ def derived(cluster: Cluster) -> dict[str, Any]:
         "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
         "waitForPodsReady": {
             "timeout": READY_TIMEOUT,
-            "recoveryTimeout": READY_TIMEOUT,
+            "recoveryTimeout": READY_TIMEOUT if cluster.recovery_minutes is None else f"{cluster.recovery_minutes}m",
             "blockAdmission": False,
             "requeuingStrategy": {
                 "timestamp": "Eviction",
-                "backoffLimitCount": READY_ATTEMPTS,
                 "backoffBaseSeconds": 60,
                 "backoffMaxSeconds": 3600,
             },

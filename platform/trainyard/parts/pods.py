@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trainyard.labels import JOB, POOL, RUN, TEAM
+from trainyard.labels import JOB, MAY_BE_FORCED, POOL, RUN, TEAM
 from trainyard.parts import identity, mounts, network, security, storage
 from trainyard.parts.containers import Process, beside, trainer
 from trainyard.sizing import WORKER, RoleSize, Sizing
@@ -14,6 +14,13 @@ from trainyard.specs.run import Run
 
 STAY = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
 """What keeps autoscalers from moving a rank (cluster-autoscaler and Karpenter documentation)."""
+
+GONE = {MAY_BE_FORCED: "true"}
+"""Lets a run go on that has lost a node.
+
+The pod of a node that does not answer stays Terminating, and neither a Job nor a JobSet goes on while it is there
+(kubernetes v1.35 pkg/controller/job/job_controller.go enactJobFinished).
+"""
 
 
 def labels(run: Run) -> dict[str, str]:
@@ -42,6 +49,7 @@ def template(
     annotations = {
         **run.job.annotations,
         **STAY,
+        **GONE,
         **size.fabric.annotations,
         **network.limits(run, size, container),
     }

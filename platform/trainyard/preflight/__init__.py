@@ -108,6 +108,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         networks,
         nvlink,
         pairing,
+        recovery,
         storage,
         values,
     )
@@ -128,6 +129,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         *kubelet.check(cluster, source),
         *disks.check_pools(cluster, source),
         *users.check_pools(cluster, source),
+        *recovery.check(cluster, source),
     ]
     platform = [finding for finding in loaded.findings if not finding.location.file.startswith(f"{JOBS}/")]
     if not any(finding.is_error for finding in (*platform, *findings)):

@@ -19,6 +19,7 @@ from trainyard.preflight import (
     names,
     patches,
     rails,
+    recovery,
     size,
     users,
     volumes,
@@ -123,6 +124,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += checkpoints.check(resolved)
     findings += attached.check_job(resolved)
     findings += ceiling.check(resolved)
+    findings += recovery.check_job(resolved)
     findings += size.check_pods(resolved)
     findings += (finding for role in roles for finding in limits.check_numa(resolved, role))
     findings += carrier.check(resolved)

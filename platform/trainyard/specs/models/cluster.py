@@ -350,6 +350,8 @@ class Cluster(Spec):
     priorities: dict[Name, Priority] = {}
     cohorts: dict[SubdomainName, Cohort] = {}
     queues: dict[Name, Queue] = {}
+    recovery_minutes: Amount | None = None
+    """Minutes that a running job may be short of pods until Kueue takes its quota back; 0: for ever; default 30."""
     waive: Waive = {}
     """Findings on the cluster that are accepted, each `rule: reason`."""
     description: str | None = None

@@ -1,0 +1,76 @@
+"""Whether runs get over lost nodes: Kueue forces dead pods out, and leaves jobs that may shrink alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.findings import Finding, Severity
+from trainyard.kinds import Resolved
+from trainyard.operators.kueue import FORCED_DELETION, GATES, Kueue, gated_twice, recovers, short_of_pods
+from trainyard.quantities import duration_text
+from trainyard.rules import Rule
+from trainyard.specs import Cluster
+from trainyard.specs.sources import Source
+
+DEAD_NODE = Rule(
+    id="ft-dead-node",
+    title="Pods of a node that died are deleted.",
+    why="such a pod stays Terminating, and the run neither ends nor starts again while it is there, holding its quota",
+    fix="turn Kueue's gate FailureRecoveryPolicy on; or waive this where something else removes dead nodes",
+    source="kueue v0.19.2 pkg/controller/failurerecovery; kubernetes v1.35 pkg/controller/job/job_controller.go",
+    layer="pairing",
+    severity=Severity.WARNING,
+)
+GATES_TWICE = Rule(
+    id="kq-gates-once",
+    title="Kueue's gates are written in one place.",
+    why="with gates both in the chart's values and in the configuration Kueue does not start",
+    fix="write all of them in one of the two",
+    source="kubernetes-sigs/kueue v0.19.2 pkg/config/validation.go LoadAndValidateFeatureGates",
+    layer="values",
+)
+SHRUNK = Rule(
+    id="kq-recovery-elastic",
+    title="Jobs that may shrink run where Kueue does not take back what is short of pods.",
+    why="a job that goes on with fewer nodes counts as not ready, so that Kueue stops it and queues it again",
+    fix="set recoveryMinutes: 0 in the cluster's file, or remove minNodes",
+    source="kueue v0.19.2 pkg/controller/jobs/job/job_controller.go, pkg/controller/core/workload_controller.go",
+    layer="queueing",
+)
+
+
+def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield a Kueue that leaves the pods of dead nodes where they are or does not start, or of which nobody knows."""
+    choice = cluster.operators.get(Kueue.name)
+    if choice is None or not cluster.queues:
+        return
+    at = ("operators", Kueue.name)
+    if not choice.managed:
+        message = f"kueue is installed by somebody else; have its gate {FORCED_DELETION} turned on, and waive this"
+        yield DEAD_NODE.at(source, at, message)
+    elif gated_twice(cluster):
+        message = f"kueue has gates in {GATES} and in its configuration; write them in one of them"
+        yield GATES_TWICE.at(source, (*at, "values"), message)
+    elif not recovers(cluster):
+        message = f"kueue's own values leave its gate {FORCED_DELETION} off; add it to {GATES}"
+        yield DEAD_NODE.at(source, (*at, "values"), message)
+
+
+def check_job(run: Resolved) -> Iterator[Finding]:
+    """Yield a job that may shrink on a cluster whose Kueue stops it when it does."""
+    job, cluster = run.run.job, run.run.cluster
+    shrinks = job.min_nodes is not None and job.min_nodes < job.nodes
+    if (
+        not shrinks
+        or not run.launcher.elastic
+        or "elastic" not in run.kind.gives
+        or Kueue.name not in cluster.operators
+    ):
+        return
+    left = short_of_pods(cluster)
+    if left:
+        message = (
+            f"minNodes is {job.min_nodes}, but Kueue of cluster {run.run.cluster_name!r} stops what lacks pods for"
+            f" {duration_text(left)}; set recoveryMinutes: 0 there"
+        )
+        yield SHRUNK.at(run.run.source, ("minNodes",), message)
