@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from make import make_cluster, make_run
+from typing import Any
+
+import pytest
+
+from make import CLUSTER, make_cluster, make_run
 from trainyard.preflight.jobs import check_run
 
 SHARED = {"provisioner": "csi.example.com", "access": "ReadWriteMany"}
@@ -28,3 +32,37 @@ def test_a_volume_holds_one_checkpoint_more_than_are_kept():
         "volume 'checkpoints' of 1Ti is too small for keep + 1 = 4 checkpoints of 500Gi; lower keep"
     ]
     assert messages(checkpoint={"volume": "checkpoints", "size": "100Gi"}) == []
+
+
+SPOT: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
+    "a grace that nobody gets": (
+        {"grace_seconds": 31},
+        {},
+        ["graceSeconds is 31, but nodes of pool 'gpu' are gone 30 seconds after their notice; remove or lower it"],
+    ),
+    "a grace that every pod gets": ({"grace_seconds": 30}, {}, []),
+    "a longer one where the notice is": ({"grace_seconds": 100}, {"noticeSeconds": 120}, []),
+    "a save that takes longer": (
+        {"checkpoint": {"volume": "checkpoints", "size": "16Gi"}},
+        {},
+        ["saving 16Gi takes 64 seconds, but nodes of pool 'gpu' are gone 30 seconds after their notice; save less"],
+    ),
+    "a save that is done in time": ({"checkpoint": {"volume": "checkpoints", "size": "7Gi"}}, {}, []),
+    "nodes that stay": ({"grace_seconds": 600}, {"spot": False}, []),
+}
+
+
+@pytest.mark.parametrize(("job", "pool", "expected"), SPOT.values(), ids=SPOT)
+def test_a_run_on_spot_nodes_ends_before_they_do(job, pool, expected):
+    """A grace or a save that outlasts the provider's notice is said; what follows by itself never does."""
+    pools = {"gpu": {"shape": "dgx-h100", "nodes": 4, "spot": True, **pool}, "cpu": CLUSTER["pools"]["cpu"]}
+    cluster = make_cluster(pools=pools, storage={"shared": {**SHARED, "throughput": "1Gi"}})
+    found = check_run(make_run(cluster=cluster, spot=True, **job))[1]
+    assert [each.message for each in found if each.rule == "ft-spot-elastic"] == expected
+
+
+def test_nothing_is_said_of_a_save_at_a_speed_that_nobody_stated():
+    """A class without a throughput is taken to be slow, which would be a false alarm here."""
+    pools = {**CLUSTER["pools"], "gpu": {"shape": "dgx-h100", "nodes": 4, "spot": True}}
+    cluster = make_cluster(pools=pools, storage={"shared": SHARED})
+    assert messages(cluster=cluster, spot=True, checkpoint={"volume": "checkpoints", "size": "100Gi"}) == []

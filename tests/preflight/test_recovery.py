@@ -108,3 +108,22 @@ def test_a_job_may_shrink_where_kueue_leaves_it_alone(cluster, after):
 def test_a_job_that_cannot_shrink_is_left_in_peace():
     """Whoever asks for all nodes at least has nothing to lose by Kueue's time for recovery."""
     assert check_run(make_run(kind="Job", nodes=4, min_nodes=4))[1] == []
+
+
+BUDGETS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "fewer than are lost": (
+        {"nodes": 64, "restarts": 3, "max_hours": 720},
+        ["restarts is 3, but 64 × 0.13 a month for 720 hours are 8.3 nodes lost; remove or raise it"],
+    ),
+    "as many": ({"nodes": 64, "restarts": 9, "max_hours": 720}, []),
+    "none, which is meant so": ({"nodes": 64, "restarts": 0, "max_hours": 720}, []),
+    "nobody says how long": ({"nodes": 64, "restarts": 3}, []),
+    "what follows is enough": ({"nodes": 64, "max_hours": 720}, []),
+}
+
+
+@pytest.mark.parametrize(("job", "expected"), BUDGETS.values(), ids=BUDGETS)
+def test_a_job_does_not_give_up_before_its_deadline(job, expected):
+    """A number of its own is held against what a run of its size and length loses on average."""
+    found = [each.message for each in check_run(make_run(**job))[1] if each.rule == "ft-maxrestarts-budget"]
+    assert found == expected

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from make import CPU_NODE, fields, make_cluster, make_resolved, make_sizing
@@ -268,9 +270,76 @@ def test_termination_grace_covers_a_checkpoint(job, changes, expected, why):
 def test_grace_ends_with_a_spot_node():
     """On spot nodes a longer grace is never given."""
     pools = {"gpu": {"shape": GPU_NODE, "nodes": 4, "spot": True}}
-    grace = make_sizing(cluster=make_cluster(pools=pools), checkpoint=SAVED, spot=True).grace
-    assert grace.value == 30
-    assert grace.origin.startswith("30, the notice of a spot node; a checkpoint takes up to")
+    for given, notice in (({}, 30), ({"noticeSeconds": 120}, 120), ({"shape": "gke-a2-highgpu-8g"}, 15)):
+        cluster = make_cluster(pools={"gpu": {**pools["gpu"], **given}})
+        grace = make_sizing(cluster=cluster, checkpoint={**SAVED, "size": "10Gi"}, spot=True).grace
+        assert grace.value == notice
+        assert grace.origin == f"{notice}, the notice of nodes of pool 'gpu'; wanted are 440"
+    assert make_sizing(cluster=make_cluster(pools=pools), spot=True).grace.value == 30
+    assert make_sizing(cluster=cluster, spot=True).grace.value == 15
+
+
+RESTARTS: dict[str, tuple[dict[str, Any], dict[str, Any], int, str]] = {
+    "as the job says": ({"restarts": 0}, {}, 0, "restarts of the job"),
+    "a small job for a day loses nothing": (
+        {"max_hours": 24},
+        {},
+        3,
+        "3 = 3 + 2 × 0.0087 nodes lost: 2 × 0.13 a month for 24 hours",
+    ),
+    "a month, where nobody says how long": (
+        {"nodes": 4},
+        {},
+        4,
+        "4 = 3 + 2 × 0.52 nodes lost: 4 × 0.13 a month for 720 hours, no maxHours being set",
+    ),
+    "a large one for long": (
+        {"nodes": 128, "max_hours": 1440},
+        {},
+        70,
+        "70 = 3 + 2 × 33 nodes lost: 128 × 0.13 a month for 1440 hours",
+    ),
+    "nodes that are often drained": (
+        {"nodes": 4, "max_hours": 720},
+        {"lossesPerMonth": 1},
+        11,
+        "11 = 3 + 2 × 4 nodes lost: 4 × 1 a month for 720 hours",
+    ),
+    "nodes that are never lost": (
+        {"max_hours": 720},
+        {"lossesPerMonth": 0},
+        3,
+        "3 = 3 + 2 × 0 nodes lost: 2 × 0 a month for 720 hours",
+    ),
+    "spot nodes": (
+        {"spot": True, "max_hours": 240},
+        {"spot": True},
+        7,
+        "7 = 3 + 2 × 2 nodes lost: 2 × 3 a month for 240 hours",
+    ),
+    "more than would ever help": (
+        {"nodes": 1000, "max_hours": 100_000},
+        {},
+        1000,
+        "1000 = 3 + 2 × 1.8e+04 nodes lost: 1000 × 0.13 a month for 100000 hours",
+    ),
+}
+
+
+@pytest.mark.parametrize(("job", "pool", "expected", "why"), RESTARTS.values(), ids=RESTARTS)
+def test_a_gang_may_start_again_more_often_than_it_loses_nodes(job, pool, expected, why):
+    """Its budget follows from nodes and hours, unless the job has a number of its own."""
+    cluster = make_cluster(pools={"gpu": {"shape": GPU_NODE, "nodes": 4, **pool}})
+    found = make_sizing(cluster=cluster, **job).restarts
+    assert (found.value, found.origin) == (expected, why)
+
+
+def test_pods_of_every_role_count():
+    """A gang starts again whichever of its nodes is lost, each at its pool's own rate."""
+    pools = {"gpu": {"shape": GPU_NODE, "nodes": 4}, "cpu": {"shape": "cpu-64", "nodes": 4, "lossesPerMonth": 1}}
+    job = {"launcher": "tensorflow", "roles": {"ps": {"nodes": 2, "cpusPerNode": 4, "pool": "cpu"}}}
+    found = make_sizing(cluster=make_cluster(pools=pools), max_hours=720, **job).restarts
+    assert found.origin == "8 = 3 + 2 × 2.4 nodes lost: 2 × 0.13 + 2 × 1 + 1 × 0.13 a month for 720 hours"
 
 
 CLOSENESS = {

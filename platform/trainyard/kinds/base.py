@@ -26,7 +26,12 @@ The Job's own end comes first, since that is a failure that Argo CD shows; Kueue
 """
 
 NOT_WORTH_A_RETRY = (2, 126, 127)
-"""Exit codes that the next attempt repeats: wrong arguments (Python, torchrun), not executable, not found (shells)."""
+"""Exit codes that the next attempt repeats: wrong arguments (Python's argparse), not executable, not found (shells).
+
+Of the program itself they come through launchers that are replaced by it: torchrun ends with 1 whatever its processes
+end with (torch 2.15, seen), so there they mean torchrun's own arguments. What a runtime cannot start ends with 128
+(containerd 2.1 internal/cri/server/container_start.go), which may be the node's fault and is tried again.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ class Job(Kind):
         """Yield the Job, the Service where there are several pods, and the files."""
         (role,) = run.roles
         name, several = run.run.name, role.pods > 1
-        backoff = run.run.job.restarts * role.pods
+        backoff = run.sizing.restarts.value * role.pods
         spec = indexed(run, role, backoff=backoff, disrupted="Ignore", subdomain=name if several else None)
         if run.launch.led:
             spec["successPolicy"] = FIRST

@@ -94,7 +94,7 @@ class JobSet(Kind):
 
     def build(self, run: Resolved) -> Iterator[Resource]:
         """Yield the JobSet and the files."""
-        restarts = run.run.job.restarts
+        restarts = run.sizing.restarts.value
         ends = {"operator": "All", "targetReplicatedJobs": list(run.launch.ends)} if run.launch.ends else None
         spec = {
             "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},

@@ -77,7 +77,7 @@ class MPIJob(Kind):
             "mpiImplementation": "OpenMPI",
             "slotsPerWorker": worker.processes,
             "sshAuthMountPath": KEYS,
-            "runPolicy": run_policy(run, backoff=run.run.job.restarts),
+            "runPolicy": run_policy(run, backoff=run.sizing.restarts.value),
             FIELD: replicas(run, {LAUNCHER: "Never", "worker": "OnFailure"}),
         }
         yield queued(run, spec)

@@ -60,7 +60,7 @@ class TFJob(Kind):
         """Yield the TFJob and the files; without a chief the job is done when all workers are."""
         pods = sum(role.pods for role in run.roles)
         spec = {
-            "runPolicy": run_policy(run, backoff=run.run.job.restarts * pods),
+            "runPolicy": run_policy(run, backoff=run.sizing.restarts.value * pods),
             "successPolicy": None if "chief" in {role.name for role in run.roles} else "AllWorkers",
             FIELD: replicas(
                 run,

@@ -49,7 +49,7 @@ class Torchrun(Launcher):
             "TORCH_ELASTIC_SHUTDOWN_TIMEOUT": self.shutdown(run, sizing.grace.value),
         }
         start = elastic if run.job.min_nodes is not None else fixed
-        command, options = start(run, size.nodes.value, wiring)
+        command, options = start(run, sizing, wiring)
         options = (*options, f"--nproc-per-node={size.processes.value}")
         return Launch((Role(size, command, (*options, *program(run)), env),), led=run.job.min_nodes is not None)
 
@@ -62,8 +62,9 @@ class Torchrun(Launcher):
         return Sized(str(seconds.value), seconds.origin)
 
 
-def fixed(run: Run, nodes: int, wiring: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def fixed(run: Run, sizing: Sizing, wiring: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return command and options of a job whose size stays; one node needs no address of others."""
+    nodes = sizing.worker.nodes.value
     if nodes == 1:
         return ("torchrun",), ("--standalone", "--nnodes=1", "--max-restarts=0")
     return ("torchrun",), (
@@ -78,7 +79,7 @@ def fixed(run: Run, nodes: int, wiring: Wiring) -> tuple[tuple[str, ...], tuple[
     )
 
 
-def elastic(run: Run, nodes: int, wiring: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def elastic(run: Run, sizing: Sizing, wiring: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return command and options of a job that goes on between minNodes and nodes.
 
     Which node hosts the store is said outright: a node that is found out by its address is not found while DNS is
@@ -89,11 +90,11 @@ def elastic(run: Run, nodes: int, wiring: Wiring) -> tuple[tuple[str, ...], tupl
     waits = f"join_timeout={JOIN_SECONDS},read_timeout={JOIN_SECONDS}"
     script = f'{HOST_CHOICE}; exec torchrun --rdzv-conf="is_host=$host,{waits}" "$@"'
     return ("sh", "-c", script.replace("JOB_COMPLETION_INDEX", wiring.rank), "torchrun"), (
-        f"--nnodes={run.job.min_nodes}:{nodes}",
+        f"--nnodes={run.job.min_nodes}:{sizing.worker.nodes.value}",
         "--rdzv-backend=c10d",
         f"--rdzv-endpoint={wiring.master}:{wiring.port}",
         f"--rdzv-id={run.name}",
-        f"--max-restarts={run.job.restarts}",
+        f"--max-restarts={sizing.restarts.value}",
     )
 
 

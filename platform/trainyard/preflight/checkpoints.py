@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from trainyard.findings import Finding
+from trainyard.findings import Finding, Severity
 from trainyard.kinds import Resolved
 from trainyard.rules import Rule
 from trainyard.sizing.node import size
@@ -19,6 +19,15 @@ GRACE = Rule(
     source="kubernetes v1.35 pkg/kubelet/kuberuntime/kuberuntime_container.go; docs/jobs.md",
     layer="run",
 )
+NOTICE = Rule(
+    id="ft-spot-elastic",
+    title="What a run on spot nodes does when it is told to end fits between a node's notice and its end.",
+    why="the node is gone before the grace is over, and half a checkpoint is none",
+    fix="remove graceSeconds, or save what takes less time; waive it where losing everyMinutes of work will do",
+    source="Google Kubernetes Engine, Spot VMs; Amazon EC2, Spot interruption notices; Azure Scheduled Events",
+    layer="run",
+    severity=Severity.WARNING,
+)
 SIZE = Rule(
     id="sto-size",
     title="A volume holds one checkpoint more than the run keeps.",
@@ -30,7 +39,8 @@ SIZE = Rule(
 
 
 def check(run: Resolved) -> Iterator[Finding]:
-    """Yield a grace that ends before a save, and a volume that is full before old checkpoints go."""
+    """Yield a grace that ends before a save or after its node, and a volume that is full before old checkpoints go."""
+    yield from check_notice(run)
     job, source = run.run.job, run.run.source
     checkpoint, grace = job.checkpoint, job.grace_seconds
     if checkpoint is None:
@@ -46,3 +56,20 @@ def check(run: Resolved) -> Iterator[Finding]:
         count = f"keep + 1 = {checkpoint.keep + 1} checkpoints of {checkpoint.size}"
         message = f"volume {checkpoint.volume!r} of {volume.size} is too small for {count}; lower keep"
         yield SIZE.at(source, ("checkpoint", "size"), message)
+
+
+def check_notice(run: Resolved) -> Iterator[Finding]:
+    """Yield a grace, or else a save, that takes longer than a spot node of the run gives."""
+    job, notice, source = run.run.job, run.run.pool.notice, run.run.source
+    if notice is None:
+        return
+    after = f"nodes of pool {job.pool!r} are gone {notice} seconds after their notice"
+    if job.grace_seconds is not None and job.grace_seconds > notice:
+        message = f"graceSeconds is {job.grace_seconds}, but {after}; remove or lower it"
+        yield NOTICE.at(source, ("graceSeconds",), message)
+    if job.checkpoint is None:
+        return
+    expected = save(run.run, job.checkpoint, pods=sum(role.nodes for role in run.specs if role.trains))
+    if expected.stated and expected.seconds > notice:
+        message = f"saving {job.checkpoint.size} takes {math.ceil(expected.seconds)} seconds, but {after}; save less"
+        yield NOTICE.at(source, ("checkpoint", "size"), message)

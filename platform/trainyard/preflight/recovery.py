@@ -9,6 +9,7 @@ from trainyard.kinds import Resolved
 from trainyard.operators.kueue import FORCED_DELETION, GATES, Kueue, gated_twice, recovers, short_of_pods
 from trainyard.quantities import duration_text
 from trainyard.rules import Rule
+from trainyard.sizing.restarts import losses
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source
 
@@ -28,6 +29,15 @@ GATES_TWICE = Rule(
     fix="write all of them in one of the two",
     source="kubernetes-sigs/kueue v0.19.2 pkg/config/validation.go LoadAndValidateFeatureGates",
     layer="values",
+)
+BUDGET = Rule(
+    id="ft-maxrestarts-budget",
+    title="A run may start again as often as it is likely to lose nodes.",
+    why="it fails for good before its deadline, and a drain may count as a loss",
+    fix="remove restarts, which then follows from nodes and hours, or raise it",
+    source="docs/failures.md",
+    layer="run",
+    severity=Severity.WARNING,
 )
 SHRUNK = Rule(
     id="kq-recovery-elastic",
@@ -57,7 +67,8 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 
 def check_job(run: Resolved) -> Iterator[Finding]:
-    """Yield a job that may shrink on a cluster whose Kueue stops it when it does."""
+    """Yield a job that gives up before its deadline, or that Kueue stops when it shrinks."""
+    yield from check_budget(run)
     job, cluster = run.run.job, run.run.cluster
     shrinks = job.min_nodes is not None and job.min_nodes < job.nodes
     if (
@@ -74,3 +85,14 @@ def check_job(run: Resolved) -> Iterator[Finding]:
             f" {duration_text(left)}; set recoveryMinutes: 0 there"
         )
         yield SHRUNK.at(run.run.source, ("minNodes",), message)
+
+
+def check_budget(run: Resolved) -> Iterator[Finding]:
+    """Yield fewer restarts than a run loses nodes on average until its deadline; none at all are meant so."""
+    job = run.run.job
+    if not job.restarts or job.max_hours is None:
+        return
+    lost = losses(run.run, run.specs)
+    if lost.count > job.restarts:
+        message = f"restarts is {job.restarts}, but {lost.words} are {lost.count:.2g} nodes lost; remove or raise it"
+        yield BUDGET.at(run.run.source, ("restarts",), message)

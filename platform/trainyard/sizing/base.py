@@ -121,6 +121,8 @@ class Sizing:
     roles: tuple[RoleSize, ...]
     grace: Sized[int]
     """Seconds between SIGTERM and SIGKILL."""
+    restarts: Sized[int]
+    """How often the gang may be started again."""
     deadline: Sized[int] | None
     """Seconds that the run may take, time in the queue not counted."""
     topology: Sized[Closeness] | None
@@ -144,6 +146,7 @@ class Sizing:
         for role in self.roles:
             yield from ((f"{role.name}.{name}", sized) for name, sized in role.facts())
         yield "grace_seconds", self.grace
+        yield "restarts", self.restarts
         if self.deadline is not None:
             yield "deadline_seconds", self.deadline
         if self.topology is not None:

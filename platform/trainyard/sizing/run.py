@@ -10,6 +10,7 @@ from trainyard.sizing import amounts, disks, nvlink
 from trainyard.sizing.base import Attached, Closeness, RoleSize, Sized, Sizing
 from trainyard.sizing.environment import environment
 from trainyard.sizing.fabrics import Share, fabric_type
+from trainyard.sizing.restarts import restarts
 from trainyard.sizing.roles import WORKER, RoleSpec, beside, gpu_resource, wants_rdma
 from trainyard.sizing.saving import STEP, save
 from trainyard.specs import Cluster, Job
@@ -18,9 +19,6 @@ from trainyard.specs.run import Run
 GRACE = 30
 """Seconds that Kubernetes gives by default (core/v1 PodSpec.terminationGracePeriodSeconds)."""
 
-SPOT_NOTICE = 30
-"""Seconds between the notice and the end of a spot node (Google and Azure 30, AWS 120)."""
-
 
 def size_run(run: Run, roles: Sequence[RoleSpec]) -> Sizing:
     """Return what the pods of all roles ask for, each value with its origin; the first role is the worker."""
@@ -28,6 +26,7 @@ def size_run(run: Run, roles: Sequence[RoleSpec]) -> Sizing:
     return Sizing(
         roles=tuple(size_role(run, role, beside(role, roles), pods=pods) for role in roles),
         grace=grace(run, pods=pods),
+        restarts=restarts(run, roles),
         deadline=deadline(run),
         topology=closeness(run, pods=pods),
     )
@@ -81,18 +80,20 @@ def attach(cluster: Cluster, role: RoleSpec, *, pods: int) -> Attached:
 def grace(run: Run, *, pods: int) -> Sized[int]:
     """Return the seconds that a run gets to save and end: a step, and a checkpoint at twice its expected time.
 
-    `pods` are those that save.
+    `pods` are those that save. A spot node is gone before a longer one is over.
     """
-    job = run.job
+    job, notice = run.job, run.pool.notice
     if job.grace_seconds is not None:
         return Sized(job.grace_seconds, "graceSeconds of the job")
-    if job.checkpoint is None:
-        return Sized(GRACE, "30, the default: no checkpoint to save")
-    expected = save(run, job.checkpoint, pods=pods)
-    seconds = STEP + math.ceil(2 * expected.seconds)
-    if run.pool.spot and seconds > SPOT_NOTICE:
-        return Sized(SPOT_NOTICE, f"{SPOT_NOTICE}, the notice of a spot node; a checkpoint takes up to {seconds}")
-    return Sized(seconds, f"{seconds} = {STEP} for a step + 2 × {job.checkpoint.size} / ({expected.speed})")
+    wanted = Sized(GRACE, "30, the default: no checkpoint to save")
+    if job.checkpoint is not None:
+        expected = save(run, job.checkpoint, pods=pods)
+        seconds = STEP + math.ceil(2 * expected.seconds)
+        why = f"{seconds} = {STEP} for a step + 2 × {job.checkpoint.size} / ({expected.speed})"
+        wanted = Sized(seconds, why)
+    if notice is None or wanted.value <= notice:
+        return wanted
+    return Sized(notice, f"{notice}, the notice of nodes of pool {job.pool!r}; wanted are {wanted.value}")
 
 
 def deadline(run: Run) -> Sized[int] | None:

@@ -99,6 +99,13 @@ def quantity(value: Any) -> Any:
     return amount.canonical()
 
 
+def number(value: Any) -> float:
+    """Return a number, whole or not."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise wrong("type", "should be a number")
+    return float(value)
+
+
 def variable_value(value: Any) -> Any:
     """Return an environment variable's text; whole numbers may be written bare, everything else is quoted."""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -168,6 +175,12 @@ MOST = 2**31 - 1
 Reason = Annotated[Text, AfterValidator(reason)]
 Count = Annotated[StrictInt, Field(ge=1, le=MOST)]
 Amount = Annotated[StrictInt, Field(ge=0, le=MOST)]
+Rate = Annotated[
+    float,
+    BeforeValidator(number),
+    Field(ge=0, le=MOST),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": MOST}),
+]
 Size = Annotated[
     str,
     BeforeValidator(quantity),

@@ -257,8 +257,8 @@ class Job(Spec):
     """Elastic lower bound."""
     spot: StrictBool = False
     """May run on nodes that are taken away at short notice."""
-    restarts: Restarts = 3
-    """How often the whole gang may be started again."""
+    restarts: Restarts | None = None
+    """How often the whole gang may be started again; default: three, and twice the nodes that it is likely to lose."""
     max_hours: Hours | None = None
     """Deadline of the run, in hours."""
     grace_seconds: Count | None = None

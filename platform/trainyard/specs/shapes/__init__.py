@@ -90,6 +90,8 @@ class Shape(Spec):
     """Requested by daemon pods on every node."""
     labels: Labels = {}
     """Labels that the provider or the GPU operator puts on such nodes."""
+    spot_notice: Count | None = None
+    """Seconds that pods have when the provider takes such a node away, where it does."""
     max_pods: Count = 110
     sources: dict[str, Text] = {}
     """Where each fact of a preset comes from: field -> document."""
