@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from trainyard.sizing import Sized, Sizing
-from trainyard.sizing.run import SPOT_NOTICE
 from trainyard.specs.run import Run
 
 OF_RUN = ("JOB_NAME", "RUN_NAME", "TEAM")
@@ -37,8 +36,8 @@ def saving(run: Run, grace: int, *, launcher: str, own_end: int) -> Sized[int]:
 
     A node that is taken away does not wait for a grace longer than its notice.
     """
-    notice = SPOT_NOTICE if run.pool.spot else grace
-    has, what = (notice, "notice") if notice < grace else (grace, "grace")
+    notice = run.pool.notice
+    has, what = (notice, "notice") if notice is not None and notice < grace else (grace, "grace")
     seconds = max(1, has - own_end)
     less = f" - {own_end} for {launcher} itself" if own_end else ""
     return Sized(seconds, f"{seconds} = {what} of {has}{less}")
