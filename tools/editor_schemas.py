@@ -28,7 +28,7 @@ def schema(name: str) -> dict[str, Any]:
     if name == "job":
         suggest(fields, "launcher", launchers())
         suggest(fields, "kind", kinds())
-        found["oneOf"] = [{"required": ["program"]}, {"required": ["module"]}]
+        found["oneOf"] = [{"required": [name]} for name in ("program", "module", "command")]
     if name == "cluster":
         suggest(found["$defs"]["Pool"]["properties"], "shape", shapes())
     return {"$schema": DIALECT, "title": f"Trainyard {name}", **found}

@@ -55,7 +55,21 @@ def test_new_job_of_several_nodes_trains_over_their_fabric(copy, capsys, nodes, 
     assert (job.fabric if "fabric" in job.model_fields_set else None) == fabric
 
 
+def test_new_job_of_any_executable(copy, capsys):
+    """A command is written word by word, quotes as in a shell, and needs no launcher to be said."""
+    given = ["--cluster", "kind", "--image", IMAGE, "--command", "bash -c './train --steps 5'"]
+    code, _, _ = call(capsys, "ads/hello", *given)
+    job = next(each.job for each in check_repository(copy).specs.jobs if each.name == "hello")
+    assert (code, job.launcher, job.command) == (0, "exec", ("bash", "-c", "./train --steps 5"))
+
+
 REFUSED = {
+    "a program and a command": (["ads/x", *GIVEN, "--command", "./train"], 2, "exclude each other"),
+    "a quote that is not closed": (
+        ["ads/x", "--cluster", "kind", "--image", IMAGE, "--command", "bash -c 'x"],
+        2,
+        "quote that is not closed",
+    ),
     "a team that does not exist": (["adz/x", *GIVEN], 2, "did you mean 'ads'?"),
     "a name without a team": (["hello", *GIVEN], 2, "should be <team>/<job>"),
     "a job that is there": (["ads/recommender", *GIVEN], 2, "exists already"),

@@ -28,7 +28,9 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 
 def launched(launcher: Launcher, **job: Any) -> Launch:
-    """Return how a run starts; digests in names are replaced, since they are not the launcher's."""
+    """Return how a run starts, of a command where a program is none to it; digests in names are replaced."""
+    if not launcher.takes & {"program", "module"}:
+        job |= {"program": None, "module": None, "command": ["./train", "--all"]}
     run = replace(make_run(launcher=launcher.name, **job), digest="digest00")
     return launcher.launch(run, size(run, launcher.roles(run)), WIRING)
 
@@ -155,6 +157,39 @@ WRONG = {
         {"launcher": "mpirun", "roles": {"launcher": {"nodes": 2}}},
         ["role 'launcher' has 2 nodes, but there is one; remove nodes"],
     ),
+    "a command where Python runs a program": (
+        {"program": None, "command": ["./train"]},
+        ["launcher 'torchrun' starts Python programs; write program or module, or launcher: exec"],
+    ),
+    "a module where a command is started": (
+        {"launcher": "exec", "program": None, "module": "llm.train"},
+        ["launcher 'exec' starts a command as it is; write command: [python, …], or launcher: python"],
+    ),
+    "a launcher that knows no ranks": (
+        {"launcher": "exec", "program": None, "command": ["/opt/conda/bin/torchrun", "train.py"]},
+        ["command starts 'torchrun' by itself on each of 2 nodes; write launcher: torchrun"],
+    ),
+    "mpirun within mpirun": (
+        {"launcher": "mpirun", "program": None, "command": ["mpirun", "./train"]},
+        ["command starts 'mpirun', as launcher 'mpirun' does already; leave it out"],
+    ),
+    "a launcher that is told its ranks": (
+        {
+            "launcher": "exec",
+            "program": None,
+            "command": ["torchrun", "--nnodes=$(NNODES)", "--node-rank=$(NODE_RANK)"],
+            "args": ["--master-addr=$(MASTER_ADDR)", "train.py"],
+        },
+        [],
+    ),
+    "a launcher on one node": (
+        {"launcher": "exec", "nodes": 1, "program": None, "command": ["torchrun", "--standalone", "train.py"]},
+        [],
+    ),
+    "a command that says who it is": (
+        {"launcher": "exec", "program": None, "command": ["./train"], "env": {"NODE_RANK": "7"}},
+        ["env has NODE_RANK, which launcher 'exec' sets itself; remove it"],
+    ),
     "one process for all GPUs, said so": ({"launcher": "python", "processes_per_node": 1}, []),
     "a variable of NCCL": ({"env": {"NCCL_DEBUG": "INFO", "OMP_NUM_THREADS": 1}}, []),
 }
@@ -167,3 +202,44 @@ def test_what_a_launcher_cannot_do(job, messages):
     found = list(launchers()[run.job.launcher].check(run))
     assert [finding.message for finding in found] == messages
     assert all(len(finding.message.split()) <= 20 for finding in found)
+
+
+TOLD: dict[str, tuple[dict[str, Any], dict[str, str], set[str]]] = {
+    "one node, which is no gang": (
+        {"nodes": 1},
+        {"NNODES": "1", "NODE_RANK": "0", "LOCAL_WORLD_SIZE": "8", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"},
+        set(),
+    ),
+    "a rank for every GPU, which the command numbers": (
+        {"nodes": 4},
+        {"NNODES": "4", "LOCAL_WORLD_SIZE": "8", "MASTER_ADDR": "run-worker-0-0.run", "MASTER_PORT": "29500"},
+        {"NODE_RANK"},
+    ),
+    "a pod that is a rank": (
+        {"nodes": 4, "processes_per_node": 1},
+        {
+            "NNODES": "4",
+            "LOCAL_WORLD_SIZE": "1",
+            "WORLD_SIZE": "4",
+            "MASTER_ADDR": "run-worker-0-0.run",
+            "MASTER_PORT": "29500",
+        },
+        {"NODE_RANK", "RANK"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("job", "env", "fields"), TOLD.values(), ids=TOLD)
+def test_a_command_is_told_who_it_is(job, env, fields):
+    """It runs as it is, without a shell, with its place among the pods in its environment."""
+    [role] = roles(launchers()["exec"], args=["--steps", 10], **job)
+    assert (role["command"], role["args"]) == (["./train", "--all"], ["--steps", "10"])
+    assert {name: each["value"] for name, each in role["env"].items() if name != "OMP_NUM_THREADS"} == env
+    assert set(role["fields"]) == fields
+    assert set(env) | fields <= launchers()["exec"].variables
+
+
+def test_ranks_of_mpirun_are_commands_too():
+    """What mpirun starts is the command itself, with no Python in front."""
+    found = launched(launchers()["mpirun"], program=None, command=["/opt/all_reduce_perf"], args=["-g", 1])
+    assert found.roles[1].args[-5:] == ("sh", "/etc/trainyard/rank.sh", "/opt/all_reduce_perf", "-g", "1")

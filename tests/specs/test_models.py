@@ -169,6 +169,10 @@ REFUSED = {
     "python in front": {"program": "/usr/bin/python3 train.py"},
     "a module with its ending": {"program": None, "module": "llm/train.py"},
     "neither program nor module": {"program": None},
+    "a program and a command": {"command": ["./train"]},
+    "a command of no words": {"program": None, "command": []},
+    "a line of a shell": {"program": None, "command": ["./train --fast"]},
+    "no executable": {"program": None, "command": ["", "--fast"]},
     "a part of a GPU in two ways": {"gpu": {"profile": "1g.10gb", "shared": True}},
     "a part of a GPU in no way": {"gpu": {}},
     "a variable with a dash": {"env": {"A-B": "c"}},
@@ -201,6 +205,7 @@ def test_job_refuses(changes):
 
 ACCEPTED = {
     "a module": {"program": None, "module": "llm.train"},
+    "a command": {"program": None, "command": ["bash", "-c", "./train --steps $STEPS", 8]},
     "an image with tag and digest": {"image": "registry.example.com:5000/a/b_c:v1@sha256:" + "0a" * 32},
     "whole numbers bare": {"args": ["--steps", 10], "env": {"A": 1}},
     "a label of one's own": {"labels": {"example.com/project": "x", "team": "nlp"}},

@@ -31,7 +31,8 @@ def job(
     pool: str | None = typer.Option(None, help="The node pool; the only one, if there is one."),
     image: str | None = typer.Option(None, help="The image, by digest."),
     program: str | None = typer.Option(None, help="The script in the image."),
-    launcher: str = typer.Option("torchrun", help="How the processes start."),
+    command: str | None = typer.Option(None, help="Any executable and its arguments, instead of a script."),
+    launcher: str | None = typer.Option(None, help="How the processes start; torchrun, or exec for a command."),
     nodes: int = typer.Option(1, help="How many nodes."),
     gpus: int | None = typer.Option(None, help="GPUs a node; all of a node's by default."),
     root: Path = typer.Option(Path(), help="The repository."),
@@ -69,9 +70,9 @@ def job(
     pool = pool or ask("pool", sorted(declared.pools))
     fields = {
         "cluster": cluster,
-        "launcher": launcher,
+        "launcher": launcher or ("exec" if command else "torchrun"),
         "image": image or ask("image", ()),
-        "program": program or ask("program", ()),
+        **draft.start(program or (None if command else ask("program", ())), command),
         "pool": pool,
         "nodes": nodes,
         "gpusPerNode": draft.gpus_of(declared, pool) if gpus is None else gpus,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from trainyard.findings import Finding, did_you_mean
+from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER, Implied, RoleSize, RoleSpec, Sized, Sizing
 from trainyard.sizing import roles as of_run
@@ -15,6 +15,9 @@ from trainyard.specs.run import Run
 
 PORT = 29500
 """Where rank 0 listens; torch.distributed's own default (pytorch v2.9 torch/distributed/run.py)."""
+
+OWN = frozenset({"torchrun", "mpirun"})
+"""Launchers that are here, by the name of their executable, which none but them should start."""
 
 NEEDS: Mapping[str, str] = {
     "rank": "every pod knows its index in its role",
@@ -57,6 +60,23 @@ ONE_POD = Rule(
     fix="remove nodes from the role",
     source="mpi-operator v0.8.2 pkg/apis/kubeflow/validation; tensorflow v2.21 python/distribute/multi_worker_util.py",
     layer="run",
+)
+START = Rule(
+    id="run/start",
+    title="A job gives its launcher what it starts: a Python program, or a command.",
+    why="Python would read the executable as a script, and a script without Python in front may not start",
+    fix="write what the launcher starts, or name another launcher",
+    source="docs/jobs.md",
+    layer="run",
+)
+IN_COMMAND = Rule(
+    id="run/launcher-in-command",
+    title="A command does not start ranks that do not know of each other.",
+    why="a launcher without its ranks starts the same training once on every node",
+    fix="name the launcher as launcher, or give it NNODES, NODE_RANK and MASTER_ADDR as $(NAME)",
+    source="pytorch v2.9 torch/distributed/run.py; docs/jobs.md",
+    layer="run",
+    severity=Severity.WARNING,
 )
 VARIABLES = Rule(
     id="run/env",
@@ -161,6 +181,8 @@ class Launcher(ABC):
     """Seconds that it takes to end itself once its processes have ended; they have as much less to save in."""
     elastic: ClassVar[bool] = False
     """Whether its processes go on with fewer nodes."""
+    takes: ClassVar[frozenset[str]] = frozenset({"program", "module"})
+    """Fields of a job by any of which it can be told what to start."""
 
     @abstractmethod
     def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
@@ -184,6 +206,7 @@ class Launcher(ABC):
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Yield fields of the job that mean nothing to this launcher."""
+        yield from self.check_start(run)
         for name in (each for each in run.job.roles if each not in self.role_names):
             known = did_you_mean(name, self.role_names) if self.role_names else "remove it"
             if name == WORKER:
@@ -202,6 +225,26 @@ class Launcher(ABC):
             field_ = "env" if name in run.job.env else "secrets"
             message = f"{field_} has {name}, which launcher {self.name!r} sets itself; remove it"
             yield VARIABLES.at(run.source, (field_, name), message)
+
+    def check_start(self, run: Run) -> Iterator[Finding]:
+        """Yield what it cannot start, and a command that is a launcher itself."""
+        job = run.job
+        given = next(name for name in ("program", "module", "command") if getattr(job, name) is not None)
+        if given not in self.takes and given == "command":
+            message = f"launcher {self.name!r} starts Python programs; write program or module, or launcher: exec"
+            yield START.at(run.source, (given,), message)
+        elif given not in self.takes:
+            message = (
+                f"launcher {self.name!r} starts a command as it is; write command: [python, …], or launcher: python"
+            )
+            yield START.at(run.source, (given,), message)
+        words = (*(job.command or ()), *job.args)
+        first = words[0].rpartition("/")[2] if words else ""
+        if job.command and first in OWN and job.nodes > 1 and not any("$" in word for word in words):
+            message = f"command starts {first!r} by itself on each of {job.nodes} nodes; write launcher: {first}"
+            if first == self.name:
+                message = f"command starts {first!r}, as launcher {first!r} does already; leave it out"
+            yield IN_COMMAND.at(run.source, ("command",), message)
 
     @property
     def variables(self) -> frozenset[str]:
@@ -222,6 +265,13 @@ class Launcher(ABC):
     def starts(self, roles: Sequence[RoleSpec]) -> tuple[RoleSpec, ...]:
         """Return the roles that it starts: a kind need not carry one that the job names and the launcher refuses."""
         return tuple(role for role in roles if not role.field or role.name in self.role_names)
+
+
+def started(run: Run) -> tuple[str, ...]:
+    """Return what a launcher runs that takes commands and programs: the command as it is, or the program by Python."""
+    if run.job.command is not None:
+        return (*run.job.command, *run.job.args)
+    return ("python", *program(run))
 
 
 def program(run: Run) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, program, threads
+from trainyard.launchers.base import Launch, Launcher, Role, Wiring, started, threads
 from trainyard.parts.storage import LAUNCH_FOLDER
 from trainyard.sizing import Implied, RoleSize, Sized, Sizing
 from trainyard.sizing.environment import interface
@@ -127,6 +127,7 @@ class Mpirun(Launcher):
     needs = frozenset({"ssh", "hosts"})
     alone = frozenset({"ssh", "hosts"})
     role_names = single = frozenset({STARTER})
+    takes = frozenset({"program", "module", "command"})
     own_end = 2
 
     @property
@@ -146,7 +147,7 @@ class Mpirun(Launcher):
         start = START.format(**here, grace=sizing.grace.value, ranks=worker.processes.value)
         ranks = worker.nodes.value * worker.processes.value
         options = ("-np", str(ranks), "--hostfile", wiring.hostfile, "--map-by", "slot", "--bind-to", "none")
-        rank = ("sh", path(RANK), "python", *program(run))
+        rank = ("sh", path(RANK), *started(run))
         roles = (
             Role(worker, ("sh", "-c", wait), env=of_ranks(worker, wiring)),
             Role(starter, ("sh", "-c", start, "mpirun"), (*options, *rank), settings(network(run))),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+
+from trainyard.errors import SpecError
 from trainyard.findings import Finding
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
@@ -17,6 +20,18 @@ def gpus_of(cluster: Cluster, pool: str) -> int:
     """Return how many GPUs a node of the pool has; none for a pool that does not exist."""
     found = cluster.pools.get(pool)
     return found.node.gpus.count if found and found.node.gpus else 0
+
+
+def start(program: str | None, command: str | None) -> dict[str, str | list[str]]:
+    """Return what the job starts: a program, or a command in words, quoted as in a shell; raises SpecError."""
+    if program is not None and command is not None:
+        raise SpecError("--program and --command exclude each other; keep one")
+    if command is None:
+        return {"program": program or ""}
+    try:
+        return {"command": shlex.split(command)}
+    except ValueError as error:
+        raise SpecError(f"--command {command!r} has a quote that is not closed") from error
 
 
 def read(*, team: str, name: str, text: str) -> tuple[JobFile | None, list[Finding]]:

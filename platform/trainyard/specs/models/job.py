@@ -61,6 +61,14 @@ def script(program: str) -> str:
     return program
 
 
+def executable(command: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a command whose first word is none: it is no line of a shell."""
+    first = command[0]
+    if not first or len(first.split()) != 1:
+        raise wrong("command", f"starts with {first!r}, which is no executable; write each word by itself")
+    return command
+
+
 def hours(value: Any) -> float:
     """Return a number of hours, whole or not."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -203,8 +211,10 @@ class Job(Spec):
     """Path of the script in the image, without python or torchrun in front."""
     module: Module | None = None
     """A Python module, instead of `program`."""
+    command: Annotated[tuple[VariableValue, ...], Field(min_length=1), AfterValidator(executable)] | None = None
+    """Any executable, instead of `program`, with its first arguments; it is started as it is, without a shell."""
     args: tuple[VariableValue, ...] = ()
-    """Arguments of the program; whole numbers may be bare, everything else is text."""
+    """Arguments of the program or command; whole numbers may be bare, everything else is text."""
     working_dir: MountPath | None = None
     """Default: the image's."""
     processes_per_node: Count | None = None
@@ -300,7 +310,7 @@ class Job(Spec):
 
     @model_validator(mode="after")
     def one_start(self) -> Job:
-        """Refuse a job that starts both a program and a module, or neither."""
-        if (self.program is None) == (self.module is None):
-            raise wrong("one-of", "should have exactly one of: program, module")
+        """Refuse a job that starts several of a program, a module and a command, or none."""
+        if sum(each is not None for each in (self.program, self.module, self.command)) != 1:
+            raise wrong("one-of", "should have exactly one of: program, module, command")
         return self

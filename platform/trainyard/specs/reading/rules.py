@@ -56,6 +56,7 @@ FIELDS = (
     rule("quantity", "An amount is a quantity as Kubernetes writes it.", "write one such as 16Gi or 500m"),
     rule("duplicate", "A list names a thing once.", "remove the second"),
     rule("one-of", "Of fields that exclude each other, one is there.", "keep one"),
+    rule("command", "A command is a list of words.", "write the executable and each argument by itself"),
     rule("program", "A program is the script alone.", "leave out what the launcher adds, and put arguments into args"),
     rule(
         "reserved-key",

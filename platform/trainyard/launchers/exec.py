@@ -1,0 +1,56 @@
+"""exec: any executable, started once a pod as it is; ranks are in its environment."""
+
+from __future__ import annotations
+
+from trainyard.launchers.base import Launch, Launcher, Role, Wiring, threads
+from trainyard.sizing import RoleSize, Sized, Sizing
+from trainyard.specs.run import Run
+
+NODE = ("NNODES", "NODE_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+"""What every pod is told, by the names of torchrun's options and of torch.distributed."""
+
+ALONE = ("RANK", "WORLD_SIZE")
+"""What a pod is told besides where it is one rank: of a pod with several, the command numbers them itself."""
+
+
+class Exec(Launcher):
+    """Start a command without a shell; a pod that ends with 0 is done."""
+
+    name = "exec"
+    needs = frozenset({"rank", "master"})
+    takes = frozenset({"command"})
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Variables that say who is who."""
+        return frozenset({*NODE, *ALONE})
+
+    def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
+        """Return the one role `worker`: the command, and the job's arguments after it."""
+        size = sizing.worker
+        env = {"OMP_NUM_THREADS": threads(size.cpus.value, size.processes.value), **gang(size, wiring)}
+        fields: dict[str, str] = {}
+        if size.nodes.value > 1 and wiring.rank_field is not None:
+            names = ("NODE_RANK", "RANK") if size.processes.value == 1 else ("NODE_RANK",)
+            fields = dict.fromkeys(names, wiring.rank_field)
+        return Launch((Role(size, run.job.command or (), run.job.args, env, fields),))
+
+
+def gang(size: RoleSize, wiring: Wiring) -> dict[str, Sized[str]]:
+    """Return what is the same in all pods; a single one gets no world, since many a program takes that for a gang."""
+    nodes, processes = size.nodes.value, size.processes.value
+    shared = {
+        "NNODES": Sized(str(nodes), "nodes of the job"),
+        "LOCAL_WORLD_SIZE": Sized(str(processes), size.processes.origin),
+        "MASTER_PORT": Sized(str(wiring.port), "the port of torch.distributed"),
+    }
+    if nodes == 1:
+        here = {"NODE_RANK": Sized("0", "the only node"), "MASTER_ADDR": Sized("localhost", "the only node")}
+        return shared | here
+    shared["MASTER_ADDR"] = Sized(wiring.master, "the first pod's name")
+    if processes == 1:
+        shared["WORLD_SIZE"] = Sized(str(nodes), f"{nodes} nodes of one process")
+    return shared
+
+
+LAUNCHER = Exec()
