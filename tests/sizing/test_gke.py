@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from typing import Any
 
 import pytest
 
 from make import make_cluster, make_resolved, make_sizing, make_source, make_team
+from trainyard.kinds.base import begun
+from trainyard.launchers.mpirun import ENVIRONMENT, SESSION
 from trainyard.preflight import attached
 from trainyard.sizing import pod_requests
 from trainyard.specs import Cluster
@@ -127,11 +131,22 @@ def test_what_a_job_must_be(job, team, expected):
     assert [finding.message for finding in attached.check_job(run)] == expected
 
 
-def test_ranks_of_login_shells_miss_the_script():
-    """Mpirun starts ranks through sshd, whose environment is its own."""
+def test_ranks_of_mpirun_have_what_the_script_sets(tmp_path):
+    """A worker keeps its container's environment, and sessions of ssh begin with it, past which no rank comes."""
     operators = {"kueue": {"version": "0.19.2"}, "jobset": {"version": "0.12.0"}, "mpi-operator": {"version": "0.8.0"}}
     where = cluster(TCPXO, operators=operators)
     run = make_resolved(
         cluster=where, team=PRIVILEGED, launcher="mpirun", kind="MPIJob", gpus_per_node=8, fabric="rdma"
     )
-    assert [finding.rule for finding in attached.check_job(run)] == ["run/fabric-profile"]
+    assert list(attached.check_job(run)) == []
+    role = run.roles[0]
+    profile, kept = tmp_path / "profile.sh", tmp_path / "environment"
+    profile.write_text("export NCCL_FASTRAK_CTRL_DEV=eth0\n")
+    [*start, script] = begun(role)
+    script = script.splitlines()[0].replace(ENVIRONMENT, str(kept))
+    start = [word.replace(role.size.fabric.profile, str(profile)) for word in start]
+    subprocess.run([*start, script], env={"PATH": os.environ["PATH"]}, check=True)
+    session = run.launch.files[SESSION].replace(ENVIRONMENT, str(kept))
+    asked = {"SSH_ORIGINAL_COMMAND": 'printf %s "$NCCL_FASTRAK_CTRL_DEV"', "PATH": os.environ["PATH"]}
+    done = subprocess.run(["sh", "-c", session], env=asked, check=True, capture_output=True, text=True)
+    assert done.stdout == "eth0"

@@ -46,14 +46,6 @@ LEVEL = Rule(
     source="kubernetes v1.35 staging/src/k8s.io/pod-security-admission/policy/check_hostPathVolumes.go",
     layer="run",
 )
-PROFILE = Rule(
-    id="run/fabric-profile",
-    title="The processes of a job have the environment that the fabric's script sets.",
-    why="ranks that a login shell starts do not inherit it: the plugin then fails, or trains over one NIC",
-    fix="start the program with torchrun or python",
-    source=f"{GOOGLE} gpudirect-tcpxo/best-practice.md",
-    layer="run",
-)
 
 
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -86,7 +78,7 @@ def check_networks(cluster: Cluster, fabric: Fabric, kind: FabricType, source: S
 
 
 def check_job(run: Resolved) -> Iterator[Finding]:
-    """Yield what a job over the fabric may not be: a part of a node, of a namespace too strict, started by shells."""
+    """Yield what a job over the fabric may not be: a part of a node, of a namespace too strict."""
     job, source, cluster = run.run.job, run.run.source, run.run.cluster
     kind = fabric_type(cluster)
     on = [role for role in run.specs if wants_rdma(job, role) and kind.reaches(cluster, role.pool_name)]
@@ -101,9 +93,6 @@ def check_job(run: Resolved) -> Iterator[Finding]:
         yield LEVEL.at(source, ("fabric",), message)
     for role in on if kind.serves_whole_nodes(cluster) else ():
         yield from check_whole(role, kind, source)
-    if run.launch.ends and any(role.size.fabric.profile for role in run.roles):
-        message = f"launcher {job.launcher!r} starts ranks by login shells, past the script of fabric {kind.name!r}"
-        yield PROFILE.at(source, ("launcher",), message)
 
 
 def check_whole(role: RoleSpec, kind: FabricType, source: Source) -> Iterator[Finding]:
