@@ -41,7 +41,8 @@ def test_every_launcher_works_in_it_that_needs_no_more(kind):
     """Launchers and the new kind know nothing of each other."""
     able = []
     for name, launcher in launchers().items():
-        specs = make_specs(make_job_file(kind="Gang", launcher=name))
+        start = {} if "program" in launcher.takes else {"program": None, "command": ["./train"]}
+        specs = make_specs(make_job_file(kind="Gang", launcher=name, **start))
         run, findings = preflight.jobs.check(specs, specs.jobs[0])
         if launcher.needs <= kind.gives:
             assert not [each.message for each in findings if each.is_error]
@@ -52,7 +53,7 @@ def test_every_launcher_works_in_it_that_needs_no_more(kind):
             able.append(name)
         else:
             assert {each.rule for each in findings} == {"run/pair"}
-    assert {"python", "torchrun"} <= set(able)
+    assert {"exec", "python", "torchrun"} <= set(able)
 
 
 def test_kueue_queues_it(kind):
