@@ -1,0 +1,90 @@
+"""A program that answers for Kueue, with its own scheduler: cases in, decisions out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+from queueing.question import Object, Question
+from trainyard.carriers import carrier_of
+from trainyard.manifests import value_at
+
+SECONDS = 240
+"""What a program may take for the cases of a cluster."""
+
+
+def asked(program: str, command: str, cases: list[Object]) -> list[Object]:
+    """Return the program's answers."""
+    text = "".join(json.dumps(case) + "\n" for case in cases)
+    done = subprocess.run([program, command], input=text, capture_output=True, text=True, timeout=SECONDS, check=True)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(cases), done.stderr
+    for answer in found:
+        assert "error" not in answer, answer["error"]
+    return found
+
+
+def answers(program: str, question: Question) -> dict[str, Any]:
+    """Return Kueue's answer to each run on the empty cluster, by job, and to all of them in order.
+
+    Beside it stands the Workload's pod sets, as Kueue makes them of the rendered object.
+    """
+    (made,) = asked(program, "podsets", [question.case(*question.jobs.values())])
+    sets = {name: pod_sets(made["jobs"], job) for name, job in question.jobs.items()}
+    workloads = {name: workload(job, sets[name]) for name, job in question.jobs.items()}
+    *alone, together = asked(
+        program,
+        "schedule",
+        [*(question.case(each) for each in workloads.values()), question.case(*workloads.values())],
+    )
+    return {
+        "alone": {
+            name: {"podSets": sets[name]["podSets"], **decided(answer, workloads[name])}
+            for name, answer in zip(workloads, alone, strict=True)
+        },
+        "together": {name: decided(together, each) for name, each in workloads.items()},
+        "queues": {name: each["active"] for name, each in together["clusterQueues"].items()},
+    }
+
+
+def pod_sets(made: Object, job: Object) -> Object:
+    """Return the one Workload that Kueue makes of a job."""
+    metadata = job["metadata"]
+    found = made[f"{job['kind']} {metadata['namespace']}/{metadata['name']}"]
+    assert "error" not in found, found
+    (workload,) = found["workloads"]
+    assert "inadmissible" not in workload, workload
+    return workload
+
+
+def workload(job: Object, made: Object) -> Object:
+    """Return the Workload of a job: what Kueue makes of it, with the pods' own templates."""
+    templates = {each.name: value_at(job, each.template) for each in carrier_of(job).pod_sets(job)}
+    sets = []
+    for each in made["podSets"]:
+        template = templates[each["name"]]
+        kept = {name: each[name] for name in ("name", "count", "minCount", "topologyRequest") if name in each}
+        sets.append({**kept, "template": template})
+    metadata = job["metadata"]
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
+        "spec": {"queueName": made["queueName"], "priority": made["priority"], "podSets": sets},
+    }
+
+
+def decided(answer: Object, workload: Object) -> Object:
+    """Return what became of a workload: outcome, and flavors and places, or why it waits."""
+    assert not answer.get("invalid"), answer["invalid"]
+    assert not answer.get("faults"), answer["faults"]
+    assert not answer.get("unsettled"), "Kueue does not come to rest"
+    metadata = workload["metadata"]
+    found = answer["workloads"][f"{metadata['namespace']}/{metadata['name']}"]
+    kept = {name: found[name] for name in ("outcome", "reason", "message", "evictions") if name in found}
+    placed = [
+        {name: each[name] for name in ("name", "count", "flavors", "usage", "topology") if name in each}
+        for each in found.get("podSets", [])
+    ]
+    return {**kept, "assigned": placed} if placed else kept

@@ -1,0 +1,211 @@
+"""What Kueue is asked about a cluster: its objects as rendered, the nodes that it declares, and each of its runs.
+
+Only what Kueue reads is in it, and a run is called as its job, so that an answer holds until something of that changes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trainyard.carriers import carrier_of
+from trainyard.checks.inputs import decode
+from trainyard.labels import HOSTNAME, POOL
+from trainyard.manifests import value_at
+from trainyard.operators.kueue import CONFIGURATION
+from trainyard.releases.facts import lookup
+from trainyard.sizing import nvlink
+from trainyard.sizing.node import cores, size
+from trainyard.sizing.quota import per_node
+from trainyard.specs import Cluster, Pool
+
+KUEUE = "kueue.x-k8s.io"
+JOB = "trainyard.dev/job"
+RUN = "trainyard.dev/run"
+
+SYNCED = ("argocd", "platform", "teams", "runs")
+"""Folders of a cluster's tree with what Kueue reads, and how it is configured."""
+
+MAX_PODS = 110
+"""Pods that a kubelet takes by default (kubernetes v1.35 pkg/kubelet/apis/config/v1beta1/defaults.go)."""
+
+POD_FIELDS = frozenset(
+    {
+        *("affinity", "containers", "initContainers", "nodeSelector", "overhead", "priorityClassName"),
+        *("resourceClaims", "resources", "restartPolicy", "runtimeClassName", "schedulingGates", "tolerations"),
+    }
+)
+"""Of a pod, what Kueue and the scheduler decide by."""
+
+CONTAINER_FIELDS = frozenset({"image", "name", "resources", "restartPolicy"})
+
+ENDS = frozenset({"activeDeadlineSeconds", "backoffLimit", "failurePolicy", "network", "podFailurePolicy"})
+"""Of a job, what says how it fails and what its pods are called."""
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One cluster, and the objects of its runs by the names of their jobs, in the order of teams and names."""
+
+    config: Object
+    """Kueue's configuration."""
+    objects: list[Object]
+    """Queues, flavors, topologies and priorities; nodes and what runs on them; templates of claims."""
+    jobs: dict[str, Object]
+
+    def lines(self) -> list[str]:
+        """Return the question as JSON, one thing a line."""
+        parts = [{"config": self.config}, *({"object": each} for each in self.objects)]
+        return [json.dumps(each, sort_keys=True) for each in (*parts, *({"job": job} for job in self.jobs.values()))]
+
+    def case(self, *more: Object) -> Object:
+        """Return the case in which these objects are there too."""
+        return {"name": "generated", "config": self.config, "objects": [*self.objects, *more]}
+
+    def of(self, kind: str) -> dict[str, Object]:
+        """Return the objects of a kind by name."""
+        return {each["metadata"]["name"]: each for each in self.objects if each["kind"] == kind}
+
+
+def question(folder: Path, cluster: Cluster) -> Question:
+    """Return what Kueue is asked about the tree of a cluster."""
+    paths = (path for part in SYNCED for path in sorted((folder / part).glob("**/*.yaml")))
+    rendered = [value for path in paths for value in manifests(folder, path)]
+    configuration = next(text for value in rendered if (text := configured(value)))
+    queueing = [bare(value) for value in rendered if value["apiVersion"].startswith(f"{KUEUE}/")]
+    claims, jobs = [], {}
+    for value in rendered:
+        labels = value["metadata"].get("labels", {})
+        if value["kind"] == "ComputeDomain":
+            claims.append(channel(called_as_job(value, labels)))
+        elif (row := carrier_of(value)) is not None and row.trains:
+            jobs[labels[JOB]] = reduced(called_as_job(value, labels))
+    return Question(configuration, [*queueing, *claims, *nodes(cluster)], jobs)
+
+
+def manifests(folder: Path, path: Path) -> list[Object]:
+    """Return the objects of a file of the tree."""
+    found, findings = decode(path.relative_to(folder).as_posix(), path.read_bytes())
+    assert not findings, findings
+    return [dict(each.value) for each in found]
+
+
+def configured(value: Object) -> Object | None:
+    """Return the configuration that an Application gives Kueue's chart, None of every other object."""
+    values = value_at(value, ("spec", "source", "helm", "valuesObject")) or {}
+    text = lookup(values, CONFIGURATION) if isinstance(values, Mapping) else None
+    return dict(decode(CONFIGURATION, text.encode())[0][0].value) if isinstance(text, str) else None
+
+
+def called_as_job(value: Object, labels: Mapping[str, str]) -> Object:
+    """Return an object of a run with the name of its job in place of the run's, which ends in a digest."""
+    return json.loads(json.dumps(value).replace(labels[RUN], labels[JOB]))
+
+
+def bare(value: Object) -> Object:
+    """Return an object without annotations, labels and status that Kueue does not read."""
+    metadata = {name: each for name, each in value["metadata"].items() if name in ("name", "namespace")}
+    for field in ("labels", "annotations"):
+        own = {key: each for key, each in value["metadata"].get(field, {}).items() if key.split("/")[0] == KUEUE}
+        metadata |= {field: own} if own else {}
+    return {**value, "metadata": metadata}
+
+
+def reduced(job: Object) -> Object:
+    """Return a job with what Kueue reads of it and of its pods."""
+    kept = bare(job)
+    for pods in carrier_of(job).pod_sets(kept):
+        template = value_at(kept, pods.template)
+        template["metadata"] = bare({"metadata": template.get("metadata", {})})["metadata"]
+        template["spec"] = {name: each for name, each in template["spec"].items() if name in POD_FIELDS}
+        for field in ("containers", "initContainers"):
+            if field in template["spec"]:
+                template["spec"][field] = [
+                    {name: each for name, each in container.items() if name in CONTAINER_FIELDS}
+                    for container in template["spec"][field]
+                ]
+    return without_ends(kept)
+
+
+def without_ends(value: Any) -> Any:
+    """Return a value without what says how a job ends, wherever it stands."""
+    if isinstance(value, dict):
+        return {name: without_ends(each) for name, each in value.items() if name not in ENDS}
+    return [without_ends(each) for each in value] if isinstance(value, list) else value
+
+
+def channel(domain: Object) -> Object:
+    """Return the claim template that the driver's controller makes of a ComputeDomain.
+
+    NVIDIA/k8s-dra-driver-gpu v0.4.0 templates/compute-domain-workload-claim-template.tmpl.yaml, with the server's
+    defaults; the class is the one of `allocationMode: Single`.
+    """
+    request = {"deviceClassName": nvlink.CLASS, "allocationMode": "ExactCount", "count": 1}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {
+            "name": domain["spec"]["channel"]["resourceClaimTemplate"]["name"],
+            "namespace": domain["metadata"]["namespace"],
+        },
+        "spec": {"spec": {"devices": {"requests": [{"name": "channel", "exactly": request}]}}},
+    }
+
+
+def nodes(cluster: Cluster) -> Iterator[Object]:
+    """Yield the nodes that the cluster declares, each with what its daemons hold."""
+    for pool_name, pool in cluster.pools.items():
+        held = pool.node.daemons
+        daemons = {"cpu": text(cores(held.cpus) * 1000) + "m", "memory": text(size(held.memory))}
+        offered = offers(cluster, pool_name, pool)
+        for index in range(pool.nodes):
+            name = f"{pool_name}-{index:03}"
+            labels = {**pool.labels, POOL: pool_name, **places(cluster, pool, index), HOSTNAME: name}
+            yield {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {"name": name, "labels": labels},
+                "spec": {"taints": [taint.model_dump() for taint in pool.taints]},
+                "status": {"allocatable": offered},
+            }
+            yield {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": f"daemons-{name}", "namespace": "kube-system"},
+                "spec": {
+                    "nodeName": name,
+                    "containers": [{"name": "all", "image": "all", "resources": {"requests": daemons}}],
+                },
+                "status": {"phase": "Running"},
+            }
+
+
+def offers(cluster: Cluster, pool_name: str, pool: Pool) -> dict[str, str]:
+    """Return the allocatable resources of one node: what is there for jobs and daemons together.
+
+    Channels of NVLink domains are claimed, not offered by the kubelet.
+    """
+    found = {name: each for name, each in per_node(cluster, pool_name).items() if name != nvlink.RESOURCE}
+    found |= {f"hugepages-{page}": size(amount) for page, amount in pool.node.huge_pages.items()}
+    found["cpu"] += cores(pool.node.daemons.cpus)
+    found["memory"] += size(pool.node.daemons.memory)
+    whole = {name: text(each * 1000) + "m" if name == "cpu" else text(each) for name, each in found.items()}
+    return {**whole, "pods": str(pool.kubelet.max_pods if pool.kubelet else MAX_PODS)}
+
+
+def text(amount: Any) -> str:
+    """Return an amount as a whole number, rounded down."""
+    return str(int(amount))
+
+
+def places(cluster: Cluster, pool: Pool, index: int) -> dict[str, str]:
+    """Return the labels of where a node stands: nodes split evenly over racks, blocks and NVLink domains."""
+    domains = -(-pool.nodes // pool.node.nvlink_nodes)
+    counts = {"rack": pool.racks, "block": pool.blocks, **({pool.nvlink: domains} if pool.nvlink else {})}
+    named = list(cluster.levels.items())[:-1]
+    return {label: f"{level}-{index * counts.get(level, 1) // pool.nodes}" for level, label in named}
