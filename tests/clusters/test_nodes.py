@@ -169,6 +169,40 @@ def test_a_limit_that_others_lift_makes_no_file(form, memlock):
     assert "memlock" not in "".join(found.values())
 
 
+AMD = {"shape": "mi300x", "nodes": 2}
+OPEN = ['KERNEL=="kfd", MODE="0666"', 'SUBSYSTEM=="drm", KERNEL=="renderD*", MODE="0666"']
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_user_opens_amd_gpus_where_the_pool_wants_rules_of_udev(form):
+    """Where groups are said, or nothing has to be done, there is no rule; no other file changes with it."""
+    pools = {"gpu": {**AMD, "deviceAccess": "udev"}}
+    on = make_cluster(pools=pools, system={"distribution": form}, queues={})
+    found = {file.name: file.text for file in node_files(on)["nodes/gpu"]}
+    if form == "talos":
+        assert yaml.safe_load(found["talos.yaml"])["machine"] == {"udev": {"rules": OPEN}}
+    elif form == "openshift":
+        (file,) = yaml.safe_load(found["machineconfig.yaml"])["spec"]["config"]["storage"]["files"]
+        assert file["path"] == "/etc/udev/rules.d/70-amdgpu.rules"
+        assert base64.b64decode(file["contents"]["source"].partition("base64,")[2]).decode().splitlines() == OPEN
+    else:
+        assert found["70-amdgpu.rules"].splitlines() == ["# /etc/udev/rules.d/70-amdgpu.rules", *OPEN]
+        assert set(found) == {"70-amdgpu.rules"}
+    for access in ("open", [109]):
+        assert node_files(make_cluster(pools={"gpu": {**AMD, "deviceAccess": access}}, queues={})) == {}
+
+
+def test_efa_locks_memory_as_verbs_do():
+    """On EKS by a NodeConfig that leaves the kubelet alone where it is not ours to set."""
+    pools = {"h100": {"shape": "aws-p5-48xlarge", "nodes": 2}, **OTHER}
+    on = make_cluster(pools=pools, fabric={"type": "efa"}, system={"distribution": "eks"}, queues={})
+    ((path, (file,)),) = node_files(on).items()
+    limits = yaml.safe_load(file.text)["spec"]["containerd"]["baseRuntimeSpec"]["process"]["rlimits"]
+    assert path == "nodes/h100"
+    assert {each["type"] for each in limits} == {"RLIMIT_NOFILE", "RLIMIT_MEMLOCK"}
+    assert "kubelet" not in yaml.safe_load(file.text)["spec"]
+
+
 def test_a_pool_may_be_set_up_in_another_way():
     """Field by field the pool's own, else the cluster's."""
     mixed = {"distribution": "kubeadm", "runtime": "cri-o"}

@@ -54,4 +54,5 @@ def is_record(path: Path, name: str) -> bool:
 def test_node_files_are_configuration():
     """What lies below nodes/ is read by the programs of a node, not by an API server."""
     names = {path.name for path in (ROOT / "generated").glob("*/nodes/**/*") if path.is_file()}
-    assert names == {"10-trainyard-memlock.conf", "20-trainyard.conf", "kubeletconfiguration20-trainyard+merge.yaml"}
+    patch = "kubeletconfiguration20-trainyard+merge.yaml"
+    assert names == {"10-trainyard-memlock.conf", "20-trainyard.conf", patch, "nodeconfig.yaml"}

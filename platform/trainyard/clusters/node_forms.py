@@ -28,6 +28,10 @@ PATCH = "kubeletconfiguration20-trainyard+merge.yaml"
 UNIT_LIMIT = "10-trainyard-memlock.conf"
 CRIO_LIMIT = "10-trainyard.conf"
 
+DEVICE_RULES = "70-amdgpu.rules"
+OPEN = ('KERNEL=="kfd", MODE="0666"', 'SUBSYSTEM=="drm", KERNEL=="renderD*", MODE="0666"')
+"""Rules after those of the distribution, which may give the files to group render alone (50-udev-default.rules)."""
+
 OPENSHIFT = "machineconfiguration.openshift.io"
 
 
@@ -41,6 +45,8 @@ class Needs:
     """Fields of its KubeletConfiguration; None where the kubelet is not ours to set."""
     memlock: bool
     """Whether containers must be able to lock all memory: RDMA locks its buffers."""
+    open_devices: bool
+    """Whether every user is to open the device files of AMD's GPUs."""
 
     @property
     def at(self) -> Path:
@@ -55,7 +61,7 @@ class Needs:
     @property
     def any(self) -> bool:
         """Whether there is anything to give."""
-        return self.kubelet is not None or self.memlock
+        return self.kubelet is not None or self.memlock or self.open_devices
 
 
 MEMLOCK_AT: Path = ("fabric", "memlock")
@@ -65,6 +71,7 @@ def systemd(needs: Needs) -> Iterator[PlainFile]:
     """Yield files for nodes whose kubelet is started with `--config-dir=/etc/kubernetes/kubelet.conf.d`."""
     yield from kubelet_drop_in(needs, "/etc/kubernetes/kubelet.conf.d")
     yield from runtime_limit(needs, "containerd.service")
+    yield from device_rules(needs)
 
 
 def kubeadm(needs: Needs) -> Iterator[PlainFile]:
@@ -73,6 +80,7 @@ def kubeadm(needs: Needs) -> Iterator[PlainFile]:
         path = f"in the folder of `kubeadm join --patches`: {PATCH}"
         yield PlainFile(PATCH, commented(path, written(needs.kubelet)), needs.kubelet_at)
     yield from runtime_limit(needs, "containerd.service")
+    yield from device_rules(needs)
 
 
 def rke2(needs: Needs) -> Iterator[PlainFile]:
@@ -82,12 +90,14 @@ def rke2(needs: Needs) -> Iterator[PlainFile]:
     """
     yield from kubelet_drop_in(needs, "/var/lib/rancher/rke2/agent/etc/kubelet.conf.d")
     yield from runtime_limit(needs, "rke2-agent.service")
+    yield from device_rules(needs)
 
 
 def k3s(needs: Needs) -> Iterator[PlainFile]:
     """Yield files for agents of k3s, as of RKE2 (docs.k3s.io "Configuration Options", since Kubernetes 1.32)."""
     yield from kubelet_drop_in(needs, "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d")
     yield from runtime_limit(needs, "k3s-agent.service")
+    yield from device_rules(needs)
 
 
 def talos(needs: Needs) -> Iterator[PlainFile]:
@@ -99,8 +109,9 @@ def talos(needs: Needs) -> Iterator[PlainFile]:
         return
     kubelet = {"kubelet": {"extraConfig": needs.kubelet}} if needs.kubelet is not None else {}
     limit = {"baseRuntimeSpecOverrides": {"process": {"rlimits": [rlimit()]}}} if needs.memlock else {}
+    udev = {"udev": {"rules": list(OPEN)}} if needs.open_devices else {}
     text = "patch of the machine configuration, for `talosctl gen config --config-patch`; apply it once: lists add up"
-    yield PlainFile("talos.yaml", commented(text, written({"machine": {**limit, **kubelet}})), needs.at)
+    yield PlainFile("talos.yaml", commented(text, written({"machine": {**limit, **kubelet, **udev}})), needs.at)
 
 
 def eks(needs: Needs) -> Iterator[PlainFile]:
@@ -109,7 +120,8 @@ def eks(needs: Needs) -> Iterator[PlainFile]:
     A list takes the place of nodeadm's own, so that its limit of open files is repeated
     (amazon-eks-ami nodeadm/internal/containerd/base-runtime-spec.json).
     """
-    if not needs.any:
+    yield from device_rules(needs)
+    if needs.kubelet is None and not needs.memlock:
         return
     kubelet = {"kubelet": {"config": needs.kubelet}} if needs.kubelet is not None else {}
     files = {"type": "RLIMIT_NOFILE", "soft": 65536, "hard": 1048576}
@@ -139,15 +151,11 @@ def openshift(needs: Needs) -> Iterator[PlainFile]:
             "machineConfigPoolSelector": {"matchLabels": labels},
         }
         yield of_openshift(needs, "KubeletConfig", role, {}, spec)
-    if needs.memlock:
-        file = {
-            "path": f"/etc/crio/crio.conf.d/{CRIO_LIMIT}",
-            "mode": 0o644,
-            "overwrite": True,
-            "contents": {"source": f"data:text/plain;charset=utf-8;base64,{encoded(CRIO_UNLIMITED)}"},
-        }
-        spec = {"config": {"ignition": {"version": "3.2.0"}, "storage": {"files": [file]}}}
-        yield of_openshift(needs, "MachineConfig", f"99-{role}-memlock", {f"{OPENSHIFT}/role": role}, spec)
+    limit = [ignition(f"/etc/crio/crio.conf.d/{CRIO_LIMIT}", CRIO_UNLIMITED)] if needs.memlock else []
+    udev = [ignition(f"/etc/udev/rules.d/{DEVICE_RULES}", "\n".join([*OPEN, ""]))] if needs.open_devices else []
+    if files := [*limit, *udev]:
+        spec = {"config": {"ignition": {"version": "3.2.0"}, "storage": {"files": files}}}
+        yield of_openshift(needs, "MachineConfig", f"99-{role}", {f"{OPENSHIFT}/role": role}, spec)
 
 
 FORMS: Mapping[str, Callable[[Needs], Iterator[PlainFile]]] = {
@@ -182,6 +190,19 @@ def runtime_limit(needs: Needs, unit: str) -> Iterator[PlainFile]:
     elif needs.memlock:
         path = f"/etc/systemd/system/{unit}.d/{UNIT_LIMIT}"
         yield PlainFile(UNIT_LIMIT, commented(path, UNLIMITED), MEMLOCK_AT)
+
+
+def device_rules(needs: Needs) -> Iterator[PlainFile]:
+    """Yield the rules by which every user opens the GPUs, as a file for udev."""
+    if needs.open_devices:
+        text = commented(f"/etc/udev/rules.d/{DEVICE_RULES}", "\n".join([*OPEN, ""]))
+        yield PlainFile(DEVICE_RULES, text, (*needs.at, "deviceAccess"))
+
+
+def ignition(path: str, text: str) -> dict[str, Any]:
+    """Return a file of a MachineConfig."""
+    contents = {"source": f"data:text/plain;charset=utf-8;base64,{encoded(text)}"}
+    return {"path": path, "mode": 0o644, "overwrite": True, "contents": contents}
 
 
 def of_openshift(needs: Needs, kind: str, name: str, labels: Mapping[str, str], spec: Mapping[str, Any]) -> PlainFile:

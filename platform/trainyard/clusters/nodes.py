@@ -24,5 +24,6 @@ def needs(cluster: Cluster, name: str) -> Needs:
         pool=name,
         runtime=cluster.system_of(name).runtime or "containerd",
         kubelet=configuration(pool, pool.kubelet) if pool.kubelet else None,
+        open_devices=pool.device_access == "udev",
         memlock=fabric is not None and fabric.memlock == "node" and locks,
     )

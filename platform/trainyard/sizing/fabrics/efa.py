@@ -28,6 +28,7 @@ class Efa(FabricType):
     """Whole EFA devices, as many as the pod's share of the GPUs."""
 
     name = "efa"
+    locks_memory = True
 
     def reaches(self, cluster: Cluster, pool_name: str) -> bool:
         """Whether nodes of the pool have EFA devices, and the fabric is said to be theirs."""
