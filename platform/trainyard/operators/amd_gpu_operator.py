@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.labels import POOL
@@ -32,7 +32,7 @@ class AmdGpuOperator(Operator):
         """Yield a DeviceConfig for each pool; the values' own `deviceConfig.spec` is merged over it."""
         own = lookup(site.choice.values, "deviceConfig.spec")
         for name, pool in pools(site.cluster).items():
-            spec = merge(device_config(name, pool), own if isinstance(own, dict) else {})
+            spec = merge(device_config(name, pool, site.release.components), own if isinstance(own, dict) else {})
             at = ("pools", name)
             yield Resource("amd.com/v1alpha1", "DeviceConfig", name, at, site.facts.namespace, fields={"spec": spec})
 
@@ -43,19 +43,31 @@ def pools(cluster: Cluster) -> dict[str, Pool]:
     return {name: pool for name, pool in found.items() if pool.node.gpus and pool.node.gpus.vendor == "amd"}
 
 
-def device_config(name: str, pool: Pool) -> dict[str, Any]:
-    """Return the spec: the node's own driver, the device plugin, labels and metrics, past the pool's taints."""
+def device_config(name: str, pool: Pool, components: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the spec: the node's own driver, the device plugin, labels and metrics, past the pool's taints.
+
+    Images are pinned: the chart's `latest` would be another one at every node that joins.
+    """
+    image = {part: found.get("image") for part, found in components.items()}
     tolerations = [{"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in pool.taints] or None
     return {
         "selector": {POOL: name},
+        "commonConfig": {"initContainerImage": image.get("init")},
         "driver": {"enable": False},
         "devicePlugin": {
+            "devicePluginImage": image.get("devicePlugin"),
             "enableDevicePlugin": True,
             "enableNodeLabeller": True,
+            "nodeLabellerImage": image.get("nodeLabeller"),
             "devicePluginTolerations": tolerations,
             "nodeLabellerTolerations": tolerations,
         },
-        "metricsExporter": {"enable": True, "serviceType": "ClusterIP", "tolerations": tolerations},
+        "metricsExporter": {
+            "enable": True,
+            "image": image.get("metricsExporter"),
+            "serviceType": "ClusterIP",
+            "tolerations": tolerations,
+        },
     }
 
 

@@ -54,4 +54,13 @@ def switches(site: Site) -> dict[str, Any]:
 
 def values(site: Site, operator: Operator) -> dict[str, Any]:
     """Return the chart's values: those that follow from the cluster, and over them the cluster file's own."""
-    return merge(merge(switches(site), operator.values(site)), site.choice.values)
+    return merge(merge(merge(switches(site), amounts(site)), operator.values(site)), site.choice.values)
+
+
+def amounts(site: Site) -> dict[str, Any]:
+    """Return what daemons ask for, where the facts say so instead of the chart's default."""
+    found: dict[str, Any] = {}
+    for container in (each for daemon in site.facts.daemons for each in daemon.containers):
+        if container.value and container.sets:
+            found = merge(found, nested(container.value, container.sets.model_dump()))
+    return found

@@ -127,6 +127,7 @@ def daemon_set(site: Site) -> dict[str, Any]:
     """Return the DaemonSet: on every node whatever its taints, since without it no pod there gets a network."""
     labels = {"app.kubernetes.io/name": NAME}
     image = site.release.components["daemon"]["image"]
+    asked = {each.name: each.resources.model_dump() for daemon in site.facts.daemons for each in daemon.containers}
     volumes = [{"name": name, "hostPath": {"path": path}} for name, (path, _, _) in HOST_PATHS.items()]
     config = {"name": f"{NAME}-config", "items": [{"key": "daemon-config.json", "path": "daemon-config.json"}]}
     pod = {
@@ -136,8 +137,8 @@ def daemon_set(site: Site) -> dict[str, Any]:
         "serviceAccountName": NAME,
         "terminationGracePeriodSeconds": 10,
         "tolerations": [{"operator": "Exists"}],
-        "initContainers": [installer(image)],
-        "containers": [container(image)],
+        "initContainers": [installer(image, asked["install"])],
+        "containers": [container(image, asked["multus"])],
         "volumes": [*volumes, {"name": "daemon-config", "configMap": config}],
     }
     return {
@@ -147,13 +148,13 @@ def daemon_set(site: Site) -> dict[str, Any]:
     }
 
 
-def installer(image: str) -> dict[str, Any]:
+def installer(image: str, resources: Mapping[str, Any]) -> dict[str, Any]:
     """Return the init container that puts the plugin's binary on the node."""
     return {
         "name": "install",
         "image": image,
         "command": ["/usr/src/multus-cni/bin/install_multus", "-d", "/host/opt/cni/bin", "-t", "thick"],
-        "resources": {"requests": {"cpu": "10m", "memory": "15Mi"}},
+        "resources": {kind: amounts for kind, amounts in resources.items() if amounts},
         "securityContext": {"privileged": True},
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [
@@ -162,8 +163,8 @@ def installer(image: str) -> dict[str, Any]:
     }
 
 
-def container(image: str) -> dict[str, Any]:
-    """Return the daemon's container; upstream's memory limit of 50Mi is too little where many pods start at once."""
+def container(image: str, resources: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the daemon's container."""
     mounts = [
         {"name": name, "mountPath": path, "mountPropagation": propagation}
         for name, (_, path, propagation) in HOST_PATHS.items()
@@ -173,7 +174,7 @@ def container(image: str) -> dict[str, Any]:
         "image": image,
         "command": ["/usr/src/multus-cni/bin/multus-daemon"],
         "env": [{"name": "MULTUS_NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
-        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+        "resources": {kind: amounts for kind, amounts in resources.items() if amounts},
         "securityContext": {"privileged": True},
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [*mounts, {"name": "daemon-config", "mountPath": "/etc/cni/net.d/multus.d", "readOnly": True}],

@@ -6,7 +6,11 @@ from trainyard.operators.base import Operator
 
 
 class Whereabouts(Operator):
-    """Whereabouts from its chart; the chart's defaults serve, the ranges stand in the networks that use them."""
+    """Whereabouts from its chart; the ranges stand in the networks that use them.
+
+    Its chart makes pods Guaranteed, beside which a kubelet that pins memory admits no pod wider than a NUMA node; the
+    facts say other limits.
+    """
 
     name = "whereabouts"
 

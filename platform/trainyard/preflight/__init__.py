@@ -101,8 +101,10 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
     """Return what does not go together on a cluster: its inventory, operators and their values, fabric and kubelets."""
     from trainyard.preflight import (  # jsonschema takes long to import
         attached,
+        daemons,
         devices,
         fabric,
+        gpudirect,
         inventory,
         kubelet,
         networks,
@@ -130,6 +132,8 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         *disks.check_pools(cluster, source),
         *users.check_pools(cluster, source),
         *recovery.check(cluster, source),
+        *daemons.check(cluster, source),
+        *gpudirect.check(cluster, source),
     ]
     platform = [finding for finding in loaded.findings if not finding.location.file.startswith(f"{JOBS}/")]
     if not any(finding.is_error for finding in (*platform, *findings)):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, StrictBool
 
-from trainyard.specs.models.base import Name, Spec, SubdomainName, Text, Version
+from trainyard.specs.models.base import Name, Size, Spec, SubdomainName, Text, Version
 from trainyard.specs.models.fabric import Attach
 from trainyard.versions import nearest
 
@@ -94,6 +94,39 @@ class Bundle(Spec):
     source: Text
 
 
+class Amounts(Spec):
+    """Resources of a container, as Kubernetes writes them."""
+
+    requests: dict[Text, Size] = Field(default={})
+    limits: dict[Text, Size] = Field(default={})
+
+
+class DaemonContainer(Spec):
+    """A container of a daemon's pod."""
+
+    name: Name
+    init: StrictBool = False
+    """Whether it ends before the others start."""
+    resources: Amounts = Amounts()
+    """What it asks for by default."""
+    value: Text | None = None
+    """Path of the chart's value that says so; None where nothing does."""
+    sets: Amounts | None = None
+    """What we say there instead."""
+
+
+class Daemon(Spec):
+    """Pods that an operator puts on nodes."""
+
+    name: Name
+    nodes: Literal["all", "nvidia", "amd", "fabric", "any"] = "all"
+    """On which: every node, those with GPUs of a vendor, those on the fabric, or `any` one of those without taints."""
+    switch: Text | None = None
+    """Path of the chart's value that leaves them out."""
+    containers: tuple[DaemonContainer, ...] = Field(min_length=1)
+    source: Text
+
+
 class Facts(Spec):
     """An operator, whatever its release; `derived` says what follows from the folder `schemas/` where it is unsaid."""
 
@@ -118,6 +151,8 @@ class Facts(Spec):
     """Path of the chart's value that sets the prefix."""
     attaches: tuple[Attach, ...] = ()
     """Ways of attaching pods to an RDMA fabric that it provides the devices or interfaces for."""
+    daemons: tuple[Daemon, ...] = ()
+    """Pods that it puts on nodes of jobs."""
     releases: dict[Version, Release] = Field(min_length=1)
     oldest: Oldest | None = None
     needs: tuple[Need, ...] = ()

@@ -38,6 +38,7 @@ from trainyard.specs.models.base import (
     named_once,
     wrong,
 )
+from trainyard.specs.models.daemons import PoolDaemon, kept
 from trainyard.specs.models.disks import LocalDisks
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.system import System, resolved
@@ -161,6 +162,8 @@ class Pool(Spec):
     device_access: DeviceAccess | None = None
     """Who may open the GPUs' device files: `open`, every user; `udev`, every user by a rule that is rendered for the
     nodes; or the numbers of the groups that own them, which pods then get. AMD's are closed on most distributions."""
+    daemons: tuple[PoolDaemon, ...] = ()
+    """What others run on every node of the pool; told, it takes the place of what the shape assumes."""
     pci: tuple[PciAddress, ...] = ()
     """PCI addresses of the shape's NICs on these nodes, in its order; default: those that the shape knows."""
     interfaces: tuple[Text, ...] = ()
@@ -186,6 +189,8 @@ class Pool(Spec):
         if self.kubelet_disk is not None:
             known["ephemeral_storage"] = self.kubelet_disk
         known |= self.named(shape)
+        if self.daemons:
+            known["daemons"] = kept(self.daemons)
         return shape.model_copy(update=known) if known else shape
 
     def named(self, shape: Shape) -> dict[str, Any]:

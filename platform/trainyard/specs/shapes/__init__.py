@@ -87,7 +87,7 @@ class Shape(Spec):
     reserved: Share
     """Kept by the kubelet for the system (capacity less allocatable)."""
     daemons: Share
-    """Requested by daemon pods on every node."""
+    """Requested by all daemon pods of a node together, unless a pool tells of those of others."""
     labels: Labels = {}
     """Labels that the provider or the GPU operator puts on such nodes."""
     spot_notice: Count | None = None

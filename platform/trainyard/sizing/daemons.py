@@ -1,0 +1,156 @@
+"""The daemons on nodes of a pool: those of the cluster's operators, as we install them, and those that it tells of.
+
+Whether a daemon tolerates the pool's taints is not asked: who puts one on every node means every node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from trainyard.documents import Path
+from trainyard.quantities import Quantity
+from trainyard.releases import release
+from trainyard.releases.facts import Daemon as Known
+from trainyard.releases.facts import DaemonContainer, Facts, lookup
+from trainyard.sizing.fabrics.rails import on_fabric
+from trainyard.specs import Cluster, OperatorChoice, Pool
+from trainyard.specs.models.daemons import PoolDaemon
+
+PINNED = ("cpu", "memory")
+"""Resources whose limits must be their requests in every container of a Guaranteed pod (kubernetes v1.35
+pkg/apis/core/v1/helper/qos/qos.go)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A container of a daemon, with what it asks for as text."""
+
+    name: str
+    requests: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, str] = field(default_factory=dict)
+    init: bool = False
+
+    @property
+    def asked(self) -> Mapping[str, str]:
+        """What the server makes its requests: the limit, where there is no request."""
+        return {**self.limits, **self.requests}
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether it has limits, and they are its requests."""
+        pairs = [(self.limits.get(name), self.asked.get(name)) for name in PINNED]
+        return all(limit and asked and Quantity.parse(limit) == Quantity.parse(asked) for limit, asked in pairs)
+
+    def value(self) -> dict[str, Any]:
+        """Return it as Kubernetes writes it."""
+        amounts = {"requests": dict(self.requests), "limits": dict(self.limits)}
+        return {"name": self.name, "resources": {name: amount for name, amount in amounts.items() if amount}}
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """A pod that nodes of a pool have beside those of jobs."""
+
+    name: str
+    namespace: str
+    containers: tuple[Container, ...]
+    at: Path
+    """Where the cluster's file says so, or could say otherwise."""
+    everywhere: bool = True
+    """Whether every node of the pool has one; else one of them may."""
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether the kubelet pins its memory to NUMA nodes, where it pins any."""
+        return all(each.guaranteed for each in self.containers)
+
+    @property
+    def cpus(self) -> Fraction:
+        """CPUs that its pod asks for."""
+        return self.asks("cpu")
+
+    @property
+    def memory(self) -> Fraction:
+        """Bytes that its pod asks for."""
+        return self.asks("memory")
+
+    def asks(self, resource: str) -> Fraction:
+        """Return what the pod asks for: all containers together, or an init container, whichever is more."""
+        found = [(each.init, Quantity.parse(each.asked.get(resource, "0"))) for each in self.containers]
+        together = sum((Fraction(asked.amount) for init, asked in found if not init), Fraction(0))
+        return max([together, *(Fraction(asked.amount) for init, asked in found if init)])
+
+    def pod(self) -> dict[str, Any]:
+        """Return its pod, with what the kubelet looks at when it takes pods."""
+        kinds = {True: "initContainers", False: "containers"}
+        spec: dict[str, Any] = {}
+        for each in self.containers:
+            spec.setdefault(kinds[each.init], []).append(each.value())
+        metadata = {"name": self.name, "namespace": self.namespace}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def daemons(cluster: Cluster, pool_name: str) -> tuple[Daemon, ...]:
+    """Return the daemons on nodes of the pool, in the order of the cluster's file, those of others last."""
+    pool = cluster.pools[pool_name]
+    ours = {daemon.name: daemon for daemon in of_operators(cluster, pool_name)}
+    return (*ours.values(), *(of_others(each, pool_name, index) for index, each in enumerate(pool.daemons)))
+
+
+def of_operators(cluster: Cluster, pool_name: str) -> Iterator[Daemon]:
+    """Yield what the cluster's operators put on the pool; one that several bring is there once for each of them."""
+    for name, choice in cluster.operators.items():
+        facts = release(name)
+        for known in facts.daemons if facts else ():
+            if facts and lands(known, cluster, pool_name) and not switched_off(known, choice):
+                yield of_operator(known, facts, choice, ("operators", name))
+
+
+def lands(known: Known, cluster: Cluster, pool_name: str) -> bool:
+    """Whether nodes of the pool are among those that the daemon is for."""
+    pool: Pool = cluster.pools[pool_name]
+    match known.nodes:
+        case "nvidia" | "amd":
+            return pool.node.gpus is not None and pool.node.gpus.vendor == known.nodes
+        case "fabric":
+            return on_fabric(cluster, pool_name)
+        case "any":
+            return not pool.taints
+        case "all":
+            return True
+
+
+def switched_off(known: Known, choice: OperatorChoice) -> bool:
+    """Whether the cluster's values leave the daemon out."""
+    return known.switch is not None and lookup(choice.values, known.switch) is False
+
+
+def of_operator(known: Known, facts: Facts, choice: OperatorChoice, at: Path) -> Daemon:
+    """Return an operator's daemon as it is installed on the cluster."""
+    said = [each.value for each in known.containers if each.value and lookup(choice.values, each.value) is not None]
+    where = (*at, "values", *said[0].split(".")) if said else at
+    containers = tuple(container(each, choice) for each in known.containers)
+    return Daemon(known.name, facts.namespace, containers, where, everywhere=known.nodes != "any")
+
+
+def container(known: DaemonContainer, choice: OperatorChoice) -> Container:
+    """Return one container: the chart's amounts, over them ours where we install it, over them the cluster's."""
+    own = lookup(choice.values, known.value) if known.value else None
+    layers = [known.resources.model_dump(), *([known.sets.model_dump()] if known.sets and choice.managed else [])]
+    amounts: dict[str, dict[str, str]] = {}
+    for kind in ("requests", "limits"):
+        found = {name: amount for layer in layers for name, amount in layer[kind].items()}
+        given = own.get(kind) if isinstance(own, Mapping) else None
+        found |= {str(name): str(amount) for name, amount in (given or {}).items() if amount is not None}
+        amounts[kind] = {name: amount for name, amount in found.items() if (given or {}).get(name, amount) is not None}
+    return Container(known.name, amounts["requests"], amounts["limits"], known.init)
+
+
+def of_others(said: PoolDaemon, pool_name: str, index: int) -> Daemon:
+    """Return a daemon that the pool tells of, in a pod of one container."""
+    amounts = {"cpu": said.cpus, "memory": said.memory}
+    one = Container(said.name, amounts, amounts if said.guaranteed else {})
+    return Daemon(said.name, "kube-system", (one,), ("pools", pool_name, "daemons", index))

@@ -1,0 +1,75 @@
+"""Daemons beside which jobs would never start, or would not fit, are reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everything import KUBELET, OPERATORS, source
+from make import make_cluster
+from trainyard.preflight.daemons import check
+
+WEKA = {"name": "weka", "cpus": 4, "memory": "24Gi", "guaranteed": True}
+OURS = {name: OPERATORS[name] for name in ("multus", "whereabouts")}
+THEIRS = {**OURS, "whereabouts": {**OPERATORS["whereabouts"], "managed": False}}
+SAID = {"resources": {"limits": {"cpu": "100m", "memory": "50Mi"}}}
+LOOSE = {**OURS, "whereabouts": {**OPERATORS["whereabouts"], "values": SAID}}
+ALONE = {**KUBELET, "topologyManagerPolicy": "single-numa-node"}
+LOOSE_MEMORY = {**KUBELET, "memoryManagerPolicy": "None"}
+
+RULE = "numa-memory-guaranteed-daemon"
+PINNED: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = {
+    "as we install them": ({}, OURS, []),
+    "somebody else's release with its chart's defaults": (
+        {},
+        THEIRS,
+        [
+            ("whereabouts", "operators.whereabouts"),
+            ("whereabouts-controller", "operators.whereabouts"),
+            ("whereabouts-reconciler", "operators.whereabouts"),
+        ],
+    ),
+    "values that make it Guaranteed": (
+        {},
+        LOOSE,
+        [
+            ("whereabouts", "operators.whereabouts.values.resources"),
+            ("whereabouts-controller", "operators.whereabouts.values.resources"),
+        ],
+    ),
+    "controllers stay away from taints": (
+        {"taints": [{"key": "gpu"}]},
+        LOOSE,
+        [("whereabouts", "operators.whereabouts.values.resources")],
+    ),
+    "a daemon of others": ({"daemons": [WEKA]}, {}, [("weka", "pools.h100.daemons[0]")]),
+    "one that is not Guaranteed": ({"daemons": [{**WEKA, "guaranteed": False}]}, {}, []),
+    "memory that is not pinned": ({"daemons": [WEKA], "kubelet": LOOSE_MEMORY}, THEIRS, []),
+    "pods that fit one NUMA node": ({"daemons": [WEKA], "kubelet": ALONE}, THEIRS, []),
+    "a kubelet of the provider's": ({"daemons": [WEKA], "kubelet": None}, THEIRS, []),
+}
+
+
+@pytest.mark.parametrize(("pool", "operators", "expected"), PINNED.values(), ids=PINNED)
+def test_guaranteed_daemons_beside_pinned_memory(pool, operators, expected):
+    """Their NUMA node leaves every group, so that no pod of a whole node is ever admitted."""
+    pools = {"h100": {"shape": "dgx-h100", "nodes": 4, "kubelet": KUBELET, **pool}}
+    changes = {"pools": pools, "operators": operators}
+    found = list(check(make_cluster(**changes), source(**changes)))
+    assert [(each.message.split("'")[1], each.path) for each in found] == expected
+    assert all(each.rule == RULE for each in found)
+
+
+def test_daemons_that_ask_for_more_than_is_kept():
+    """Jobs are sized to what is left, so that the last pod of a node would stay pending."""
+    values = {"resources": {"requests": {"cpu": 9, "memory": "50Gi"}, "limits": {"cpu": 10, "memory": "60Gi"}}}
+    changes: dict[str, Any] = {
+        "pools": {"h100": {"shape": "dgx-h100", "nodes": 4}},
+        "operators": {"whereabouts": {**OPERATORS["whereabouts"], "values": values}},
+    }
+    found = list(check(make_cluster(**changes), source(**changes)))
+    assert [each.message for each in found] == [
+        "daemons of 'h100' ask for 9 CPUs, but 8 are kept for them",
+        "daemons of 'h100' ask for 50Gi, but 48Gi is kept for them",
+    ]
