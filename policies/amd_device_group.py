@@ -9,7 +9,7 @@ Source: ROCm/k8s-device-plugin issue 39; containerd docs/cri/config.md device_ow
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Pods, Problem, Severity, World, needs
+from trainyard.checks import Pods, Problem, Severity, World
 
 SEVERITY = Severity.WARNING
 DEVICE = "amd.com/gpu"
@@ -19,7 +19,7 @@ def check(world: World) -> Iterator[Problem]:
     """Look at pods on nodes that nobody describes; a pool says itself who may open its devices."""
     for job in () if world.inventory is not None else world.workloads():
         for pods in job.pod_sets():
-            asked = needs(pods).get(DEVICE)
+            asked = pods.needs.get(DEVICE)
             if asked and asked.amount and not is_root(pods) and not groups(pods):
                 message = (
                     f"{DEVICE} is asked for by a user that is not root and in no group; add the nodes' render group"

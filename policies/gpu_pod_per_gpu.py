@@ -17,7 +17,6 @@ from trainyard.checks import (
     Severity,
     TrainingJob,
     World,
-    needs,
     pool_of,
     strings,
     texts,
@@ -39,13 +38,13 @@ def check(world: World) -> Iterator[Problem]:
     queues = Queues(world)
     for job in world.training_jobs():
         for pods in job.pod_sets():
-            each = {name: int(need.amount) for name, need in needs(pods).items() if name in WHOLE_GPUS}
+            each = {name: int(need.amount) for name, need in pods.needs.items() if name in WHOLE_GPUS}
             gpus = max(each.values(), default=0)
             node = gpus_of_node(queues, job, pods) if gpus and pods.count > 1 and meets(job, pods) else 0
             if node >= pods.count * gpus > 0:
                 total = pods.count * gpus
                 message = f"{pods.count} pods have {gpus} each of a node's {node} GPUs; ask for one pod with {total}"
-                yield Problem(next(need.place for name, need in needs(pods).items() if name in each), message)
+                yield Problem(next(need.place for name, need in pods.needs.items() if name in each), message)
 
 
 def meets(job: TrainingJob, pods: Pods) -> bool:

@@ -8,7 +8,7 @@ Source: kubernetes-sigs/kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigne
 
 from collections.abc import Iterator
 
-from trainyard.checks import Pods, Problem, Queues, World, needs, strings
+from trainyard.checks import Pods, Problem, Queues, World, strings
 
 
 def check(world: World) -> Iterator[Problem]:
@@ -19,7 +19,7 @@ def check(world: World) -> Iterator[Problem]:
         if queue is None:
             continue
         for pods in job.pod_sets():
-            resources = frozenset(name for name, need in needs(pods).items() if need.amount and pods.count)
+            resources = frozenset(name for name, need in pods.needs.items() if need.amount and pods.count)
             flavors = [strings(each.get("spec", "nodeLabels")) for each in queues.flavors(queue, resources)]
             if flavors:
                 yield from contradicted(pods, flavors, queue.name)

@@ -8,7 +8,7 @@ Source: kubernetes-sigs/kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigne
 
 from collections.abc import Iterator
 
-from trainyard.checks import Place, Problem, Queues, TrainingJob, World, is_gpu, is_rdma, needs
+from trainyard.checks import Place, Problem, Queues, TrainingJob, World, is_gpu, is_rdma
 
 
 def check(world: World) -> Iterator[Problem]:
@@ -34,7 +34,7 @@ def asked(job: TrainingJob) -> dict[str, Place]:
     """Return every resource that a job asks for more than nothing of, with a place that says so."""
     found: dict[str, Place] = {}
     for pods in job.pod_sets():
-        for resource, need in needs(pods).items() if pods.count else ():
+        for resource, need in pods.needs.items() if pods.count else ():
             if need.amount:
                 found.setdefault(resource, need.place)
     return found

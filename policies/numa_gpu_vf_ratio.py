@@ -8,7 +8,7 @@ Source: kubernetes v1.35.4 pkg/kubelet/cm/topologymanager/policy.go, with the se
 
 from collections.abc import Iterator
 
-from trainyard.checks import WHOLE_GPUS, Problem, Severity, World, aligning, needs, rails
+from trainyard.checks import WHOLE_GPUS, Problem, Severity, World, aligning, rails
 
 SEVERITY = Severity.WARNING
 WIDE = 8
@@ -22,7 +22,7 @@ def check(world: World) -> Iterator[Problem]:
         return
     for job in world.workloads():
         for pods in job.pod_sets():
-            asked = needs(pods)
+            asked = pods.needs
             gpus = max((need.amount for name, need in asked.items() if name in WHOLE_GPUS), default=0)
             for name, need in asked.items() if 0 < gpus < WIDE else ():
                 if need.amount and "/" in name and name.rpartition("/")[2] in telling:

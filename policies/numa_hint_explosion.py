@@ -8,7 +8,7 @@ Source: kubernetes v1.35.4 pkg/kubelet/cm/topologymanager/policy.go iterateAllPr
 
 from collections.abc import Iterator
 
-from trainyard.checks import WHOLE_GPUS, Problem, World, kubelets, needs, rails
+from trainyard.checks import WHOLE_GPUS, Problem, World, kubelets, rails
 
 MOST = 1_000_000
 """Combinations in about a second."""
@@ -26,7 +26,7 @@ def check(world: World) -> Iterator[Problem]:
         return
     for job in world.workloads():
         for pods in job.pod_sets():
-            asked = {name: need for name, need in needs(pods).items() if need.amount and "/" in name}
+            asked = {name: need for name, need in pods.needs.items() if need.amount and "/" in name}
             nics = [name for name in asked if name.rpartition("/")[2] in telling]
             gpus = any(name in WHOLE_GPUS for name in asked)
             ways = 2 ** ((numa - 1) * len(nics)) * (2 ** (numa // 2) if gpus else 1)

@@ -9,7 +9,7 @@ Source: kubernetes v1.35.4 pkg/kubelet/cm/memorymanager/policy_static.go
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import WHOLE_GPUS, Place, Problem, Severity, World, kubelets, needs
+from trainyard.checks import WHOLE_GPUS, Place, Problem, Severity, World, kubelets
 
 WIDE = 8
 """GPUs of servers in which they hang on more than one NUMA node."""
@@ -34,7 +34,7 @@ def wide(world: World) -> Iterator[bool]:
     """Yield for each pod set of the training jobs whether its pods take all GPUs of a server."""
     for job in world.training_jobs():
         for pods in job.pod_sets():
-            yield any(need.amount >= WIDE for name, need in needs(pods).items() if name in WHOLE_GPUS)
+            yield any(need.amount >= WIDE for name, need in pods.needs.items() if name in WHOLE_GPUS)
 
 
 def is_guaranteed(spec: Mapping[str, Any]) -> bool:

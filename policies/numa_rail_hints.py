@@ -8,7 +8,7 @@ Source: kubernetes v1.35.4 pkg/kubelet/cm/topologymanager/policy.go; sriov-netwo
 
 from collections.abc import Iterator
 
-from trainyard.checks import WHOLE_GPUS, Problem, World, aligning, needs, rails
+from trainyard.checks import WHOLE_GPUS, Problem, World, aligning, rails
 
 WIDE = 8
 """GPUs of servers in which they hang on more than one NUMA node."""
@@ -25,7 +25,7 @@ def check(world: World) -> Iterator[Problem]:
     telling = rails(world)
     for job in world.workloads():
         for pods in job.pod_sets():
-            asked = needs(pods)
+            asked = pods.needs
             gpus = max((need.amount for name, need in asked.items() if name in WHOLE_GPUS), default=0)
             for name, need in asked.items() if gpus >= WIDE else ():
                 if need.amount and name.rpartition("/")[2] in telling and "/" in name:

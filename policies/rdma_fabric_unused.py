@@ -7,7 +7,7 @@ Source: NVIDIA/nccl 2.30 docs/userguide/source/env.rst NCCL_NET; k8snetworkplumb
 
 from collections.abc import Iterator
 
-from trainyard.checks import WHOLE_GPUS, Pods, Problem, Severity, World, is_rdma, needs, rdma_resources
+from trainyard.checks import WHOLE_GPUS, Pods, Problem, Severity, World, is_rdma, rdma_resources
 
 SEVERITY = Severity.WARNING
 WIDE = 8
@@ -22,7 +22,7 @@ def check(world: World) -> Iterator[Problem]:
     known = frozenset() if world.inventory is not None else rdma_resources(world)
     for job in world.training_jobs() if known else ():
         for pods in job.pod_sets():
-            asked = {name: need for name, need in needs(pods).items() if need.amount}
+            asked = {name: need for name, need in pods.needs.items() if need.amount}
             gpus = [need for name, need in asked.items() if name in WHOLE_GPUS and need.amount >= WIDE]
             if gpus and pods.count > 1 and not attached(pods) and not any(is_rdma(name, known) for name in asked):
                 message = (

@@ -16,7 +16,6 @@ from trainyard.checks import (
     Queues,
     TrainingJob,
     World,
-    needs,
     pool_of,
     strings,
 )
@@ -48,14 +47,14 @@ def nodes_for(job: TrainingJob, pods: Pods, gpus: int) -> int:
     """Return how many nodes the fewest pods of a set take: as many on one as its GPUs allow."""
     fewest = job.manifest.annotations.get(FEWEST, "")
     count = min(pods.count, int(fewest)) if fewest.isdigit() else pods.count
-    each = max((int(need.amount) for name, need in needs(pods).items() if name in WHOLE_GPUS), default=0)
+    each = max((int(need.amount) for name, need in pods.needs.items() if name in WHOLE_GPUS), default=0)
     return math.ceil(count / (gpus // each)) if 0 < each <= gpus else 0
 
 
 def domains(queues: Queues, job: TrainingJob, pods: Pods, level: str) -> Iterator[tuple[int | None, int]]:
     """Yield the nodes of the largest domain that a pod set could run in, and the GPUs of one node; None: not known."""
     queue = queues.of(job)
-    resources = frozenset(name for name, need in needs(pods).items() if name in WHOLE_GPUS and need.amount)
+    resources = frozenset(name for name, need in pods.needs.items() if name in WHOLE_GPUS and need.amount)
     flavors = queues.flavors(queue, resources) if queue else []
     chosen = [strings(each.get("spec", "nodeLabels")) for each in flavors] or [strings(pods.spec.get("nodeSelector"))]
     selector = strings(pods.spec.get("nodeSelector"))

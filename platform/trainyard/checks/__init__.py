@@ -12,24 +12,28 @@ from trainyard.labels import QUEUE as QUEUE_LABEL
 from trainyard.manifests import Manifest, strings
 
 if TYPE_CHECKING:
-    from trainyard.policies.amounts import Need, needs
+    from trainyard.policies.amounts import Need
+    from trainyard.policies.classes import lacking
     from trainyard.policies.devices import EFA, WHOLE_GPUS, is_gpu, is_rdma, rdma_resources
     from trainyard.policies.injected import injected
     from trainyard.policies.kubelets import ALIGNING, aligning, kubelets, rails
     from trainyard.policies.lines import elastic, texts
+    from trainyard.policies.places import Amount, Place, Variable
     from trainyard.policies.policy import Problem
     from trainyard.policies.queues import Queues, pool_of
-    from trainyard.policies.world import Amount, Place, Pods, TrainingJob, Variable, World
+    from trainyard.policies.world import Pods, TrainingJob, World
 
 HOMES = {
-    "amounts": ("Need", "needs"),
+    "amounts": ("Need",),
+    "classes": ("lacking",),
     "devices": ("EFA", "WHOLE_GPUS", "is_gpu", "is_rdma", "rdma_resources"),
     "injected": ("injected",),
     "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),
     "lines": ("elastic", "texts"),
     "policy": ("Problem",),
     "queues": ("Queues", "pool_of"),
-    "world": ("Amount", "Place", "Pods", "TrainingJob", "Variable", "World"),
+    "places": ("Amount", "Place", "Variable"),
+    "world": ("Pods", "TrainingJob", "World"),
 }
 """The module of `trainyard.policies` in which each name is."""
 
@@ -59,7 +63,7 @@ __all__ = [
     "is_gpu",
     "is_rdma",
     "kubelets",
-    "needs",
+    "lacking",
     "pool_of",
     "rails",
     "rdma_resources",

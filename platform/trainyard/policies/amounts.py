@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from trainyard.policies.world import Place, Pods
+from trainyard.documents import Path
+from trainyard.manifests import Manifest
+from trainyard.policies.places import Place
 from trainyard.quantities import Quantity
 
 
@@ -17,7 +19,7 @@ class Need(NamedTuple):
     place: Place
 
 
-def needs(pods: Pods) -> dict[str, Need]:
+def needs(manifest: Manifest, containers: Iterable[tuple[Path, Mapping[str, Any]]]) -> dict[str, Need]:
     """Return what a pod asks for: its containers and sidecars together, or an init container that asks for more.
 
     What has a limit alone is asked for as much (kubernetes v1.35 staging/src/k8s.io/component-helpers/resource/
@@ -26,10 +28,8 @@ def needs(pods: Pods) -> dict[str, Need]:
     running: dict[str, Need] = {}
     staying: dict[str, Need] = {}
     alone: dict[str, Need] = {}
-    for path, container in pods.containers():
-        asked = {
-            name: Need(amount, Place(pods.manifest, at)) for name, (amount, at) in written(path, container).items()
-        }
+    for path, container in containers:
+        asked = {name: Need(amount, Place(manifest, at)) for name, (amount, at) in written(path, container).items()}
         if path[-2] == "containers":
             add(running, asked)
         elif container.get("restartPolicy") == "Always":
@@ -53,11 +53,9 @@ def add(total: dict[str, Need], more: Mapping[str, Need]) -> None:
         total[name] = need if known is None else Need(known.amount + need.amount, known.place)
 
 
-def written(
-    path: tuple[str | int, ...], container: Mapping[str, Any]
-) -> dict[str, tuple[Decimal, tuple[str | int, ...]]]:
+def written(path: Path, container: Mapping[str, Any]) -> dict[str, tuple[Decimal, Path]]:
     """Return the requests of a container, its limits where it has no request, and where people write them: limits."""
-    found: dict[str, tuple[Decimal, tuple[str | int, ...]]] = {}
+    found: dict[str, tuple[Decimal, Path]] = {}
     resources = container.get("resources")
     for field in ("limits", "requests"):
         amounts = resources.get(field) if isinstance(resources, Mapping) else None

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.manifests import Manifest
-from trainyard.policies.world import Place, World
+from trainyard.policies.places import Place
+from trainyard.policies.world import World
 
 KUBELET = "kubelet.config.k8s.io"
 ALIGNING = frozenset({"restricted", "single-numa-node"})

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from trainyard.policies.world import Place, Pods, TrainingJob
+from trainyard.policies.places import Place
+from trainyard.policies.world import Pods, TrainingJob
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "busybox"})
 INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "awk", "gawk", "envsubst", "ssh", "eval", "su"}

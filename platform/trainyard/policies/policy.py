@@ -13,8 +13,9 @@ from trainyard import catalogue
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
 from trainyard.findings import Severity, did_you_mean
+from trainyard.policies.places import Place
 from trainyard.policies.run import LACKS
-from trainyard.policies.world import Place, World
+from trainyard.policies.world import World
 from trainyard.rules import Rule
 
 

@@ -6,52 +6,21 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trainyard.carriers import ANY, Carrier, carriers
 from trainyard.documents import Path
-from trainyard.findings import Location
 from trainyard.labels import NETWORKS, QUEUE, networks
 from trainyard.manifests import Manifest, strings
+from trainyard.policies.amounts import Need, needs
+from trainyard.policies.places import Amount, Place, Variable, variables_of
 from trainyard.quantities import Quantity
 
 if TYPE_CHECKING:
     from trainyard.specs import Cluster
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A field of an object: where a problem is reported."""
-
-    manifest: Manifest
-    path: Path = ()
-    key: bool = False
-    """Whether the place is the key itself rather than its value."""
-
-    @property
-    def location(self) -> Location:
-        """The field's file, line and column; a missing field is reported at its nearest ancestor."""
-        return self.manifest.location(self.path, key=self.key)
-
-
-class Variable(NamedTuple):
-    """An environment variable of one container; `value` is None where it comes from elsewhere."""
-
-    place: Place
-    container: Path
-    name: str
-    value: str | None
-
-
-class Amount(NamedTuple):
-    """What one container asks of a resource, and the place where it says so."""
-
-    place: Place
-    resource: str
-    quantity: Quantity
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pods:
     """Equal pods of a training job."""
 
@@ -70,6 +39,11 @@ class Pods:
     def annotations(self) -> Mapping[str, str]:
         """Annotations of the template whose values are strings."""
         return strings(self.manifest.get(*self.template, "metadata", "annotations"))
+
+    @cached_property
+    def needs(self) -> Mapping[str, Need]:
+        """By resource, what one pod asks for, as Kueue and the scheduler count it."""
+        return needs(self.manifest, self.containers())
 
     def containers(self, *, init: bool = True) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """Yield path and value of every container, init containers first."""
@@ -108,15 +82,7 @@ class Pods:
                     yield Amount(Place(self.manifest, (*path, resource)), resource, quantity)
 
 
-def variables_of(manifest: Manifest, container: Path) -> Iterator[Variable]:
-    """Yield the environment of what stands at a path of an object: a container, or a TrainJob's trainer."""
-    for path, each in manifest.at(*container, "env", ANY, of=dict):
-        if isinstance(name := each.get("name"), str):
-            value = each.get("value", None if "valueFrom" in each else "")
-            yield Variable(Place(manifest, path), container, name, value if isinstance(value, str) else None)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TrainingJob:
     """An object of a kind that carries training."""
 
@@ -146,10 +112,14 @@ class TrainingJob:
         """Return a place in the object."""
         return Place(self.manifest, path)
 
-    def pod_sets(self) -> list[Pods]:
+    def pod_sets(self) -> tuple[Pods, ...]:
         """Return the pod sets, as Kueue counts them."""
+        return self._pods
+
+    @cached_property
+    def _pods(self) -> tuple[Pods, ...]:
         found = self.carrier.pod_sets(self.manifest.value)
-        return [Pods(self.manifest, each.name, each.count, each.template) for each in found]
+        return tuple(Pods(self.manifest, each.name, each.count, each.template) for each in found)
 
     def containers(self) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """Yield path and value of every container, and of what a TrainJob says of its runtime's trainer."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.documents import Path
 from trainyard.labels import POOL
-from trainyard.policies.world import Place
+from trainyard.policies.places import Place
 from trainyard.specs import Job
 
 CONTAINERS = ("initContainers", "containers")

@@ -89,7 +89,7 @@ class Declared:
             message = f"driver of {driver.title} makes no volumes; claims wait for a PersistentVolume of your own"
             where = (*self.path, "provisioner")
             yield INSTALLED.at(self.source, where, message, severity=Severity.WARNING, source=driver.source)
-        for text in self.missing(driver):
+        for text in driver.missing(given):
             message = f"class {self.name!r} lacks {text}, which {driver.title} needs; add it to parameters"
             yield INSTALLED.at(self.source, place, message, source=driver.source)
         for group in driver.one_of:
@@ -103,18 +103,6 @@ class Declared:
                 message += did_you_mean(given[name], known)
                 yield INSTALLED.at(self.source, (*place, name), message, source=driver.source)
 
-    def missing(self, driver: Driver) -> Iterator[str]:
-        """Yield the parameters that are not there, in words."""
-        given = self.storage.parameters
-        if driver.instead is None or driver.instead not in given:
-            yield from (name for name in driver.required if name not in given)
-        for group in (*driver.any_of, *driver.one_of):
-            if not any(name in given for name in group):
-                yield " or ".join(group)
-        for when in driver.when:
-            if given.get(when.parameter) in when.values:
-                yield from (name for name in when.required if name not in given)
-
     def secrets(self) -> Iterator[Finding]:
         """Yield calls of the driver that lack their Secret, and a secret that nothing would use."""
         driver, given = self.storage.driver, self.storage.parameters
@@ -123,7 +111,7 @@ class Declared:
             what = f"{driver.title} takes none" if driver else "which calls of this driver need it is not known here"
             message = f"class {self.name!r} has a secret, but {what}; write it into parameters if need be"
             yield INSTALLED.at(self.source, (*self.path, "secret"), message)
-        lacking = [stage for stage in stages if not all(name in given for name in secret_parameters(stage))]
+        lacking = driver.without_secret(given) if driver else []
         if driver is not None and lacking and self.storage.secret is None:
             message = (
                 f"class {self.name!r} names no secret, which {driver.title} needs; add secret: {{name, namespace}}"

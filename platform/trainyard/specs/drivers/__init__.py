@@ -65,6 +65,21 @@ class Driver(Spec):
     nodes: Text | None = None
     """What the nodes need beside the driver's own pods, in words."""
 
+    def missing(self, given: Mapping[str, str]) -> Iterator[str]:
+        """Yield the parameters that a class with these lacks, in words."""
+        if self.instead is None or self.instead not in given:
+            yield from (name for name in self.required if name not in given)
+        for group in (*self.any_of, *self.one_of):
+            if not any(name in given for name in group):
+                yield " or ".join(group)
+        for when in self.when:
+            if given.get(when.parameter) in when.values:
+                yield from (name for name in when.required if name not in given)
+
+    def without_secret(self, given: Mapping[str, str]) -> list[Stage]:
+        """Return the calls whose Secret the parameters of a class do not name."""
+        return [stage for stage in self.secrets if not all(name in given for name in secret_parameters(stage))]
+
 
 def secret_parameters(stage: str) -> tuple[str, str]:
     """Return the parameters that name the Secret of a call, and its namespace."""
