@@ -8,7 +8,7 @@ Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/failurerecovery, pkg/featur
 
 from collections.abc import Iterator
 
-from trainyard.checks import Problem, Queues, World
+from trainyard.checks import Problem, Queues, Severity, World
 
 GATE = "FailureRecoveryPolicy"
 ANNOTATION = "kueue.x-k8s.io/safe-to-forcefully-delete"
@@ -27,4 +27,4 @@ def check(world: World) -> Iterator[Problem]:
                 yield Problem(pods.place("metadata", "annotations", ANNOTATION), message)
             elif on and not marked and pods.count > 1:
                 message = f"pods on a dead node are never deleted; annotate them {ANNOTATION}: 'true'"
-                yield Problem(pods.place("metadata", "annotations"), message)
+                yield Problem(pods.place("metadata", "annotations"), message, severity=Severity.WARNING)

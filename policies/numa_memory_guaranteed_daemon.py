@@ -11,6 +11,9 @@ from typing import Any
 
 from trainyard.checks import WHOLE_GPUS, Place, Problem, Severity, World, kubelets
 
+CONTROL_PLANE = {"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
+"""Labels of nodes on which no job runs."""
+
 WIDE = 8
 """GPUs of servers in which they hang on more than one NUMA node."""
 
@@ -24,7 +27,7 @@ def check(world: World) -> Iterator[Problem]:
     weight = None if any(wide(world)) else Severity.WARNING
     for daemon in world.of("DaemonSet", group="apps"):
         spec = daemon.get("spec", "template", "spec")
-        if isinstance(spec, dict) and is_guaranteed(spec):
+        if isinstance(spec, dict) and is_guaranteed(spec) and not CONTROL_PLANE & set(spec.get("nodeSelector") or ()):
             message = "its pods are Guaranteed, so they take a NUMA node out of every wider job; make limits unequal"
             path = ("spec", "template", "spec", "containers", 0, "resources")
             yield Problem(Place(daemon, path), message, severity=weight)

@@ -204,14 +204,20 @@ def trainer(name: str, chance: random.Random, main: str, variables: int) -> Obje
     return {
         "name": main,
         "image": f"registry.example.com/{chance.choice(WORDS)}/train@sha256:{chance.getrandbits(256):064x}",
-        "command": ["torchrun", "--nnodes=$(NODES)", f"--master-port={port}", "-m", f"train.{chance.choice(WORDS)}"],
+        "command": [
+            "torchrun",
+            f"--nnodes={chance.choice((1, 2, 4, 8))}",
+            f"--master-port={port}",
+            "-m",
+            f"train.{chance.choice(WORDS)}",
+        ],
         "args": [f"--{word}={chance.random():.6f}" for word in WORDS],
         "env": [*environment(name, chance, variables), *references(name)],
         "ports": [{"name": "rendezvous", "containerPort": port}, {"name": "metrics", "containerPort": 9100}],
         "resources": {"requests": dict(size), "limits": dict(size)},
         "readinessProbe": {"httpGet": {"path": "/ready", "port": "metrics"}, "periodSeconds": chance.randrange(5, 60)},
         "livenessProbe": {"tcpSocket": {"port": port}, "failureThreshold": chance.randrange(3, 9)},
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"], "add": ["IPC_LOCK"]}},
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
         "volumeMounts": [
             {"name": "data", "mountPath": "/data", "readOnly": True},
             {"name": "checkpoints", "mountPath": "/checkpoints", "subPath": name},

@@ -249,3 +249,15 @@ def test_what_a_secret_holds_is_not_shown(tmp_path, capsys):
     assert "illegal base64 data of 8 characters" in said
     assert "hunter2" not in said
     assert "e7172" not in said
+
+
+def test_policies_are_asked_of_anybodys_file(tmp_path, capsys):
+    """What the server takes and what would not work is an error; what only a whole cluster tells is listed."""
+    text = JOB.replace("image: example.com/a}", "image: example.com/a, args: [--out=$(OUT)]}")
+    (tmp_path / "a.yaml").write_text(text)
+    code, out = call(capsys, "validate", str(tmp_path), "--format", "json")
+    report = json.loads(out)
+    assert code == 1
+    assert report["summary"]["valid"] == 1
+    assert [(each["rule"], each["layer"]) for each in report["findings"]] == [("tor-expansion", "policy")]
+    assert {"rule": "kq-lq-exists", "why": "only of a whole cluster"} in report["skipped"]

@@ -118,7 +118,7 @@ class Queues:
         return {name for _, name in queue.at("spec", "resourceGroups", "*", "coveredResources", "*", of=str)}
 
     def flavors(self, queue: Manifest, resources: frozenset[str]) -> list[Manifest]:
-        """Return the flavors that a queue has for any of the resources, as far as they are among the objects.
+        """Return the flavors that a queue has for any of the resources; none where one is not among the objects.
 
         One of which nobody has any quota for one of the resources is none for them.
         """
@@ -126,8 +126,8 @@ class Queues:
         for path, covered in queue.at("spec", "resourceGroups", "*", "coveredResources", of=list):
             if resources.intersection(name for name in covered if isinstance(name, str)):
                 named += [name for _, name in queue.at(*path[:-1], "flavors", "*", "name", of=str)]
-        usable = (name for name in named if not self._without.get(name, frozenset()) & resources)
-        return [self._flavors[name] for name in usable if name in self._flavors]
+        usable = [name for name in named if not self._without.get(name, frozenset()) & resources]
+        return [self._flavors[name] for name in usable] if self._flavors.keys() >= set(usable) else []
 
     def labels(self, flavor: Manifest) -> Mapping[str, str]:
         """Return the labels that nodes of a flavor are known to have: the flavor's, and the inventory's pool's."""

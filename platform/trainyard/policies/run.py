@@ -29,11 +29,14 @@ def check(
 ) -> tuple[list[Finding], list[Skipped]]:
     """Run every Python policy that is not switched off; one that lacks what it needs is skipped, and listed.
 
-    `line_of` tells the spec line that an object comes from.
+    `line_of` tells the spec line that an object comes from. Findings come
+    object by object.
     """
     skipped: list[Skipped] = []
-    found = [finding(policy, each, line_of) for policy, each in problems(world, policies, off=off, skipped=skipped)]
-    return found, skipped
+    found = list(problems(world, policies, off=off, skipped=skipped))
+    order = {id(each.document): number for number, each in enumerate(world.manifests)}
+    found.sort(key=lambda pair: order.get(id(pair[1].place.manifest.document), 0))  # its places are looked up together
+    return [finding(policy, each, line_of) for policy, each in found], skipped
 
 
 def problems(
