@@ -11,6 +11,7 @@ from fractions import Fraction
 from trainyard.sizing.base import Attached, Sized
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.run import Run
+from trainyard.specs.shapes import known
 
 DRIVER = "dra-driver-nvidia-gpu"
 """The operator that serves ComputeDomains."""
@@ -33,7 +34,7 @@ SETTINGS = {
 
 def spans(cluster: Cluster, pool: Pool) -> bool:
     """Whether NVLink goes beyond a node of the pool, and the cluster has who makes its channels."""
-    return pool.node.nvlink_nodes > 1 and DRIVER in cluster.operators
+    return DRIVER in cluster.operators and known(pool.shape) and pool.node.nvlink_nodes > 1
 
 
 def domain(run_name: str) -> str:
