@@ -19,6 +19,7 @@ def command(
     from trainyard.cli._findings import show
     from trainyard.errors import SpecError
     from trainyard.findings import did_you_mean
+    from trainyard.kinds import starts
     from trainyard.specs.editing.named import job_of
     from trainyard.system.repository import JOBS
     from trainyard.tree import frozen
@@ -40,7 +41,7 @@ def command(
             return 1
         raise SpecError(f"job {job!r} does not exist; {did_you_mean(job, known)}")
     run = resolved.run
-    facts = [(name, shown(sized.value), sized.origin) for name, sized in resolved.facts()]
+    facts = [(name, shown(sized.value), sized.origin) for name, sized in (*resolved.facts(), *starts.facts(resolved))]
     if format_ == "json":
         rows = [{"name": name, "value": value, "origin": origin} for name, value, origin in facts]
         print(json.dumps({"run": run.name, "kind": run.kind, "cluster": run.cluster_name, "facts": rows}, indent=1))

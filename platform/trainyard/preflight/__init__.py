@@ -111,6 +111,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         nvlink,
         pairing,
         recovery,
+        starts,
         storage,
         values,
     )
@@ -129,6 +130,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         *storage.check(cluster, source),
         *nvlink.check(cluster, source),
         *kubelet.check(cluster, source),
+        *(starts.check_cluster(cluster, source) if shaped else ()),
         *disks.check_pools(cluster, source),
         *users.check_pools(cluster, source),
         *recovery.check(cluster, source),

@@ -22,6 +22,7 @@ from trainyard.preflight import (
     recovery,
     size,
     users,
+    starts,
     volumes,
 )
 from trainyard.specs import Team
@@ -128,4 +129,6 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += size.check_pods(resolved)
     findings += (finding for role in roles for finding in limits.check_numa(resolved, role))
     findings += carrier.check(resolved)
+    if not any(finding.is_error for finding in findings):
+        findings += starts.check(resolved)
     return resolved, findings

@@ -1,0 +1,66 @@
+"""What the kubelet of a run's pool does with each of its pods, as the kind renders them and the job patches them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from trainyard.kinds.base import Resolved, pod
+from trainyard.launchers import Role
+from trainyard.nodes import Admitted, Exploded, Invalid, Refused
+from trainyard.sizing import Sized
+from trainyard.sizing.starts import Node, Verdict, node
+
+UNSEEN = ("resourceClaims",)
+"""Fields of a pod that the kubelet's managers do not decide on: claims are prepared after them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A role's pod on a node of its pool."""
+
+    role: Role
+    node: Node
+    pod: dict[str, Any]
+    verdict: Verdict
+
+    @property
+    def said(self) -> str:
+        """What becomes of it, in words."""
+        outcome, against = self.verdict.decision.outcome, self.verdict.decision.unschedulable
+        if against:
+            return f"nowhere: {against[0]}"
+        if isinstance(outcome, Admitted):
+            return f"beside {self.verdict.beside} more" if self.verdict.beside else "alone on a node"
+        if isinstance(outcome, Refused):
+            return f"refused: {outcome.reason}"
+        return "freezes the kubelet" if isinstance(outcome, Exploded) else "crashes the kubelet"
+
+
+def starts(run: Resolved) -> Iterator[Start]:
+    """Yield what becomes of a pod of every role; nothing of pools whose kubelet does not start."""
+    for role in run.roles:
+        found = node(run.run.cluster, role.size.pool)
+        if not isinstance(found, Invalid):
+            manifest = arriving(run, role)
+            yield Start(role, found, manifest, found.verdict(manifest))
+
+
+def arriving(run: Resolved, role: Role) -> dict[str, Any]:
+    """Return a role's pod as it arrives at a node."""
+    spec = deepcopy(dict(pod(run, role)["spec"]))
+    for name in UNSEEN:
+        spec.pop(name, None)
+    containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
+    for container in containers:
+        (container.get("resources") or {}).pop("claims", None)
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"{run.run.name}-{role.name}"}, "spec": spec}
+
+
+def facts(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
+    """Yield where each role's pods start, for `explain`."""
+    for each in starts(run):
+        managers = "its kubelet's managers, its daemons, and pods of this kind"
+        yield f"{each.role.name}.starts", Sized(each.said, f"a node of pool {each.role.size.pool!r}: {managers}")

@@ -1,0 +1,156 @@
+"""The kubelet of a pool's nodes, with the daemons that are on them, and what becomes of a pod that arrives there.
+
+A node is described in the format of `trainyard node replay`, so that whoever doubts an answer can ask the same of
+another kubelet.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard.labels import POOL
+from trainyard.nodes import Decision, Invalid, Kubelet
+from trainyard.nodes.cases import Case
+from trainyard.sizing.daemons import daemons
+from trainyard.sizing.fabrics import fabric_type
+from trainyard.sizing.fabrics.devices import functions_per_nic, reports_numa, resource
+from trainyard.sizing.fabrics.rails import has_verbs, rails
+from trainyard.sizing.kubelet import EVICTION, amount, configuration
+from trainyard.sizing.node import numa_nodes, size
+from trainyard.specs import Cluster, Pool
+from trainyard.system.once import once
+
+MOST_BESIDE = 16
+"""Pods of one kind that are tried on one node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of a pod on a node that has the daemons of its pool, and of others of its kind after it."""
+
+    decision: Decision
+    beside: int = 0
+    """How many more of its kind start beside it, up to 15."""
+
+
+@dataclass
+class Node:
+    """One node of a pool: its kubelet, started, with the daemons of every node."""
+
+    kubelet: Kubelet
+    refused: tuple[str, ...] = ()
+    """Daemons that the kubelet itself does not take."""
+    _verdicts: dict[str, Verdict] = field(default_factory=dict)
+
+    def verdict(self, pod: Mapping[str, Any]) -> Verdict:
+        """Return what becomes of a pod; pods that ask for the same are decided once."""
+        key = json.dumps([asked(pod), pod["spec"].get("nodeSelector")], sort_keys=True)
+        if key not in self._verdicts:
+            self._verdicts[key] = self._decide(pod)
+        return self._verdicts[key]
+
+    def admits(self, pod: Mapping[str, Any]) -> bool:
+        """Whether the pod starts on the node while no other is there."""
+        return self.kubelet.copy().admit(pod).admitted
+
+    def _decide(self, pod: Mapping[str, Any]) -> Verdict:
+        kubelet = self.kubelet.copy()
+        first = kubelet.admit(pod)
+        if not first.admitted or first.unschedulable:
+            return Verdict(first)
+        more = 0
+        while more < MOST_BESIDE - 1:
+            decision = kubelet.admit(pod)
+            if not decision.admitted or decision.unschedulable:
+                break
+            more += 1
+        return Verdict(first, more)
+
+
+@once
+def node(cluster: Cluster, pool_name: str) -> Node | Invalid:
+    """Return a node of the pool with its daemons, or why its kubelet does not start."""
+    case = Case.read(document(cluster, pool_name))
+    kubelet = Kubelet.start(case.machine, case.kubelet, name=case.node, labels=case.labels, storage=case.storage)
+    if isinstance(kubelet, Invalid):
+        return kubelet
+    pods = [daemon.pod() for daemon in daemons(cluster, pool_name)]
+    refused = [pod["metadata"]["name"] for pod in pods if not kubelet.admit(pod).admitted]
+    return Node(kubelet, tuple(refused))
+
+
+def document(cluster: Cluster, pool_name: str, pods: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """Return a node of the pool, its kubelet and pods that arrive, as a case of `trainyard node replay`."""
+    pool = cluster.pools[pool_name]
+    shape = pool.node
+    labels = {**shape.labels, **pool.labels, POOL: pool_name}
+    node: dict[str, Any] = {
+        "threadsPerCore": shape.threads_per_core,
+        "numa": [*numa(pool), *({"memory": "0"} for _ in range(shape.gpu_numa))],
+        "devices": {**gpus(pool), **nics(cluster, pool_name)},
+        "ephemeralStorage": shape.ephemeral_storage,
+        "labels": labels,
+    }
+    return {"name": pool_name, "node": node, "kubelet": settings(pool), "pods": [dict(pod) for pod in pods]}
+
+
+def numa(pool: Pool) -> list[dict[str, Any]]:
+    """Return the NUMA nodes with CPUs, huge pages in equal parts."""
+    nodes = numa_nodes(pool.node)
+    pages = {page: amount(size(total) // len(nodes)) for page, total in pool.node.huge_pages.items()}
+    return [
+        {"cpus": each.cpus, "memory": amount(size(each.memory))} | ({"hugepages": pages} if pages else {})
+        for each in nodes
+    ]
+
+
+def gpus(pool: Pool) -> dict[str, list[dict[str, int]]]:
+    """Return the GPUs as their device plugin reports them: each on its NUMA node."""
+    found = pool.node.gpus
+    if found is None:
+        return {}
+    places = [len(each.gpus) for each in numa_nodes(pool.node)]
+    if sum(places) != found.count:
+        return {found.resource: [{"count": found.count}]}
+    return {found.resource: [{"count": count, "numa": index} for index, count in enumerate(places) if count]}
+
+
+def nics(cluster: Cluster, pool_name: str) -> dict[str, list[dict[str, int]]]:
+    """Return the devices of the fabric: with their NUMA nodes where they report them, else in one heap."""
+    counts = {name: int(count) for name, count in fabric_type(cluster).per_node(cluster, pool_name).items()}
+    devices = {name: count for name, count in counts.items() if not name.startswith("hugepages-")}
+    if not has_verbs(cluster) or not reports_numa(cluster, pool_name):
+        return {name: [{"count": count}] for name, count in devices.items()}
+    pool, found = cluster.pools[pool_name], dict[str, list[dict[str, int]]]()
+    taken = rails(cluster, pool_name)
+    for index, each in enumerate(numa_nodes(pool.node)):
+        for nic in (pool.node.nics[place] for place in each.nics):
+            if nic.rail in taken:
+                place = {"count": functions_per_nic(cluster, pool, nic.rail), "numa": index}
+                found.setdefault(resource(cluster, nic.rail), []).append(place)
+    return found
+
+
+def settings(pool: Pool) -> dict[str, Any]:
+    """Return the kubelet's configuration: ours, or what a provider's keeps for the system, and no manager."""
+    if pool.kubelet is not None:
+        return {key: value for key, value in configuration(pool, pool.kubelet).items() if value is not None}
+    kept, memory = pool.node.reserved, size(pool.node.reserved.memory)
+    evicts = "1" if memory == 0 else amount(min(EVICTION, memory))
+    return {
+        "evictionHard": {"memory.available": evicts},
+        "maxPods": pool.node.max_pods,
+        "systemReserved": {"cpu": kept.cpus, "memory": amount(max(0, memory - EVICTION))},
+    }
+
+
+def asked(pod: Mapping[str, Any]) -> list[list[Any]]:
+    """Return what all containers of a pod ask for, as far as a kubelet looks at it."""
+    spec = pod["spec"]
+    return [
+        [each.get("restartPolicy"), each.get("resources")]
+        for each in (*(spec.get("initContainers") or ()), {}, *(spec.get("containers") or ()))
+    ]

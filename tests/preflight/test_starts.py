@@ -1,0 +1,127 @@
+"""Every pod of a job is put to the kubelet of its pool's nodes, with the daemons that are there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from make import make_cluster, make_resolved, make_source
+from trainyard.kinds.starts import facts
+from trainyard.nodes import Invalid
+from trainyard.preflight import starts
+from trainyard.sizing.starts import document, node
+
+PINNED = {
+    "topologyManagerPolicy": "restricted",
+    "topologyManagerScope": "pod",
+    "cpuManagerPolicy": "static",
+    "memoryManagerPolicy": "Static",
+}
+H100 = {"shape": "dgx-h100", "nodes": 4, "kubelet": PINNED}
+CPU = {"shape": "cpu-64", "nodes": 2}
+
+
+def cluster(**pool: Any) -> Any:
+    """Return a cluster whose pool `gpu` has such nodes."""
+    return make_cluster(pools={"gpu": {**H100, **pool}, "cpu": CPU})
+
+
+def refusals(pool: dict[str, Any], **job: Any) -> list[tuple[str, str | None, str]]:
+    """Return rule, field and message of each finding about a job on such a pool."""
+    run = make_resolved(cluster=cluster(**pool), **job)
+    return [(each.rule, each.path, each.message) for each in starts.check(run)]
+
+
+JOBS = {
+    "a whole node": ({}, {"gpus_per_node": 8}, None),
+    "half a node": ({}, {"gpus_per_node": 4}, None),
+    "five GPUs with their share": ({}, {"gpus_per_node": 5}, None),
+    "all GPUs with the CPUs of one NUMA node": (
+        {},
+        {"gpus_per_node": 8, "cpus_per_node": 112},
+        ("numa-policy-fit", "cpusPerNode", "it starts with 113 CPUs, or let sizes follow from the GPUs"),
+    ),
+    "all GPUs with one CPU more": ({}, {"gpus_per_node": 8, "cpus_per_node": 113}, None),
+    "all GPUs with the memory of one NUMA node": (
+        {},
+        {"gpus_per_node": 8, "memory_per_node": "900Gi"},
+        ("numa-policy-fit", "memoryPerNode", "it starts with 1008Gi of memory, or let sizes follow from the GPUs"),
+    ),
+    "few CPUs, where memory is not pinned and nothing aligned": (
+        {"kubelet": {"cpuManagerPolicy": "static"}},
+        {"gpus_per_node": 8, "cpus_per_node": 8},
+        None,
+    ),
+    "half a core": (
+        {"kubelet": {**PINNED, "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}}},
+        {"gpus_per_node": 1, "cpus_per_node": 7},
+        ("numa-full-pcpus", "cpusPerNode", "it starts with 8 CPUs, or let sizes follow from the GPUs"),
+    ),
+    "more than one NUMA node has": (
+        {"kubelet": {**PINNED, "topologyManagerPolicy": "single-numa-node"}},
+        {"gpus_per_node": 8},
+        ("numa-policy-fit", "gpusPerNode", "it starts with 4 GPUs and their share of the node"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("pool", "job", "expected"), JOBS.values(), ids=JOBS)
+def test_a_pod_that_no_kubelet_takes_is_refused_with_what_it_would_take(pool, job, expected):
+    """Rule, field and nearest change are those of the kubelet's own decision."""
+    found = refusals(pool, **job)
+    if expected is None:
+        assert found == []
+        return
+    ((rule, path, message),) = found
+    assert (rule, path) == expected[:2]
+    assert message.endswith(expected[2])
+
+
+def test_the_nearest_change_starts():
+    """What the message names is taken by the same kubelet."""
+    assert refusals({}, gpus_per_node=8, cpus_per_node=113) == refusals({}, gpus_per_node=8, cpus_per_node=114) == []
+
+
+def test_a_guaranteed_daemon_takes_a_numa_node_from_wide_pods():
+    """Memory that is pinned to one NUMA node by a daemon is not there for a pod that needs both."""
+    daemons = [{"name": "agent", "cpus": 1, "memory": "1Gi", "guaranteed": True}]
+    (found,) = refusals({"daemons": daemons}, gpus_per_node=8)
+    assert found[0] == "numa-starts"
+    assert "UnexpectedAdmissionError" in found[2]
+    assert refusals({"daemons": [{**daemons[0], "guaranteed": False}]}, gpus_per_node=8) == []
+
+
+BESIDE = {8: "alone on a node", 4: "beside 1 more", 1: "beside 7 more"}
+
+
+@pytest.mark.parametrize(("gpus", "said"), BESIDE.items())
+def test_explain_says_how_many_start_on_a_node(gpus, said):
+    """Pods of one kind are taken until the kubelet refuses, or the scheduler would not send another."""
+    ((name, sized),) = facts(make_resolved(cluster=cluster(), gpus_per_node=gpus))
+    assert (name, sized.value) == ("worker.starts", said)
+
+
+CONFIGURATIONS = {
+    "options that exclude each other": (
+        {**PINNED, "cpuManagerPolicyOptions": {"align-by-socket": "true", "distribute-cpus-across-cores": "yes"}},
+        "does not start",
+    ),
+}
+
+
+@pytest.mark.parametrize(("kubelet", "said"), CONFIGURATIONS.values(), ids=CONFIGURATIONS)
+def test_a_kubelet_that_does_not_start_is_said_at_its_settings(kubelet, said):
+    """Upstream's own validation and start decide."""
+    found = starts.check_cluster(cluster(kubelet=kubelet), make_source("platform/clusters/test.yaml", {"pools": {}}))
+    ((rule, message),) = [(each.rule, each.message) for each in found]
+    assert rule == "numa-kubelet-starts"
+    assert said in message
+
+
+def test_nodes_are_described_as_the_command_reads_them():
+    """The description of a node names its NUMA nodes, and every device that jobs can ask for."""
+    found = document(cluster(), "gpu")
+    assert found["node"]["devices"] == {"nvidia.com/gpu": [{"count": 4, "numa": 0}, {"count": 4, "numa": 1}]}
+    assert [each["cpus"] for each in found["node"]["numa"]] == ["0-55,112-167", "56-111,168-223"]
+    assert not isinstance(node(cluster(), "gpu"), Invalid)
