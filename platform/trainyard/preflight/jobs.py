@@ -21,8 +21,8 @@ from trainyard.preflight import (
     rails,
     recovery,
     size,
-    users,
     starts,
+    users,
     volumes,
 )
 from trainyard.specs import Team
