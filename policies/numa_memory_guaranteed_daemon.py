@@ -6,10 +6,9 @@ Fix: give the daemon's limits other amounts than its requests, or set memoryMana
 Source: kubernetes v1.35.4 pkg/kubelet/cm/memorymanager/policy_static.go
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from trainyard.checks import WHOLE_GPUS, Place, Problem, Severity, World, kubelets
+from trainyard.checks import WHOLE_GPUS, Place, Problem, Severity, World, is_guaranteed, kubelets
 
 CONTROL_PLANE = {"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
 """Labels of nodes on which no job runs."""
@@ -38,20 +37,3 @@ def wide(world: World) -> Iterator[bool]:
     for job in world.training_jobs():
         for pods in job.pod_sets():
             yield any(need.amount >= WIDE for name, need in pods.needs.items() if name in WHOLE_GPUS)
-
-
-def is_guaranteed(spec: Mapping[str, Any]) -> bool:
-    """Say whether every container has limits of CPU and memory that are its requests (pkg/apis/core/v1/helper/qos)."""
-    containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-    return bool(containers) and "resources" not in spec and all(map(is_equal, containers))
-
-
-def is_equal(container: Any) -> bool:
-    """Say whether a container's requests of CPU and memory are its limits, or left out, which comes to the same."""
-    resources = container.get("resources") if isinstance(container, dict) else None
-    limits = resources.get("limits") if isinstance(resources, dict) else None
-    requests = resources.get("requests") if isinstance(resources, dict) else None
-    if not isinstance(limits, dict) or not {"cpu", "memory"} <= limits.keys():
-        return False
-    asked = requests if isinstance(requests, dict) else {}
-    return all(str(asked.get(name, limits[name])) == str(limits[name]) for name in ("cpu", "memory"))

@@ -9,7 +9,10 @@ import yaml
 
 from make import CLUSTER, IMAGE, make_cluster, make_resolved, make_team
 from trainyard.kinds import base as kinds
+from trainyard.nodes import Kubelet
+from trainyard.nodes.cases import Case
 from trainyard.parts.pods import drop_empty
+from trainyard.quantities import Quantity
 
 SRIOV = {"sriov-network-operator": {"version": "1.6.0"}}
 ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16"}
@@ -296,3 +299,52 @@ def test_the_kubelet_walks_through_no_volume_in_vain(storage, grouped):
     assert ("fsGroup" in context) is grouped
     assert context.get("fsGroupChangePolicy") == ("OnRootMismatch" if grouped else None)
     assert "fsGroup" in spec(cluster=cluster)["securityContext"]
+
+
+PINNING = {"topologyManagerPolicy": "restricted", "topologyManagerScope": "pod", "cpuManagerPolicy": "static"}
+STATIC = {**PINNING, "memoryManagerPolicy": "Static"}
+
+
+def starter(kubelet: dict[str, str]) -> dict[str, Any]:
+    """Return the resources of the pod from which mpirun starts the ranks, on nodes with GPUs."""
+    cluster = make_cluster(
+        pools={"gpu": {"shape": "dgx-h100", "nodes": 4, "kubelet": kubelet}},
+        operators={"mpi-operator": {"version": "0.8.0", "managed": False}},
+    )
+    found = make_resolved(launcher="mpirun", kind="MPIJob", cluster=cluster)
+    role = next(each for each in found.roles if each.size.name == "launcher")
+    resources: dict[str, Any] = kinds.pod(found, role)["spec"]["containers"][0]["resources"]
+    return resources
+
+
+def test_a_pod_without_gpus_is_not_pinned_where_wide_pods_are():
+    """Where a kubelet pins memory, a launcher has no limit of CPUs: a Guaranteed one and a worker refuse each other."""
+    assert starter(STATIC)["limits"].keys() == starter(PINNING)["limits"].keys() - {"cpu"}
+    assert starter(STATIC)["requests"] == starter(PINNING)["requests"]
+
+
+def test_the_kubelet_takes_launcher_and_worker_on_one_node_in_either_order():
+    """Such a launcher starts beside a whole-node pod, before it and after it; a Guaranteed one does not."""
+    node = {
+        "threadsPerCore": 2,
+        "numa": [{"copies": 2, "cores": 56, "memory": "1007Gi"}],
+        "devices": {"nvidia.com/gpu": [{"count": 4, "numa": 0}, {"count": 4, "numa": 1}]},
+    }
+    kubelet = {
+        **STATIC,
+        "reservedSystemCPUs": "0-3,112-115,56-59,168-171",
+        "systemReserved": {"memory": "31Gi"},
+        "evictionHard": {"memory.available": "1Gi"},
+        "reservedMemory": [{"numaNode": each, "limits": {"memory": "16Gi"}} for each in (0, 1)],
+    }
+    whole = {"limits": {"cpu": "206", "memory": "1932Gi", "nvidia.com/gpu": "8"}}
+    for small, outcome in ((starter(STATIC), True), (starter(PINNING), False)):
+        for order in ((small, whole), (whole, small)):
+            pods = [
+                {"metadata": {"name": f"p{index}"}, "spec": {"containers": [{"name": "c", "resources": each}]}}
+                for index, each in enumerate(order)
+            ]
+            case = Case.read({"name": "both", "node": node, "kubelet": kubelet})
+            started = Kubelet.start(case.machine, case.kubelet, storage=Quantity.parse("1Ti"))
+            assert isinstance(started, Kubelet), started
+            assert all(started.admit(pod).admitted for pod in pods) is outcome, order

@@ -12,7 +12,7 @@ from trainyard.labels import QUEUE as QUEUE_LABEL
 from trainyard.manifests import Manifest, strings
 
 if TYPE_CHECKING:
-    from trainyard.policies.amounts import Need
+    from trainyard.policies.amounts import Need, is_guaranteed
     from trainyard.policies.classes import lacking
     from trainyard.policies.devices import EFA, WHOLE_GPUS, is_gpu, is_rdma, rdma_resources
     from trainyard.policies.injected import injected
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainyard.policies.world import Pods, TrainingJob, World
 
 HOMES = {
-    "amounts": ("Need",),
+    "amounts": ("Need", "is_guaranteed"),
     "classes": ("lacking",),
     "devices": ("EFA", "WHOLE_GPUS", "is_gpu", "is_rdma", "rdma_resources"),
     "injected": ("injected",),
@@ -61,6 +61,7 @@ __all__ = [
     "elastic",
     "injected",
     "is_gpu",
+    "is_guaranteed",
     "is_rdma",
     "kubelets",
     "lacking",

@@ -29,8 +29,7 @@ class Process:
 
 
 def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[str, Any]:
-    """Return the container that trains: requests are limits, so that the pod is Guaranteed."""
-    amounts = size.requests()
+    """Return the container that trains: requests are limits, so that the pod is Guaranteed, unless it is untied."""
     return {
         "name": name,
         "image": run.job.image,
@@ -41,8 +40,8 @@ def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[st
         "env": environment(run, size, process),
         "envFrom": mounts.variables(run.job) if size.trains else [],
         "resources": {
-            "requests": amounts,
-            "limits": dict(amounts),
+            "requests": size.requests(),
+            "limits": size.limits(),
             "claims": [{"name": name} for name in size.fabric.claims],
         },
         "volumeMounts": [

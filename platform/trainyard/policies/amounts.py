@@ -66,3 +66,20 @@ def written(path: Path, container: Mapping[str, Any]) -> dict[str, tuple[Decimal
             except ValueError:
                 continue
     return found
+
+
+def is_guaranteed(spec: Mapping[str, Any]) -> bool:
+    """Say whether every container has limits of CPU and memory that are its requests (pkg/apis/core/v1/helper/qos)."""
+    containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
+    return bool(containers) and "resources" not in spec and all(map(is_equal, containers))
+
+
+def is_equal(container: Any) -> bool:
+    """Say whether a container's requests of CPU and memory are its limits, or left out, which comes to the same."""
+    resources = container.get("resources") if isinstance(container, dict) else None
+    limits = resources.get("limits") if isinstance(resources, dict) else None
+    requests = resources.get("requests") if isinstance(resources, dict) else None
+    if not isinstance(limits, dict) or not {"cpu", "memory"} <= limits.keys():
+        return False
+    asked = requests if isinstance(requests, dict) else {}
+    return all(str(asked.get(name, limits[name])) == str(limits[name]) for name in ("cpu", "memory"))

@@ -77,12 +77,23 @@ class RoleSize:
     """What the fabric and the devices want in the environment."""
     trains: bool = True
     """Whether its pods run the program, and so mount the job's volumes."""
+    untied: bool = False
+    """Whether its pods keep out of what the kubelet ties to NUMA nodes: those without GPUs, beside pods with them.
+
+    The static memory manager gives a NUMA node to narrow pods or to wide ones, never to both: a Guaranteed pod of one
+    CPU has a whole node's pod refused beside it, or is refused itself (kubernetes v1.35.4
+    pkg/kubelet/cm/memorymanager/policy_static.go).
+    """
 
     def requests(self) -> dict[str, str]:
-        """Return the container's resources; requests and limits are these same."""
+        """Return what the container asks for."""
         devices = {name: str(count.value) for name, count in self.devices.items()}
         base = {"cpu": str(self.cpus.value), "memory": self.memory.value, "ephemeral-storage": self.storage.value}
         return base | devices
+
+    def limits(self) -> dict[str, str]:
+        """Return the container's limits: its requests, but no limit of CPUs for a pod that nothing may tie down."""
+        return {name: amount for name, amount in self.requests().items() if not (self.untied and name == "cpu")}
 
     def facts(self) -> Iterator[tuple[str, Sized[Any]]]:
         """Yield every value by its name, for `explain`."""

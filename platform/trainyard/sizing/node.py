@@ -126,6 +126,11 @@ def pins_cpus(pool: Pool) -> bool:
     return pool.kubelet is not None and pool.kubelet.cpu_manager_policy == "static"
 
 
+def pins_memory(pool: Pool) -> bool:
+    """Whether the kubelet ties the memory of Guaranteed pods to NUMA nodes (memory manager `Static`)."""
+    return pool.kubelet is not None and pool.kubelet.memory_manager_policy == "Static"
+
+
 def whole_cores(pool: Pool) -> bool:
     """Whether the kubelet refuses containers whose whole CPUs are no whole cores; parts of a CPU are not pinned."""
     options = pool.kubelet.cpu_manager_policy_options if pool.kubelet else {}

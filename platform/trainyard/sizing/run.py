@@ -10,6 +10,7 @@ from trainyard.sizing import amounts, disks, nvlink
 from trainyard.sizing.base import Attached, Closeness, RoleSize, Sized, Sizing
 from trainyard.sizing.environment import environment
 from trainyard.sizing.fabrics import Share, fabric_type
+from trainyard.sizing.node import pins_memory
 from trainyard.sizing.restarts import restarts
 from trainyard.sizing.roles import WORKER, RoleSpec, beside, gpu_resource, wants_rdma
 from trainyard.sizing.saving import STEP, save
@@ -52,6 +53,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
         fabric=attached,
         env={**environment(cluster, pods=pods, gpus=role.gpus), **attached.env},
         trains=role.trains,
+        untied=pins_memory(role.pool) and role.pool.node.gpus is not None and not role.gpus,
     )
 
 
