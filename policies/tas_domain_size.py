@@ -72,6 +72,8 @@ def of_inventory(world: World, labels: dict[str, str], level: str) -> tuple[int 
     pool = world.inventory.pools[found[0]]
     name = next((name for name, label in world.inventory.levels.items() if label == level), "")
     sizes = {"rack": pool.nodes // pool.racks, "block": pool.nodes // pool.blocks, "hostname": 1}
+    if pool.nvlink is not None:
+        sizes[pool.nvlink] = min(pool.nodes, pool.node.nvlink_nodes)
     return sizes.get(name), pool.node.gpus.count if pool.node.gpus else 0
 
 

@@ -81,8 +81,8 @@ def test_kueue_counts_channels():
     """A class that is not mapped, or not covered, keeps the job waiting for ever."""
     (mapping,) = configuration(cluster())["resources"]["deviceClassMappings"]
     assert mapping["deviceClassNames"] == ["compute-domain-default-channel.nvidia.com"]
-    assert per_node(cluster(), "gpu")[mapping["name"]] == 4
-    assert amounts(cluster(), "gpu", Quota(nodes=18))[mapping["name"]] == "72"
+    assert per_node(cluster(), "gpu")[mapping["name"]] == 1
+    assert amounts(cluster(), "gpu", Quota(nodes=18))[mapping["name"]] == "18"
     assert "resources" not in configuration(make_cluster())
 
 
@@ -124,3 +124,16 @@ def test_what_a_cluster_must_say(changes, expected):
     """Domains are known by a label, and their channels are made by an operator."""
     found = preflight.check(cluster(**changes), make_source("platform/clusters/test.yaml", {"pools": {}}))
     assert [finding.message for finding in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("job", "expected"),
+    [
+        ({"nodes": 2, "gpus_per_node": 4}, []),
+        ({"nodes": 1, "gpus_per_node": 2}, []),
+        ({"nodes": 4, "gpus_per_node": 2}, ["run/nvlink-whole-nodes"]),
+    ],
+)
+def test_who_claims_a_channel_has_the_whole_node(job, expected):
+    """The driver offers one channel a node, so that a second pod there would stay pending; one pod alone needs none."""
+    assert [found.rule for found in preflight.check_job(make_resolved(cluster=cluster(), **job))] == expected

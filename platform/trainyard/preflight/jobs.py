@@ -17,6 +17,7 @@ from trainyard.preflight import (
     kind,
     limits,
     names,
+    nvlink,
     patches,
     rails,
     recovery,
@@ -124,6 +125,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += rails.check(resolved)
     findings += checkpoints.check(resolved)
     findings += attached.check_job(resolved)
+    findings += nvlink.check_job(resolved)
     findings += ceiling.check(resolved)
     findings += recovery.check_job(resolved)
     findings += size.check_pods(resolved)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.findings import Finding, did_you_mean
+from trainyard.kinds import Resolved
 from trainyard.rules import Rule
 from trainyard.sizing import nvlink
 from trainyard.specs import Cluster
@@ -25,6 +26,14 @@ LEVEL = Rule(
     why="Kueue would spread a job over domains, between which there is no NVLink",
     fix="add a level with the label of the domain to topology, and name it as nvlink of the pool",
     source="NVIDIA/k8s-device-plugin v0.20.0 docs/gpu-feature-discovery/README.md, nvidia.com/gpu.clique",
+)
+WHOLE = Rule(
+    id="run/nvlink-whole-nodes",
+    title="Pods that share memory over NVLink beyond their node have all GPUs of a node.",
+    why="a node has one channel: a second pod there stays pending, though Kueue counts its GPUs as free",
+    fix="ask for all GPUs of a node, on fewer nodes",
+    source="NVIDIA/k8s-dra-driver-gpu v0.4.0 cmd/compute-domain-kubelet-plugin/driver.go",
+    layer="run",
 )
 
 
@@ -55,3 +64,12 @@ def check_level(cluster: Cluster, name: str, pool: Pool, source: Source) -> Iter
         yield LEVEL.at(
             source, path, f"nvlink of pool {name!r} is {pool.nvlink!r}, which is no level of topology; {hint}"
         )
+
+
+def check_job(run: Resolved) -> Iterator[Finding]:
+    """Yield roles whose pods claim a channel and leave GPUs of their node to others, who find none."""
+    for role, size in zip(run.specs, run.sizing.roles, strict=True):
+        gpus = role.pool.node.gpus
+        if nvlink.CLAIM in size.fabric.claims and gpus is not None and role.gpus != gpus.count:
+            message = f"gpusPerNode is {role.gpus}, but a node has one channel of NVLink; ask for {gpus.count}"
+            yield WHOLE.at(run.run.source, (*role.path, "gpusPerNode"), message)

@@ -51,9 +51,12 @@ def attached(run: Run, pool: Pool, *, pods: int) -> Attached:
 
 
 def per_node(cluster: Cluster, pool: Pool) -> dict[str, Fraction]:
-    """Return how many channels jobs can have of one node, as a quota counts them: one for each pod with a GPU."""
-    gpus = pool.node.gpus
-    return {RESOURCE: Fraction(gpus.count)} if gpus and spans(cluster, pool) else {}
+    """Return how many channels jobs can have of one node, as a quota counts them: one.
+
+    Of all channels of a node the driver offers the first alone (NVIDIA/k8s-dra-driver-gpu v0.4.0
+    cmd/compute-domain-kubelet-plugin/driver.go).
+    """
+    return {RESOURCE: Fraction(1)} if pool.node.gpus and spans(cluster, pool) else {}
 
 
 def slice_size(pool: Pool, pods: int) -> int:
