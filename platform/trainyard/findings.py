@@ -125,6 +125,10 @@ def format_path(path: Path) -> str:
     return out
 
 
+BEGUN = 3
+"""Letters of which the one name that begins with them is taken to be meant, as `gpus` for `gpusPerNode`."""
+
+
 def did_you_mean(word: str, choices: Iterable[str], *, limit: int = 8) -> str:
     """Name the nearest choice, or else list what there is, as the second half of a sentence.
 
@@ -132,9 +136,12 @@ def did_you_mean(word: str, choices: Iterable[str], *, limit: int = 8) -> str:
     "did you mean 'torchrun'?"
     >>> did_you_mean("research", ["batch", "prod"])
     'there are: batch, prod'
+    >>> did_you_mean("gpus", ["gpu", "gpusPerNode"])
+    "did you mean 'gpusPerNode'?"
     """
     names = sorted(set(choices))
-    near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    begun = [name for name in names if len(word) >= BEGUN and name.startswith(word)]
+    near = begun if len(begun) == 1 else difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if not near:
         near = [name for name in names if name.lower() == word.lower()]
     if near:

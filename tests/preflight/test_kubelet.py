@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from everything import KUBELET, source
-from make import CPU_NODE, fields, make_cluster
+from everything import EVERYTHING, KUBELET, source
+from make import CPU_NODE, fields, make_cluster, write_repository
+from trainyard.preflight import check_repository
 from trainyard.preflight.kubelet import check
+from trainyard.specs import Cluster
+from trainyard.specs.reading.document import validate
 
 WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "half a core kept": (
@@ -72,6 +75,24 @@ def test_options_of_the_topology_manager_are_such_that_it_starts(shape, kubelet,
     """They are read only where there is a policy."""
     pools = {"cpu": {"shape": fields(CPU_NODE, shape), "nodes": 1, "kubelet": kubelet}}
     assert [each.rule for each in check(make_cluster(pools=pools), source(pools=pools))] == rules
+
+
+@pytest.mark.parametrize("shape", ["dgx-h10", "cpu"])
+def test_a_shape_that_does_not_exist_is_said_once(shape, tmp_path):
+    """What follows from a shape is left out where there is none, whatever else the pool says."""
+    pool = {"shape": shape, "nodes": 4, "kubelet": KUBELET, "spot": True, "localDisks": {"size": "1Ti"}}
+    cluster = {**EVERYTHING, "pools": {**EVERYTHING["pools"], "h100": pool}}
+    root = write_repository(tmp_path, jobs={}, clusters={"test": cluster})
+    found = [each for each in check_repository(root).findings if each.rule == "spec/unknown-shape"]
+    assert [each.path for each in found] == ["pools.h100.shape"]
+
+
+def test_a_misspelt_option_is_said_at_its_name():
+    """A kubelet does not start with an option that it does not know."""
+    pools = {"cpu": {"shape": CPU_NODE, "nodes": 1, "kubelet": {"cpuManagerPolicyOptions": {"full-pcpu-only": "true"}}}}
+    _, (found, *_) = validate(Cluster, source(pools=pools, queues={}))
+    assert found.path == "pools.cpu.kubelet.cpuManagerPolicyOptions.full-pcpu-only"
+    assert found.message.endswith("does not exist; did you mean 'full-pcpus-only'?")
 
 
 RUNTIMES = {

@@ -12,6 +12,7 @@ from trainyard.rules import Rule
 from trainyard.sizing.kubelet import EVICTION
 from trainyard.sizing.node import cores, numa_nodes, pins_cpus, reserved_cpus, size
 from trainyard.specs import Cluster, Kubelet, Pool
+from trainyard.specs.shapes import known
 from trainyard.specs.sources import Source
 
 MOST_NUMA_NODES = 8
@@ -76,7 +77,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for name, pool in cluster.pools.items():
         yield from check_runtime(cluster, name, source)
         kubelet = pool.kubelet
-        if kubelet is None:
+        if kubelet is None or not known(pool.shape):
             continue
         path: Path = ("pools", name, "kubelet")
         yield from check_cpus(pool, kubelet, source, path)

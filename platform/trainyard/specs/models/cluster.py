@@ -106,6 +106,18 @@ class Taint(Spec):
 CpuList = Annotated[StrictStr, Form(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*", "a list of CPUs such as 0-3,64-67")]
 
 
+CpuOptions = dict[
+    Literal[
+        "full-pcpus-only",
+        "strict-cpu-reservation",
+        "distribute-cpus-across-numa",
+        "prefer-align-cpus-by-uncorecache",
+        "align-by-socket",
+        "distribute-cpus-across-cores",
+    ],
+    StrictStr,
+]
+"""Options of the static CPU manager (kubernetes v1.35 pkg/kubelet/cm/cpumanager/policy_options.go)."""
 TopologyOptions = dict[Literal["prefer-closest-numa-nodes", "max-allowable-numa-nodes"], StrictStr]
 
 
@@ -115,7 +127,7 @@ class Kubelet(Spec):
     topology_manager_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = "none"
     topology_manager_scope: Literal["container", "pod"] = "container"
     cpu_manager_policy: Literal["none", "static"] = "none"
-    cpu_manager_policy_options: dict[str, str] = {}
+    cpu_manager_policy_options: CpuOptions = {}
     topology_manager_policy_options: TopologyOptions = {}
     memory_manager_policy: Literal["None", "Static"] = "None"
     reserved_cpus: CpuList | None = Field(default=None, alias="reservedSystemCPUs")

@@ -53,7 +53,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
         return "missing-field", path[:-1], f"{name} is missing; add it"
     if details["loc"][-1:] == ("[key]",):
         name = f"the name {str(path[-1])[:LONGEST]!r} in {format_path(path[:-1]) or noun(model)}"
-        return key_rule(kind), path, f"{name} {wanted(kind, context)}"
+        return key_rule(kind), path, f"{name} {wanted_key(details, context)}"
     if kind in WANTED:
         return "type", path, f"{name} is {shown(details['input'])}, but should be {wanted_type(kind, details['input'])}"
     if kind == "literal_error":
@@ -178,6 +178,13 @@ def key_rule(kind: str) -> str:
     return {"literal_error": "choice", "string_type": "type"}.get(kind, kind.replace("_", "-"))
 
 
+def wanted_key(details: ErrorDetails, context: Mapping[str, Any]) -> str:
+    """Return what a key of a map should be, as the second half of a sentence."""
+    if details["type"] == "literal_error":
+        return f"does not exist; {choice(details['input'], context)}"
+    return wanted(details["type"], context)
+
+
 def wanted(kind: str, context: Mapping[str, Any]) -> str:
     """Return what should be, as the second half of a sentence."""
     bounds = {
@@ -189,6 +196,4 @@ def wanted(kind: str, context: Mapping[str, Any]) -> str:
     if kind in bounds:
         words, key = bounds[kind]
         return f"should be {words} {context.get(key)}"
-    if kind == "literal_error":
-        return f"does not exist; there are: {', '.join(allowed(context))}"
     return str(context.get("message", f"should be {WANTED.get(kind, 'another')}"))
