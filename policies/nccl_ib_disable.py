@@ -39,9 +39,9 @@ def of_pods(pods: Pods, devices: list[str], *, several: bool) -> Iterator[Proble
 
 def closes(variable: Variable, devices: list[str]) -> bool:
     """Say whether a variable keeps NCCL off the devices: EFA is not reached by NCCL's own InfiniBand transport."""
-    if variable.name == "NCCL_NET":
-        return (variable.value or "").lower() == "socket"
     own = any(name != EFA for name in devices)
+    if variable.name == "NCCL_NET":
+        return (variable.value or "").lower() in ({"socket"} if own else {"socket", "ib"})
     return variable.name == "NCCL_IB_DISABLE" and own and is_on(variable.value or "")
 
 
