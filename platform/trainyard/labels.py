@@ -37,6 +37,23 @@ ULIMITS = "ulimits.nri.containerd.io/container."
 Newer releases know it beside `ulimits.noderesource.dev` (containerd/nri plugins/ulimit-adjuster README.md).
 """
 
+GIVE_DEVICES = ("devices.gke.io", "nri.io", "nri.containerd.io", "noderesource.dev", "io.kubernetes.cri-o")
+"""Groups of annotations by which software of the node puts its devices, mounts or limits into a container.
+
+No Pod Security level looks at them (containerd/nri plugins device-injector and ulimit-adjuster README.md, Google's
+device injector, cri-o v1.35 pkg/annotations/annotations.go).
+"""
+
+GIVE_NETWORKS = ("k8s.v1.cni.cncf.io", "v1.multus-cni.io", "networking.gke.io")
+"""Groups of annotations by which a pod gets networks of its node, beside its own or in its place."""
+
+
+def is_of(key: str, groups: tuple[str, ...]) -> bool:
+    """Whether a label or annotation is of one of the groups or below it; CRI-O's have no slash, but dots."""
+    group = key.rpartition("/")[0] or key
+    return any(group == each or group.endswith("." + each) or group.startswith(each + ".") for each in groups)
+
+
 NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 """Annotation of a network: the device resource whose allocation it hands to the plugin."""
 

@@ -60,6 +60,16 @@ TOPOLOGY: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         {**ALIGNED, "topologyManagerPolicyOptions": {"max-allowable-numa-nodes": "many"}},
         ["node/topology-options"],
     ),
+    "a number that no kubelet reads": (
+        {},
+        {**ALIGNED, "topologyManagerPolicyOptions": {"max-allowable-numa-nodes": "٣٣"}},
+        ["node/topology-options"],
+    ),
+    "a number without end": (
+        {},
+        {**ALIGNED, "topologyManagerPolicyOptions": {"max-allowable-numa-nodes": "9" * 5000}},
+        ["node/topology-options"],
+    ),
     "no boolean": (
         {},
         {**ALIGNED, "topologyManagerPolicyOptions": {"prefer-closest-numa-nodes": "yes"}},

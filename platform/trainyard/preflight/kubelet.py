@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -17,6 +18,9 @@ from trainyard.specs.sources import Source
 
 MOST_NUMA_NODES = 8
 """NUMA nodes that the topology manager takes (kubernetes v1.35 pkg/kubelet/cm/topologymanager/topology_manager.go)."""
+
+NUMBER = re.compile(r"[0-9]{1,9}")
+"""What Go reads as a number (strconv.Atoi), without a sign, and small enough for anybody."""
 
 MAX_NUMA: Final = "max-allowable-numa-nodes"
 
@@ -107,14 +111,14 @@ def check_runtime(cluster: Cluster, name: str, source: Source) -> Iterator[Findi
 def most_numa_nodes(kubelet: Kubelet) -> int:
     """Return how many NUMA nodes the topology manager takes with these settings."""
     said = kubelet.topology_manager_policy_options.get(MAX_NUMA, "")
-    return int(said) if said.isdecimal() else MOST_NUMA_NODES
+    return int(said) if NUMBER.fullmatch(said) else MOST_NUMA_NODES
 
 
 def check_options(kubelet: Kubelet, source: Source, path: Path) -> Iterator[Finding]:
     """Yield values of the topology manager's options that the kubelet does not take."""
     for name, value in kubelet.topology_manager_policy_options.items():
         at = (*path, "topologyManagerPolicyOptions", name)
-        if name == MAX_NUMA and (not value.isdecimal() or int(value) < MOST_NUMA_NODES):
+        if name == MAX_NUMA and (not NUMBER.fullmatch(value) or int(value) < MOST_NUMA_NODES):
             yield OPTIONS.at(source, at, f"{name} is {value!r}, but should be a number of at least {MOST_NUMA_NODES}")
         elif name != MAX_NUMA and value not in BOOLEANS:
             yield OPTIONS.at(source, at, f"{name} is {value!r}, but should be 'true' or 'false'")

@@ -21,7 +21,7 @@ from trainyard.parts.objects import Resource
 from trainyard.policies import run as policies_run
 from trainyard.policies.policy import Policy, Problem
 from trainyard.policies.world import World
-from trainyard.preflight import inventory, origins
+from trainyard.preflight import inventory, networks, origins
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
 
@@ -58,8 +58,9 @@ def check(specs: Specs, runs: Iterable[Resolved], policies: Sequence[Policy]) ->
         if not run.run.job.retired:
             by_cluster[run.run.cluster_name].append(run)
     for name, here in by_cluster.items():
-        wrong = inventory.check(specs.clusters[name], specs.sources[f"cluster/{name}"], set(specs.teams))
-        if any(each.is_error for each in wrong):
+        cluster, source = specs.clusters[name], specs.sources[f"cluster/{name}"]
+        wrong = inventory.check(cluster, source, set(specs.teams))
+        if any(each.is_error for each in wrong) or any(each.is_error for each in networks.check(cluster, source)):
             continue  # it cannot be rendered
         around = surroundings(specs, name, {run.run.team_name for run in here})
         yield from found(specs, name, [Objects(run) for run in here], around, asked)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
 from trainyard.kinds import Kind, Resolved
-from trainyard.labels import QUEUE
+from trainyard.labels import GIVE_DEVICES, QUEUE, is_of
 from trainyard.rules import Rule
 from trainyard.specs import Patch
 
@@ -17,7 +17,7 @@ PATCH = Rule(
     id="run/patch",
     title="A patch changes an object that the run has, and not whose or which it is.",
     why="what a patch misses stays as it was without a word; an object of another name or queue is another object",
-    fix="name an object and a role of the run, and leave name, namespace and queue alone",
+    fix="name an object and a role of the run, and leave name, namespace, queue and devices of the node alone",
     source="docs/jobs.md",
     layer="run",
 )
@@ -52,6 +52,9 @@ def check(run: Resolved, *, buildable: bool) -> Iterator[Finding]:
         for path in refused(patch.merge):
             message = f"patch of {format_path(path)}, which says whose and what the object is; remove it"
             yield finding(run, message, (index, "merge", *path))
+        for path in injected(patch.merge):
+            message = f"patch of {format_path(path)[:80]}, which gives pods devices of their node; remove it"
+            yield finding(run, message, (index, "merge", *path))
         for path in () if patch.object in run.kind.inner else lost(patch):
             message = (
                 f"patch of {format_path(path)}, but of metadata only labels and annotations can be patched; remove it"
@@ -83,6 +86,19 @@ def refused(merge: Mapping[str, Any]) -> Iterator[Path]:
             return
     if present(merge, ("metadata", "labels", QUEUE)):
         yield ("metadata", "labels", QUEUE)
+
+
+def injected(merge: Any, above: Path = ()) -> Iterator[Path]:
+    """Yield annotations anywhere in a merge by which the node's software would give pods its devices."""
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(merge, Mapping):
+        parts = merge.items()
+    elif isinstance(merge, list):
+        parts = enumerate(merge)
+    for key, inner in parts:
+        if above[-1:] == ("annotations",) and isinstance(key, str) and inner is not None and is_of(key, GIVE_DEVICES):
+            yield (*above, key)
+        yield from injected(inner, (*above, key))
 
 
 def lost(patch: Patch) -> Iterator[Path]:

@@ -138,6 +138,25 @@ def ports(value: Any) -> str:
     return str(text).removesuffix("/TCP")
 
 
+def cpu_list(value: str) -> str:
+    """Check a list of CPUs: numbers and rising ranges, of no more CPUs than a machine can have."""
+    if CPUS.fullmatch(value) is None:
+        raise wrong("form", "should be a list of CPUs such as 0-3,64-67")
+    for part in value.split(","):
+        first, last = (int(number) for number in (part.split("-") * 2)[:2])
+        if not first <= last < MOST_CPUS:
+            raise wrong("form", f"has {part!r}; write CPUs from 0 to {MOST_CPUS - 1}, the lower one first")
+    return value
+
+
+CPUS = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
+
+MOST_CPUS = 8192
+"""CPUs of one machine (Linux arch/x86/Kconfig NR_CPUS_RANGE_END); arm64 has fewer."""
+
+MOST_NUMA = 1024
+"""NUMA nodes of one machine (Linux arch/x86/Kconfig NODES_SHIFT); as many devices of a kind, which nobody builds."""
+
 PORTS = re.compile(r"(?P<first>[0-9]{1,5})(?:-(?P<last>[0-9]{1,5}))?(?:/(?P<protocol>TCP|UDP|SCTP))?")
 """The protocols of a NetworkPolicy (kubernetes v1.35 staging/src/k8s.io/api/networking/v1/types.go)."""
 
@@ -175,6 +194,12 @@ MOST = 2**31 - 1
 Reason = Annotated[Text, AfterValidator(reason)]
 Count = Annotated[StrictInt, Field(ge=1, le=MOST)]
 Amount = Annotated[StrictInt, Field(ge=0, le=MOST)]
+Few = Annotated[StrictInt, Field(ge=1, le=MOST_NUMA)]
+"""How many devices of a kind a machine has."""
+CpuList = Annotated[
+    StrictStr, AfterValidator(cpu_list), WithJsonSchema({"type": "string", "pattern": f"^(?:{CPUS.pattern})$"})
+]
+"""CPUs as Linux writes them, such as `0-55,112-167`."""
 Rate = Annotated[
     float,
     BeforeValidator(number),

@@ -24,6 +24,7 @@ from trainyard.specs.models.base import (
     Amount,
     Cidr,
     Count,
+    CpuList,
     Form,
     Labels,
     Name,
@@ -103,9 +104,6 @@ class Taint(Spec):
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
 
 
-CpuList = Annotated[StrictStr, Form(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*", "a list of CPUs such as 0-3,64-67")]
-
-
 CpuOptions = dict[
     Literal[
         "full-pcpus-only",
@@ -118,6 +116,8 @@ CpuOptions = dict[
     StrictStr,
 ]
 """Options of the static CPU manager (kubernetes v1.35 pkg/kubelet/cm/cpumanager/policy_options.go)."""
+
+
 TopologyOptions = dict[Literal["prefer-closest-numa-nodes", "max-allowable-numa-nodes"], StrictStr]
 
 

@@ -10,6 +10,7 @@ from trainyard.specs.models.base import (
     Amount,
     Cidr,
     Count,
+    Few,
     Form,
     Image,
     Name,
@@ -54,7 +55,7 @@ class Fabric(Spec):
 
     type: Literal["roce", "infiniband", "efa", "gpudirect-tcpx", "gpudirect-tcpxo", "gpudirect-rdma", "none"]
     mtu: Annotated[StrictInt, Field(ge=1280, le=65520)] = 9000
-    rails: Count | None = None
+    rails: Few | None = None
     """Networks that a whole node is attached to; one NIC a rail. Default: those of the NICs of its pools' shapes."""
     addresses: Cidr | None = None
     """Range for secondary addresses, split over the rails."""

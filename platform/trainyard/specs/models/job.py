@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from trainyard.labels import OURS
+from trainyard.labels import GIVE_DEVICES, GIVE_NETWORKS, OURS, is_of
 from trainyard.specs.models.base import (
     Amount,
     Count,
@@ -48,6 +48,8 @@ def own_key(key: str) -> str:
     group = key.rpartition("/")[0]
     if any(group == prefix or group.endswith("." + prefix) for prefix in RESERVED_PREFIXES):
         raise wrong("reserved-key", "is set by controllers or by Trainyard; remove it")
+    if is_of(key, (*GIVE_DEVICES, *GIVE_NETWORKS)):
+        raise wrong("reserved-key", "gives pods devices or networks of their node; ask for them by fabric")
     return key
 
 

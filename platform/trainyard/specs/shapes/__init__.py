@@ -6,17 +6,32 @@ from functools import cache
 from importlib import resources
 from typing import Annotated, Literal
 
-from pydantic import StrictInt, StrictStr
+from pydantic import Field, StrictInt, StrictStr
 
 from trainyard.documents import load
 from trainyard.errors import SpecError
-from trainyard.specs.models.base import Amount, Count, Form, Labels, Size, Spec, Text
+from trainyard.specs.models.base import (
+    MOST_CPUS,
+    MOST_NUMA,
+    Amount,
+    Count,
+    CpuList,
+    Few,
+    Form,
+    Labels,
+    Size,
+    Spec,
+    Text,
+)
+
+MOST_THREADS = 8
+"""Threads of a core; POWER has eight, x86 two."""
 
 
 class Gpus(Spec):
     """The accelerators of a node."""
 
-    count: Count
+    count: Few
     vendor: Literal["nvidia", "amd"]
     product: Text
     """As the node's product label has it."""
@@ -40,7 +55,7 @@ class Nic(Spec):
     """PCI address, the same on every node of the shape; a network device's name depends on the mode of its port."""
     interface: Text | None = None
     """Network device, such as `ens1f0np0`."""
-    rail: Amount
+    rail: Annotated[StrictInt, Field(ge=0, lt=MOST_NUMA)]
     speed: Size
     """Bits per second."""
     link: Literal["ethernet", "infiniband", "either"]
@@ -51,7 +66,7 @@ class Nic(Spec):
 class Numa(Spec):
     """One NUMA node: CPUs, memory and the indices of the GPUs and NICs that hang on it."""
 
-    cpus: Text
+    cpus: CpuList
     """CPU list, such as `0-55,112-167`."""
     memory: Size
     gpus: tuple[StrictInt, ...] = ()
@@ -68,9 +83,9 @@ class Share(Spec):
 class Shape(Spec):
     """One node: capacity, what the system and daemons keep, and how devices hang on NUMA nodes."""
 
-    cpus: Count
+    cpus: Annotated[StrictInt, Field(ge=1, le=MOST_CPUS)]
     """Logical CPUs."""
-    threads_per_core: Count = 2
+    threads_per_core: Annotated[StrictInt, Field(ge=1, le=MOST_THREADS)] = 2
     memory: Size
     ephemeral_storage: Size
     gpus: Gpus | None = None
@@ -79,8 +94,8 @@ class Shape(Spec):
     """Extended resources of the training fabric that device plugins of the provider advertise, by name."""
     huge_pages: dict[Literal["2Mi", "1Gi"], Size] = {}
     """Memory that the node's image sets aside in huge pages, by page size; no other memory is to be had of it."""
-    numa: tuple[Numa, ...] = ()
-    gpu_numa: Amount = 0
+    numa: Annotated[tuple[Numa, ...], Field(max_length=MOST_NUMA)] = ()
+    gpu_numa: Annotated[StrictInt, Field(ge=0, le=MOST_NUMA)] = 0
     """NUMA nodes without CPUs that the machine shows for the memory of its GPUs."""
     nvlink_nodes: Count = 1
     """Nodes whose GPUs share one NVLink domain; 1: NVLink ends at the node."""
