@@ -38,6 +38,42 @@ WRONG = {
         {"node": NODE, "pods": [{"remove": ["a"]}]},
         "pod 'a' is to be removed, but has not arrived",
     ),
+    "a text for a number": (
+        {"node": {"numa": [{"cores": "4"}]}},
+        "case.node.numa[0].cores is '4'; write a whole number",
+    ),
+    "a map for a list": ({"node": NODE, "pods": {"a": 1}}, "case.pods is a map; write a list"),
+    "nothing for a pod": ({"node": NODE, "pods": [None]}, "case.pods[0] is null; write a map"),
+    "a list for a kubelet": ({"node": NODE, "kubelet": [1]}, "case.kubelet is a list; write a map"),
+    "a container that is a text": (
+        {"node": NODE, "pods": [{"spec": {"containers": ["c"]}}]},
+        "case.pods[0].spec.containers[0] is 'c'; write a map",
+    ),
+    "a resource that is a number": (
+        {"node": {**NODE, "devices": {1: [{"count": 1}]}}},
+        "case.node.devices has the name 1, which is no text; put it in quotes",
+    ),
+    "cores without end": (
+        {"node": {"numa": [{"cores": 10**9}]}},
+        "case.node.numa[0].cores is 1000000000; write a number",
+    ),
+    "copies without end": (
+        {"node": {"numa": [{"cores": 1024, "copies": 1024}]}},
+        "node has more than 1024 NUMA nodes or 8192 CPUs",
+    ),
+    "CPUs without end": ({"node": {"numa": [{"cpus": "0-9999999999"}]}}, "cpus is '0-9999999999'; write a list like"),
+    "devices without end": (
+        {"node": {**NODE, "devices": {"a/b": [{"count": 10**9}]}}},
+        "case.node.devices.a/b[0].count is 1000000000; write a number from 0 to 65536",
+    ),
+    "a device on a NUMA node without end": (
+        {"node": {**NODE, "devices": {"a/b": [{"count": 1, "numa": 10**12}]}}},
+        "devices.numa is 1000000000000; write a number from -1 to 1023",
+    ),
+    "huge pages of nothing": (
+        {"node": {"numa": [{"cores": 4, "hugepages": {"0": "1Gi"}}]}},
+        "hugepages has pages of '0'; write a size",
+    ),
     "a pod that is none": (
         {"node": NODE, "pods": [{"spec": {"containers": [{"resources": {"limits": {"cpu": "x"}}}]}}]},
         "pod cannot be read: quantities must",
@@ -64,3 +100,11 @@ def test_cores_are_numbered_as_linux_numbers_them():
         node = {"threadsPerCore": 2, "siblings": siblings, "numa": [{"copies": 2, "cores": 4, "memory": "8Gi"}]}
         found = answer({"node": node, "kubelet": kubelet, "pods": [one]})
         assert found["pods"][0]["containers"][0]["cpus"] == cpus
+
+
+def test_a_pod_without_containers_is_answered():
+    """The API server would not take it; the rest of the case stands all the same."""
+    kubelet = {"cpuManagerPolicy": "static", "topologyManagerPolicy": "restricted", "topologyManagerScope": "pod"}
+    kept = {"reservedSystemCPUs": "0"}
+    bare = {"metadata": {"name": "a"}, "spec": {}, "status": {"qosClass": "Guaranteed"}}
+    assert "pods" in answer({"node": NODE, "kubelet": {**kubelet, **kept}, "pods": [bare]})

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.errors import SpecError
+from trainyard.nodes import forms
 from trainyard.nodes.configuration.cpulist import parse
 from trainyard.nodes.machine import Cpu, Device, Machine, NumaNode
 from trainyard.nodes.sets import members
@@ -51,6 +52,7 @@ class Case:
         """Return the case of a document; raises SpecError for one that says nothing of the kind."""
         case = _known(value, CASE, "case")
         node = _known(case.get("node"), NODE, "node")
+        forms.check(case, forms.CASE, "case")
         storage = node.get("ephemeralStorage")
         return Case(
             name=case.get("name") or "",
@@ -66,9 +68,7 @@ class Case:
 
 def machine(node: Mapping[str, Any]) -> Machine:
     """Return the machine that a case describes; raises SpecError where it cannot be."""
-    nodes = [
-        part for part in node.get("numa") or () for _ in range(max(_known(part, NUMA, "numa").get("copies", 1), 1))
-    ]
+    nodes = list(_parts(node))
     layout = _Layout.of(node, nodes)
     cpus = tuple(layout.cpus())
     return Machine(
@@ -77,6 +77,18 @@ def machine(node: Mapping[str, Any]) -> Machine:
         devices=dict(_devices(node.get("devices") or {})),
         unadvised=frozenset(_unadvised(node)),
     )
+
+
+def _parts(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the NUMA nodes of a case, each as often as it says; raises SpecError for more than a machine has."""
+    nodes, cpus = 0, 0
+    for part in node.get("numa") or ():
+        copies = max(_known(part, NUMA, "numa").get("copies") or 1, 1)
+        nodes += copies
+        cpus += copies * (part.get("cores") or 0) * max(node.get("threadsPerCore") or 1, 1)
+        if nodes > forms.MOST_NUMA or cpus > forms.MOST_CPUS:
+            raise SpecError(f"node has more than {forms.MOST_NUMA} NUMA nodes or {forms.MOST_CPUS} CPUs; correct numa")
+        yield from (part for _ in range(copies))
 
 
 @dataclass(frozen=True)
@@ -97,16 +109,16 @@ class _Layout:
         if not any(with_cpus):
             raise SpecError("node has no CPUs; write cores or cpus for a NUMA node")
         count = node.get("sockets") or min(sum(with_cpus), 2)
-        ids = tuple(part.get("id", index) for index, part in enumerate(parts))
+        ids = tuple(_said(part, "id", index) for index, part in enumerate(parts))
         if twice := [each for each in ids if ids.count(each) > 1]:
             raise SpecError(f"NUMA node {twice[0]} is there twice; give every node an id of its own")
         siblings = node.get("siblings") or "apart"
         if siblings not in ("apart", "adjacent"):
             raise SpecError(f"siblings is {siblings!r}; write apart or adjacent")
         sockets = tuple(
-            part.get("socket", sum(with_cpus[:index]) * count // sum(with_cpus)) for index, part in enumerate(parts)
+            _said(part, "socket", sum(with_cpus[:index]) * count // sum(with_cpus)) for index, part in enumerate(parts)
         )
-        threads, per_cache = max(node.get("threadsPerCore", 1), 1), node.get("coresPerL3", 0)
+        threads, per_cache = max(node.get("threadsPerCore") or 1, 1), node.get("coresPerL3") or 0
         return _Layout(parts, ids, sockets, threads, siblings == "adjacent", per_cache, node.get("distances") or ())
 
     def numa_nodes(self, page_sizes: Sequence[int]) -> Iterator[NumaNode]:
@@ -114,9 +126,9 @@ class _Layout:
         for index, (each, part) in enumerate(zip(self.ids, self.parts, strict=True)):
             pages = dict.fromkeys(page_sizes, 0)
             for name, amount in (part.get("hugepages") or {}).items():
-                size = _amount(name, "hugepages").value()
+                size = _page_size(name)
                 pages[size] = _amount(amount, "hugepages").value() // size * size
-            memory = _amount(part.get("memory", 0), "memory").value()
+            memory = _amount(part.get("memory") or 0, "memory").value()
             yield NumaNode(each, memory, pages, tuple(self._distances(index)))
 
     def _distances(self, index: int) -> Iterator[int]:
@@ -128,18 +140,18 @@ class _Layout:
 
     def cpus(self) -> Iterator[Cpu]:
         """Yield the CPUs, core by core."""
-        total, first, counted = sum(part.get("cores", 0) for part in self.parts), 0, 0
+        total, first, counted = sum(part.get("cores") or 0 for part in self.parts), 0, 0
         for each, part, socket in zip(self.ids, self.parts, self.sockets, strict=True):
             for core in self._cores(part, first, total):
                 cache = counted // self.cores_per_cache if self.cores_per_cache else socket
                 counted += 1
                 for cpu in core:
                     yield Cpu(cpu, min(core), socket, each, cache)
-            first += part.get("cores", 0)
+            first += part.get("cores") or 0
 
     def _cores(self, part: Mapping[str, Any], first: int, total: int) -> Iterator[list[int]]:
         """Yield the CPUs of each core of a NUMA node; its cores count from `first`, of `total` in the machine."""
-        cpus, count = self._numbers(part), part.get("cores", 0)
+        cpus, count = self._numbers(part), part.get("cores") or 0
         if cpus and count:
             raise SpecError("a NUMA node has both cores and cpus; write one of them")
         if count and self.adjacent:
@@ -158,25 +170,41 @@ class _Layout:
     @staticmethod
     def _numbers(part: Mapping[str, Any]) -> list[int]:
         try:
-            return list(members(parse(part.get("cpus") or "")))
+            found = parse(part.get("cpus") or "")
         except ValueError as error:
             raise SpecError(f"cpus is {part['cpus']!r}; write a list like 0-55,112-167 ({error})") from None
+        if found >> forms.MOST_CPUS:
+            raise SpecError(f"cpus is {part['cpus']!r}; a machine has CPUs up to {forms.MOST_CPUS - 1}")
+        return list(members(found))
 
 
 def _page_sizes(parts: Sequence[Mapping[str, Any]]) -> list[int]:
     names = {*ALWAYS_THERE, *(size for part in parts for size in part.get("hugepages") or {})}
-    return sorted({_amount(name, "hugepages").value() for name in names})
+    return sorted({_page_size(name) for name in names})
+
+
+def _page_size(name: str) -> int:
+    size = _amount(name, "hugepages").value()
+    if size <= 0:
+        raise SpecError(f"hugepages has pages of {name!r}; write a size such as 2Mi or 1Gi")
+    return size
+
+
+def _said(part: Mapping[str, Any], name: str, otherwise: int) -> int:
+    said = part.get(name)
+    return otherwise if said is None else int(said)
 
 
 def _devices(devices: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Device, ...]]]:
     for resource, groups in devices.items():
         found: list[Device] = []
-        for group in groups:
+        for group in groups or ():
             _known(group, DEVICES, "devices")
             short, start = resource.rpartition("/")[2], len(found)
             ids = [*(group.get("ids") or ())]
-            ids += [f"{short}-{start + index}" for index in range(group.get("count", 0))]
+            ids += [f"{short}-{start + index}" for index in range(group.get("count") or 0)]
             numa = group.get("numa")
+            forms.check(numa, forms.PLACES if isinstance(numa, list) else forms.PLACE, "devices.numa")
             places = None if numa is None else tuple(numa) if isinstance(numa, list) else (numa,)
             found += [Device(each, places, not group.get("unhealthy", False)) for each in ids]
         known = Counter(device.id for device in found)

@@ -57,7 +57,9 @@ class Cpus:
 
     def pod_hints(self, pod: Pod) -> Iterator[tuple[str, Opinion]]:
         """Yield where the pod's CPUs fit, as many as it has at one time."""
-        yield from self._hints(at_one_time(pod.containers, lambda each: {CPU: self._exclusive(pod, each)})[CPU], 0)
+        yield from self._hints(
+            at_one_time(pod.containers, lambda each: {CPU: self._exclusive(pod, each)}).get(CPU, 0), 0
+        )
 
     def allocate(self, pod: Pod, container: Container, nodes: int | None, reusable: int) -> int:
         """Give the container its CPUs and return what later ones of its pod may use again. Raises Refusal."""
