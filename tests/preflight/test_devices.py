@@ -171,6 +171,7 @@ RIGHT: dict[str, dict[str, Any]] = {
         "pools": site(policy="best-effort"),
     },
     "one name for all, aligned": {"fabric": {**FABRIC, "resources": ["openshift.io/rdma"]}},
+    "nobody to attach pods yet, which is said by itself": {"operators": {"kueue": {"version": "0.19.2"}}},
     "a fabric that pods are not attached to": {"fabric": {"type": "roce"}, "pools": site(shape="hgx-h100")},
 }
 

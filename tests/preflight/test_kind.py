@@ -51,7 +51,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"launcher": "mpirun"},
         "run/pair",
         "launcher",
-        "kinds that can: none on this cluster",
+        "kinds that can: MPIJob, with mpi-operator",
     ),
     "the kind that the job names has none": (
         {"launcher": "mpirun", "kind": "JobSet", "operators": ("mpi-operator",)},

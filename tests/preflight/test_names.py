@@ -146,3 +146,20 @@ def test_gpu_counts_that_divide_well_are_offered(count, choices):
     assert finding.message == f"gpusPerNode is 9, but pool 'gpu' has nodes of {count}; ask for {choices}"
     assert finding.path == "gpusPerNode"
     assert finding.location.file == "jobs/nlp/train.yaml"
+
+
+ATTACHED = {
+    "a fabric that forgot it": (
+        {"type": "roce"},
+        "fabric is 'rdma', but cluster 'test' has roce attached by 'none'; say how in the cluster's fabric.attach, or",
+    ),
+    "no fabric at all": ({"type": "none"}, "fabric is 'rdma', but cluster 'test' has none attached by 'none'; use tcp"),
+}
+
+
+@pytest.mark.parametrize(("fabric", "message"), ATTACHED.values(), ids=ATTACHED)
+def test_a_fabric_that_pods_are_not_attached_to_is_said_with_both_ways_out(fabric, message):
+    """Whoever owns the cluster may have forgotten a word, so that TCP is not the only answer."""
+    file = make.make_job_file(fabric="rdma")
+    _, found = jobs.check(make.make_specs(file, clusters={"test": make.make_cluster(fabric=fabric)}), file)
+    assert [each.message.startswith(message) for each in found if each.rule == "spec/no-rdma"] == [True]

@@ -110,6 +110,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         networks,
         nvlink,
         pairing,
+        promises,
         recovery,
         starts,
         storage,
@@ -134,6 +135,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         *disks.check_pools(cluster, source),
         *users.check_pools(cluster, source),
         *recovery.check(cluster, source),
+        *(promises.check(cluster, source) if shaped else ()),
         *daemons.check(cluster, source),
         *gpudirect.check(cluster, source),
     ]

@@ -80,8 +80,7 @@ def check_names(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Fi
     Where no operator is there at all, the inventory says so.
     """
     count, said, ours = len(every_rail(cluster)), fabric.resources, advertiser(cluster)
-    able = any(fabric.attach in facts.attaches for name, facts in releases().items() if name in cluster.operators)
-    if not said and ours is None and able:
+    if not said and ours is None and attachable(cluster, fabric):
         message = f"attach is {fabric.attach!r}, and somebody else advertises the NICs; name their resources"
         yield FOREIGN.at(source, ("fabric", "attach"), message)
     if said and (len(said) not in {1, count} or len(set(said)) != len(said)):
@@ -93,6 +92,11 @@ def check_names(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Fi
         if of != prefix or not name.replace("_", "").isalnum():
             message = f"resource {resource!r} is not one that {ours} advertises; write {prefix}/ and letters or '_'"
             yield PREFIX.at(source, ("fabric", "resources", index), message)
+
+
+def attachable(cluster: Cluster, fabric: Fabric) -> bool:
+    """Whether any operator of the cluster, ours or not, attaches pods as the fabric says."""
+    return any(fabric.attach in facts.attaches for name, facts in releases().items() if name in cluster.operators)
 
 
 def check_found(cluster: Cluster, fabric: Fabric, of: tuple[str, Pool], source: Source) -> Iterator[Finding]:
@@ -144,12 +148,18 @@ def check_apart(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Fi
 
 
 def check_numa(cluster: Cluster, of: tuple[str, Pool], source: Source) -> Iterator[Finding]:
-    """Yield devices that tell the kubelet where they hang, where it would refuse pods for it, or never be done."""
+    """Yield devices that tell the kubelet where they hang, where it would refuse pods for it, or never be done.
+
+    Where no operator is there at all nothing is known of devices yet, and ours would not tell.
+    """
     name, pool = of
+    fabric = cluster.fabric
+    if fabric is None or not (fabric.resources or attachable(cluster, fabric)):
+        return
     policy = pool.kubelet.topology_manager_policy if pool.kubelet else "none"
     if policy == "none" or one_for_all(cluster) or not reports_numa(cluster, name):
         return
-    at = "excludeTopology" if cluster.fabric and cluster.fabric.exclude_topology is not None else "attach"
+    at = "excludeTopology" if fabric.exclude_topology is not None else "attach"
     if hints(cluster, name) > MOST_HINTS:
         message = f"devices of {len(rails(cluster, name))} rails on pool {name!r} freeze the kubelet; exclude topology"
         yield EXPLOSION.at(source, ("fabric", at), message)

@@ -102,8 +102,11 @@ def check_pair(run: Run, kind: Kind, launcher: Launcher, roles: Sequence[RoleSpe
 
 
 def listed(run: Run, able: Callable[[Kind], bool]) -> str:
-    """Name the kinds of the run's cluster that can do something."""
-    return ", ".join(kind.name for kind in available(run.cluster) if able(kind)) or "none on this cluster"
+    """Name the kinds of the run's cluster that can do something, or else the operator of one that could."""
+    if names := ", ".join(kind.name for kind in available(run.cluster) if able(kind)):
+        return names
+    missing = next((kind for kind in kinds().values() if able(kind) and kind.carrier.operator), None)
+    return f"{missing.name}, with {missing.carrier.operator}" if missing else "none on this cluster"
 
 
 def check_lengths(run: Run, kind: Kind, roles: Sequence[RoleSpec]) -> Iterator[Finding]:

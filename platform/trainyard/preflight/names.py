@@ -300,7 +300,9 @@ class On:
         fabric, job = self.cluster.fabric, self.file.job
         if fabric is None or not fabric_type(self.cluster).usable(self.cluster):
             has = "no fabric" if fabric is None else f"{fabric.type} attached by {fabric.attach!r}"
-            message = f"fabric is 'rdma', but cluster {self.name!r} has {has}; use tcp"
+            attaches = fabric is not None and fabric.type != "none"
+            way = "say how in the cluster's fabric.attach, or use tcp" if attaches else "use tcp"
+            message = f"fabric is 'rdma', but cluster {self.name!r} has {has}; {way}"
         elif not fabric_type(self.cluster).reaches(self.cluster, job.pool):
             message = f"fabric is 'rdma', but pool {job.pool!r} is not on it; use tcp or another pool"
         else:
