@@ -116,6 +116,14 @@ def test_job_against_its_cluster_and_team(changes, message):
     assert all(each.startswith(message) for each in messages)
 
 
+def test_without_a_topology_there_is_no_level():
+    """Kueue never admits pods that ask for the host's level of a flavor without topology."""
+    job = make.make_job_file(topology={"preferred": "hostname"})
+    specs = make.make_specs(job, clusters={"test": make.make_cluster(topology=[])})
+    messages = [finding.message for finding in found(specs)]
+    assert "topology level 'hostname' does not exist on cluster 'test'; there are none" in messages
+
+
 def test_what_cannot_be_read_is_not_called_missing():
     """A cluster or team whose file is broken is reported there, and nobody says that it does not exist."""
     specs = make.make_specs(make.make_job_file(cluster="broken"))

@@ -8,6 +8,7 @@ import pytest
 
 from make import make_cluster, make_resolved, make_source
 from trainyard.kinds import build
+from trainyard.labels import HOSTNAME
 from trainyard.operators.install import installed
 from trainyard.operators.kueue import configuration
 from trainyard.preflight import nvlink as preflight
@@ -23,6 +24,8 @@ SIZE = "kueue.x-k8s.io/podset-slice-size"
 REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
 CLIQUE = "nvidia.com/gpu.clique"
+ONE_NODE = {"topology": {"required": "hostname"}}
+FEW_NODES = {"topology": {"preferred": "hostname"}}
 
 
 def cluster(**changes: Any) -> Cluster:
@@ -67,6 +70,12 @@ PLACES = {
         {REQUIRED: "example.com/block", SLICE: CLIQUE, SIZE: "8"},
     ),
     "who only prefers the domain has said so": ({"nodes": 8, "topology": {"preferred": "domain"}}, {PREFERRED: CLIQUE}),
+    "who requires one node is in one domain": ({"nodes": 4, "gpus_per_node": 1, **ONE_NODE}, {REQUIRED: HOSTNAME}),
+    "one domain comes before few nodes": ({"nodes": 8, "gpus_per_node": 2, **FEW_NODES}, {REQUIRED: CLIQUE}),
+    "so do equal slices": (
+        {"nodes": 72, "gpus_per_node": 2, **FEW_NODES},
+        {PREFERRED: CLIQUE, SLICE: CLIQUE, SIZE: "18"},
+    ),
 }
 
 
@@ -75,6 +84,16 @@ def test_pods_are_placed_by_domains(job, expected):
     """NVLink ends at the domain, so pods that share memory are in one, or in equal slices that each are."""
     notes = workload(**job)[0]["metadata"]["annotations"]
     assert {key: value for key, value in notes.items() if key.startswith("kueue.x-k8s.io/podset-")} == expected
+
+
+def test_slices_are_of_a_roles_own_pods():
+    """Kueue refuses slices that are larger than their pod set, so a role of one pod has slices of one."""
+    roles = {"chief": {"nodes": 1}}
+    job = {"launcher": "tensorflow", "nodes": 8, "roles": roles, "topology": {"preferred": "block"}}
+    _, objects = workload(**job)
+    jobs = next(each for each in objects if each.kind == "JobSet").fields["spec"]["replicatedJobs"]
+    sizes = {each["name"]: each["template"]["spec"]["template"]["metadata"]["annotations"][SIZE] for each in jobs}
+    assert sizes == {"chief": "1", "worker": "8"}
 
 
 def test_kueue_counts_channels():

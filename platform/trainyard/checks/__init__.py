@@ -13,6 +13,7 @@ from trainyard.manifests import Manifest, strings
 
 if TYPE_CHECKING:
     from trainyard.policies.amounts import Need, is_guaranteed
+    from trainyard.policies.capacity import allocatable, holds, offered
     from trainyard.policies.classes import lacking
     from trainyard.policies.devices import EFA, WHOLE_GPUS, is_gpu, is_rdma, rdma_resources
     from trainyard.policies.injected import injected
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 HOMES = {
     "amounts": ("Need", "is_guaranteed"),
+    "capacity": ("allocatable", "holds", "offered"),
     "classes": ("lacking",),
     "devices": ("EFA", "WHOLE_GPUS", "is_gpu", "is_rdma", "rdma_resources"),
     "injected": ("injected",),
@@ -57,14 +59,17 @@ __all__ = [
     "Variable",
     "World",
     "aligning",
+    "allocatable",
     "did_you_mean",
     "elastic",
+    "holds",
     "injected",
     "is_gpu",
     "is_guaranteed",
     "is_rdma",
     "kubelets",
     "lacking",
+    "offered",
     "pool_of",
     "rails",
     "rdma_resources",

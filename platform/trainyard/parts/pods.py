@@ -54,7 +54,7 @@ def template(
         **network.limits(run, size, container),
     }
     if sizing.topology is not None and size.trains:
-        annotations |= sizing.topology.value.annotations
+        annotations |= sizing.topology.value.annotations(size.nodes.value)
     own = {"restartPolicy": restart, "subdomain": subdomain, "activeDeadlineSeconds": deadline}
     body = {**own, **spec(run, sizing, size, process, container)}
     seen = identity.pod_labels(run.team, run.job.service_account)

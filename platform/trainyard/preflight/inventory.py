@@ -160,7 +160,7 @@ class Declared:
         for name, pool in self.cluster.pools.items():
             path: Path = ("pools", name)
             for label in pool.labels:
-                if label in {POOL, *self.cluster.levels.values()}:
+                if label in {POOL, HOSTNAME, *self.cluster.levels.values()}:
                     message = f"label {label!r} is set by Trainyard or differs from node to node; remove it"
                     yield POOL_LABEL.at(self.source, (*path, "labels", label), message, key=True)
             if not known(pool.shape):

@@ -108,21 +108,32 @@ class Closeness:
     """How close together Kueue places the pods of a role: a topology level's node label."""
 
     mode: str
-    """`required` or `preferred`, or empty where only slices are asked for."""
+    """`required` or `preferred`."""
     label: str
 
     slices: tuple[str, int] | None = None
-    """Label of the level that each slice of the pods must be in, and how many pods a slice has."""
+    """Label of the level that each slice of the pods must be in, and how many pods a slice has at most."""
 
-    @property
-    def annotations(self) -> dict[str, str]:
-        """The pod annotations that ask for it (kueue v0.19.2 apis/kueue/v1beta2/topology_types.go)."""
-        found = {f"kueue.x-k8s.io/podset-{self.mode}-topology": self.label} if self.mode else {}
+    def annotations(self, pods: int) -> dict[str, str]:
+        """Return the annotations by which so many pods of a role ask for it.
+
+        kueue v0.19.2 apis/kueue/v1beta2/topology_types.go.
+        """
+        found = {f"kueue.x-k8s.io/podset-{self.mode}-topology": self.label}
         if self.slices is not None:
-            level, size = self.slices
+            level, most = self.slices
             found["kueue.x-k8s.io/podset-slice-required-topology"] = level
-            found["kueue.x-k8s.io/podset-slice-size"] = str(size)
+            found["kueue.x-k8s.io/podset-slice-size"] = str(slice_size(pods, most))
         return found
+
+
+def slice_size(pods: int, most: int) -> int:
+    """Return into slices of how many pods a role is cut: the largest number up to `most` that divides them.
+
+    Kueue takes slices of one size only, and none that is larger than its pod set (v0.19.2
+    pkg/controller/jobframework/tas_validation.go).
+    """
+    return max(size for size in range(1, most + 1) if pods % size == 0)
 
 
 @dataclass(frozen=True, slots=True)

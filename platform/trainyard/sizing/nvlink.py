@@ -57,11 +57,3 @@ def per_node(cluster: Cluster, pool: Pool) -> dict[str, Fraction]:
     cmd/compute-domain-kubelet-plugin/driver.go).
     """
     return {RESOURCE: Fraction(1)} if pool.node.gpus and spans(cluster, pool) else {}
-
-
-def slice_size(pool: Pool, pods: int) -> int:
-    """Return into how many pods a run is cut that is larger than a domain: its largest divisor that fits one.
-
-    Kueue takes slices of one size only (v0.19.2 pkg/controller/jobframework/tas_validation.go).
-    """
-    return max(size for size in range(1, pool.node.nvlink_nodes + 1) if pods % size == 0)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trainyard.sizing import amounts, disks, nvlink
-from trainyard.sizing.base import Attached, Closeness, RoleSize, Sized, Sizing
+from trainyard.sizing.base import Attached, Closeness, RoleSize, Sized, Sizing, slice_size
 from trainyard.sizing.environment import environment
 from trainyard.sizing.fabrics import Share, fabric_type
 from trainyard.sizing.node import pins_memory
@@ -108,22 +108,24 @@ def closeness(run: Run, *, pods: int) -> Sized[Closeness] | None:
     """Return the topology that Kueue is asked for, by the job and by the reach of NVLink.
 
     Pods that share memory over NVLink beyond their node must be in one domain, or in equal slices that each are, unless
-    the job says of that very level that it is only preferred.
+    the job says of that very level that it is only preferred, or requires a finer one. A finer level is not preferred
+    beside: Kueue refuses slices that are wider than their pod set (v0.19.2 pkg/cache/scheduler/tas_flavor_snapshot.go).
     """
     near = placed(run, pods=pods)
     level = run.pool.nvlink or ""
     label, most = run.cluster.levels.get(level), run.pool.node.nvlink_nodes
     if pods == 1 or label is None or not nvlink.spans(run.cluster, run.pool) or not run.job.gpus_per_node:
         return near
-    asked = run.job.topology
-    if asked is not None and asked.level == level:
+    asked, labels = run.job.topology, list(run.cluster.levels.values())
+    finer = near is not None and labels.index(near.value.label) > labels.index(label)
+    if asked is not None and (asked.level == level or (finer and asked.required)):
         return near
-    size = nvlink.slice_size(run.pool, pods)
-    if size == pods and asked is None:
+    if pods <= most and (asked is None or finer):
         return Sized(Closeness("required", label), f"required {level}: {pods} of {most} nodes of one NVLink domain")
-    base = near.value if near is not None else Closeness("", "")
-    text = near.origin if near is not None else f"{pods} pods on NVLink domains of {most} nodes"
-    return Sized(replace(base, slices=(label, size)), f"{text}; {size} pods each within one {level}, over NVLink")
+    if near is None or finer:
+        near = Sized(Closeness("preferred", label), f"preferred {level}: {pods} pods on NVLink domains of {most} nodes")
+    text = f"{near.origin}; {slice_size(pods, most)} pods each within one {level}, over NVLink"
+    return Sized(replace(near.value, slices=(label, most)), text)
 
 
 def placed(run: Run, *, pods: int) -> Sized[Closeness] | None:

@@ -407,9 +407,12 @@ class Cluster(Spec):
 
     @property
     def levels(self) -> dict[str, str]:
-        """Topology levels, coarse to fine, to node labels; hostname last."""
+        """Topology levels, coarse to fine, to node labels; hostname last, and none at all without a topology.
+
+        Kueue never admits pods that ask for a level of flavors that have no topology.
+        """
         named = {level: label for entry in self.topology for level, label in entry.items()}
-        return {**named, "hostname": HOSTNAME}
+        return {**named, "hostname": HOSTNAME} if named else {}
 
     def system_of(self, pool_name: str) -> System:
         """Return how the nodes of a pool are set up; distribution and runtime are always said."""
