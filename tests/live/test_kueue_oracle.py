@@ -7,13 +7,19 @@ tests/queueing/test_recorded.py holds against what is rendered.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
-from queueing import oracle
+from conftest import ROOT
+from queueing import drawn, oracle
 from queueing.recorded import CLUSTERS, current, name, written
 from queueing.witness import problems
+from trainyard.kinds import build, resolve
+from trainyard.preflight import check_jobs
+from trainyard.preflight.jobs import run_of
 from trainyard.sizing import nvlink
+from trainyard.specs.load import read_repository
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +41,36 @@ def test_kueue_admits_every_run(program, cluster, golden):
     assert set(found) == set(asked.jobs)
     assert not any(found.values()), found
     golden(name(cluster), written(asked, answers))
+
+
+ROOM = {"kq-max-quota", "tas-domain-size", "sto-ephemeral"} | {
+    *("spec/nodes", "spec/cpus-per-node", "spec/memory-per-node", "spec/containers")
+}
+"""Rules by which we say that a job has no room, in its queue or on its nodes."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_kueue_decides_as_we_say(program, cluster):
+    """Of jobs by chance, Kueue admits all that we let pass; where it looks at nodes, none that we say has no room."""
+    loaded = read_repository(ROOT)
+    specs = loaded.specs
+    files = list(drawn.jobs(cluster, specs.clusters[cluster], specs.teams, seed="kueue", count=40))
+    runs, findings = check_jobs(replace(loaded, specs=replace(specs, jobs=tuple(files))))
+    said = {
+        file.name: {each.rule for each in findings if each.is_error and each.location.file == file.source.file}
+        for file in files
+    }
+    passed = {run.run.job_name for run in runs}
+    assert passed == {name for name, rules in said.items() if not rules}
+    if specs.clusters[cluster].topology:
+        runs += [resolve(run_of(specs, file)) for file in files if said[file.name] and said[file.name] <= ROOM]
+    asked = current(cluster).of_runs(each.value() for run in runs for each in build(run))
+    answers = oracle.answers(program, asked)["alone"]
+    assert len(answers) == len(runs) >= 10
+    assert {name for name, answer in answers.items() if answer["outcome"] == "admitted"} == passed
+    found = {name: list(problems(asked, answers[name])) for name in passed}
+    assert not any(found.values()), found
 
 
 @pytest.mark.slow

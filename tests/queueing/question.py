@@ -6,8 +6,8 @@ Only what Kueue reads is in it, and a run is called as its job, so that an answe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,18 @@ class Question:
         """Return the case in which these objects are there too."""
         return {"name": "generated", "config": self.config, "objects": [*self.objects, *more]}
 
+    def of_runs(self, rendered: Iterable[Object]) -> Question:
+        """Return the question about the runs among these objects, and no others."""
+        claims, jobs = [], {}
+        for value in rendered:
+            labels = value["metadata"].get("labels") or {}
+            if value["kind"] == "ComputeDomain":
+                claims.append(channel(called_as_job(value, labels)))
+            elif (row := carrier_of(value)) is not None and row.trains:
+                jobs[labels[JOB]] = reduced(called_as_job(value, labels))
+        others = (each for each in self.objects if each["kind"] != "ResourceClaimTemplate")
+        return replace(self, objects=[*others, *claims], jobs=jobs)
+
     def of(self, kind: str) -> dict[str, Object]:
         """Return the objects of a kind by name."""
         return {each["metadata"]["name"]: each for each in self.objects if each["kind"] == kind}
@@ -78,14 +90,7 @@ def question(folder: Path, cluster: Cluster) -> Question:
     rendered = [value for path in paths for value in manifests(folder, path)]
     configuration = next(text for value in rendered if (text := configured(value)))
     queueing = [bare(value) for value in rendered if value["apiVersion"].startswith(f"{KUEUE}/")]
-    claims, jobs = [], {}
-    for value in rendered:
-        labels = value["metadata"].get("labels", {})
-        if value["kind"] == "ComputeDomain":
-            claims.append(channel(called_as_job(value, labels)))
-        elif (row := carrier_of(value)) is not None and row.trains:
-            jobs[labels[JOB]] = reduced(called_as_job(value, labels))
-    return Question(configuration, [*queueing, *claims, *nodes(cluster)], jobs)
+    return Question(configuration, [*queueing, *nodes(cluster)], {}).of_runs(rendered)
 
 
 def manifests(folder: Path, path: Path) -> list[Object]:
@@ -109,9 +114,10 @@ def called_as_job(value: Object, labels: Mapping[str, str]) -> Object:
 
 def bare(value: Object) -> Object:
     """Return an object without annotations, labels and status that Kueue does not read."""
-    metadata = {name: each for name, each in value["metadata"].items() if name in ("name", "namespace")}
+    metadata = {name: each for name in ("name", "namespace") if (each := value["metadata"].get(name))}
     for field in ("labels", "annotations"):
-        own = {key: each for key, each in value["metadata"].get(field, {}).items() if key.split("/")[0] == KUEUE}
+        every = value["metadata"].get(field) or {}
+        own = {key: each for key, each in every.items() if key.split("/")[0] == KUEUE}
         metadata |= {field: own} if own else {}
     return {**value, "metadata": metadata}
 
