@@ -92,6 +92,23 @@ def test_a_guaranteed_daemon_takes_a_numa_node_from_wide_pods():
     assert refusals({"daemons": [{**daemons[0], "guaranteed": False}]}, gpus_per_node=8) == []
 
 
+def patched(cpus: int) -> list[dict[str, Any]]:
+    """Return a patch of the whole JobSet that gives the training container other CPUs."""
+    amounts = {"requests": {"cpu": cpus}, "limits": {"cpu": cpus}}
+    pods = {"spec": {"template": {"spec": {"containers": [{"name": "trainer", "resources": amounts}]}}}}
+    merge = {"spec": {"replicatedJobs": [{"name": "worker", "template": pods}]}}
+    return [{"object": "JobSet", "merge": merge, "reason": "other CPUs"}]
+
+
+@pytest.mark.parametrize(("cpus", "expected"), [(100, ["numa-policy-fit"]), (200, [])])
+def test_a_patch_of_the_object_counts_as_one_of_its_pods(cpus, expected):
+    """The kubelet is asked about the pods that the object carries, whichever object was patched."""
+    operators = {"jobset": {"version": "0.12.0"}}
+    site = make_cluster(pools={"gpu": H100, "cpu": CPU}, operators=operators)
+    run = make_resolved(cluster=site, kind="JobSet", gpus_per_node=8, nodes=2, patches=patched(cpus))
+    assert [each.rule for each in starts.check(run)] == expected
+
+
 BESIDE = {8: "alone on a node", 4: "beside 1 more", 1: "beside 7 more"}
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+from trainyard.carriers import carrier_of
 from trainyard.kinds.base import Resolved, pod
 from trainyard.launchers import Role
+from trainyard.manifests import value_at
 from trainyard.nodes import Admitted, Exploded, Invalid, Refused
 from trainyard.sizing import Sized
 from trainyard.sizing.starts import Node, Verdict, node
+
+POD = "Pod"
+"""Object of patches that every template has in it already."""
 
 UNSEEN = ("resourceClaims",)
 """Fields of a pod that the kubelet's managers do not decide on: claims are prepared after them."""
@@ -50,13 +55,26 @@ def starts(run: Resolved) -> Iterator[Start]:
 
 def arriving(run: Resolved, role: Role) -> dict[str, Any]:
     """Return a role's pod as it arrives at a node."""
-    spec = deepcopy(dict(pod(run, role)["spec"]))
+    spec = deepcopy(dict(template(run, role)["spec"]))
     for name in UNSEEN:
         spec.pop(name, None)
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
     for container in containers:
         (container.get("resources") or {}).pop("claims", None)
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"{run.run.name}-{role.name}"}, "spec": spec}
+
+
+def template(run: Resolved, role: Role) -> Mapping[str, Any]:
+    """Return a role's pod template as its object carries it: a patch of that object may reach into its pods."""
+    if any(patch.object != POD for patch in run.run.job.patches):
+        for value in (each.value() for each in run.kind.build(run)):
+            kind = carrier_of(value)
+            found = kind.pod_sets(value) if kind else []
+            for each in found:
+                carried = value_at(value, each.template)
+                if (len(found) == 1 or each.name == role.name) and isinstance(carried, Mapping) and "spec" in carried:
+                    return carried
+    return pod(run, role)
 
 
 def facts(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
