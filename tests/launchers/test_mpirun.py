@@ -317,3 +317,15 @@ def test_a_launcher_gives_up_on_workers_that_never_come(world, mpirun):
     launcher.start()
     assert launcher.wait() == 1
     assert workers[1].name in launcher.output
+
+
+@pytest.mark.parametrize(("user", "expected"), [(0, ["run/mpirun-root"]), (1000, []), (None, [])])
+def test_root_is_told_that_its_ssh_refuses_the_key(user, expected):
+    """A key that others may read is refused by whoever owns it, and the operator's is root's."""
+    run = make_resolved(
+        launcher="mpirun",
+        kind="MPIJob",
+        cluster=make_cluster(operators={"mpi-operator": {"version": "0.8.2"}}),
+        run_as_user=user,
+    )
+    assert [found.rule for found in run.launcher.check(run.run)] == expected

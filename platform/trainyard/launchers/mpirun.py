@@ -10,10 +10,12 @@ Facts: Open MPI v4.1 and v5.0 mpirun(1); openssh-portable V_9_6 sshd_config(5); 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from trainyard.findings import Finding
 from trainyard.launchers.base import Launch, Launcher, Role, Wiring, started, threads
 from trainyard.parts.storage import LAUNCH_FOLDER
+from trainyard.rules import Rule
 from trainyard.sizing import Implied, RoleSize, Sized, Sizing
 from trainyard.sizing.environment import interface
 from trainyard.specs.run import Run
@@ -120,6 +122,16 @@ that all is well and ranks do not: release 5 may end with 0 when it has lost a w
 TORCH = ("MASTER_ADDR", "MASTER_PORT")
 
 
+KEY = Rule(
+    id="run/mpirun-root",
+    title="Ranks that mpirun starts over ssh run as another user than root.",
+    why="the mounted key is root's and others may read it, which ssh and sshd refuse of a key of their own user",
+    fix="set runAsUser to another user, or start the ranks with torchrun",
+    source="openssh-portable authfile.c sshkey_perm_ok; mpi-operator v0.8.2 pkg/controller/mpi_job_controller.go",
+    layer="run",
+)
+
+
 class Mpirun(Launcher):
     """Start the program with mpirun, from a pod of its own."""
 
@@ -134,6 +146,14 @@ class Mpirun(Launcher):
     def variables(self) -> frozenset[str]:
         """Variables of Open MPI that are set here, and those by which torch.distributed finds its store."""
         return frozenset({*TORCH, *settings("")})
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Yield what no launcher takes, and root, whose ssh refuses the key that the operator mounts."""
+        yield from super().check(run)
+        said = run.job.run_as_user if run.job.run_as_user is not None else run.team.run_as_user
+        if said == 0:
+            message = "runAsUser is 0, but ssh of root refuses the key that the operator mounts; name another user"
+            yield KEY.at(run.source, ("runAsUser",) if run.job.run_as_user is not None else ("launcher",), message)
 
     def implied(self, _run: Run) -> Mapping[str, Implied]:
         """Return the pod that starts the ranks."""
