@@ -10,7 +10,7 @@ from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.kinds.starts import Start, starts
 from trainyard.nodes import Crashed, Exploded, Invalid, Refused
-from trainyard.preflight.limits import POLICY, WHOLE_CORES
+from trainyard.preflight import limits
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
 from trainyard.sizing.node import GI, binary
@@ -95,7 +95,7 @@ def check(run: Resolved) -> Iterator[Finding]:
 
 def refused(run: Resolved, start: Start, outcome: Refused) -> Finding:
     """Return the finding about a pod that is refused, by what refuses it."""
-    rule = {"TopologyAffinityError": POLICY, "SMTAlignmentError": WHOLE_CORES}.get(outcome.reason, STARTS)
+    rule = {"TopologyAffinityError": limits.POLICY, "SMTAlignmentError": limits.WHOLE_CORES}.get(outcome.reason, STARTS)
     pool = start.role.size.pool
     message = f"kubelets of pool {pool!r} refuse this pod ({outcome.reason}); {nearest(run, start)}"
     return rule.at(run.run.source, place(run, start), message)
