@@ -210,8 +210,9 @@ def text(amount: Any) -> str:
 
 
 def places(cluster: Cluster, pool: Pool, index: int) -> dict[str, str]:
-    """Return the labels of where a node stands: nodes split evenly over racks, blocks and NVLink domains."""
-    domains = -(-pool.nodes // pool.node.nvlink_nodes)
-    counts = {"rack": pool.racks, "block": pool.blocks, **({pool.nvlink: domains} if pool.nvlink else {})}
+    """Return the labels of where a node stands: racks and blocks share nodes evenly, and fill NVLink domains."""
+    number = {"rack": index * pool.racks // pool.nodes, "block": index * pool.blocks // pool.nodes}
+    if pool.nvlink:
+        number[pool.nvlink] = index // pool.node.nvlink_nodes
     named = list(cluster.levels.items())[:-1]
-    return {label: f"{level}-{index * counts.get(level, 1) // pool.nodes}" for level, label in named}
+    return {label: f"{level}-{number.get(level, 0)}" for level, label in named}

@@ -65,6 +65,11 @@ PLACES = {
     "what fits a domain is in one": ({"nodes": 18}, {REQUIRED: CLIQUE}),
     "twice a domain is in two halves": ({"nodes": 36}, {PREFERRED: CLIQUE, SLICE: CLIQUE, SIZE: "18"}),
     "slices are equal": ({"nodes": 20}, {PREFERRED: CLIQUE, SLICE: CLIQUE, SIZE: "10"}),
+    "a smaller slice where larger ones leave too much of a domain": (
+        {"nodes": 30},
+        {PREFERRED: CLIQUE, SLICE: CLIQUE, SIZE: "15"},
+    ),
+    "none at all where every slice leaves too much": ({"nodes": 35}, {PREFERRED: CLIQUE, SLICE: CLIQUE, SIZE: "1"}),
     "a level of the job's own holds beside it": (
         {"nodes": 8, "topology": {"required": "block"}},
         {REQUIRED: "example.com/block", SLICE: CLIQUE, SIZE: "8"},
@@ -73,7 +78,7 @@ PLACES = {
     "who requires one node is in one domain": ({"nodes": 4, "gpus_per_node": 1, **ONE_NODE}, {REQUIRED: HOSTNAME}),
     "one domain comes before few nodes": ({"nodes": 8, "gpus_per_node": 2, **FEW_NODES}, {REQUIRED: CLIQUE}),
     "so do equal slices": (
-        {"nodes": 72, "gpus_per_node": 2, **FEW_NODES},
+        {"nodes": 36, **FEW_NODES},
         {PREFERRED: CLIQUE, SLICE: CLIQUE, SIZE: "18"},
     ),
 }

@@ -104,6 +104,28 @@ class RoleSize:
 
 
 @dataclass(frozen=True, slots=True)
+class Slices:
+    """Equal parts of a role's pods, each within one domain of a level."""
+
+    label: str
+    """Node label of the level."""
+    nodes: int
+    """Of a domain."""
+    pool: int
+    """Nodes of the pool, which fill one domain after the other."""
+
+    def size(self, pods: int) -> int:
+        """Return how many pods a slice has, each on a node of its own: as many as divide them and find room.
+
+        Kueue takes slices of one size only, and none that is larger than its pod set (v0.19.2
+        pkg/controller/jobframework/tas_validation.go); what a domain holds beside its slices stays empty.
+        """
+        full, rest = divmod(self.pool, self.nodes)
+        sizes = (size for size in range(1, self.nodes + 1) if pods % size == 0)
+        return max((size for size in sizes if full * (self.nodes // size) + rest // size >= pods // size), default=1)
+
+
+@dataclass(frozen=True, slots=True)
 class Closeness:
     """How close together Kueue places the pods of a role: a topology level's node label."""
 
@@ -111,8 +133,8 @@ class Closeness:
     """`required` or `preferred`."""
     label: str
 
-    slices: tuple[str, int] | None = None
-    """Label of the level that each slice of the pods must be in, and how many pods a slice has at most."""
+    slices: Slices | None = None
+    """The parts that must each be within a domain, where not all pods are."""
 
     def annotations(self, pods: int) -> dict[str, str]:
         """Return the annotations by which so many pods of a role ask for it.
@@ -121,19 +143,9 @@ class Closeness:
         """
         found = {f"kueue.x-k8s.io/podset-{self.mode}-topology": self.label}
         if self.slices is not None:
-            level, most = self.slices
-            found["kueue.x-k8s.io/podset-slice-required-topology"] = level
-            found["kueue.x-k8s.io/podset-slice-size"] = str(slice_size(pods, most))
+            found["kueue.x-k8s.io/podset-slice-required-topology"] = self.slices.label
+            found["kueue.x-k8s.io/podset-slice-size"] = str(self.slices.size(pods))
         return found
-
-
-def slice_size(pods: int, most: int) -> int:
-    """Return into slices of how many pods a role is cut: the largest number up to `most` that divides them.
-
-    Kueue takes slices of one size only, and none that is larger than its pod set (v0.19.2
-    pkg/controller/jobframework/tas_validation.go).
-    """
-    return max(size for size in range(1, most + 1) if pods % size == 0)
 
 
 @dataclass(frozen=True, slots=True)

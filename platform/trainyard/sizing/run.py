@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trainyard.sizing import amounts, disks, nvlink
-from trainyard.sizing.base import Attached, Closeness, RoleSize, Sized, Sizing, slice_size
+from trainyard.sizing.base import Attached, Closeness, RoleSize, Sized, Sizing, Slices
 from trainyard.sizing.environment import environment
 from trainyard.sizing.fabrics import Share, fabric_type
 from trainyard.sizing.node import pins_memory
@@ -124,8 +124,9 @@ def closeness(run: Run, *, pods: int) -> Sized[Closeness] | None:
         return Sized(Closeness("required", label), f"required {level}: {pods} of {most} nodes of one NVLink domain")
     if near is None or finer:
         near = Sized(Closeness("preferred", label), f"preferred {level}: {pods} pods on NVLink domains of {most} nodes")
-    text = f"{near.origin}; {slice_size(pods, most)} pods each within one {level}, over NVLink"
-    return Sized(replace(near.value, slices=(label, most)), text)
+    slices = Slices(label, nodes=most, pool=run.pool.nodes)
+    text = f"{near.origin}; {slices.size(pods)} pods each within one {level}, over NVLink"
+    return Sized(replace(near.value, slices=slices), text)
 
 
 def placed(run: Run, *, pods: int) -> Sized[Closeness] | None:
