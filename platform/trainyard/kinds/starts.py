@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.carriers import carrier_of
+from trainyard.errors import SpecError
 from trainyard.kinds.base import Resolved, pod
 from trainyard.launchers import Role
 from trainyard.manifests import value_at
-from trainyard.nodes import Admitted, Exploded, Invalid, Refused
+from trainyard.nodes import Admitted, Exploded, Invalid, Refused, forms
 from trainyard.sizing import Sized
 from trainyard.sizing.starts import Node, Verdict, node
 
@@ -45,12 +46,21 @@ class Start:
 
 
 def starts(run: Resolved) -> Iterator[Start]:
-    """Yield what becomes of a pod of every role; nothing of pools whose kubelet does not start."""
+    """Yield what becomes of a pod of every role; nothing of pools whose kubelet does not start.
+
+    A job's own containers and patches may make a pod that the API server does not take: others name what is wrong.
+    """
     for role in run.roles:
         found = node(run.run.cluster, role.size.pool)
-        if not isinstance(found, Invalid):
+        if isinstance(found, Invalid):
+            continue
+        try:
             manifest = arriving(run, role)
-            yield Start(role, found, manifest, found.verdict(manifest))
+            forms.check(manifest, forms.STEP, role.name)
+            verdict = found.verdict(manifest)
+        except (SpecError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+        yield Start(role, found, manifest, verdict)
 
 
 def arriving(run: Resolved, role: Role) -> dict[str, Any]:
