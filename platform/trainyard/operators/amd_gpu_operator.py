@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.labels import POOL
-from trainyard.operators.base import Operator, Site, merge
+from trainyard.operators.base import Operator, Site, merge, tolerations
 from trainyard.parts.objects import Resource
 from trainyard.releases.facts import lookup
 from trainyard.specs import Cluster, Pool
@@ -49,7 +49,7 @@ def device_config(name: str, pool: Pool, components: Mapping[str, Any]) -> dict[
     Images are pinned: the chart's `latest` would be another one at every node that joins.
     """
     image = {part: found.get("image") for part, found in components.items()}
-    tolerations = [{"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in pool.taints] or None
+    past = tolerations([pool]) or None
     return {
         "selector": {POOL: name},
         "commonConfig": {"initContainerImage": image.get("init")},
@@ -59,14 +59,14 @@ def device_config(name: str, pool: Pool, components: Mapping[str, Any]) -> dict[
             "enableDevicePlugin": True,
             "enableNodeLabeller": True,
             "nodeLabellerImage": image.get("nodeLabeller"),
-            "devicePluginTolerations": tolerations,
-            "nodeLabellerTolerations": tolerations,
+            "devicePluginTolerations": past,
+            "nodeLabellerTolerations": past,
         },
         "metricsExporter": {
             "enable": True,
             "image": image.get("metricsExporter"),
             "serviceType": "ClusterIP",
-            "tolerations": tolerations,
+            "tolerations": past,
         },
     }
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from trainyard.documents import Path
 from trainyard.parts.objects import Resource
 from trainyard.releases import Facts, Release
-from trainyard.specs import Cluster, OperatorChoice
+from trainyard.specs import Cluster, OperatorChoice, Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,16 @@ class Operator:
     def hardware(self, _site: Site) -> Iterator[Resource]:
         """Yield what drains, reboots or reconfigures nodes, for `hardware/`."""
         yield from ()
+
+
+def tolerations(pools: Iterable[Pool]) -> list[dict[str, str]]:
+    """Return what gets daemons past the taints of pools, each once."""
+    found: list[dict[str, str]] = []
+    for taint in (taint for pool in pools for taint in pool.taints):
+        toleration = {"key": taint.key, "operator": "Exists", "effect": taint.effect}
+        if toleration not in found:
+            found.append(toleration)
+    return found
 
 
 def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from trainyard.operators.base import Operator, Site, merge
+from trainyard.operators.base import Operator, Site, merge, tolerations
 from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
 from trainyard.sizing.fabrics import fabric_type
@@ -82,13 +82,8 @@ def pools(cluster: Cluster) -> dict[str, Pool]:
 
 def tolerate(cluster: Cluster) -> list[dict[str, Any]]:
     """Return tolerations for the taints of the GPU pools, after the one that GPU nodes commonly have."""
-    found = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
-    for pool in pools(cluster).values():
-        for taint in pool.taints:
-            toleration = {"key": taint.key, "operator": "Exists", "effect": taint.effect}
-            if toleration not in found:
-                found.append(toleration)
-    return found
+    common = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+    return [common, *(each for each in tolerations(pools(cluster).values()) if each != common)]
 
 
 def policy(site: Site) -> dict[str, Any]:

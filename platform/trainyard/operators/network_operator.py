@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from trainyard.labels import POOL
 from trainyard.operators import sriov_network_operator as sriov
-from trainyard.operators.base import Operator, Site
+from trainyard.operators.base import Operator, Site, tolerations
 from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
 from trainyard.sizing.fabrics import devices
@@ -59,7 +59,10 @@ class NetworkOperator(Operator):
         """Yield the NicClusterPolicy, pools of addresses, whose definitions the operator makes, and SR-IOV policies."""
         found = spec(site)
         if found:
-            where = {"nodeAffinity": affinity(site.cluster), "tolerations": tolerations(site.cluster) or None}
+            where = {
+                "nodeAffinity": affinity(site.cluster),
+                "tolerations": tolerations(pools(site.cluster).values()) or None,
+            }
             yield Resource(API, "NicClusterPolicy", POLICY, site.at, fields={"spec": {**where, **found}})
         if numbers(site):
             for name, subnet in subnets(site.cluster).items():
@@ -123,17 +126,6 @@ def affinity(cluster: Cluster) -> dict[str, Any]:
 def terms(cluster: Cluster) -> list[dict[str, Any]]:
     """Return the selector of the fabric's nodes."""
     return [{"matchExpressions": [{"key": POOL, "operator": "In", "values": list(pools(cluster))}]}]
-
-
-def tolerations(cluster: Cluster) -> list[dict[str, str]]:
-    """Return tolerations for the taints of the fabric's pools."""
-    found: list[dict[str, str]] = []
-    for pool in pools(cluster).values():
-        for taint in pool.taints:
-            toleration = {"key": taint.key, "operator": "Exists", "effect": taint.effect}
-            if toleration not in found:
-                found.append(toleration)
-    return found
 
 
 def there(cluster: Cluster) -> dict[str, list[Nic]]:
