@@ -8,8 +8,9 @@ import pytest
 
 from everything import AMD_NODE, KUBELET, everything
 from make import CPU_NODE, fields, make_pool
+from trainyard.nodes.sets import mask, text
 from trainyard.quantities import Quantity
-from trainyard.sizing.kubelet import configuration, cpu_list
+from trainyard.sizing.kubelet import configuration
 from trainyard.sizing.node import cpu_set
 from trainyard.specs.shapes import names
 
@@ -59,5 +60,5 @@ def test_without_a_memory_manager_nothing_is_kept_per_numa_node():
 
 def test_cpus_are_written_as_ranges():
     """A list of CPUs reads back as the same CPUs."""
-    assert cpu_list({9, 0, 1, 2, 4}) == "0-2,4,9"
-    assert cpu_set(cpu_list(range(5, 64))) == frozenset(range(5, 64))
+    assert text(mask({9, 0, 1, 2, 4})) == "0-2,4,9"
+    assert cpu_set(text(mask(range(5, 64)))) == frozenset(range(5, 64))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
+from trainyard.nodes import sets
 from trainyard.sizing.node import MI, binary, numa_nodes, reserved_cpus, size
 from trainyard.specs import Kubelet, Pool
 
@@ -36,7 +36,7 @@ def configuration(pool: Pool, kubelet: Kubelet) -> dict[str, Any]:
         "kubeReserved": {"memory": "0"},
         "maxPods": kubelet.max_pods,
         "memoryManagerPolicy": kubelet.memory_manager_policy,
-        "reservedSystemCPUs": cpu_list(reserved_cpus(pool)) or None,
+        "reservedSystemCPUs": sets.text(sets.mask(reserved_cpus(pool))) or None,
         "systemReserved": {"memory": amount(kept - eviction)},
         "topologyManagerPolicy": kubelet.topology_manager_policy,
         "topologyManagerPolicyOptions": dict(kubelet.topology_manager_policy_options) or None,
@@ -59,14 +59,3 @@ def memory_by_numa(pool: Pool) -> list[int]:
 def amount(count: int) -> str:
     """Write bytes as a quantity, exactly."""
     return binary(count, step=1024) if count and count % 1024 == 0 else str(count)
-
-
-def cpu_list(cpus: Iterable[int]) -> str:
-    """Write CPUs as the kubelet reads them: `0-1,56-57`."""
-    ranges: list[list[int]] = []
-    for cpu in sorted(cpus):
-        if ranges and ranges[-1][1] == cpu - 1:
-            ranges[-1][1] = cpu
-        else:
-            ranges.append([cpu, cpu])
-    return ",".join(f"{first}-{last}" if last > first else str(first) for first, last in ranges)

@@ -8,6 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
+from trainyard.nodes.configuration.cpulist import parse
+from trainyard.nodes.sets import members
 from trainyard.quantities import Quantity
 from trainyard.specs import Pool
 from trainyard.specs.shapes import Numa, Shape
@@ -97,11 +99,7 @@ def numa_nodes(shape: Shape) -> tuple[Numa, ...]:
 @lru_cache(maxsize=4096)
 def cpu_set(text: str) -> frozenset[int]:
     """Read a CPU list such as `0-55,112-167`."""
-    found: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.strip().partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
+    return frozenset(members(parse(text)))
 
 
 @lru_cache(maxsize=4096)
