@@ -13,16 +13,8 @@ from trainyard.checks import Pods, Problem, Queues, World, strings
 
 def check(world: World) -> Iterator[Problem]:
     """Hold the node selector of every pod set against the flavors for the devices that it asks for."""
-    queues = Queues(world)
-    for job in world.training_jobs():
-        queue = queues.of(job)
-        if queue is None:
-            continue
-        for pods in job.pod_sets():
-            resources = frozenset(name for name, need in pods.needs.items() if need.amount and pods.count)
-            flavors = [strings(each.get("spec", "nodeLabels")) for each in queues.flavors(queue, resources)]
-            if flavors:
-                yield from contradicted(pods, flavors, queue.name)
+    for pods, queue, flavors in Queues(world).pod_sets():
+        yield from contradicted(pods, [strings(each.get("spec", "nodeLabels")) for each in flavors], queue.name)
 
 
 def contradicted(pods: Pods, flavors: list[dict[str, str]], queue: str) -> Iterator[Problem]:

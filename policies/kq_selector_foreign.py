@@ -19,16 +19,8 @@ EVERYWHERE = {"kubernetes.io/os": {"linux"}, "kubernetes.io/arch": {"amd64", "ar
 def check(world: World) -> Iterator[Problem]:
     """Look for a flavor whose nodes have all that a pod set selects."""
     queues = Queues(world)
-    for job in world.training_jobs():
-        queue = queues.of(job)
-        if queue is None:
-            continue
-        for pods in job.pod_sets():
-            resources = frozenset(name for name, need in pods.needs.items() if need.amount and pods.count)
-            flavors = queues.flavors(queue, resources)
-            pools = [queues.labels(each) for each in flavors]
-            if pools:
-                yield from unknown(pods, pools)
+    for pods, _, flavors in queues.pod_sets():
+        yield from unknown(pods, [queues.labels(each) for each in flavors])
 
 
 def unknown(pods: Pods, pools: list[Mapping[str, str]]) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from typing import Any
 from trainyard.documents import load
 from trainyard.labels import POOL
 from trainyard.manifests import ANY, Manifest, strings
-from trainyard.policies.world import TrainingJob, World
+from trainyard.policies.world import Pods, TrainingJob, World
 
 GROUP = "kueue.x-k8s.io"
 CONFIGURATION = "config.kueue.x-k8s.io"
@@ -112,6 +112,17 @@ class Queues:
     def of(self, job: TrainingJob) -> Manifest | None:
         """Return the ClusterQueue that a job waits in, None where it is not among the objects."""
         return self._queues.get(self._local.get((job.namespace, job.queue_name or ""), ""))
+
+    def pod_sets(self) -> Iterator[tuple[Pods, Manifest, list[Manifest]]]:
+        """Yield every pod set whose queue is among the objects, with that queue and its flavors for the resources."""
+        for job in self.world.training_jobs():
+            queue = self.of(job)
+            if queue is None:
+                continue
+            for pods in job.pod_sets():
+                resources = frozenset(name for name, need in pods.needs.items() if need.amount and pods.count)
+                if flavors := self.flavors(queue, resources):
+                    yield pods, queue, flavors
 
     def covered(self, queue: Manifest) -> set[str]:
         """Return the resources that a queue covers."""
