@@ -119,6 +119,23 @@ def test_explain_says_how_many_start_on_a_node(gpus, said):
     assert (name, sized.value) == ("worker.starts", said)
 
 
+def test_pods_that_differ_for_the_kubelet_are_decided_apart():
+    """What it looks at beside containers tells pods apart too: a node of another name, an affinity, a port."""
+    here = node(cluster(), "gpu")
+    assert not isinstance(here, Invalid)
+    container = {"name": "c", "resources": {"limits": {"cpu": "8", "memory": "8Gi"}}}
+    pods = [
+        {"metadata": {"name": "a"}, "spec": {"containers": [container]}},
+        {"metadata": {"name": "a"}, "spec": {"containers": [container], "nodeName": "elsewhere"}},
+        {
+            "metadata": {"name": "a"},
+            "spec": {"containers": [{**container, "ports": [{"hostPort": 1, "containerPort": 1}]}]},
+        },
+    ]
+    anywhere, elsewhere, port = (here.verdict(pod) for pod in pods)
+    assert (anywhere.beside > 0, bool(elsewhere.decision.unschedulable), port.beside) == (True, True, 0)
+
+
 CONFIGURATIONS = {
     "options that exclude each other": (
         {**PINNED, "cpuManagerPolicyOptions": {"align-by-socket": "true", "distribute-cpus-across-cores": "yes"}},

@@ -56,22 +56,25 @@ def starts(run: Resolved) -> Iterator[Start]:
             continue
         try:
             manifest = arriving(run, role)
-            forms.check(manifest, forms.STEP, role.name)
             verdict = found.verdict(manifest)
-        except (SpecError, ValueError, KeyError, TypeError, AttributeError):
+        except (SpecError, ValueError):
             continue
         yield Start(role, found, manifest, verdict)
 
 
 def arriving(run: Resolved, role: Role) -> dict[str, Any]:
-    """Return a role's pod as it arrives at a node."""
-    spec = deepcopy(dict(template(run, role)["spec"]))
+    """Return a role's pod as it arrives at a node; raises SpecError where a patch makes it none."""
+    found = {
+        "metadata": {"name": f"{run.run.name}-{role.name}"},
+        "spec": deepcopy(template(run, role).get("spec") or {}),
+    }
+    forms.check(found, forms.STEP, role.name)
+    spec = found["spec"]
     for name in UNSEEN:
         spec.pop(name, None)
-    containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-    for container in containers:
+    for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
         (container.get("resources") or {}).pop("claims", None)
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"{run.run.name}-{role.name}"}, "spec": spec}
+    return {"apiVersion": "v1", "kind": "Pod", **found}
 
 
 def template(run: Resolved, role: Role) -> Mapping[str, Any]:

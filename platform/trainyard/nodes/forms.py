@@ -127,6 +127,15 @@ def check(value: Any, form: Form, path: str) -> None:
             check(part, form.fields.get(name) or form.of or ANY, f"{path}.{name[:60]}")
 
 
+def seen(value: Any, form: Form) -> Any:
+    """Return the part of a value that a form names: what a kubelet looks at, of a value that has the form."""
+    if isinstance(value, Mapping) and form.fields:
+        return {name: seen(part, form.fields[name]) for name, part in value.items() if name in form.fields}
+    if isinstance(value, list) and form.of:
+        return [seen(part, form.of) for part in value]
+    return value
+
+
 def _is(value: Any, kind: str) -> bool:
     if kind == "number":
         return isinstance(value, int) and not isinstance(value, bool)

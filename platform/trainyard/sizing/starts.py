@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.labels import POOL
-from trainyard.nodes import Decision, Invalid, Kubelet
+from trainyard.nodes import Decision, Invalid, Kubelet, forms
 from trainyard.nodes.cases import Case
 from trainyard.sizing.daemons import daemons
 from trainyard.sizing.fabrics import fabric_type
@@ -47,7 +47,7 @@ class Node:
 
     def verdict(self, pod: Mapping[str, Any]) -> Verdict:
         """Return what becomes of a pod; pods that ask for the same are decided once."""
-        key = json.dumps([asked(pod), pod["spec"].get("nodeSelector")], sort_keys=True)
+        key = json.dumps(forms.seen(pod["spec"], forms.SPEC), sort_keys=True)
         if key not in self._verdicts:
             self._verdicts[key] = self._decide(pod)
         return self._verdicts[key]
@@ -145,12 +145,3 @@ def settings(pool: Pool) -> dict[str, Any]:
         "maxPods": pool.node.max_pods,
         "systemReserved": {"cpu": kept.cpus, "memory": amount(max(0, memory - EVICTION))},
     }
-
-
-def asked(pod: Mapping[str, Any]) -> list[list[Any]]:
-    """Return what all containers of a pod ask for, as far as a kubelet looks at it."""
-    spec = pod["spec"]
-    return [
-        [each.get("restartPolicy"), each.get("resources")]
-        for each in (*(spec.get("initContainers") or ()), {}, *(spec.get("containers") or ()))
-    ]
