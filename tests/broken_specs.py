@@ -75,6 +75,8 @@ CASES = {
     "two files of one name": Case("files-equal", "mount-path"),
     "a file too large for a ConfigMap": Case("file-too-large", "file-size"),
     "a file that is no text": Case("file-not-text", "file-encoding"),
+    "an upper bound of nodes without a lower one": Case("max-without-min", "min-nodes"),
+    "an upper bound below the nodes": Case("max-below-nodes", "min-nodes"),
     "fields that contradict each other": Case("min-above-nodes", "min-nodes duplicate-variable gpu-part"),
     "spot nodes by accident": Case("spot-pool", "spot-pool"),
     "a retired job is left in peace": Case("retired-in-peace", ""),

@@ -47,9 +47,9 @@ REGISTRY = Rule(
 )
 MIN_NODES = Rule(
     id="spec/min-nodes",
-    title="minNodes is at most nodes.",
-    why="a job cannot begin with more nodes than it asks for",
-    fix="lower minNodes",
+    title="minNodes is at most nodes, and maxNodes at least.",
+    why="a job cannot begin with more nodes than it asks for, or than it may ever have",
+    fix="set minNodes, nodes and maxNodes in this order; maxNodes needs a minNodes",
     source=DOCS,
 )
 TWICE = Rule(
@@ -227,6 +227,12 @@ def check_fields(file: JobFile) -> Iterator[Finding]:
     if job.min_nodes is not None and job.min_nodes > job.nodes:
         message = f"minNodes is {job.min_nodes}, but nodes is {job.nodes}; lower minNodes"
         yield MIN_NODES.at(file.source, ("minNodes",), message)
+    if job.max_nodes is not None and job.min_nodes is None:
+        message = f"maxNodes is {job.max_nodes}, but there is no minNodes, so the job is not elastic; add minNodes"
+        yield MIN_NODES.at(file.source, ("maxNodes",), message)
+    elif job.max_nodes is not None and job.max_nodes < job.nodes:
+        message = f"maxNodes is {job.max_nodes}, but nodes is {job.nodes}; raise maxNodes"
+        yield MIN_NODES.at(file.source, ("maxNodes",), message)
     for name in sorted(job.env.keys() & job.secrets.keys()):
         message = f"variable {name!r} is in env and in secrets; remove one"
         yield TWICE.at(file.source, ("secrets", name), message, key=True)

@@ -3,12 +3,14 @@
 from trainyard.specs.models.base import JOB_NAME, Spec
 from trainyard.specs.models.cluster import Cluster, Kubelet, OperatorChoice, Pool, Queue, Quota, Storage
 from trainyard.specs.models.fabric import Fabric
-from trainyard.specs.models.job import Checkpoint, Dataset, File, Job, Patch, Role, Topology
+from trainyard.specs.models.job import Checkpoint, Dataset, File, Job, Patch, Topology
 from trainyard.specs.models.repository import Repository
+from trainyard.specs.models.roles import Array, Role
 from trainyard.specs.models.team import Team, Volume
 
 __all__ = [
     "JOB_NAME",
+    "Array",
     "Checkpoint",
     "Cluster",
     "Dataset",

@@ -35,12 +35,11 @@ from trainyard.specs.models.base import (
 )
 from trainyard.specs.models.disks import Scratched
 from trainyard.specs.models.mounts import EnvFrom, Mount
+from trainyard.specs.models.roles import Array, Role
+from trainyard.specs.models.start import Command, Module, Program
 
 RESERVED_PREFIXES = ("kueue.x-k8s.io", "argoproj.io", "kubernetes.io", "k8s.io", OURS)
 """Label and annotation groups that a job may not write: controllers and Trainyard own them."""
-
-LAUNCHERS = frozenset({"torchrun", "python", "python3", "mpirun", "deepspeed"})
-"""What the launcher puts in front, so that a program never does."""
 
 
 def own_key(key: str) -> str:
@@ -53,24 +52,6 @@ def own_key(key: str) -> str:
     return key
 
 
-def script(program: str) -> str:
-    """Refuse a program that begins with a launcher or carries its arguments."""
-    first, *rest = program.split() or [program]
-    if first.split("/")[-1] in LAUNCHERS:
-        raise wrong("program", f"starts with {first!r}, which the launcher adds; give the script alone")
-    if rest:
-        raise wrong("program", "should be a path without spaces; put arguments into args")
-    return program
-
-
-def executable(command: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse a command whose first word is none: it is no line of a shell."""
-    first = command[0]
-    if not first or len(first.split()) != 1:
-        raise wrong("command", f"starts with {first!r}, which is no executable; write each word by itself")
-    return command
-
-
 def hours(value: Any) -> float:
     """Return a number of hours, whole or not."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -78,10 +59,8 @@ def hours(value: Any) -> float:
     return float(value)
 
 
+JobRef = Annotated[StrictStr, Form(r"(?:[a-z0-9][-a-z0-9]*/)?[a-z][-a-z0-9]*", "team/job")]
 SecretRef = Annotated[StrictStr, Form(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[-._a-zA-Z0-9]+", "secret/key, never the value")]
-Module = Annotated[
-    StrictStr, Form(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "a module such as llm.train, without '.py'")
-]
 OwnLabels = dict[Annotated[StrictStr, AfterValidator(own_key)], StrictStr]
 LONGEST = 100_000
 """Hours of the longest run, eleven years: its seconds are a number of 32 bits to Kueue (v0.19.2 max-exec-time)."""
@@ -131,21 +110,6 @@ class Topology(Spec):
     def level(self) -> str:
         """The level that is asked for."""
         return self.required or self.preferred or ""
-
-
-class Role(Spec):
-    """Pods beside the workers: parameter servers, a launcher, a head; the launcher names the roles it knows."""
-
-    nodes: Count = 1
-    """How many pods."""
-    gpus_per_node: Amount = 0
-    """Whole GPUs of each pod."""
-    cpus_per_node: Count | None = None
-    """Whole CPUs of each pod; default as for the workers."""
-    memory_per_node: Size | None = None
-    """Bytes of each pod; default as for the workers."""
-    pool: Name | None = None
-    """Default: the job's."""
 
 
 class Checkpoint(Spec):
@@ -209,11 +173,11 @@ class Job(Spec):
     """Which API object carries them; default: JobSet, or what on the cluster gives what the launcher needs."""
     image: Image
     """By digest: `registry/path@sha256:…`."""
-    program: Annotated[Text, AfterValidator(script)] | None = None
+    program: Program | None = None
     """Path of the script in the image, without python or torchrun in front."""
     module: Module | None = None
     """A Python module, instead of `program`."""
-    command: Annotated[tuple[VariableValue, ...], Field(min_length=1), AfterValidator(executable)] | None = None
+    command: Command | None = None
     """Any executable, instead of `program`, with its first arguments; it is started as it is, without a shell."""
     args: tuple[VariableValue, ...] = ()
     """Arguments of the program or command; whole numbers may be bare, everything else is text."""
@@ -267,6 +231,12 @@ class Job(Spec):
 
     min_nodes: Count | None = None
     """Elastic lower bound."""
+    max_nodes: Count | None = None
+    """Elastic upper bound, beside `minNodes`; default: `nodes`, with which the run begins."""
+    array: Array | None = None
+    """Independent indices instead of one gang."""
+    after: tuple[JobRef, ...] = ()
+    """Jobs that have to end well before this one begins, each `team/job` or a job of the same team."""
     spot: StrictBool = False
     """May run on nodes that are taken away at short notice."""
     restarts: Restarts | None = None

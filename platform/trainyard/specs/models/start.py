@@ -1,0 +1,42 @@
+"""What a pod starts: a program, a module or a command, each in the form that a job writes it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StrictStr
+
+from trainyard.specs.models.base import Form, Text, VariableValue, wrong
+
+LAUNCHERS = frozenset({"torchrun", "python", "python3", "mpirun", "deepspeed"})
+"""What the launcher puts in front, so that a program never does."""
+
+
+def script(program: str) -> str:
+    """Refuse a program that begins with a launcher or carries its arguments."""
+    first, *rest = program.split() or [program]
+    if first.split("/")[-1] in LAUNCHERS:
+        raise wrong("program", f"starts with {first!r}, which the launcher adds; give the script alone")
+    if rest:
+        raise wrong("program", "should be a path without spaces; put arguments into args")
+    return program
+
+
+def executable(command: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a command whose first word is none: it is no line of a shell."""
+    first = command[0]
+    if not first or len(first.split()) != 1:
+        raise wrong("command", f"starts with {first!r}, which is no executable; write each word by itself")
+    return command
+
+
+Program = Annotated[Text, AfterValidator(script)]
+"""Path of a script in the image."""
+
+Module = Annotated[
+    StrictStr, Form(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "a module such as llm.train, without '.py'")
+]
+"""A Python module."""
+
+Command = Annotated[tuple[VariableValue, ...], Field(min_length=1), AfterValidator(executable)]
+"""An executable with its first arguments."""
