@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
+from trainyard.operators import gpu_parts
 from trainyard.operators.base import Operator, Site, merge, tolerations
 from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
@@ -64,7 +65,8 @@ class GpuOperator(Operator):
         }
 
     def hardware(self, site: Site) -> Iterator[Resource]:
-        """Yield the ClusterPolicy: a new driver replaces the old one under running jobs."""
+        """Yield the ClusterPolicy and its configurations: a new driver or layout takes GPUs from under running jobs."""
+        yield from gpu_parts.configurations(site)
         spec = policy(site)
         yield Resource("nvidia.com/v1", "ClusterPolicy", POLICY, site.at, fields={"spec": spec})
 
@@ -105,7 +107,7 @@ def policy(site: Site) -> dict[str, Any]:
             "updateStrategy": "RollingUpdate",
             "rollingUpdate": {"maxUnavailable": "1"},
         },
-        "mig": {"strategy": "single"},
+        "mig": {"strategy": gpu_parts.strategy(cluster)},
         "cdi": {"enabled": True},
         "driver": {
             "enabled": True,
@@ -114,11 +116,11 @@ def policy(site: Site) -> dict[str, Any]:
             "upgradePolicy": {"autoUpgrade": False},
         },
         "toolkit": {"enabled": True},
-        "devicePlugin": {"enabled": True},
+        "devicePlugin": {"enabled": True, **gpu_parts.of_plugin(cluster)},
         "dcgm": {"enabled": False},
         "dcgmExporter": {"enabled": True, "serviceMonitor": {"enabled": False}},
         "gfd": {"enabled": True},
-        "migManager": {"enabled": True},
+        "migManager": {"enabled": True, **gpu_parts.of_manager(cluster)},
         "nodeStatusExporter": {"enabled": False},
         "validator": {},
         "sandboxWorkloads": {"enabled": False},

@@ -171,6 +171,8 @@ def configurations(world: World) -> Iterator[Mapping[str, Any]]:
 
 def pool_of(world: World, labels: Mapping[str, str]) -> tuple[str, Mapping[str, str]] | None:
     """Return the name of the inventory's pool that such labels choose, and all labels of its nodes; None: of none."""
+    from trainyard.sizing.gpus import labels as of_nodes  # what needs no inventory starts without
+
     name = labels.get(POOL, "")
     pool = world.inventory.pools.get(name) if world.inventory else None
-    return None if pool is None else (name, {**pool.node.labels, **pool.labels, POOL: name})
+    return None if pool is None else (name, of_nodes(name, pool))

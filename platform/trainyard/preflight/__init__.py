@@ -105,6 +105,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         devices,
         fabric,
         gpudirect,
+        gpus,
         inventory,
         kubelet,
         networks,
@@ -138,6 +139,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         *(promises.check(cluster, source) if shaped else ()),
         *daemons.check(cluster, source),
         *gpudirect.check(cluster, source),
+        *gpus.check(cluster, source),
     ]
     platform = [finding for finding in loaded.findings if not finding.location.file.startswith(f"{JOBS}/")]
     if not any(finding.is_error for finding in (*platform, *findings)):

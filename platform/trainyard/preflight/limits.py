@@ -10,8 +10,9 @@ from trainyard.launchers.base import VARIABLES
 from trainyard.parts import contract, mounts
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
+from trainyard.sizing.gpus import asked, gpu_resource, offers
 from trainyard.sizing.node import available, most_cpus_near, numa_nodes, one_numa_node, size, whole_cores
-from trainyard.sizing.roles import gpu_resource
+from trainyard.specs import Pool
 
 OUR_VOLUMES = ("claim-", "fabric-", "files-", mounts.PREFIX)
 """What names of volumes of ours in a pod begin with."""
@@ -108,11 +109,18 @@ def check_parts(run: Resolved) -> Iterator[Finding]:
         rule = MIG if gpu.profile else SHARED
         message = f"gpu asks for a part of a GPU, but nodes is {job.nodes}; train on whole GPUs, or set nodes: 1"
         yield rule.at(source, ("gpu",), message)
-    elif (wanted := gpu_resource(job, worker.pool)) != gpus.resource:
-        message = (
-            f"gpu asks for {wanted!r}, but nodes of pool {worker.pool_name!r} offer {gpus.resource!r}; ask for that"
-        )
+    elif asked(job, worker.pool) is None:
+        wanted, offered = gpu_resource(job, worker.pool), listed(worker.pool)
+        message = f"gpu asks for {wanted!r}, but nodes of pool {worker.pool_name!r} offer {offered}; ask for that"
         yield DEVICE.at(source, ("gpu",), message)
+    elif job.fabric == "rdma":
+        rule = MIG if gpu.profile else SHARED
+        yield rule.at(source, ("fabric",), "fabric is 'rdma', but a part of a GPU trains alone; remove fabric")
+
+
+def listed(pool: Pool) -> str:
+    """Name the resources that nodes of a pool offer of their GPUs."""
+    return ", ".join(repr(name) for name in dict.fromkeys(offer.resource for offer in offers(pool)))
 
 
 def check_memory(run: Resolved) -> Iterator[Finding]:

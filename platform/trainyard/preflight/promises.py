@@ -10,6 +10,7 @@ from trainyard.findings import Finding, Severity
 from trainyard.preflight.ceiling import shown
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
+from trainyard.sizing.gpus import per_node
 from trainyard.sizing.quota import amounts
 from trainyard.specs import Cluster, Quota
 from trainyard.specs.sources import Source
@@ -35,8 +36,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for name, pool in cluster.pools.items():
         promised = list(promises(cluster, name))
         whole = amounts(cluster, name, Quota(nodes=pool.nodes))
-        gpus = (pool.node.gpus.resource,) if pool.node.gpus else ()
-        for resource in (*gpus, "cpu", "memory"):
+        for resource in (*per_node(pool), "cpu", "memory"):
             most = Quantity.parse(whole[resource]).amount
             total = sum(Quantity.parse(amounts(cluster, name, quota)[resource]).amount for _, quota in promised)
             if total > most:

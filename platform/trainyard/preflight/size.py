@@ -14,6 +14,7 @@ from trainyard.rules import Rule
 from trainyard.sizing import WORKER, RoleSize, RoleSpec, pod_requests, quota, resources
 from trainyard.sizing.companions import companions, total
 from trainyard.sizing.disks import of_local_disks
+from trainyard.sizing.gpus import offers, whole
 from trainyard.sizing.node import available, binary
 from trainyard.sizing.roles import number
 from trainyard.specs.sources import Source
@@ -87,8 +88,8 @@ def check_role(role: RoleSpec, source: Source, *, part: bool) -> Iterator[Findin
     if role.implied:
         return
     count, gpus = available(role.pool).gpus, whole_gpus(role, part=part)
-    if gpus > count:
-        yield GPUS.at(source, (*role.path, "gpusPerNode"), too_many_gpus(role, count))
+    if gpus > whole(role.pool):
+        yield GPUS.at(source, (*role.path, "gpusPerNode"), too_many_gpus(role, whole(role.pool)))
         return
     yield from check_amounts(role, source)
     if count and not role.gpus and role.cpus is None and not role.field:
@@ -119,6 +120,10 @@ def whole_gpus(role: RoleSpec, *, part: bool) -> int:
 
 def too_many_gpus(role: RoleSpec, count: int) -> str:
     """Return the sentence for more GPUs than a node has."""
+    parts = [offer for offer in offers(role.pool) if not offer.whole]
+    if not count and parts:
+        ask = f"gpu: {{profile: {parts[0].profile}}}" if parts[0].profile else "gpu: {shared: true}"
+        return f"gpusPerNode is {role.gpus}, but pool {role.pool_name!r} offers parts of GPUs; write {ask}"
     if not count:
         return f"gpusPerNode is {role.gpus}, but pool {role.pool_name!r} has no GPUs; remove it or choose another pool"
     *others, last = [str(number) for number in range(1, count + 1) if number & (number - 1) == 0 or number == count]

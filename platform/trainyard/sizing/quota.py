@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from trainyard.quantities import Format, Quantity
-from trainyard.sizing import nvlink
+from trainyard.sizing import gpus, nvlink
 from trainyard.sizing.fabrics import fabric_type
 from trainyard.sizing.node import available, size
 from trainyard.specs import Cluster, Quota
@@ -28,8 +28,7 @@ def per_node(cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
     pool = cluster.pools[pool_name]
     node = available(pool)
     found = {"cpu": node.cpus, "memory": Fraction(node.memory), DISK: Fraction(node.storage)}
-    if pool.node.gpus is not None:
-        found[pool.node.gpus.resource] = Fraction(node.gpus)
+    found |= {name: Fraction(count) for name, count in gpus.per_node(pool).items()}
     return {**found, **fabric_type(cluster).per_node(cluster, pool_name), **nvlink.per_node(cluster, pool)}
 
 
@@ -48,15 +47,16 @@ def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> Mapping[str, str]
     devices the share of its CPUs.
     """
     whole = per_node(cluster, pool_name)
-    gpus = cluster.pools[pool_name].node.gpus
+    pool = cluster.pools[pool_name]
+    cards = pool.node.gpus
     if quota.cpus is not None and quota.memory is not None:
         spelled = {"cpu": Fraction(quota.cpus), "memory": Fraction(size(quota.memory))}
         rest = {name: amount * Fraction(quota.cpus) / whole["cpu"] for name, amount in whole.items()}
-        return quantities(rest | spelled | ({gpus.resource: Fraction(0)} if gpus else {}))
+        return quantities(rest | spelled | dict.fromkeys(gpus.per_node(pool), Fraction(0)))
     if quota.nodes is not None:
         share = Fraction(quota.nodes)
     else:
-        share = Fraction(quota.gpus or 0, gpus.count) if gpus else Fraction(0)
+        share = Fraction(quota.gpus or 0, cards.count) if cards else Fraction(0)
     return quantities({name: amount * share for name, amount in whole.items()})
 
 

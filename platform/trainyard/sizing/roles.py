@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from trainyard.sizing import gpus
 from trainyard.sizing.base import Sized
 from trainyard.sizing.node import Available
 from trainyard.specs import Job, Pool, Role
+from trainyard.specs.models.job import Gpu
 from trainyard.specs.run import Run
 
 WORKER = "worker"
@@ -139,36 +140,16 @@ def share(job: Job, role: RoleSpec, node: Available) -> tuple[Fraction, str]:
         return Fraction(1), "whole node"
     if not role.gpus:
         return Fraction(1, node.gpus), f"1/{node.gpus}, one GPU's share"
-    piece = piece_of(job, role.pool)
+    piece = gpus.piece_of(job, role.pool) if role.name == WORKER else Fraction(1)
     part = min(Fraction(1), role.gpus * piece / node.gpus)
     if piece < 1 and job.gpu is not None:
-        return part, f"{piece.numerator}/{piece.denominator} GPU as {job.gpu.profile}"
+        return part, f"{piece.numerator}/{piece.denominator} GPU {as_what(job.gpu)}"
     return part, f"{role.gpus}/{node.gpus} GPUs"
 
 
-def piece_of(job: Job, pool: Pool) -> Fraction:
-    """Return the part of a GPU that one device is: `1g.10gb` is a seventh where the node counts whole GPUs."""
-    gpus = pool.node.gpus
-    match = re.match(r"([1-7])g\.", (job.gpu.profile if job.gpu else None) or "")
-    counted = gpus is not None and gpus.resource == gpu_resource(job, pool)
-    return Fraction(int(match[1]), 7) if match and not counted else Fraction(1)
-
-
-def gpu_resource(job: Job, pool: Pool) -> str:
-    """Return the resource that a job's GPUs, or parts of GPUs, are requested as.
-
-    NVIDIA k8s-device-plugin v0.20.0: `nvidia.com/mig-1g.10gb` under strategy mixed, `nvidia.com/gpu.shared` with
-    renameByDefault; AMD's device plugin names a partition `amd.com/cpx_nps4`.
-    """
-    gpus = pool.node.gpus
-    if gpus is None:
-        return "nvidia.com/gpu"
-    vendor = gpus.resource.partition("/")[0]
-    if job.gpu and job.gpu.profile and not gpus.resource.endswith(job.gpu.profile):
-        return f"{vendor}/{'mig-' if gpus.vendor == 'nvidia' else ''}{job.gpu.profile}"
-    if job.gpu and job.gpu.shared and not gpus.resource.endswith(".shared"):
-        return f"{gpus.resource}.shared"
-    return gpus.resource
+def as_what(gpu: Gpu) -> str:
+    """Return in words which part of a GPU a job asks for."""
+    return f"as {gpu.profile}" if gpu.profile else "that is shared"
 
 
 def number(amount: Fraction) -> str:

@@ -10,9 +10,10 @@ from trainyard.sizing import amounts, disks, nvlink
 from trainyard.sizing.base import Attached, Closeness, RoleSize, Sized, Sizing, Slices
 from trainyard.sizing.environment import environment
 from trainyard.sizing.fabrics import Share, fabric_type
+from trainyard.sizing.gpus import gpu_resource
 from trainyard.sizing.node import pins_memory
 from trainyard.sizing.restarts import restarts
-from trainyard.sizing.roles import WORKER, RoleSpec, beside, gpu_resource, wants_rdma
+from trainyard.sizing.roles import WORKER, RoleSpec, beside, wants_rdma
 from trainyard.sizing.saving import STEP, save
 from trainyard.specs import Cluster, Job
 from trainyard.specs.run import Run
@@ -67,7 +68,8 @@ def devices(job: Job, role: RoleSpec) -> dict[str, Sized[int]]:
     """Return the role's GPUs as an extended resource, or nothing."""
     if not role.gpus or role.pool.node.gpus is None:
         return {}
-    return {gpu_resource(job, role.pool): gpus(job, role)}
+    resource = gpu_resource(job, role.pool) if role.name == WORKER else role.pool.node.gpus.resource
+    return {resource: gpus(job, role)}
 
 
 def attach(cluster: Cluster, role: RoleSpec, *, pods: int) -> Attached:

@@ -7,17 +7,18 @@ another kubelet.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.labels import POOL
 from trainyard.nodes import Decision, Invalid, Kubelet, forms
 from trainyard.nodes.cases import Case
 from trainyard.sizing.daemons import daemons
 from trainyard.sizing.fabrics import fabric_type
 from trainyard.sizing.fabrics.devices import functions_per_nic, reports_numa, resource
 from trainyard.sizing.fabrics.rails import has_verbs, rails
+from trainyard.sizing.gpus import labels, offers
 from trainyard.sizing.kubelet import EVICTION, amount, configuration
 from trainyard.sizing.node import numa_nodes, size
 from trainyard.specs import Cluster, Pool
@@ -86,13 +87,12 @@ def document(cluster: Cluster, pool_name: str, pods: Iterable[Mapping[str, Any]]
     """Return a node of the pool, its kubelet and pods that arrive, as a case of `trainyard node replay`."""
     pool = cluster.pools[pool_name]
     shape = pool.node
-    labels = {**shape.labels, **pool.labels, POOL: pool_name}
     node: dict[str, Any] = {
         "threadsPerCore": shape.threads_per_core,
         "numa": [*numa(pool), *({"memory": "0"} for _ in range(shape.gpu_numa))],
         "devices": {**gpus(pool), **nics(cluster, pool_name)},
         "ephemeralStorage": shape.ephemeral_storage,
-        "labels": labels,
+        "labels": labels(pool_name, pool),
     }
     return {"name": pool_name, "node": node, "kubelet": settings(pool), "pods": [dict(pod) for pod in pods]}
 
@@ -112,10 +112,21 @@ def gpus(pool: Pool) -> dict[str, list[dict[str, int]]]:
     found = pool.node.gpus
     if found is None:
         return {}
-    places = [len(each.gpus) for each in numa_nodes(pool.node)]
-    if sum(places) != found.count:
-        return {found.resource: [{"count": found.count}]}
-    return {found.resource: [{"count": count, "numa": index} for index, count in enumerate(places) if count]}
+    places = {card: index for index, each in enumerate(numa_nodes(pool.node)) for card in each.gpus}
+    devices: dict[str, Counter[int | None]] = {}
+    for offer in offers(pool):
+        known = offer.gpus if len(places) == found.count else ()
+        near = devices.setdefault(offer.resource, Counter())
+        near.update((places[card] for card in known) if known else dict.fromkeys([None], offer.count))
+    return {
+        resource: [{"count": count} | ({} if index is None else {"numa": index}) for index, count in in_order(near)]
+        for resource, near in devices.items()
+    }
+
+
+def in_order(near: Mapping[int | None, int]) -> list[tuple[int | None, int]]:
+    """Return how many devices each NUMA node has, in the order of the nodes."""
+    return sorted(near.items(), key=lambda each: -1 if each[0] is None else each[0])
 
 
 def nics(cluster: Cluster, pool_name: str) -> dict[str, list[dict[str, int]]]:

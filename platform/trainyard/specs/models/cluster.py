@@ -42,6 +42,7 @@ from trainyard.specs.models.base import (
 from trainyard.specs.models.daemons import PoolDaemon, kept
 from trainyard.specs.models.disks import LocalDisks
 from trainyard.specs.models.fabric import Fabric
+from trainyard.specs.models.gpus import Mig, Sharing
 from trainyard.specs.models.system import System, resolved
 from trainyard.specs.shapes import PciAddress, Shape, preset
 from trainyard.versions import line
@@ -161,6 +162,10 @@ class Pool(Spec):
     labels: Labels = {}
     """Labels that the nodes carry beside `trainyard.dev/pool`."""
     taints: tuple[Taint, ...] = ()
+    mig: Mig | None = None
+    """How its GPUs are cut by MIG; default: they are whole."""
+    sharing: Sharing | None = None
+    """How several pods share each of its GPUs; default: they do not."""
     nvlink: Name | None = None
     """Level of the topology that is the NVLink domain of its nodes, where that is more than a node."""
     kubelet: Kubelet | None = None
@@ -232,6 +237,13 @@ class Pool(Spec):
         """Refuse two sizes for the one disk with the kubelet's folder."""
         if self.disk is not None and self.local_disks is not None and self.local_disks.storage is None:
             raise wrong("one-of", "has disk, and localDisks without storage, which are the same disk; remove disk")
+        return self
+
+    @model_validator(mode="after")
+    def one_way(self) -> Pool:
+        """Refuse GPUs that are both cut and shared: MPS takes no MIG devices (k8s-device-plugin v0.20.0 README.md)."""
+        if self.mig is not None and self.sharing is not None:
+            raise wrong("one-of", "has mig and sharing; cut its GPUs or share them, in pools of their own")
         return self
 
 

@@ -1,0 +1,129 @@
+"""Whether GPUs can be cut or shared as a cluster's pools say, and its device plugin can be told so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from trainyard.documents import Path
+from trainyard.findings import Finding, Severity
+from trainyard.rules import Rule
+from trainyard.sizing.gpus import fits, profiles
+from trainyard.specs import Cluster
+from trainyard.specs.models.gpus import Mig
+from trainyard.specs.shapes import Gpus, known
+from trainyard.specs.sources import Source
+
+OPERATOR = "gpu-operator"
+PLUGIN = "NVIDIA/k8s-device-plugin v0.20.0 README.md"
+
+LAYOUT = Rule(
+    id="gpu-mig-layout",
+    title="MIG cuts a GPU into devices that its model has, and that find room in it together.",
+    why="the MIG manager fails on every node of the pool, which then offers no such device: jobs wait for ever",
+    fix="write profiles of the model, as many as fit one GPU",
+    source="NVIDIA MIG user guide r580, supported MIG profiles; NVIDIA/mig-parted v0.15.0",
+)
+UNKNOWN_MODEL = Rule(
+    id="gpu-mig-model",
+    title="What MIG makes of a GPU is known for its model.",
+    why="nobody can say whether the layout fits it, and what does not fit makes no device",
+    fix="compare the layout with `nvidia-smi mig -lgip` on a node, and accept this",
+    source="NVIDIA MIG user guide r580, supported GPUs",
+    severity=Severity.WARNING,
+)
+STRATEGY = Rule(
+    id="gpu-mig-name",
+    title="MIG devices of a cluster are named by one strategy, and under single are all alike.",
+    why="the device plugin has one strategy for the cluster, so nodes would offer other resources than pods ask for",
+    fix="use strategy mixed for all pools, or single with one profile on all GPUs",
+    source=f"{PLUGIN}, migStrategy",
+)
+VALUES = Rule(
+    id="gpu-parts-values",
+    title="The GPU Operator is told of parts of GPUs in one place: the pools.",
+    why="its own values go before what follows from the pools, so nodes would offer other devices than pods ask for",
+    fix="remove the value, and write what it says into the pools' mig or sharing",
+    source="NVIDIA/gpu-operator v26.7.0 deployments/gpu-operator/values.yaml",
+    layer="values",
+)
+NO_GPUS = Rule(
+    id="gpu-parts",
+    title="GPUs that are cut by MIG or shared are there, and of a vendor that can.",
+    why="nothing would be cut or shared, and pods that ask for parts wait for ever",
+    fix="remove mig or sharing from the pool, or name a shape with such GPUs",
+    source=PLUGIN,
+)
+
+
+def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield layouts that no GPU has, strategies that do not go together, and parts of what is not there."""
+    for name, pool in cluster.pools.items():
+        field = "mig" if pool.mig is not None else "sharing"
+        if (pool.mig is None and pool.sharing is None) or not known(pool.shape):
+            continue
+        gpus = pool.node.gpus
+        if gpus is None or gpus.vendor != "nvidia":
+            there = "has no GPUs" if gpus is None else f"has GPUs of {gpus.vendor}"
+            message = f"{field} parts GPUs of NVIDIA, but pool {name!r} {there}; remove it"
+            yield NO_GPUS.at(source, ("pools", name, field), message)
+        elif pool.mig is not None:
+            yield from check_layout(pool.mig, gpus, ("pools", name, "mig"), source)
+    yield from check_strategy(cluster, source)
+    yield from check_values(cluster, source)
+
+
+def check_layout(mig: Mig, gpus: Gpus, path: Path, source: Source) -> Iterator[Finding]:
+    """Yield profiles that the model does not have, more of them than one GPU holds, and GPUs that are not there."""
+    missing = [index for index in mig.gpus if index >= gpus.count]
+    if missing:
+        message = f"gpus names {missing[0]}, but a node has 0 to {gpus.count - 1}; remove it"
+        yield LAYOUT.at(source, (*path, "gpus", mig.gpus.index(missing[0])), message)
+    there = profiles(gpus.product)
+    if not there:
+        message = f"profiles of GPU {gpus.product!r} are not known; compare the layout with 'nvidia-smi mig -lgip'"
+        yield UNKNOWN_MODEL.at(source, (*path, "layout"), message)
+        return
+    unknown = [profile for profile in mig.layout if profile not in there]
+    for profile in unknown:
+        message = f"GPU {gpus.product!r} has no profile {profile!r}; it has: {', '.join(there)}"
+        yield LAYOUT.at(source, (*path, "layout", profile), message, key=True)
+    if not unknown and not fits(mig.layout, there):
+        cut = ", ".join(f"{count} × {profile}" for profile, count in mig.layout.items())
+        message = f"layout is {cut}, which one {gpus.product} does not hold; leave devices out"
+        yield LAYOUT.at(source, (*path, "layout"), message)
+
+
+def check_strategy(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield a pool whose devices would have other names: of another strategy, or of several sorts under single."""
+    cut = {name: pool.mig for name, pool in cluster.pools.items() if pool.mig is not None}
+    first = next(iter(cut), "")
+    for name, mig in cut.items():
+        path: Path = ("pools", name, "mig")
+        if mig.strategy != cut[first].strategy:
+            message = (
+                f"strategy is {mig.strategy!r}, but pool {first!r} has {cut[first].strategy!r}; a cluster has one,"
+                " write mixed"
+            )
+            yield STRATEGY.at(source, path, message)
+        if mig.strategy == "single" and (len(mig.layout) > 1 or mig.gpus):
+            what = "part of the GPUs" if mig.gpus else f"{len(mig.layout)} profiles"
+            message = f"strategy single has one profile on all GPUs, but layout has {what}; write strategy: mixed"
+            yield STRATEGY.at(source, path, message)
+
+
+def check_values(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield values of the GPU Operator that replace what follows from the pools."""
+    choice = cluster.operators.get(OPERATOR)
+    if choice is None or not choice.managed:
+        return
+    cut = any(pool.mig is not None for pool in cluster.pools.values())
+    shared = any(pool.sharing is not None for pool in cluster.pools.values())
+    for section, field, ours in (
+        ("mig", "strategy", cut),
+        ("migManager", "config", cut),
+        ("devicePlugin", "config", shared),
+    ):
+        values = choice.values.get(section)
+        if ours and isinstance(values, Mapping) and field in values:
+            message = f"{section}.{field} is written here, but follows from the pools; remove it"
+            yield VALUES.at(source, ("operators", OPERATOR, "values", section, field), message)

@@ -1,0 +1,161 @@
+"""What nodes offer of GPUs that are cut or shared, and what a job that asks for a part gets."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from make import make_cluster, make_job, make_pool, make_run, make_sizing
+from trainyard.kinds import resolve
+from trainyard.quantities import Quantity
+from trainyard.sizing import gpus
+from trainyard.sizing.quota import amounts, per_node
+from trainyard.sizing.starts import document
+from trainyard.specs import Quota
+
+CUT = {"layout": {"3g.40gb": 1, "1g.10gb": 4}}
+POOLS = {
+    "whole GPUs": ({}, {"nvidia.com/gpu": 8}),
+    "all cut alike": ({"mig": {"layout": {"1g.10gb": 7}}}, {"nvidia.com/mig-1g.10gb": 56}),
+    "all cut, in two sizes": ({"mig": CUT}, {"nvidia.com/mig-3g.40gb": 8, "nvidia.com/mig-1g.10gb": 32}),
+    "two of eight cut": ({"mig": {**CUT, "gpus": [0, 7]}}, {"nvidia.com/gpu": 6, "nvidia.com/mig-3g.40gb": 2}),
+    "one strategy": ({"mig": {"strategy": "single", "layout": {"2g.20gb": 3}}}, {"nvidia.com/gpu": 24}),
+    "with media engines": ({"mig": {"layout": {"1g.10gb+me": 1}}}, {"nvidia.com/mig-1g.10gb.me": 8}),
+    "shared": ({"sharing": {"by": "timeSlicing", "replicas": 4}}, {"nvidia.com/gpu.shared": 32}),
+    "shared by MPS": ({"sharing": {"by": "mps", "replicas": 3}}, {"nvidia.com/gpu.shared": 24}),
+}
+
+
+@pytest.mark.parametrize(("pool", "offered"), POOLS.values(), ids=POOLS)
+def test_nodes_offer_what_their_gpus_are_made_into(pool, offered):
+    """Each sort of device has a resource of its own, as the device plugin names it, and queues count it."""
+    found = gpus.per_node(make_pool(**pool))
+    assert offered.items() <= found.items()
+    cluster = make_cluster(pools={"gpu": {"shape": "dgx-h100", "nodes": 4, **pool}})
+    counted = {name: int(amount) for name, amount in per_node(cluster, "gpu").items() if name.startswith("nvidia")}
+    assert counted == found
+    half = amounts(cluster, "gpu", Quota(gpus=4))
+    assert {name: int(half[name]) for name in found} == {name: count // 2 for name, count in found.items()}
+
+
+JOBS = {
+    "three sevenths": ({"mig": CUT}, {"profile": "3g.40gb"}, "nvidia.com/mig-3g.40gb", Fraction(3, 56)),
+    "a seventh": ({"mig": CUT}, {"profile": "1g.10gb"}, "nvidia.com/mig-1g.10gb", Fraction(1, 56)),
+    "a seventh under single": (
+        {"mig": {"strategy": "single", "layout": {"1g.10gb": 7}}},
+        {"profile": "1g.10gb"},
+        "nvidia.com/gpu",
+        Fraction(1, 56),
+    ),
+    "a place on a shared one": (
+        {"sharing": {"by": "mps", "replicas": 4}},
+        {"shared": True},
+        "nvidia.com/gpu.shared",
+        Fraction(1, 32),
+    ),
+}
+
+
+@pytest.mark.parametrize(("pool", "gpu", "resource", "part"), JOBS.values(), ids=JOBS)
+def test_a_job_gets_one_device_and_its_share_of_the_node(pool, gpu, resource, part):
+    """A part of a GPU is one device, with as large a part of the node's CPUs."""
+    cluster = make_cluster(pools={"gpu": {"shape": "dgx-h100", "nodes": 4, **pool}})
+    worker = make_sizing(cluster=cluster, nodes=1, gpus_per_node=None, gpu=gpu).worker
+    assert {name: sized.value for name, sized in worker.devices.items()} == {resource: 1}
+    assert worker.cpus.value == int(208 * part)
+
+
+def test_a_role_of_whole_gpus_beside_a_part_asks_for_whole_ones():
+    """The job's `gpu` speaks of its workers alone."""
+    pool = {"shape": "dgx-h100", "nodes": 4, "mig": {**CUT, "gpus": [0]}}
+    run = make_run(
+        cluster=make_cluster(pools={"gpu": pool}),
+        launcher="tensorflow",
+        nodes=1,
+        gpus_per_node=None,
+        gpu={"profile": "1g.10gb"},
+        roles={"evaluator": {"gpusPerNode": 1}},
+    )
+    found = {role.name: next(iter(role.size.devices)) for role in resolve(run).roles}
+    assert found == {"worker": "nvidia.com/mig-1g.10gb", "evaluator": "nvidia.com/gpu"}
+
+
+def brute(layout, known):
+    """Whether any choice of first slices keeps all devices apart: every combination is tried."""
+    places = [known[profile] for profile, count in layout.items() for _ in range(count)]
+    if sum(place.compute for place in places) > 7:
+        return False
+    for starts in product(*(place.starts for place in places)):
+        taken = [
+            slot for place, start in zip(places, starts, strict=True) for slot in range(start, start + place.memory)
+        ]
+        if len(taken) == len(set(taken)):
+            return True
+    return False
+
+
+HELD = {
+    "seven of the smallest": {"1g.10gb": 7},
+    "four of double memory": {"1g.20gb": 4},
+    "three of two slices, and one": {"2g.20gb": 3, "1g.10gb": 1},
+    "a half and four": {"3g.40gb": 1, "1g.10gb": 4},
+    "four and three": {"4g.40gb": 1, "3g.40gb": 1},
+    "balanced": {"3g.40gb": 1, "2g.20gb": 1, "1g.10gb": 2},
+    "all of it": {"7g.80gb": 1},
+}
+NOT_HELD = {
+    "eight": {"1g.10gb": 8},
+    "two of four": {"4g.40gb": 2},
+    "two halves and one": {"3g.40gb": 2, "1g.10gb": 1},
+    "four of two slices": {"2g.20gb": 4},
+    "all of it and one": {"7g.80gb": 1, "1g.10gb": 1},
+    "media engines twice": {"1g.10gb+me": 2},
+}
+
+
+def test_one_gpu_holds_what_finds_slices():
+    """The known layouts of NVIDIA's guide fit, what overlaps does not, and a search of all places says the same."""
+    known = gpus.profiles("NVIDIA-H100-80GB-HBM3")
+    assert all(gpus.fits(layout, known) for layout in HELD.values())
+    assert not any(gpus.fits(layout, known) for layout in NOT_HELD.values())
+    names = ["1g.10gb", "2g.20gb", "3g.40gb", "4g.40gb"]
+    for counts in product(range(4), range(4), range(3), range(2)):
+        layout = {name: count for name, count in zip(names, counts, strict=True) if count}
+        assert not layout or gpus.fits(layout, known) == brute(layout, known), layout
+
+
+@pytest.mark.parametrize(
+    "shape", ["dgx-h100", "dgx-a100", "dgx-h200", "dgx-b200", "gb200-nvl72", "gke-a2-highgpu-8g", "aws-p5-48xlarge"]
+)
+def test_profiles_of_every_shape_are_known(shape):
+    """A full device of each model has about as much memory as the GPU itself."""
+    node = make_pool(shape=shape).node
+    known = gpus.profiles(node.gpus.product)
+    (whole,) = (name for name, place in known.items() if place.compute == 7)
+    gigabytes = int(whole.removesuffix("gb").partition(".")[2])
+    assert abs(gigabytes - Quantity.parse(node.gpus.memory).value() / 2**30) < 12
+
+
+def test_devices_hang_where_their_gpu_does():
+    """The kubelet hears of devices of cut GPUs by the NUMA node of the GPU (k8s-device-plugin internal/rm)."""
+    cluster = make_cluster(pools={"gpu": {"shape": "dgx-h100", "nodes": 4, "mig": {**CUT, "gpus": [0, 1, 7]}}})
+    case = document(cluster, "gpu")["node"]
+    assert case["devices"]["nvidia.com/mig-1g.10gb"] == [{"count": 8, "numa": 0}, {"count": 4, "numa": 1}]
+    assert case["devices"]["nvidia.com/gpu"] == [{"count": 2, "numa": 0}, {"count": 3, "numa": 1}]
+    assert case["labels"]["nvidia.com/mig.config"] == "gpu"
+
+
+def test_single_strategy_changes_the_product_label():
+    """GPU feature discovery adds the profile to the product where all devices of a node are alike."""
+    pool = make_pool(mig={"strategy": "single", "layout": {"1g.10gb": 7}})
+    assert gpus.labels("gpu", pool)["nvidia.com/gpu.product"] == "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb"
+    assert gpus.labels("gpu", make_pool(mig=CUT))["nvidia.com/gpu.product"] == "NVIDIA-H100-80GB-HBM3"
+
+
+def test_what_nodes_do_not_offer_is_named_all_the_same():
+    """A profile that no node has keeps its own resource, so that a message can name it."""
+    job = make_job(nodes=1, gpus_per_node=None, gpu={"profile": "2g.20gb"})
+    assert gpus.asked(job, make_pool(mig=CUT)) is None
+    assert gpus.gpu_resource(job, make_pool(mig=CUT)) == "nvidia.com/mig-2g.20gb"
