@@ -94,3 +94,61 @@ def test_unknown_job_is_one_sentence(capsys):
     code, _, err = call(capsys, "nlp/lama3-8b")
     assert code == 2
     assert err.endswith("did you mean 'nlp/llama3-8b'?\n")
+
+
+def test_pairs_of_launchers_and_kinds_are_a_table(capsys):
+    """Each launcher has a column, each kind a row, and what kinds do not give is said once."""
+    code, out, _ = call(capsys, "kinds")
+    header, *rows = out.split("\n\n")[0].splitlines()
+    words = {(row.split()[0], name) for row in rows for name in header.split()}
+    assert code == 0
+    assert {("JobSet", "torchrun"), ("MPIJob", "mpirun")} <= words
+    assert "ssh: one pod has keys for all others" in out
+
+
+def test_pairs_say_why_they_do_not_go(capsys):
+    """In JSON every pair is there; one that does not go says what is missing."""
+    _, out, _ = call(capsys, "kinds", "-o", "json")
+    found = {(each["launcher"], each["kind"]): each for each in json.loads(out)}
+    assert found["torchrun", "Job"]["runs"] == "elastic"
+    assert found["mpirun", "JobSet"] == {
+        "launcher": "mpirun",
+        "kind": "JobSet",
+        "runs": "no",
+        "why": "no ssh: one pod has keys for all others, and a list of them",
+    }
+    assert found["python", "MPIJob"]["why"].endswith("no role 'launcher' of the launcher's")
+
+
+def test_pairs_of_a_cluster_are_those_that_it_runs(capsys):
+    """Only kinds whose operator is there are named; an unknown cluster is told with its neighbours."""
+    _, out, _ = call(capsys, "kinds", "--cluster", "nimbus", "-o", "json")
+    assert "TFJob" not in {each["kind"] for each in json.loads(out)}
+    code, _, err = call(capsys, "kinds", "--cluster", "nimbu")
+    assert (code, "did you mean 'nimbus'?" in err) == (2, True)
+
+
+def test_another_kind_is_explained_by_what_changes(capsys):
+    """What differs is told before and after; world size and variables do not, so they are not."""
+    code, out, _ = call(capsys, "nlp/llama3-8b", "--kind", "Job", "-o", "json")
+    report = json.loads(out)
+    found = {each["name"]: (each["before"], each["after"]) for each in report["differences"]}
+    assert (code, report["before"], report["after"]) == (0, "JobSet", "Job")
+    assert found["master"] == ("<run>-worker-0-0.<run>", "<run>-0.<run>")
+    assert found["restarts are counted as"][1].startswith("failures of pods")
+    assert not [name for name in found if name == "world_size" or ".env." in name]
+
+
+def test_a_kind_that_cannot_carry_a_job_says_why(capsys):
+    """The findings of the changed job are shown, and the exit code is 1."""
+    code, out, err = call(capsys, "nlp/llama3-8b", "--kind", "MPIJob")
+    assert (code, out) == (1, "")
+    assert "launcher 'torchrun' cannot run in kind 'MPIJob', which lacks 'rank'" in err
+    code, _, err = call(capsys, "nlp/llama3-8b", "--kind", "Jobset")
+    assert (code, "did you mean 'JobSet'?" in err) == (1, True)
+
+
+def test_the_kind_that_a_job_has_changes_nothing(capsys):
+    """Naming the kind that was chosen makes a new run of the same objects, so nothing is printed as changed."""
+    code, out, _ = call(capsys, "nlp/llama3-8b", "--kind", "JobSet")
+    assert (code, out) == (0, "job 'nlp/llama3-8b' is in kind 'JobSet'; nothing would change\n")

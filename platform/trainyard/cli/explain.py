@@ -1,59 +1,168 @@
-"""Say what a job's pods ask for, and from what each value follows."""
+"""Say what a job's pods ask for and why, what another kind would change, and which launcher runs in which kind."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainyard.kinds import Resolved
+    from trainyard.kinds.pairs import Pair
+    from trainyard.preflight import Checked
+    from trainyard.specs import Cluster
+
+PAIRS = "kinds"
+"""What is asked for instead of a job, which always has its team before it."""
+
 
 def command(
-    job: str = typer.Argument(help="<team>/<job>, as in nlp/llama3-8b."),
+    job: str = typer.Argument(help="<team>/<job>, as in nlp/llama3-8b; or kinds: which launcher runs in which kind."),
+    kind: str | None = typer.Option(None, help="Say what would change if the job named this kind."),
+    cluster: str | None = typer.Option(None, help="Of kinds: those that this cluster runs, by default all."),
     format_: str = typer.Option("text", "--format", "-o", help="text or json."),
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Say what a job's pods ask for, and from what each value follows."""
+    if job == PAIRS:
+        return pairs(root, cluster, as_json=format_ == "json")
     from trainyard.cli._findings import show
-    from trainyard.errors import SpecError
-    from trainyard.findings import did_you_mean
-    from trainyard.kinds import starts
-    from trainyard.specs.editing.named import job_of
-    from trainyard.system.repository import JOBS
     from trainyard.tree import frozen
 
     checked = frozen.checked(root)
     show(checked.findings)
+    resolved = find(checked, job)
+    if isinstance(resolved, int):
+        return resolved
+    if kind is not None:
+        return in_kind(checked, resolved, kind, root, as_json=format_ == "json")
+    return facts(resolved, as_json=format_ == "json") or int(checked.refused)
+
+
+def find(checked: Checked, name: str) -> Resolved | int:
+    """Return the run of a job, or the exit code where there is none to explain; raises SpecError for no job at all."""
+    from trainyard.errors import SpecError
+    from trainyard.findings import did_you_mean
+    from trainyard.specs.editing.named import job_of
+    from trainyard.system.repository import JOBS
+
     known = {f"{each.run.team_name}/{each.run.job_name}": each for each in checked.runs}
-    job = job_of(job)
-    resolved = known.get(job)
-    if resolved is None:
-        there = {f"{each.team}/{each.name}": each.job for each in checked.specs.jobs}
-        if job in there and there[job].retired:
-            print(f"job {job!r} is retired, and asks for nothing")
-            return int(checked.refused)
-        refused = [f"{JOBS}/{each}." for each in there]
-        refused += [each.location.file for each in checked.findings if each.is_error]
-        if any(file.startswith(f"{JOBS}/{job}.") for file in refused):
-            print(f"job {job!r} cannot run; its findings say why", file=sys.stderr)
-            return 1
-        raise SpecError(f"job {job!r} does not exist; {did_you_mean(job, known)}")
-    run = resolved.run
-    facts = [(name, shown(sized.value), sized.origin) for name, sized in (*resolved.facts(), *starts.facts(resolved))]
-    if format_ == "json":
-        rows = [{"name": name, "value": value, "origin": origin} for name, value, origin in facts]
-        print(json.dumps({"run": run.name, "kind": run.kind, "cluster": run.cluster_name, "facts": rows}, indent=1))
+    job = job_of(name)
+    if job in known:
+        return known[job]
+    there = {f"{each.team}/{each.name}": each.job for each in checked.specs.jobs}
+    if job in there and there[job].retired:
+        print(f"job {job!r} is retired, and asks for nothing")
         return int(checked.refused)
+    refused = [f"{JOBS}/{each}." for each in there]
+    refused += [each.location.file for each in checked.findings if each.is_error]
+    if any(file.startswith(f"{JOBS}/{job}.") for file in refused):
+        print(f"job {job!r} cannot run; its findings say why", file=sys.stderr)
+        return 1
+    raise SpecError(f"job {job!r} does not exist; {did_you_mean(job, known)}")
+
+
+def facts(resolved: Resolved, *, as_json: bool) -> int:
+    """Print every value of a run with its origin."""
+    from trainyard.kinds import starts
+    from trainyard.kinds.pairs import as_text
+
+    run = resolved.run
+    found = (*resolved.facts(), *starts.facts(resolved))
+    rows = [(name, as_text(sized.value), sized.origin) for name, sized in found]
+    if as_json:
+        table = [{"name": name, "value": value, "origin": origin} for name, value, origin in rows]
+        print(json.dumps({"run": run.name, "kind": run.kind, "cluster": run.cluster_name, "facts": table}, indent=1))
+        return 0
     print(f"{run.kind} {run.namespace}/{run.name} on cluster {run.cluster_name}")
-    widths = [max(len(row[column]) for row in facts) for column in (0, 1)]
-    for name, value, origin in facts:
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    for name, value, origin in rows:
         print(f"  {name:<{widths[0]}}  {value:<{widths[1]}}  {origin}")
-    return int(checked.refused)
+    return 0
 
 
-def shown(value: Any) -> str:
-    """Return a value as it is written; of a topology, the mode and the node label."""
-    label = getattr(value, "label", None)
-    return f"{value.mode} {label}" if label else str(value)
+def in_kind(checked: Checked, before: Resolved, kind: str, root: Path, *, as_json: bool) -> int:
+    """Print what would change if a job named another kind: 1 where it cannot run in that."""
+    from trainyard.cli._findings import show
+    from trainyard.kinds.pairs import differences
+    from trainyard.preflight.instead import instead
+
+    run = before.run
+    job = f"{run.team_name}/{run.job_name}"
+    if kind == run.kind:
+        print(f"job {job!r} is in kind {kind!r}; nothing would change")
+        return 0
+    file = next(each for each in checked.specs.jobs if (each.team, each.name) == (run.team_name, run.job_name))
+    after, findings = instead(checked.specs, file, kind, home=root)
+    there = {(each.rule, each.message) for each in checked.findings}
+    show(each for each in findings if (each.rule, each.message) not in there)
+    if after is None or any(each.is_error for each in findings):
+        print(f"job {job!r} cannot run in kind {kind!r}; its findings say why", file=sys.stderr)
+        return 1
+    found = list(differences(before, after))
+    if as_json:
+        rows = [{"name": each.name, "before": each.before, "after": each.after} for each in found]
+        print(json.dumps({"job": job, "before": run.kind, "after": kind, "differences": rows}, indent=1))
+        return 0
+    print(f"job {job!r} in kind {kind} instead of {run.kind}: a new run, {after.run.name}; these values change")
+    for each in found:
+        print(f"  {each.name}")
+        print(f"    - {each.before if each.before is not None else 'not there'}")
+        print(f"    + {each.after if each.after is not None else 'not there'}")
+    print("everything else stays as it is: world size, ranks, sizes, variables, volumes")
+    return 0
+
+
+def pairs(root: Path, cluster: str | None, *, as_json: bool) -> int:
+    """Print which launcher runs in which kind, of all there are or of a cluster's."""
+    from trainyard.kinds import available, kinds
+    from trainyard.kinds.pairs import pairs as table
+    from trainyard.launchers import launchers
+
+    here = list(kinds().values()) if cluster is None else available(of_name(root, cluster))
+    rows = table(list(launchers().values()), here)
+    if as_json:
+        found = [
+            {"launcher": each.launcher.name, "kind": each.kind.name, "runs": each.word, "why": each.why}
+            for row in rows
+            for each in row
+        ]
+        print(json.dumps(found, indent=1))
+        return 0
+    for line in lines(rows):
+        print(line)
+    return 0
+
+
+def lines(rows: list[list[Pair]]) -> Iterator[str]:
+    """Yield a table of pairs, a line a kind, and what kinds do not give to launchers."""
+    from trainyard.launchers import NEEDS
+
+    width = max((len(each.kind.name) for row in rows for each in row), default=0)
+    columns = [max(len(row[0].launcher.name), *(len(each.word) for each in row)) for row in rows if row]
+    yield " " * width + "".join(f"  {row[0].launcher.name:<{size}}" for row, size in zip(rows, columns, strict=True))
+    for row in zip(*rows, strict=True):
+        cells = (f"  {each.word:<{size}}" for each, size in zip(row, columns, strict=True))
+        yield f"{row[0].kind.name:<{width}}{''.join(cells)}".rstrip()
+    lacking: dict[str, list[str]] = {}
+    for word, name in sorted({(word, each.kind.name) for row in rows for each in row for word in each.lacks}):
+        lacking.setdefault(word, []).append(name)
+    for word, names in lacking.items():
+        yield f"\n{word}: {NEEDS.get(word, word)}; not in {', '.join(names)}"
+
+
+def of_name(root: Path, name: str) -> Cluster:
+    """Return a cluster by its name; raises SpecError where there is none."""
+    from trainyard.errors import SpecError
+    from trainyard.findings import did_you_mean
+    from trainyard.specs.load import read_repository
+
+    clusters = read_repository(root).specs.clusters
+    if name not in clusters:
+        raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, clusters)}")
+    return clusters[name]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from trainyard.carriers import Carrier, carrier
 from trainyard.documents import Path
 from trainyard.findings import Finding
+from trainyard.kinds.behaviour import Behaviour
 from trainyard.kinds.patches import merge
 from trainyard.labels import MAX_TIME, PRIORITY, QUEUE
 from trainyard.launchers import Launch, Launcher, Role, Wiring
@@ -105,6 +106,8 @@ class Kind(ABC):
     """Annotations that every object of the kind needs under Argo CD."""
     ignore: ClassVar[Sequence[Mapping[str, Any]]] = ()
     """Argo CD `ignoreDifferences` entries."""
+    behaviour: ClassVar[Behaviour]
+    """What becomes of its runs when something fails or ends, in words."""
     health: ClassVar[str | None] = None
     """Argo CD health script in Lua, or None where Argo CD's own is right."""
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.kinds.base import NOT_WORTH_A_RETRY, Kind, Resolved, files, made, pod, queued
+from trainyard.kinds.behaviour import Behaviour
 from trainyard.labels import JOB_INDEX, JOB_NAME
 from trainyard.launchers import Role, Wiring
 from trainyard.parts import network
@@ -51,6 +52,12 @@ class Job(Kind):
     gives = frozenset({"rank", "master", "hosts", "elastic"})
     objects = frozenset({"batch/Job", "/Service", "/ConfigMap"})
     health = HEALTH
+    behaviour = Behaviour(
+        fails="its pod is made anew; the others fail for want of it, and each of them is made anew too",
+        drained="as when a rank fails, but the drained pods are not counted",
+        counts="failures of pods, restarts times the number of pods",
+        done="all pods have ended with 0; of an elastic job, when the first has",
+    )
     ignore = (
         {
             "group": "batch",

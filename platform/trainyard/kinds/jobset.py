@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from trainyard.kinds.base import Kind, Resolved, files, patched, queued
+from trainyard.kinds.behaviour import Behaviour
 from trainyard.kinds.job import INDEX_FIELD, INDEX_VARIABLE, indexed
 from trainyard.labels import SYNC_OPTIONS
 from trainyard.launchers import Role, Wiring
@@ -75,6 +76,12 @@ class JobSet(Kind):
     annotations: ClassVar[Mapping[str, str]] = {SYNC_OPTIONS: "ServerSideApply=true"}
     ignore = ({"group": "jobset.x-k8s.io", "kind": "JobSet", "jsonPointers": ["/spec/suspend"]},)
     health = HEALTH
+    behaviour = Behaviour(
+        fails="all pods of all roles are taken away, and made anew together",
+        drained="the same; it is not counted where Kubernetes noticed before other ranks failed",
+        counts="restarts of the gang",
+        done="all pods of the roles that end the run have ended with 0",
+    )
 
     def injected(self, _role: str) -> frozenset[str]:
         """Return the index."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.kinds.base import Kind, Resolved, files, queued
+from trainyard.kinds.behaviour import Behaviour
 from trainyard.kinds.kubeflow import GROUP, INDEX_LABEL, health, ignored, replicas, run_policy
 from trainyard.launchers import Wiring
 from trainyard.parts.objects import Resource
@@ -50,6 +51,12 @@ class MPIJob(Kind):
     objects = frozenset({"kubeflow.org/MPIJob", "/ConfigMap"})
     ignore = (ignored("MPIJob", FIELD),)
     health = health(FIELD)
+    behaviour = Behaviour(
+        fails="mpirun ends all ranks, and the launcher starts them again among the same workers",
+        drained="the worker is made anew, and the launcher waits for it",
+        counts="failures of the launcher's pod",
+        done="the launcher has ended with 0",
+    )
 
     def injected(self, role: str) -> frozenset[str]:
         """Return what the operator adds to a role's pods."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.kinds.base import Kind, Resolved, files, queued
+from trainyard.kinds.behaviour import Behaviour
 from trainyard.kinds.kubeflow import GROUP, INDEX_LABEL, health, ignored, replicas, run_policy
 from trainyard.launchers import Wiring
 from trainyard.parts.objects import Resource
@@ -37,6 +38,13 @@ class TFJob(Kind):
     objects = frozenset({"kubeflow.org/TFJob", "/ConfigMap"})
     ignore = (ignored("TFJob", FIELD),)
     health = health(FIELD)
+    behaviour = Behaviour(
+        fails="its container is started again in its place, and so are those that fail for want of it",
+        drained="its pod is made anew, and the others restart in their place",
+        counts="restarts of containers, restarts times the number of pods",
+        done="the chief has ended with 0, or all workers have where there is no chief",
+        late="the run fails when the kubelet has ended the first of its pods",
+    )
 
     def injected(self, _role: str) -> frozenset[str]:
         """Return what the operator works out where there are several pods."""

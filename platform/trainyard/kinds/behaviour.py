@@ -1,0 +1,40 @@
+"""How runs of a kind go on when something happens to them: what a change of kind changes beside the objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+
+EVENTS: Mapping[str, str] = {
+    "fails": "a rank fails",
+    "drained": "a node is drained, or the run is preempted",
+    "counts": "restarts are counted as",
+    "done": "the run is done when",
+    "late": "after maxHours",
+    "order": "ranks lie",
+}
+"""What is said of every kind, by the field of `Behaviour`."""
+
+BY_INDEX = "as their pods lie in the topology"
+ANYHOW = "anywhere among the nodes that Kueue chose: it knows no index of these pods"
+"""Whether Kueue hands a topology out in the order of ranks: it knows a label with the index of a kind's pods.
+
+kueue v0.19.2 pkg/controller/jobs, PodIndexLabel: of Job, JobSet, MPIJob, Kubeflow's and LeaderWorkerSet, not of Ray.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What a kind does, each field an answer to one of `EVENTS`; the same words mean the same."""
+
+    fails: str
+    drained: str
+    counts: str
+    done: str
+    late: str = "the run fails"
+    order: str = BY_INDEX
+
+    def said(self) -> Iterator[tuple[str, str]]:
+        """Yield question and answer."""
+        for each in fields(self):
+            yield EVENTS[each.name], getattr(self, each.name)

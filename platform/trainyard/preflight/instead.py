@@ -1,0 +1,26 @@
+"""What would be wrong with a job if it named another kind: everything that is said of a job, of a copy that does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from trainyard.findings import Finding
+from trainyard.kinds import Resolved
+from trainyard.policies.policy import load_policies
+from trainyard.preflight import jobs, objects
+from trainyard.specs.sources import JobFile, Specs
+from trainyard.system.data import policy_files
+
+
+def instead(specs: Specs, file: JobFile, kind: str, *, home: Path) -> tuple[Resolved | None, list[Finding]]:
+    """Return the run of a job in another kind, None where it cannot be rendered, and what is wrong with it.
+
+    `home` is the repository whose policies count. Raises TrainyardError for a policy that cannot be used.
+    """
+    other = replace(file, job=file.job.model_copy(update={"kind": kind}))
+    run, findings = jobs.check(specs, other)
+    if run is not None:
+        policies = load_policies(policy_files(home))
+        findings += (finding for _, finding in objects.check(specs, [run], policies))
+    return run, list(dict.fromkeys(findings))

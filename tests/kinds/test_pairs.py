@@ -1,0 +1,37 @@
+"""What kinds say of themselves: how their runs go on, and which launchers they carry."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from trainyard.kinds import kinds
+from trainyard.kinds.behaviour import EVENTS, Behaviour
+from trainyard.kinds.pairs import Pair
+from trainyard.launchers import NEEDS, launchers
+
+
+@pytest.mark.parametrize("kind", kinds().values(), ids=kinds())
+def test_every_kind_says_what_becomes_of_its_runs(kind):
+    """Each question has an answer: words, without a full stop."""
+    answers = [answer for _, answer in kind.behaviour.said()]
+    assert all(answer and not answer.endswith(".") for answer in answers)
+
+
+def test_every_question_is_a_field():
+    """Questions and answers go together."""
+    assert [each.name for each in fields(Behaviour)] == list(EVENTS)
+
+
+@pytest.mark.parametrize("kind", kinds().values(), ids=kinds())
+def test_every_kind_carries_some_launcher(kind):
+    """No kind is there that nothing can start in."""
+    assert any(Pair(launcher, kind).word in {"yes", "elastic"} for launcher in launchers().values())
+
+
+@pytest.mark.parametrize("launcher", launchers().values(), ids=launchers())
+def test_every_launcher_has_a_kind(launcher):
+    """No launcher is there that no kind can carry, and every word of what it needs is explained."""
+    assert any(Pair(launcher, kind).word in {"yes", "elastic"} for kind in kinds().values())
+    assert launcher.needs | launcher.alone <= set(NEEDS)
