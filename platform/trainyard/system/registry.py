@@ -10,7 +10,14 @@ from importlib.metadata import EntryPoints, entry_points
 from types import ModuleType
 from typing import Any
 
-GROUPS = ("trainyard.kinds", "trainyard.launchers", "trainyard.operators", "trainyard.fabrics", "trainyard.carriers")
+GROUPS = (
+    "trainyard.kinds",
+    "trainyard.launchers",
+    "trainyard.operators",
+    "trainyard.fabrics",
+    "trainyard.carriers",
+    "trainyard.controllers",
+)
 """Groups of entry points that add objects of Python."""
 
 

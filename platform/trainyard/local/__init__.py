@@ -1,0 +1,66 @@
+"""Run a job's rendered objects here: the pods that controllers make of them, and what the kubelet makes of those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trainyard.local.controllers import Objects, RunError, controller_of
+from trainyard.local.controllers.base import Controller, Object
+from trainyard.local.kubelet import Container, Resolved, resolve
+from trainyard.local.names import known
+
+__all__ = ["Container", "Resolved", "RunError", "Work", "pods", "work_of"]
+
+NETWORK = "10.77"
+"""First half of the pods' addresses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One object that pods are made of, all its pods, and what is beside it."""
+
+    controller: Controller
+    value: Object
+    pods: tuple[Resolved, ...]
+    objects: Objects
+    """Those that were given, and those that the controller makes."""
+
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """The addresses of every name that resolves."""
+        addresses = {each.pod.name: each.address for each in self.pods}
+        return known((each.pod for each in self.pods), self.objects, addresses)
+
+
+def address(number: int) -> str:
+    """Return the address of a pod by its place among all; the first is another's."""
+    return f"{NETWORK}.{(number + 2) // 256}.{(number + 2) % 256}"
+
+
+def work_of(objects: Iterable[Mapping[str, Any]]) -> tuple[Work, ...]:
+    """Return what controllers make of each object that pods are made of.
+
+    Raises RunError where an object names one that is not there, or its controller would make no pods of it.
+    """
+    given = Objects.of(objects)
+    works: list[Work] = []
+    number = 0
+    for value in given.values:
+        controller = controller_of(value)
+        if controller is None:
+            continue
+        made = controller.make(value, given)
+        beside = Objects.of((*given.values, *made.objects))
+        resolved = []
+        for pod in made.pods:
+            resolved.append(resolve(pod, beside, address(number)))
+            number += 1
+        works.append(Work(controller, value, tuple(resolved), beside))
+    return tuple(works)
+
+
+def pods(objects: Iterable[Mapping[str, Any]]) -> tuple[Resolved, ...]:
+    """Return all pods of all objects, each with its containers' final command lines and environments."""
+    return tuple(pod for work in work_of(objects) for pod in work.pods)
