@@ -181,6 +181,7 @@ FIELDS = re.compile(
 MAY = {
     "carriers": "the table itself",
     "kinds": "write these fields: an object of ours begins there",
+    "local/controllers": "what each controller makes of its own fields",
     "apiserver/webhooks/jobset.py": "rules about a JobSet's jobs",
     "apiserver/webhooks/kuberay.py": "rules about the groups of a Ray cluster",
     "apiserver/webhooks/kueue/ray.py": "rules about a queued cluster's groups",
