@@ -103,6 +103,20 @@ def test_the_first_node_hosts_the_store_of_an_elastic_job():
         assert options[-4:-1] == ["a b", "$(X)", "'"]
 
 
+@pytest.mark.parametrize(
+    ("start", "python"), [({}, ["-u", "train.py"]), ({"module": "llm.train"}, ["-um", "llm.train"])]
+)
+def test_a_rank_of_deepspeed_is_told_what_its_own_launcher_tells(start, python, tmp_path):
+    """The argument comes before the job's own, which are handed on untouched; the variables are those of its node."""
+    [role] = roles(launchers()["deepspeed"], nodes=4, args=["a b", "$(X)", "'"], **start)
+    (tmp_path / "python").write_text('#!/bin/sh\nprintf "%s|" "$@" "$LOCAL_SIZE" "$CROSS_RANK" "$CROSS_SIZE"\n')
+    (tmp_path / "python").chmod(0o755)
+    agent = {"LOCAL_RANK": "3", "LOCAL_WORLD_SIZE": "8", "GROUP_RANK": "1", "GROUP_WORLD_SIZE": "4"}
+    argv = role["args"][role["args"].index("--no-python") + 1 :]
+    done = subprocess.run(argv, env={"PATH": f"{tmp_path}:/bin", **agent}, capture_output=True, text=True, check=True)
+    assert done.stdout.split("|")[:-1] == [*python, "--local_rank=3", "a b", "$(X)", "'", "8", "1", "4"]
+
+
 def test_threads_are_shared_by_processes():
     """OpenMP gets the CPUs of one process, as torchrun would otherwise say 1."""
     [role] = roles(launchers()["torchrun"], nodes=1, processes_per_node=4, cpus_per_node=10)
@@ -131,6 +145,18 @@ WRONG = {
     "a secret that it sets": (
         {"secrets": {"RANK": "tokens/rank"}},
         ["secrets has RANK, which launcher 'torchrun' sets itself; remove it"],
+    ),
+    "sizes that ZeRO does not load": (
+        {"launcher": "deepspeed", "nodes": 4, "min_nodes": 2},
+        ["minNodes is 2 of 4, but ZeRO loads no checkpoint of another size; make them universal, and waive this"],
+    ),
+    "DeepSpeed's launcher within a command": (
+        {"launcher": "exec", "program": None, "command": ["deepspeed", "train.py"]},
+        ["command starts 'deepspeed' by itself on each of 2 nodes; write launcher: deepspeed"],
+    ),
+    "Accelerate's launcher within a command": (
+        {"launcher": "exec", "program": None, "command": ["accelerate", "launch", "train.py"]},
+        ["command starts 'accelerate' by itself on each of 2 nodes; write launcher: accelerate"],
     ),
     "processes that Python does not start": (
         {"launcher": "python", "processes_per_node": 8},

@@ -22,15 +22,15 @@ OPERATORS = {**CLUSTER["operators"], "training-operator": {"version": "1.9.4"}, 
 @pytest.fixture
 def launcher(tmp_path, monkeypatch):
     """The launcher of the page, put into the folder of launchers."""
-    recipes.put(tmp_path, package, "accelerate.py", MODULE, monkeypatch)
+    recipes.put(tmp_path, package, "composer.py", MODULE, monkeypatch)
     with recipes.fresh(launchers):
-        yield launchers()["accelerate"]
+        yield launchers()["composer"]
 
 
 def checked(kind: str | None):
     """Return a run that the launcher starts, in a kind, and what is wrong with it."""
     specs = make_specs(
-        make_job_file(kind=kind, launcher="accelerate"), clusters={"test": make_cluster(operators=OPERATORS)}
+        make_job_file(kind=kind, launcher="composer"), clusters={"test": make_cluster(operators=OPERATORS)}
     )
     return preflight.jobs.check(specs, specs.jobs[0])
 
@@ -44,8 +44,8 @@ def test_it_works_in_every_kind_that_gives_what_it_needs(launcher, kind):
         text = "---\n".join(dump(each.value()) for each in build(run))
         result = strangers([("run.yaml", text.encode())], ROOT / "schemas", kubernetes="1.35")
         assert [each.message for each in result.findings if each.is_error] == []
-        assert "accelerate" in text
-        assert f"--machine_rank=$({run.wiring.rank})" in text
+        assert "composer" in text
+        assert f"--node_rank=$({run.wiring.rank})" in text
     else:
         assert run is None
         assert [each.rule for each in findings] == ["run/pair"]
@@ -62,9 +62,7 @@ def test_a_job_that_names_no_kind_gets_one_that_can(launcher):
 
 def test_a_package_brings_it_by_an_entry_point(tmp_path):
     """The same module, named as the page says, is what a job's `launcher` names."""
-    root = write_repository(
-        tmp_path / "own", jobs={"nlp/train": {**JOB, "launcher": "accelerate"}}, teams={"nlp": TEAM}
-    )
-    with recipes.installed(tmp_path / "site", {"accelerate.py": MODULE}, POINTS, launchers):
+    root = write_repository(tmp_path / "own", jobs={"nlp/train": {**JOB, "launcher": "composer"}}, teams={"nlp": TEAM})
+    with recipes.installed(tmp_path / "site", {"composer.py": MODULE}, POINTS, launchers):
         assert preflight.check_repository(root).findings == []
-    assert "accelerate" not in launchers()
+    assert "composer" not in launchers()

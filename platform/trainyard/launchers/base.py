@@ -16,8 +16,16 @@ from trainyard.specs.run import Run
 PORT = 29500
 """Where rank 0 listens; torch.distributed's own default (pytorch v2.9 torch/distributed/run.py)."""
 
-OWN = frozenset({"torchrun", "mpirun"})
-"""Launchers that are here, by the name of their executable, which none but them should start."""
+OWN: Mapping[str, str] = {
+    "torchrun": "torchrun",
+    "mpirun": "mpirun",
+    "mpiexec": "mpirun",
+    "accelerate": "accelerate",
+    "accelerate-launch": "accelerate",
+    "deepspeed": "deepspeed",
+    "horovodrun": "horovod",
+}
+"""Launchers that are here, by executables of theirs, which none but them should start."""
 
 NEEDS: Mapping[str, str] = {
     "rank": "every pod knows its index in its role",
@@ -241,9 +249,9 @@ class Launcher(ABC):
         words = (*(job.command or ()), *job.args)
         first = words[0].rpartition("/")[2] if words else ""
         if job.command and first in OWN and job.nodes > 1 and not any("$" in word for word in words):
-            message = f"command starts {first!r} by itself on each of {job.nodes} nodes; write launcher: {first}"
-            if first == self.name:
-                message = f"command starts {first!r}, as launcher {first!r} does already; leave it out"
+            message = f"command starts {first!r} by itself on each of {job.nodes} nodes; write launcher: {OWN[first]}"
+            if OWN[first] == self.name:
+                message = f"command starts {first!r}, as launcher {self.name!r} does already; leave it out"
             yield IN_COMMAND.at(run.source, ("command",), message)
 
     @property

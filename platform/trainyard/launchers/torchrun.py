@@ -44,22 +44,28 @@ class Torchrun(Launcher):
     def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
         """Return the one role `worker`."""
         size = sizing.worker
-        env = {
-            "OMP_NUM_THREADS": threads(size.cpus.value, size.processes.value),
-            "TORCH_ELASTIC_SHUTDOWN_TIMEOUT": self.shutdown(run, sizing.grace.value),
-        }
         start = elastic if run.job.min_nodes is not None else fixed
         command, options = start(run, sizing, wiring)
-        options = (*options, f"--nproc-per-node={size.processes.value}")
-        return Launch((Role(size, command, (*options, *program(run)), env),), led=run.job.min_nodes is not None)
+        args = (*options, f"--nproc-per-node={size.processes.value}", *self.rank(run))
+        return Launch((Role(size, command, args, of_agent(self, run, sizing)),), led=run.job.min_nodes is not None)
 
-    def shutdown(self, run: Run, grace: int) -> Sized[str]:
-        """Return how long an agent that must end lets its processes save: the pod's grace, less the agent's own end.
+    def rank(self, run: Run) -> tuple[str, ...]:
+        """Return what an agent starts for every rank."""
+        return program(run)
 
-        pytorch v2.15 torch/distributed/launcher/api.py; releases that do not know the variable kill after 30 seconds.
-        """
-        seconds = saving(run, grace, launcher=self.name, own_end=self.own_end)
-        return Sized(str(seconds.value), seconds.origin)
+
+def of_agent(launcher: Launcher, run: Run, sizing: Sizing) -> dict[str, Sized[str]]:
+    """Return what torchrun's agent reads: threads, and how long it lets its processes save when it must end.
+
+    That is the pod's grace, less the agent's own end (pytorch v2.15 torch/distributed/launcher/api.py); releases that
+    do not know the variable kill after 30 seconds.
+    """
+    size = sizing.worker
+    seconds = saving(run, sizing.grace.value, launcher=launcher.name, own_end=launcher.own_end)
+    return {
+        "OMP_NUM_THREADS": threads(size.cpus.value, size.processes.value),
+        "TORCH_ELASTIC_SHUTDOWN_TIMEOUT": Sized(str(seconds.value), seconds.origin),
+    }
 
 
 def fixed(run: Run, sizing: Sizing, wiring: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StrictStr
 
 from trainyard.specs.models.base import Form, Text, VariableValue, wrong
 
-LAUNCHERS = frozenset({"torchrun", "python", "python3", "mpirun", "deepspeed"})
+LAUNCHERS = frozenset({"torchrun", "python", "python3", "mpirun", "deepspeed", "accelerate", "horovodrun"})
 """What the launcher puts in front, so that a program never does."""
 
 

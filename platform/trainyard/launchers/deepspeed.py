@@ -1,0 +1,64 @@
+"""deepspeed: a process a GPU as DeepSpeed's own launcher starts them, by torchrun's agents.
+
+A rank has the argument and the variables that it has under `deepspeed`. The command itself is not used: it reaches
+other nodes by ssh, or with --no_ssh is a parent that keeps SIGTERM from the ranks; what it starts on a node then tells
+one rank after the other, and kills each after 30 seconds, so that ranks which save together never do
+(docs/decisions/deepspeed.md).
+Facts: DeepSpeed v0.19.8 deepspeed/launcher/runner.py, deepspeed/launcher/launch.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.findings import Finding, Severity
+from trainyard.launchers.torchrun import Torchrun
+from trainyard.rules import Rule
+from trainyard.specs.run import Run
+
+TOLD = (
+    "export LOCAL_SIZE=$LOCAL_WORLD_SIZE CROSS_RANK=$GROUP_RANK CROSS_SIZE=$GROUP_WORLD_SIZE"
+    '; start=$1; shift; exec python $start "$0" "--local_rank=$LOCAL_RANK" "$@"'
+)
+"""What stands before the program: the shell is replaced by it, so that signals reach it."""
+
+SIZES = Rule(
+    id="run/deepspeed-sizes",
+    title="A DeepSpeed job that may change its size reads checkpoints of every size.",
+    why="ZeRO refuses the shards of another number of ranks, so that the run fails whenever its size changes",
+    fix="save and load universal checkpoints, and waive this; or remove minNodes",
+    source="DeepSpeed v0.19.8 deepspeed/runtime/engine.py _load_zero_checkpoint",
+    layer="run",
+    severity=Severity.WARNING,
+)
+
+
+class DeepSpeed(Torchrun):
+    """Start the program as `deepspeed` does, with `--local_rank`."""
+
+    name = "deepspeed"
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Variables that torchrun sets, and those that DeepSpeed's launcher sets beside."""
+        return super().variables | {"LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE"}
+
+    def rank(self, run: Run) -> tuple[str, ...]:
+        """Return the program after its `--local_rank`; one that takes none is started by torchrun."""
+        job = run.job
+        what, start = (job.module, "-um") if job.module else (job.program or "", "-u")
+        return ("--no-python", "sh", "-c", TOLD, what, start, *job.args)
+
+    def check(self, run: Run) -> Iterator[Finding]:
+        """Yield sizes that checkpoints of ZeRO do not bear, too."""
+        yield from super().check(run)
+        job = run.job
+        if job.min_nodes is not None and job.min_nodes < job.nodes:
+            message = (
+                f"minNodes is {job.min_nodes} of {job.nodes}, but ZeRO loads no checkpoint of another size"
+                "; make them universal, and waive this"
+            )
+            yield SIZES.at(run.source, ("minNodes",), message)
+
+
+LAUNCHER = DeepSpeed()
