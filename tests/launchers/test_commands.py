@@ -103,9 +103,13 @@ def test_the_first_node_hosts_the_store_of_an_elastic_job():
         assert options[-4:-1] == ["a b", "$(X)", "'"]
 
 
-@pytest.mark.parametrize(
-    ("start", "python"), [({}, ["-u", "train.py"]), ({"module": "llm.train"}, ["-um", "llm.train"])]
-)
+STARTS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "a script": ({}, ["-u", "train.py"]),
+    "a module": ({"program": None, "module": "llm.train"}, ["-um", "llm.train"]),
+}
+
+
+@pytest.mark.parametrize(("start", "python"), STARTS.values(), ids=STARTS)
 def test_a_rank_of_deepspeed_is_told_what_its_own_launcher_tells(start, python, tmp_path):
     """The argument comes before the job's own, which are handed on untouched; the variables are those of its node."""
     [role] = roles(launchers()["deepspeed"], nodes=4, args=["a b", "$(X)", "'"], **start)
