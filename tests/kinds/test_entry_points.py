@@ -68,17 +68,18 @@ import json
 from make import CLUSTER, make_cluster, make_job_file, make_specs
 from trainyard.kinds import build, kinds
 from trainyard.preflight import jobs
+from trainyard.releases import release
 
-MORE = {name: {"version": version, "managed": False} for name, version in
-        {"mpi-operator": "0.8.0", "training-operator": "1.9.4"}.items()}
+NAMES = {kind.carrier.operator for kind in kinds().values()} - {None, *CLUSTER["operators"]}
+MORE = {name: {"version": next(iter(release(name).releases)), "managed": False} for name in sorted(NAMES)}
 CLUSTERS = {"test": make_cluster(operators={**CLUSTER["operators"], **MORE})}
 
 
 def outcome(kind, word):
     specs = make_specs(make_job_file(kind=kind.name, launcher=f"needs-{word}"), clusters=CLUSTERS)
     run, findings = jobs.check(specs, specs.jobs[0])
-    if findings:
-        return [finding.message for finding in findings]
+    if any(finding.is_error for finding in findings):
+        return [finding.message for finding in findings if finding.is_error]
     value = next(build(run)).value()
     commands = []
     for each in kind.carrier.pod_sets(value):

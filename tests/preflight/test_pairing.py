@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from everything import EVERYTHING, OPERATORS, everything, source
+from trainyard.documents import dump
 from trainyard.findings import Severity
+from trainyard.operators.kueue import frameworks
 from trainyard.preflight.pairing import check, check_version
 from trainyard.releases import release
 from trainyard.releases.facts import Kubernetes
@@ -20,6 +22,10 @@ def but(*names: str, **more: Any) -> dict[str, Any]:
 
 
 QUEUE = EVERYTHING["queues"]["production"]
+
+QUEUED = [name for name in frameworks(everything()) if name != "jobset.x-k8s.io/jobset"]
+OWN = dump({"integrations": {"frameworks": QUEUED}})
+"""A configuration of Kueue that forgets one kind."""
 
 WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "a name that nobody has": (
@@ -113,9 +119,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
             "operators": but(
                 kueue={
                     "version": "0.19.2",
-                    "values": {
-                        "managerConfig": {"controllerManagerConfigYaml": "integrations: {frameworks: [batch/job]}\n"}
-                    },
+                    "values": {"managerConfig": {"controllerManagerConfigYaml": OWN}},
                 }
             )
         },

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from trainyard.kinds import companions
 from trainyard.kinds.base import Kind, Resolved
-from trainyard.launchers import launchers
+from trainyard.launchers import Role, launchers
 from trainyard.parts.objects import Resource
-from trainyard.sizing import size
+from trainyard.sizing import RoleSpec, size
 from trainyard.specs import Cluster
 from trainyard.specs.run import Run
 from trainyard.system.registry import registered
 
-__all__ = ["Kind", "Resolved", "available", "build", "default_kind", "kinds", "resolve"]
+__all__ = ["Kind", "Resolved", "all_roles", "available", "build", "default_kind", "kinds", "resolve"]
 
 
 @cache
@@ -30,8 +31,9 @@ def available(cluster: Cluster) -> list[Kind]:
     return [kind for kind in kinds().values() if kind.carrier.operator in operators]
 
 
-PREFERRED = ("JobSet", "Job")
-"""Kinds that are taken first where a job names none: a JobSet restarts its gang as one, a Job can change its size."""
+PREFERRED = ("JobSet", "Job", "RayJob")
+"""Kinds that are taken first where a job names none: a JobSet restarts its gang as one, a Job can change its size, and
+a RayJob ends."""
 
 
 def default_kind(run: Run) -> str:
@@ -47,10 +49,19 @@ def default_kind(run: Run) -> str:
 def resolve(run: Run) -> Resolved:
     """Return everything that follows from a run whose kind and launcher exist; raises KeyError for others."""
     kind, launcher = kinds()[run.kind], launchers()[run.job.launcher]
-    roles = launcher.roles(run)
+    roles = all_roles(run)
     sizing = size(run, roles)
     wiring = kind.wiring(run)
-    return Resolved(run, kind, launcher, roles, sizing, wiring, launcher.launch(run, sizing, wiring))
+    launch = launcher.launch(run, sizing, wiring)
+    named = {role.name for role in launch.roles}
+    own = tuple(Role(each, ()) for each in sizing.roles if each.name not in named)
+    return Resolved(run, kind, launcher, roles, sizing, wiring, replace(launch, roles=(*launch.roles, *own)))
+
+
+def all_roles(run: Run) -> tuple[RoleSpec, ...]:
+    """Return the roles of the run's launcher, and the pods that its kind's operator makes beside them."""
+    roles = launchers()[run.job.launcher].roles(run)
+    return (*roles, *kinds()[run.kind].beside(run, roles))
 
 
 def build(run: Resolved) -> Iterator[Resource]:

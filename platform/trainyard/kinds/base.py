@@ -60,7 +60,7 @@ class Resolved:
         yield "kind", Sized(self.kind.name, why)
         yield from self.sizing.facts()
         yield from security.who(self.run).facts()
-        training = [role for role in self.roles if role.size.trains]
+        training = [role for role in self.roles if role.size.ranks]
         parts = " + ".join(f"{role.pods} {role.name} pods × {role.processes} processes" for role in training)
         yield "world_size", Sized(sum(role.pods * role.processes for role in training), parts)
         meeting = {
@@ -110,6 +110,8 @@ class Kind(ABC):
     """What becomes of its runs when something fails or ends, in words."""
     health: ClassVar[str | None] = None
     """Argo CD health script in Lua, or None where Argo CD's own is right."""
+    asks: ClassVar[tuple[Mapping[str, str], int] | None] = None
+    """Labels of pods that its operator asks how they are, and the port of theirs; None where it looks at objects."""
 
     @property
     def api_version(self) -> str:
@@ -136,6 +138,14 @@ class Kind(ABC):
     def injected(self, _role: str) -> frozenset[str]:
         """Return the environment variables that the operator sets in a role's pods, so that a manifest must not."""
         return frozenset()
+
+    def beside(self, _run: Run, _roles: Sequence[RoleSpec]) -> Iterator[RoleSpec]:
+        """Yield the pods that the operator makes beside those of the launcher's roles."""
+        yield from ()
+
+    def arriving(self, _role: Role, spec: dict[str, Any]) -> dict[str, Any]:
+        """Return the specification of a role's pod as it arrives at a node, with containers that the operator adds."""
+        return spec
 
     @abstractmethod
     def host(self, run: str, role: str, index: int) -> str:
@@ -214,25 +224,37 @@ def from_fields(run: Resolved, role: Role) -> dict[str, str]:
 def begun(role: Role) -> tuple[str, ...]:
     """Return the command of a role's container, after the script that sets the environment of its fabric.
 
-    The shell reads the script and is then replaced, so that signals reach the program.
+    The shell reads the script and is then replaced, so that signals reach the program. Where an operator adds the
+    command itself, what it adds runs in the same shell.
     """
     profile = role.size.fabric.profile
     if not profile:
         return role.command
+    if not role.command:
+        return ("source", profile)
     return ("bash", "-c", f'source {profile} && exec "$@"', role.command[0], *role.command)
 
 
 def pod(
-    run: Resolved, role: Role, *, subdomain: str | None = None, restart: str = "Never", deadline: int | None = None
+    run: Resolved,
+    role: Role,
+    *,
+    subdomain: str | None = None,
+    restart: str = "Never",
+    deadline: int | None = None,
+    grace: int | None = None,
+    probes: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return a role's pod template, patched.
+    """Return a role's pod template, patched; `probes` are those of its training container, by field.
 
-    An operator that says itself when pods restart wants no `restart`, and one that keeps time itself no `deadline`.
+    An operator that says itself when pods restart wants no `restart`, and one that keeps time itself no `deadline`. A
+    `grace` of its own has a pod that has nothing to save.
     """
     env = {name: sized.value for name, sized in role.env.items()}
     injected = run.kind.injected(role.name)
     told = {name: sized.value for name, sized in run.contract(role).items()}
-    process = Process(begun(role), role.args, env, from_fields(run, role), injected, tuple(run.launch.files), told)
+    files = tuple(run.launch.files)
+    process = Process(begun(role), role.args, env, from_fields(run, role), injected, files, told, probes or {})
     template = pods.template(
         run.run,
         run.sizing,
@@ -242,6 +264,7 @@ def pod(
         subdomain=subdomain,
         restart=restart,
         deadline=deadline,
+        grace=grace,
     )
     return patched(run, "Pod", role.name, template)
 

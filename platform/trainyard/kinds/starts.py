@@ -69,7 +69,7 @@ def arriving(run: Resolved, role: Role) -> dict[str, Any]:
         "spec": deepcopy(template(run, role).get("spec") or {}),
     }
     forms.check(found, forms.STEP, role.name)
-    spec = found["spec"]
+    spec = found["spec"] = run.kind.arriving(role, found["spec"])
     for name in UNSEEN:
         spec.pop(name, None)
     for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):

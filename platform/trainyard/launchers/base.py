@@ -118,6 +118,8 @@ class Wiring:
     """Folder with `id_rsa` and `authorized_keys` for pods to reach each other by ssh; empty where there is none."""
     hostfile: str = ""
     """File with the workers' addresses and slots, as MPI reads it; empty where there is none."""
+    submits: bool = False
+    """Whether the operator submits the launch's entrypoint by itself."""
 
     @property
     def master(self) -> str:

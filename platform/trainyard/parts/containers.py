@@ -26,6 +26,8 @@ class Process:
     """Names of the launcher's own files, which every pod gets."""
     contract: Mapping[str, str] = field(default_factory=dict)
     """What the program is told of its run."""
+    probes: Mapping[str, Any] = field(default_factory=dict)
+    """How the kubelet sees that it is well, by field of the container."""
 
 
 def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[str, Any]:
@@ -49,6 +51,7 @@ def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[st
             *(mounts.mounts(run.job) if size.trains else ()),
         ],
         "securityContext": security.container(security.who(run), privileged=size.fabric.host),
+        **process.probes,
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 

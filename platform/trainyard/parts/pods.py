@@ -39,12 +39,13 @@ def template(
     subdomain: str | None = None,
     restart: str = "Never",
     deadline: int | None = None,
+    grace: int | None = None,
 ) -> dict[str, Any]:
     """Return the PodTemplateSpec of a role.
 
     `subdomain` names the Service under which the pods find each other, where the kind does not say so itself; `restart`
-    is the pod's restart policy, `deadline` the seconds after which the kubelet ends it. Only pods that train are placed
-    near each other.
+    is the pod's restart policy, `deadline` the seconds after which the kubelet ends it, `grace` those that it has to end
+    where it saves nothing. Only pods with ranks are placed near each other.
     """
     annotations = {
         **run.job.annotations,
@@ -53,10 +54,12 @@ def template(
         **size.fabric.annotations,
         **network.limits(run, size, container),
     }
-    if sizing.topology is not None and size.trains:
+    if sizing.topology is not None and size.ranks:
         annotations |= sizing.topology.value.annotations(size.nodes.value)
     own = {"restartPolicy": restart, "subdomain": subdomain, "activeDeadlineSeconds": deadline}
     body = {**own, **spec(run, sizing, size, process, container)}
+    if grace is not None:
+        body["terminationGracePeriodSeconds"] = grace
     seen = identity.pod_labels(run.team, run.job.service_account)
     return {
         "metadata": {"labels": sort({**labels(run), **seen}), "annotations": sort(annotations)},

@@ -45,7 +45,7 @@ def check(run: Resolved) -> Iterator[Finding]:
     checkpoint, grace = job.checkpoint, job.grace_seconds
     if checkpoint is None:
         return
-    expected = save(run.run, checkpoint, pods=sum(role.nodes for role in run.specs if role.trains))
+    expected = save(run.run, checkpoint, pods=sum(role.nodes for role in run.specs if role.ranks))
     needed = STEP + math.ceil(expected.seconds)
     if grace is not None and grace < needed and expected.stated and not run.run.pool.spot:
         message = f"graceSeconds is {grace}, but a step and saving {checkpoint.size} take {needed}; remove or raise it"
@@ -69,7 +69,7 @@ def check_notice(run: Resolved) -> Iterator[Finding]:
         yield NOTICE.at(source, ("graceSeconds",), message)
     if job.checkpoint is None:
         return
-    expected = save(run.run, job.checkpoint, pods=sum(role.nodes for role in run.specs if role.trains))
+    expected = save(run.run, job.checkpoint, pods=sum(role.nodes for role in run.specs if role.ranks))
     if expected.stated and expected.seconds > notice:
         message = f"saving {job.checkpoint.size} takes {math.ceil(expected.seconds)} seconds, but {after}; save less"
         yield NOTICE.at(source, ("checkpoint", "size"), message)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from trainyard.findings import Finding
-from trainyard.kinds import Resolved, default_kind, kinds, resolve
+from trainyard.kinds import Resolved, all_roles, default_kind, kinds, resolve
 from trainyard.launchers import launchers
 from trainyard.preflight import (
     attached,
@@ -107,9 +107,9 @@ def is_known(run: Run) -> bool:
 def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     """Return a run resolved, and what is wrong with it; kind and launcher exist."""
     carrier, launcher = kinds()[run.kind], launchers()[run.job.launcher]
-    roles = launcher.roles(run)
+    roles = all_roles(run)
     findings = [
-        *kind.check_pair(run, carrier, launcher, launcher.starts(roles)),
+        *kind.check_pair(run, carrier, launcher, launcher.starts(launcher.roles(run))),
         *kind.check_lengths(run, carrier, roles),
         *launcher.check(run),
     ]

@@ -141,7 +141,7 @@ def check_variables(run: Resolved) -> Iterator[Finding]:
 
 def check_topology(run: Resolved) -> Iterator[Finding]:
     """Yield a required topology over several roles, which holds for each of them alone."""
-    topology, training = run.run.job.topology, [role.name for role in run.specs if role.trains]
+    topology, training = run.run.job.topology, [role.name for role in run.specs if role.ranks]
     if topology is not None and topology.required and len(training) > 1:
         message = (
             f"topology required: {topology.required} holds for each of {len(training)} roles by itself, not for all"

@@ -105,7 +105,7 @@ def check_parts(run: Resolved) -> Iterator[Finding]:
     if gpus is None:
         message = f"gpu asks for a part of a GPU, but pool {worker.pool_name!r} has no GPUs; choose another pool"
         yield DEVICE.at(source, ("gpu",), message)
-    elif sum(role.nodes for role in run.specs if role.trains) > 1:
+    elif sum(role.nodes for role in run.specs if role.ranks) > 1:
         rule = MIG if gpu.profile else SHARED
         message = f"gpu asks for a part of a GPU, but nodes is {job.nodes}; train on whole GPUs, or set nodes: 1"
         yield rule.at(source, ("gpu",), message)

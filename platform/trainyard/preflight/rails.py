@@ -93,7 +93,7 @@ def check_hints(run: Resolved, worker: RoleSpec, cluster: Cluster) -> Iterator[F
 def check_unused(run: Resolved, worker: RoleSpec, cluster: Cluster) -> Iterator[Finding]:
     """Yield several pods with GPUs whose job is silent about the fabric that they do not use."""
     job, fabric = run.run.job, cluster.fabric
-    pods = sum(role.nodes for role in run.specs if role.trains and role.gpus)
+    pods = sum(role.nodes for role in run.specs if role.ranks and role.gpus)
     if fabric is None or pods < 2 or "fabric" in job.model_fields_set:
         return
     if fabric_type(cluster).reaches(cluster, worker.pool_name):

@@ -102,6 +102,6 @@ def shared_memory_of(job: Job, role: RoleSpec, memory: Sized[str]) -> Sized[str]
     """Return the size limit of `/dev/shm`, a part of the memory: tmpfs pages are charged to the container."""
     if job.shared_memory is not None and role.name == WORKER:
         return Sized(job.shared_memory, "sharedMemory of the job")
-    wanted = SHARED_PER_PROCESS * role.processes.value
+    wanted = SHARED_PER_PROCESS * max(1, role.processes.value)
     amount = binary(min(wanted, size(memory.value) // 4))
     return Sized(amount, f"{amount} = min({binary(wanted)}, 8Gi a process; a quarter of {memory.value})")

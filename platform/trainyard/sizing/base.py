@@ -77,6 +77,8 @@ class RoleSize:
     """What the fabric and the devices want in the environment."""
     trains: bool = True
     """Whether its pods run the program, and so mount the job's volumes."""
+    ranks: bool = True
+    """Whether they have ranks, which talk much and save; a driver runs the program and has none."""
     untied: bool = False
     """Whether its pods keep out of what the kubelet ties to NUMA nodes: those without GPUs, beside pods with them.
 

@@ -39,6 +39,11 @@ class RoleSpec:
     """Whether its pods run the program, and so mount the job's volumes and have its containers' environment."""
 
     @property
+    def ranks(self) -> bool:
+        """Whether its pods have ranks: a driver runs the program too, and only tells others what to do."""
+        return self.trains and self.processes.value > 0
+
+    @property
     def path(self) -> tuple[str, ...]:
         """Path of the role in the job's file."""
         return ("roles", self.name) if self.field else ()
@@ -67,6 +72,8 @@ class Implied:
     """Bytes, as a quantity."""
     trains: bool = False
     """Whether it runs the program too."""
+    processes: Sized[int] = Sized(1, "one: it runs no rank")
+    """Ranks in its one pod, or the process that stands for none."""
 
 
 def worker(run: Run, processes: Sized[int]) -> RoleSpec:
@@ -97,17 +104,19 @@ def written(run: Run, name: str, role: Role, processes: Sized[int], implied: Imp
     )
 
 
-def unwritten(run: Run, name: str, implied: Implied) -> RoleSpec:
-    """Return a role that the launcher implies: one pod without GPUs beside the workers, in whole cores."""
+def unwritten(run: Run, name: str, implied: Implied, pool: str | None = None) -> RoleSpec:
+    """Return a role that nobody writes: one pod without GPUs, beside the workers unless on another pool."""
+    where = pool or run.job.pool
+    has = run.cluster.pools[where]
     return RoleSpec(
         name,
-        run.job.pool,
-        run.pool,
+        where,
+        has,
         1,
         0,
-        cores(implied, run.pool),
+        cores(implied, has),
         implied.memory,
-        Sized(1, "one: it runs no rank"),
+        implied.processes,
         why=implied.why,
         trains=implied.trains,
     )

@@ -24,7 +24,7 @@ GRACE = 30
 
 def size_run(run: Run, roles: Sequence[RoleSpec]) -> Sizing:
     """Return what the pods of all roles ask for, each value with its origin; the first role is the worker."""
-    pods = sum(role.nodes for role in roles if role.trains)
+    pods = sum(role.nodes for role in roles if role.ranks)
     return Sizing(
         roles=tuple(size_role(run, role, beside(role, roles), pods=pods) for role in roles),
         grace=grace(run, pods=pods),
@@ -35,7 +35,7 @@ def size_run(run: Run, roles: Sequence[RoleSpec]) -> Sizing:
 
 
 def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods: int) -> RoleSize:
-    """Return what each pod of the role asks for; `pods` are those of the run that train."""
+    """Return what each pod of the role asks for; `pods` are those of the run that have ranks."""
     job, cluster = run.job, run.cluster
     attached = attach(cluster, role, pods=pods) if wants_rdma(job, role) else Attached()
     attached |= nvlink.attached(run, role.pool, pods=pods) if role.gpus else Attached()
@@ -54,6 +54,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
         fabric=attached,
         env={**environment(cluster, pods=pods, gpus=role.gpus), **attached.env},
         trains=role.trains,
+        ranks=role.ranks,
         untied=pins_memory(role.pool) and role.pool.node.gpus is not None and not role.gpus,
     )
 

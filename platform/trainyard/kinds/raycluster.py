@@ -1,0 +1,182 @@
+"""RayCluster: a head and workers that stay until somebody ends them; what a RayJob makes is one too.
+
+Facts: kuberay v1.6.2 ray-operator/controllers/ray/common/pod.go, raycluster_controller.go, utils/validation.go; kueue
+v0.19.2 pkg/controller/jobs/raycluster; ray v2.60 python/ray/dashboard/modules/reporter; Argo CD 3.2 on a real cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.findings import Finding, Severity
+from trainyard.kinds.base import Kind, Resolved, files, pod, queued
+from trainyard.launchers import Role, Wiring
+from trainyard.launchers.ray import DASHBOARD, HEAD
+from trainyard.parts.objects import Resource
+from trainyard.rules import Rule
+from trainyard.sizing import WORKER
+from trainyard.sizing.node import size
+from trainyard.specs.run import Run
+
+GROUP = "ray.io"
+
+ENDLESS = Rule(
+    id="ray-endless",
+    title="A Ray cluster ends by itself some day.",
+    why="a RayCluster has no end: its GPUs stay taken when the program is done, or has failed",
+    fix="set maxHours, or run the program by a RayJob",
+    source="kuberay v1.6.2 ray-operator/apis/ray/v1/raycluster_types.go RayClusterStatus",
+    layer="run",
+    severity=Severity.WARNING,
+)
+
+OF_HEAD = frozenset(
+    {
+        "RAY_CLUSTER_NAME",
+        "RAY_CLUSTER_NAMESPACE",
+        "RAY_CLOUD_INSTANCE_ID",
+        "RAY_NODE_TYPE_NAME",
+        "KUBERAY_GEN_RAY_START_CMD",
+        "RAY_PORT",
+        "RAY_ADDRESS",
+        "RAY_USAGE_STATS_KUBERAY_IN_USE",
+        "RAY_USAGE_STATS_EXTRA_TAGS",
+        "RAY_DASHBOARD_ENABLE_K8S_DISK_USAGE",
+    }
+)
+OF_WORKER = (OF_HEAD - {"RAY_USAGE_STATS_EXTRA_TAGS"}) | {"FQ_RAY_IP", "RAY_IP"}
+"""Variables that the operator adds, whatever is there, or relies on."""
+
+AGENT = 52365
+"""Where every Ray node tells whether it is well (ray v2.60 DEFAULT_DASHBOARD_AGENT_LISTEN_PORT)."""
+
+WAIT = {"cpu": "200m", "memory": "256Mi"}
+"""What the init container asks for by which a worker waits for the head (kuberay common/pod.go)."""
+
+HEALTH = """\
+local hs = {status = "Progressing", message = "Waiting for the controller"}
+local status, found = obj.status or {}, {}
+for _, condition in ipairs(status.conditions or {}) do
+  found[condition.type] = condition
+end
+local function is(name) return found[name] ~= nil and found[name].status == "True" end
+if (obj.spec or {}).suspend or is("RayClusterSuspended") or is("RayClusterSuspending") then
+  return {status = "Suspended", message = "Queued or stopped"}
+elseif obj.status == nil then
+  return hs
+end
+hs.message = (status.readyWorkerReplicas or 0) .. " of " .. (status.desiredWorkerReplicas or 0) .. " workers ready"
+if is("ReplicaFailure") then
+  return {status = "Degraded", message = found.ReplicaFailure.message or "ReplicaFailure"}
+elseif is("HeadPodReady") and (status.readyWorkerReplicas or 0) >= (status.desiredWorkerReplicas or 0) then
+  hs.status = "Healthy"
+end
+return hs
+"""
+"""Conditions tell, since `state` still says that a cluster is suspended while it starts (kuberay 1.6.2, seen)."""
+
+
+class RayKind(Kind):
+    """What a RayCluster and a RayJob share: pods that are made anew one by one, under names that nobody knows before.
+
+    The head is found by a Service of the operator's. When a worker is lost another takes its place, and Ray Train goes
+    on as the program says; when the head is lost the cluster is new, and the driver starts again.
+    """
+
+    group = GROUP
+    version = "v1"
+    gives = frozenset({"ray"})
+    required = frozenset({HEAD})
+    replicas = {WORKER: WORKER, HEAD: HEAD}  # noqa: RUF012
+    asks = ({"ray.io/node-type": "head"}, DASHBOARD)
+
+    def injected(self, role: str) -> frozenset[str]:
+        """Return what the operator adds to a role's pods."""
+        return OF_HEAD if role == HEAD else OF_WORKER
+
+    def host(self, run: str, role: str, _index: int) -> str:
+        """Return the Service of the head; workers have a name that ends by chance, and is cut to fit."""
+        return f"{run}-head-svc" if role == HEAD else f"{run}-{role}"
+
+    def wiring(self, run: Run) -> Wiring:
+        """Return the name of the head; workers have none that others could know."""
+        return Wiring(host=lambda role, index: self.host(run.name, role, index), rank="", rank_field=None)
+
+    def arriving(self, role: Role, spec: dict[str, Any]) -> dict[str, Any]:
+        """Return a pod as the operator completes it: a worker waits for the head in an init container."""
+        if role.name != WORKER:
+            return spec
+        wait = {"name": "wait-gcs-ready", "resources": {"requests": WAIT, "limits": WAIT}}
+        return {**spec, "initContainers": [*(spec.get("initContainers") or ()), wait]}
+
+
+class RayCluster(RayKind):
+    """A RayCluster: the head submits the driver to itself, and everything stays when that has ended."""
+
+    name = "RayCluster"
+    objects = frozenset({"ray.io/RayCluster", "/ConfigMap"})
+    ignore = ({"group": GROUP, "kind": "RayCluster", "jsonPointers": ["/spec/suspend"]},)
+    health = HEALTH
+
+    def build(self, run: Resolved) -> Iterator[Resource]:
+        """Yield the RayCluster and the files."""
+        yield queued(run, cluster(run))
+        yield from files(run)
+
+    def check(self, run: Resolved) -> Iterator[Finding]:
+        """Yield a cluster that nothing ends."""
+        if run.run.job.max_hours is None:
+            message = "a RayCluster has no end, and maxHours is not set; set it, or write kind: RayJob"
+            yield ENDLESS.at(run.run.source, ("kind",), message)
+
+
+def cluster(run: Resolved) -> dict[str, Any]:
+    """Return the specification of a Ray cluster: a head that takes no work of Ray's, and one group of workers."""
+    roles = {role.name: role for role in run.roles}
+    head, worker = roles[HEAD], roles[WORKER]
+    count = {"replicas": worker.pods, "minReplicas": worker.pods, "maxReplicas": worker.pods, "numOfHosts": 1}
+    return {
+        "headGroupSpec": {
+            "rayStartParams": {"num-cpus": "0", **store(head)},
+            "template": pod(run, head, restart="Always", probes=probes("/api/gcs_healthz", DASHBOARD)),
+        },
+        "workerGroupSpecs": [
+            {
+                "groupName": worker.name,
+                **count,
+                "rayStartParams": {**gpus(worker), **store(worker)},
+                "template": pod(run, worker, restart="Always", probes=probes("/api/local_raylet_healthz", AGENT)),
+            }
+        ],
+    }
+
+
+def store(role: Role) -> dict[str, str]:
+    """Return the size of Ray's object store: half of `/dev/shm`, since NCCL and data loaders need the rest.
+
+    By itself Ray takes 30 % of the memory, and a folder on disk where that is more than `/dev/shm` holds.
+    """
+    return {"object-store-memory": str(size(role.size.shared_memory.value) // 2)}
+
+
+def gpus(role: Role) -> dict[str, str]:
+    """Return the number of GPUs, which the operator would only find under some names of resources."""
+    count = role.size.gpus.value
+    return {"num-gpus": str(count)} if count else {}
+
+
+def probes(path: str, port: int) -> dict[str, Any]:
+    """Return how the kubelet sees that a Ray node is well: the operator's own probes want wget of the image.
+
+    The path says whether it is ready; the node's own agent, whether it is alive. Times are the operator's.
+    """
+    alive = {"httpGet": {"path": "/api/local_raylet_healthz", "port": AGENT}}
+    often = {"periodSeconds": 5, "timeoutSeconds": 5}
+    return {
+        "livenessProbe": {**alive, **often, "initialDelaySeconds": 30, "failureThreshold": 120},
+        "readinessProbe": {"httpGet": {"path": path, "port": port}, **often, "initialDelaySeconds": 10},
+    }
+
+
+KIND = RayCluster()

@@ -1,0 +1,158 @@
+"""ray: one program, the driver, which starts a process a GPU in the pods of a Ray cluster, as Ray Train does.
+
+The cluster is a head without GPUs, which keeps the books and runs the driver, and workers. What the driver asks Ray for
+has to be what the workers have: a driver that asks for more waits for ever, and one that asks for less leaves nodes
+idle. So it is told by variables. How many processes there are is for the driver to say, which is why they stand in no
+command line.
+Facts: ray v2.60 python/ray/train/v2, python/ray/_private/node.py; kuberay v1.6.2 ray-operator/controllers/ray.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+
+from trainyard.launchers.base import Launch, Launcher, Role, Wiring, started, threads
+from trainyard.parts.contract import saving
+from trainyard.parts.storage import LAUNCH_FOLDER
+from trainyard.sizing import Implied, RoleSize, RoleSpec, Sized, Sizing
+from trainyard.sizing.restarts import restarts
+from trainyard.specs.run import Run
+
+HEAD = "head"
+
+DRIVER, SUBMIT = "driver.sh", "submit.sh"
+"""Files of ours in every pod."""
+
+WORKERS, CPUS, GPUS, FAILURES = "TRAIN_WORKERS", "TRAIN_WORKER_CPUS", "TRAIN_WORKER_GPUS", "TRAIN_MAX_FAILURES"
+"""What the driver gives Ray Train: ScalingConfig's num_workers and resources_per_worker, FailureConfig's max_failures."""
+
+DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
+"""Seconds between the end of a pod being told and its processes being killed; Ray Train tells the program meanwhile."""
+
+DASHBOARD = 8265
+"""Where the head takes programs (ray v2.60 python/ray/_private/ray_constants.py DEFAULT_DASHBOARD_PORT)."""
+
+REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+"""What the kubelet reads in a command line (kubernetes v1.35 third_party/forked/golang/expansion/expand.go)."""
+
+SUBMITS = """\
+# Submits the driver once Ray answers, and again when it fails, so many times as the argument says.
+address=http://127.0.0.1:{port}
+follow() {{
+  until ray job list --address $address >/dev/null 2>&1; do sleep 2; done
+  left=$1
+  until ray job submit --address $address -- sh {driver}; do
+    [ "$left" -gt 0 ] || break
+    left=$((left - 1))
+  done
+  echo "the driver has ended; the cluster stays until its run is retired" >&2
+}}
+follow "$1" &
+"""
+"""For clusters whose operator submits nothing: it returns at once, so that Ray itself is started after it."""
+
+
+class Ray(Launcher):
+    """Run the program once, as the driver of a Ray cluster."""
+
+    name = "ray"
+    needs = alone = frozenset({"ray"})
+    role_names = single = frozenset({HEAD})
+    takes = frozenset({"program", "module", "command"})
+    own_end = 5
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """What the driver is told, and how long a pod waits for its processes."""
+        return frozenset({WORKERS, CPUS, GPUS, FAILURES, DRAIN})
+
+    def implied(self, _run: Run) -> Mapping[str, Implied]:
+        """Return the head."""
+        why = "launcher ray: the head keeps the cluster together and runs the driver"
+        return {HEAD: Implied(why, cpus=2, memory="8Gi", trains=True, processes=none())}
+
+    def processes(self, run: Run, role: str, gpus: int) -> Sized[int]:
+        """Return how many processes the driver is told to start in a worker; in the head there is none."""
+        return none() if role == HEAD else super().processes(run, role, gpus)
+
+    def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
+        """Return workers and head, which the operator starts as Ray wants it, and the driver."""
+        worker, head = sizing.worker, sizing.role(HEAD)
+        entrypoint = ("sh", path(DRIVER))
+        files = {DRIVER: script(run)}
+        before: tuple[str, ...] = ()
+        if not wiring.submits:
+            files[SUBMIT] = SUBMITS.format(port=DASHBOARD, driver=path(DRIVER))
+            before = ("sh", path(SUBMIT), str(attempts(run, sizing, self.roles(run))))
+        told = saving(run, sizing.grace.value, launcher=self.name, own_end=self.own_end)
+        drain = {DRAIN: Sized(str(told.value), told.origin)}
+        omp = threads(worker.cpus.value, worker.processes.value)
+        roles = (
+            Role(worker, (), env={**drain, "OMP_NUM_THREADS": omp}),
+            Role(head, before, env={**drain, **quiet(), **asked(worker, sizing)}),
+        )
+        return Launch(roles, ends=(HEAD,), entrypoint=entrypoint, files=files)
+
+
+def none() -> Sized[int]:
+    """Return the number of processes in the head."""
+    return Sized(0, "none: the head runs the driver, which has no rank")
+
+
+def asked(worker: RoleSize, sizing: Sizing) -> dict[str, Sized[str]]:
+    """Return what the driver should ask Ray Train for."""
+    nodes, processes, gpus = worker.nodes.value, worker.processes.value, worker.gpus.value
+    each = gpus / processes
+    return {
+        WORKERS: Sized(str(nodes * processes), f"{nodes} nodes × {processes} processes"),
+        CPUS: threads(worker.cpus.value, processes),
+        GPUS: Sized(f"{each:g}", f"{each:g} = {gpus} GPUs / {processes} processes"),
+        FAILURES: Sized(str(sizing.restarts.value), sizing.restarts.origin),
+    }
+
+
+def attempts(run: Run, sizing: Sizing, roles: Iterable[RoleSpec]) -> int:
+    """Return how often the driver is started again: as often as the head is likely to be lost, as the job says at most.
+
+    Workers that are lost are Ray Train's to get over, within the driver.
+    """
+    heads = [role for role in roles if role.name == HEAD]
+    return min(sizing.restarts.value, restarts(run, heads).value)
+
+
+def quiet() -> dict[str, Sized[str]]:
+    """Return what keeps Ray from telling its makers of the cluster (ray v2.60 python/ray/_common/usage/usage_lib.py)."""
+    return {"RAY_USAGE_STATS_ENABLED": Sized("0", "0: nobody outside is told of the run")}
+
+
+def path(name: str) -> str:
+    """Return where a file of ours is in every pod."""
+    return posixpath.join(LAUNCH_FOLDER, name)
+
+
+def script(run: Run) -> str:
+    """Return what starts the driver: a file, since a command line on its way to Ray is read by two shells."""
+    folder = f"cd {shell((run.job.working_dir,))}\n" if run.job.working_dir else ""
+    return f"# The driver: Ray starts it on the head.\n{folder}exec {shell(started(run))}\n"
+
+
+def shell(words: Iterable[str]) -> str:
+    """Return words for a shell, with variables as the kubelet would put them in: `$(NAME)`, `$$` for a dollar."""
+    return " ".join(map(quoted, words))
+
+
+def quoted(word: str) -> str:
+    """Return one word for a shell; a variable that is not there stays as it is written."""
+    parts = enumerate(REFERENCE.split(word))
+    return "".join(referred(part) if index % 2 else part and shlex.quote(part) for index, part in parts) or "''"
+
+
+def referred(name: str | None) -> str:
+    """Return a variable for a shell, or the dollar that two of them mean."""
+    return f'"${{{name}-\\$({name})}}"' if name else "'$'"
+
+
+LAUNCHER = Ray()

@@ -1,0 +1,214 @@
+"""What Ray asks of a rendered cluster, and what KubeRay and Kueue make of it."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from typing import Any
+
+import pytest
+
+from make import make_cluster, make_resolved
+from trainyard.kinds import Resolved, build
+from trainyard.kinds.raycluster import ENDLESS
+from trainyard.launchers.ray import HEAD, shell
+from trainyard.sizing import WORKER
+
+KUBERAY = {"kueue": {"version": "0.19.2"}, "kuberay": {"version": "1.6.2"}}
+
+
+def resolved(kind: str = "RayJob", **job: Any) -> Resolved:
+    """Return a run by Ray: two workers of eight GPUs unless said otherwise."""
+    return make_resolved(kind=kind, launcher="ray", cluster=make_cluster(operators=KUBERAY), **job)
+
+
+def spec(kind: str = "RayJob", **job: Any) -> dict[str, Any]:
+    """Return the specification of the workload."""
+    found: dict[str, Any] = next(build(resolved(kind, **job))).value()["spec"]
+    return found
+
+
+def cluster(kind: str = "RayJob", **job: Any) -> dict[str, Any]:
+    """Return the specification of its Ray cluster."""
+    found = spec(kind, **job)
+    return dict(found["rayClusterSpec"] if kind == "RayJob" else found)
+
+
+def container(group: dict[str, Any]) -> dict[str, Any]:
+    """Return the container of a group, which is the first and the only one."""
+    (found,) = group["template"]["spec"]["containers"]
+    return dict(found)
+
+
+def variables(group: dict[str, Any]) -> dict[str, str]:
+    """Return the variables of a group that have a value."""
+    return {each["name"]: each["value"] for each in container(group)["env"] if "value" in each}
+
+
+BOTH = pytest.mark.parametrize("kind", ["RayJob", "RayCluster"])
+
+
+@BOTH
+def test_the_head_takes_no_work_of_ray_s(kind):
+    """A task on the head could end the process that all others need; the driver alone runs there."""
+    head = cluster(kind)["headGroupSpec"]
+    assert head["rayStartParams"]["num-cpus"] == "0"
+    assert "num-gpus" not in head["rayStartParams"]
+    assert not [name for name in container(head)["resources"]["limits"] if "gpu" in name]
+
+
+@BOTH
+def test_a_group_has_a_size_that_stays(kind):
+    """KubeRay refuses a group without bounds, and Kueue one that scales itself."""
+    found = cluster(kind, nodes=3)
+    (group,) = found["workerGroupSpecs"]
+    assert (group["replicas"], group["minReplicas"], group["maxReplicas"], group["numOfHosts"]) == (3, 3, 3, 1)
+    assert "enableInTreeAutoscaling" not in found
+
+
+@BOTH
+def test_ray_finds_its_resources_by_the_limits(kind):
+    """KubeRay takes CPUs and memory from the limits; GPUs are said, since it knows few of their names."""
+    (group,) = cluster(kind, gpus_per_node=4)["workerGroupSpecs"]
+    assert container(group)["resources"]["limits"].keys() >= {"cpu", "memory", "nvidia.com/gpu"}
+    assert not {"num-cpus", "memory", "resources"} & group["rayStartParams"].keys()
+    assert group["rayStartParams"]["num-gpus"] == "4"
+    (without,) = cluster(kind, pool="cpu", gpus_per_node=0, cpus_per_node=4)["workerGroupSpecs"]
+    assert "num-gpus" not in without["rayStartParams"]
+
+
+@BOTH
+@pytest.mark.parametrize("asked", [None, "20Gi"])
+def test_the_object_store_fits_shared_memory(kind, asked):
+    """Ray takes a folder on disk otherwise; there is one volume at /dev/shm, so that KubeRay adds none."""
+    found = cluster(kind, shared_memory=asked)
+    for group in (found["headGroupSpec"], *found["workerGroupSpecs"]):
+        pod = group["template"]["spec"]
+        (volume,) = (each["emptyDir"] for each in pod["volumes"] if each.get("emptyDir", {}).get("medium") == "Memory")
+        assert [each["mountPath"] for each in container(group)["volumeMounts"]].count("/dev/shm") == 1
+        store = int(group["rayStartParams"]["object-store-memory"])
+        assert 2 * store == int(volume["sizeLimit"].removesuffix("Gi")) * 2**30
+
+
+def test_all_containers_of_a_rayjob_are_of_one_image_and_restricted():
+    """Ray of another release does not answer, and Pod Security looks at the submitter too."""
+    found = spec()
+    groups = [found["rayClusterSpec"]["headGroupSpec"], *found["rayClusterSpec"]["workerGroupSpecs"]]
+    pods = [group["template"]["spec"] for group in groups] + [found["submitterPodTemplate"]["spec"]]
+    assert len({each["image"] for pod in pods for each in pod["containers"]}) == 1
+    for pod in pods:
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert [each["securityContext"]["allowPrivilegeEscalation"] for each in pod["containers"]] == [False]
+
+
+def test_the_submitter_waits_for_no_grace():
+    """It saves nothing, heeds no signal, and must leave its node when Kueue has given the quota to others."""
+    found = spec(grace_seconds=600)
+    assert found["submitterPodTemplate"]["spec"]["terminationGracePeriodSeconds"] == 1
+    (group,) = found["rayClusterSpec"]["workerGroupSpecs"]
+    assert group["template"]["spec"]["terminationGracePeriodSeconds"] == 600
+
+
+def test_pods_go_where_their_roles_do():
+    """The head may have a pool of its own, and the submitter goes with it."""
+    run = resolved(roles={"head": {"pool": "cpu", "cpusPerNode": 4, "memoryPerNode": "8Gi"}})
+    pools = {role.name: (role.size.pool, role.size.cpus.value) for role in run.roles}
+    assert pools == {"worker": ("gpu", 208), "head": ("cpu", 4), "submitter": ("cpu", 2)}
+    found = spec(roles={"head": {"pool": "cpu", "cpusPerNode": 4, "memoryPerNode": "8Gi"}})
+    selected = [
+        found["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["nodeSelector"],
+        found["submitterPodTemplate"]["spec"]["nodeSelector"],
+    ]
+    assert selected == [{"trainyard.dev/pool": "cpu"}] * 2
+
+
+ENDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "as often as the head is likely to be lost": ({"nodes": 4}, {"backoffLimit": 3}),
+    "never": ({"restarts": 0}, {"backoffLimit": 0}),
+    "as the job says": ({"restarts": 2}, {"backoffLimit": 2}),
+    "after a deadline": ({"max_hours": 2}, {"activeDeadlineSeconds": 7200}),
+}
+
+
+@pytest.mark.parametrize(("job", "expected"), ENDS.values(), ids=ENDS)
+def test_how_a_rayjob_ends(job, expected):
+    """Its cluster goes with the driver, and the driver starts again on a new one."""
+    found = spec(**job)
+    assert {name: found[name] for name in expected} == expected
+    assert found["shutdownAfterJobFinishes"] is True
+    assert found["submissionMode"] == "K8sJobMode"
+    assert "ttlSecondsAfterFinished" not in found
+
+
+def test_the_driver_asks_for_what_the_workers_have():
+    """Otherwise it waits for ever for what is not there, or leaves nodes idle; what Ray Train gets over is said too."""
+    head = cluster(nodes=3, gpus_per_node=8, processes_per_node=4, restarts=7)["headGroupSpec"]
+    told = {name: value for name, value in variables(head).items() if name.startswith("TRAIN_")}
+    assert told == {
+        "TRAIN_WORKERS": "12",
+        "TRAIN_WORKER_CPUS": "51",
+        "TRAIN_WORKER_GPUS": "2",
+        "TRAIN_MAX_FAILURES": "7",
+    }
+    (size,) = [sized.value for name, sized in resolved(nodes=3, processes_per_node=4).facts() if name == "world_size"]
+    assert size == 12
+
+
+def test_only_pods_with_ranks_are_near_each_other():
+    """The head talks little, and Kueue would look for a rack for it alone."""
+    found = cluster(nodes=4, topology={"required": "rack"})
+    key = "kueue.x-k8s.io/podset-required-topology"
+    (group,) = found["workerGroupSpecs"]
+    assert group["template"]["metadata"]["annotations"][key] == "example.com/rack"
+    assert key not in found["headGroupSpec"]["template"]["metadata"]["annotations"]
+
+
+def test_the_operator_starts_ray():
+    """A command of ours would run before `ray start`, in its shell; the head of a RayCluster alone has one."""
+    job, alone = cluster("RayJob"), cluster("RayCluster")
+    assert "command" not in container(job["headGroupSpec"])
+    assert container(alone["headGroupSpec"])["command"] == ["sh", "/etc/trainyard/submit.sh", "3"]
+    for found in (job, alone):
+        assert "command" not in container(found["workerGroupSpecs"][0])
+
+
+def test_the_driver_is_submitted_as_a_file():
+    """Two shells read a command line on its way to Ray, so the program's words stand in a file."""
+    run = resolved(args=["--name", "a b"])
+    job, config = (each.value() for each in build(run))
+    assert shlex.split(job["spec"]["entrypoint"]) == ["sh", "/etc/trainyard/driver.sh"]
+    assert config["data"]["launch.driver.sh"].endswith("exec python train.py --name 'a b'\n")
+
+
+WORDS = {
+    "plain": (["--rate", "1e-4"], ["--rate", "1e-4"]),
+    "spaces and quotes": (["a b", "it's", '"x"', ""], ["a b", "it's", '"x"', ""]),
+    "nothing that a shell would read": (["$HOME", "`id`", "$(id -u)", "*"], ["$HOME", "`id`", "$(id -u)", "*"]),
+    "a variable": (["$(RUN_NAME)", "x-$(RUN_NAME)/y"], ["run 1", "x-run 1/y"]),
+    "a variable that is not there": (["$(NOBODY)"], ["$(NOBODY)"]),
+    "no variable": (["$$(RUN_NAME)", "$$"], ["$(RUN_NAME)", "$"]),
+}
+
+
+@pytest.mark.parametrize(("words", "expected"), WORDS.values(), ids=WORDS)
+def test_words_of_the_driver_are_read_as_the_kubelet_reads_them(words, expected):
+    """A shell starts the driver, with variables put in as in the command line of a container."""
+    command = f"printf '%s\\n' {shell(words)}"
+    env = {"RUN_NAME": "run 1", "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(["sh", "-c", command], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:-1] == expected
+
+
+def test_the_kubelet_is_asked_about_what_the_operator_adds():
+    """A worker waits for the head in an init container, which counts where it is larger than what comes after."""
+    run = resolved()
+    worker, head = (next(role for role in run.roles if role.name == name) for name in (WORKER, HEAD))
+    assert [each["name"] for each in run.kind.arriving(worker, {})["initContainers"]] == ["wait-gcs-ready"]
+    assert run.kind.arriving(head, {}) == {}
+
+
+def test_a_cluster_that_nothing_ends_is_told_so():
+    """A RayCluster keeps its GPUs whatever its program does; Kueue ends it when maxHours are over."""
+    assert [each.rule for each in resolved("RayCluster").kind.check(resolved("RayCluster"))] == [ENDLESS.id]
+    assert list(resolved("RayCluster").kind.check(resolved("RayCluster", max_hours=8))) == []
+    assert list(resolved().kind.check(resolved())) == []
