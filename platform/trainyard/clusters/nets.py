@@ -7,8 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.kinds import available
 from trainyard.labels import NAMESPACE, NETWORK_RESOURCE
 from trainyard.parts.objects import Resource
+from trainyard.releases import release
 from trainyard.sizing.fabrics.devices import SHARED, resource
 from trainyard.sizing.fabrics.plan import by_nv_ipam, link, networks, pools, routed, subnets, teams
 from trainyard.sizing.fabrics.rails import one_for_all
@@ -33,11 +35,11 @@ Gardener's 8053 (gardener/gardener pkg/component/networking/coredns/constants/co
 
 
 def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
-    """Yield two policies for all pods of the namespace, since NCCL, Gloo and rendezvous use any port.
+    """Yield policies for all pods of the namespace, since NCCL, Gloo and rendezvous use any port.
 
     `ranks`: every pod of the namespace may reach every other, and nobody else may; probes of the kubelet pass always.
     `outside`: names, the world outside the cluster, for datasets and trackers, and what the team opens inside it.
-    Networks of the fabric are not governed by either.
+    Where an operator asks pods how they are, it may. Networks of the fabric are not governed by any.
     """
     inside: list[dict[str, Any]] = [{"podSelector": {}}]
     ranks = {
@@ -48,9 +50,21 @@ def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iter
     }
     opened = [peer(each) for _, each in team.opens(cluster_name)]
     outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [*names(cluster), world(cluster, team), *opened]}
-    for key, spec in (("ranks", ranks), ("outside", outside)):
+    for key, spec in (("ranks", ranks), ("outside", outside), *asked(cluster)):
         fields = {"spec": spec}
         yield Resource("networking.k8s.io/v1", "NetworkPolicy", key, (), name, fields=fields, source=f"team/{name}")
+
+
+def asked(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a policy by which each operator reaches the pods of its kinds that it asks, by its namespace's name."""
+    found = {kind.carrier.operator: kind.asks for kind in available(cluster) if kind.asks is not None}
+    for operator, (labels, number) in found.items():
+        facts = release(operator or "")
+        if facts is not None:
+            where = {"namespaceSelector": {"matchLabels": {NAMESPACE: facts.namespace}}}
+            rule = {"from": [where], "ports": [port(str(number))]}
+            chosen = {"podSelector": {"matchLabels": dict(labels)}, "policyTypes": ["Ingress"], "ingress": [rule]}
+            yield f"asked-by-{operator}", chosen
 
 
 def names(cluster: Cluster) -> Iterator[dict[str, Any]]:

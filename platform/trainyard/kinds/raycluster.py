@@ -11,6 +11,7 @@ from typing import Any
 
 from trainyard.findings import Finding, Severity
 from trainyard.kinds.base import Kind, Resolved, files, pod, queued
+from trainyard.kinds.behaviour import ANYHOW, Behaviour
 from trainyard.launchers import Role, Wiring
 from trainyard.launchers.ray import DASHBOARD, HEAD
 from trainyard.parts.objects import Resource
@@ -22,7 +23,7 @@ from trainyard.specs.run import Run
 GROUP = "ray.io"
 
 ENDLESS = Rule(
-    id="ray-endless",
+    id="run/endless",
     title="A Ray cluster ends by itself some day.",
     why="a RayCluster has no end: its GPUs stay taken when the program is done, or has failed",
     fix="set maxHours, or run the program by a RayJob",
@@ -47,6 +48,9 @@ OF_HEAD = frozenset(
 )
 OF_WORKER = (OF_HEAD - {"RAY_USAGE_STATS_EXTRA_TAGS"}) | {"FQ_RAY_IP", "RAY_IP"}
 """Variables that the operator adds, whatever is there, or relies on."""
+
+FAILS = "Ray Train starts all ranks again in their places, as often as the program lets it"
+"""What becomes of ranks, whatever made the cluster."""
 
 AGENT = 52365
 """Where every Ray node tells whether it is well (ray v2.60 DEFAULT_DASHBOARD_AGENT_LISTEN_PORT)."""
@@ -117,6 +121,14 @@ class RayCluster(RayKind):
     name = "RayCluster"
     objects = frozenset({"ray.io/RayCluster", "/ConfigMap"})
     ignore = ({"group": GROUP, "kind": "RayCluster", "jsonPointers": ["/spec/suspend"]},)
+    behaviour = Behaviour(
+        fails=FAILS,
+        drained="a worker's pod is made anew; without the head, or once admitted again, the driver starts again",
+        counts="starts of the driver by one head",
+        done="somebody says so: nothing ends it when its driver has ended",
+        late="Kueue takes its quota, and its pods are gone",
+        order=ANYHOW,
+    )
     health = HEALTH
 
     def build(self, run: Resolved) -> Iterator[Resource]:

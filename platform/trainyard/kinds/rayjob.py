@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from trainyard.kinds.base import Resolved, files, pod, queued
-from trainyard.kinds.raycluster import GROUP, RayKind, cluster
+from trainyard.kinds.behaviour import ANYHOW, Behaviour
+from trainyard.kinds.raycluster import FAILS, GROUP, RayKind, cluster
 from trainyard.launchers import Wiring
 from trainyard.launchers.ray import HEAD, attempts
 from trainyard.parts.objects import Resource
@@ -67,6 +68,13 @@ class RayJob(RayKind):
     """A dash and five characters between the job's name and the rest of what is called after it."""
     objects = frozenset({"ray.io/RayJob", "/ConfigMap"})
     ignore = ({"group": GROUP, "kind": "RayJob", "jsonPointers": ["/spec/suspend"]},)
+    behaviour = Behaviour(
+        fails=FAILS,
+        drained="a worker's pod is made anew; without the head, or once admitted again, the driver starts again",
+        counts="new clusters after a driver that failed",
+        done="the driver has ended with 0",
+        order=ANYHOW,
+    )
     health = HEALTH
 
     def beside(self, run: Run, roles: Sequence[RoleSpec]) -> Iterator[RoleSpec]:

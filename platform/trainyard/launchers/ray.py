@@ -124,7 +124,10 @@ def attempts(run: Run, sizing: Sizing, roles: Iterable[RoleSpec]) -> int:
 
 
 def quiet() -> dict[str, Sized[str]]:
-    """Return what keeps Ray from telling its makers of the cluster (ray v2.60 python/ray/_common/usage/usage_lib.py)."""
+    """Return what keeps Ray from telling its makers of the cluster.
+
+    ray v2.60 python/ray/_common/usage/usage_lib.py.
+    """
     return {"RAY_USAGE_STATS_ENABLED": Sized("0", "0: nobody outside is told of the run")}
 
 

@@ -44,8 +44,8 @@ def template(
     """Return the PodTemplateSpec of a role.
 
     `subdomain` names the Service under which the pods find each other, where the kind does not say so itself; `restart`
-    is the pod's restart policy, `deadline` the seconds after which the kubelet ends it, `grace` those that it has to end
-    where it saves nothing. Only pods with ranks are placed near each other.
+    is the pod's restart policy, `deadline` the seconds after which the kubelet ends it, and `grace` those in which it
+    ends where it saves nothing. Only pods with ranks are placed near each other.
     """
     annotations = {
         **run.job.annotations,

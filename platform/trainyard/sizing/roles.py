@@ -61,6 +61,10 @@ class RoleSpec:
         return f"{self.field}{Role.model_fields[field].alias} of the job"
 
 
+ONE = Sized(1, "one: it runs no rank")
+"""What runs in the pod of a role that nobody writes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Implied:
     """A role that a launcher needs and that nobody has to write; a job may still say how large it is, and where."""
@@ -72,7 +76,7 @@ class Implied:
     """Bytes, as a quantity."""
     trains: bool = False
     """Whether it runs the program too."""
-    processes: Sized[int] = Sized(1, "one: it runs no rank")
+    processes: Sized[int] = ONE
     """Ranks in its one pod, or the process that stands for none."""
 
 
