@@ -24,7 +24,7 @@ SUBMITTER = "submitter"
 """What Kueue calls the pod that submits the driver."""
 
 SUBMISSIONS = 6
-"""How often the submitter is tried again, longer apart each time: ten minutes together, in which a new head may come."""
+"""How often the submitter is tried again, longer apart each time: in ten minutes a new head may come."""
 
 NO_GRACE = 1
 """Seconds that the submitter gets to end: it has nothing to save, and as process 1 of its pod heeds no SIGTERM."""

@@ -27,7 +27,7 @@ DRIVER, SUBMIT = "driver.sh", "submit.sh"
 """Files of ours in every pod."""
 
 WORKERS, CPUS, GPUS, FAILURES = "TRAIN_WORKERS", "TRAIN_WORKER_CPUS", "TRAIN_WORKER_GPUS", "TRAIN_MAX_FAILURES"
-"""What the driver gives Ray Train: ScalingConfig's num_workers and resources_per_worker, FailureConfig's max_failures."""
+"""What the driver gives Ray Train, in its ScalingConfig and its FailureConfig."""
 
 DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 """Seconds between the end of a pod being told and its processes being killed; Ray Train tells the program meanwhile."""
