@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,14 @@ def load_cel(path: Path) -> Policy:
 
 
 def load_python(path: Path) -> Policy:
-    """Import a Python policy."""
+    """Import a Python policy, once for as long as its file stays as it is."""
+    found = path.stat()
+    return imported(path, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=256)
+def imported(path: Path, _modified: int, _size: int) -> Policy:
+    """Import a Python policy from a file of that time and size."""
     spec = importlib.util.spec_from_file_location(f"trainyard_policy_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise TrainyardError(f"policy {path.name} cannot be imported")

@@ -21,6 +21,6 @@ def instead(specs: Specs, file: JobFile, kind: str, *, home: Path) -> tuple[Reso
     other = replace(file, job=file.job.model_copy(update={"kind": kind}))
     run, findings = jobs.check(specs, other)
     if run is not None:
-        policies = load_policies(policy_files(home))
+        policies = load_policies(path for path in policy_files(home) if path.suffix == ".py")
         findings += (finding for _, finding in objects.check(specs, [run], policies))
     return run, list(dict.fromkeys(findings))
