@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from trainyard.findings import Finding, Severity, did_you_mean
+from trainyard.launchers import own_roles
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER, Implied, RoleSize, RoleSpec, Sized, Sizing
 from trainyard.sizing import roles as of_run
@@ -185,6 +186,8 @@ class Launcher(ABC):
     """What it needs of a kind for a single pod too."""
     role_names: ClassVar[frozenset[str]] = frozenset()
     """Roles beside the workers that it knows."""
+    any_role: ClassVar[bool] = False
+    """Whether it starts pods of any other role too, with what the job says that they run."""
     single: ClassVar[frozenset[str]] = frozenset()
     """Those of them of which there is one pod."""
     own_end: ClassVar[int] = 0
@@ -211,13 +214,14 @@ class Launcher(ABC):
     def wants(self, run: Run, roles: Sequence[RoleSpec]) -> frozenset[str]:
         """Return what it needs of the kind for this run."""
         several = sum(role.nodes for role in roles) > 1
+        apart = {"hosts"} if self.any_role and len(roles) > 1 else set()
         shrinks = {"elastic"} if run.job.min_nodes is not None else set()
-        return frozenset({*self.alone, *(self.needs if several else ()), *shrinks})
+        return frozenset({*self.alone, *(self.needs if several else ()), *apart, *shrinks})
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Yield fields of the job that mean nothing to this launcher."""
         yield from self.check_start(run)
-        for name in (each for each in run.job.roles if each not in self.role_names):
+        for name in (each for each in run.job.roles if not self.knows(each)):
             known = did_you_mean(name, self.role_names) if self.role_names else "remove it"
             if name == WORKER:
                 known = "the job's own fields say what its workers are"
@@ -231,10 +235,33 @@ class Launcher(ABC):
                 f"minNodes is {run.job.min_nodes}, but launcher {self.name!r} cannot go on with fewer nodes; remove it"
             )
             yield ELASTIC.at(run.source, ("minNodes",), message)
-        for name in sorted(self.variables & (set(run.job.env) | set(run.job.secrets))):
-            field_ = "env" if name in run.job.env else "secrets"
-            message = f"{field_} has {name}, which launcher {self.name!r} sets itself; remove it"
-            yield VARIABLES.at(run.source, (field_, name), message)
+        taken = self.variables | (own_roles.variables(run.job) if self.any_role else frozenset())
+        for path, names in own_roles.named(run.job):
+            for name in sorted(taken & set(names)):
+                message = f"{'.'.join(path)} has {name}, which launcher {self.name!r} sets itself; remove it"
+                yield VARIABLES.at(run.source, (*path, name), message)
+        yield from self.check_roles(run)
+
+    def knows(self, role: str) -> bool:
+        """Whether it starts pods of a role beside the workers."""
+        return role in self.role_names or (self.any_role and role != WORKER)
+
+    def check_roles(self, run: Run) -> Iterator[Finding]:
+        """Yield what roles run that the launcher does not start, or whose pods run something of its own."""
+        implied = self.implied(run)
+        for name, role in run.job.roles.items():
+            own = own_roles.started(role)
+            if name in implied and not implied[name].trains and (own is not None or role.args is not None):
+                field_ = own or "args"
+                message = f"role {name!r} runs what launcher {self.name!r} starts the others with; remove {field_}"
+                yield START.at(run.source, ("roles", name, field_), message)
+            elif own is not None and own not in self.takes and not self.any_role:
+                able = " or ".join(sorted(self.takes))
+                message = f"role {name!r} has a {own}, but launcher {self.name!r} starts {able}; write that"
+                yield START.at(run.source, ("roles", name, own), message)
+            elif self.any_role and not name[0].isalpha():
+                message = f"role {name!r} should begin with a letter, since variables are called as it; rename it"
+                yield ROLES.at(run.source, ("roles", name), message)
 
     def check_start(self, run: Run) -> Iterator[Finding]:
         """Yield what it cannot start, and a command that is a launcher itself."""
@@ -274,20 +301,21 @@ class Launcher(ABC):
 
     def starts(self, roles: Sequence[RoleSpec]) -> tuple[RoleSpec, ...]:
         """Return the roles that it starts: a kind need not carry one that the job names and the launcher refuses."""
-        return tuple(role for role in roles if not role.field or role.name in self.role_names)
+        return tuple(role for role in roles if not role.field or self.knows(role.name))
 
 
-def started(run: Run) -> tuple[str, ...]:
+def started(run: Run, role: str = WORKER) -> tuple[str, ...]:
     """Return what a launcher runs that takes commands and programs: the command as it is, or the program by Python."""
-    if run.job.command is not None:
-        return (*run.job.command, *run.job.args)
-    return ("python", *program(run))
+    start = own_roles.start(run.job, role)
+    if start.command is not None:
+        return (*start.command, *start.args)
+    return ("python", *program(run, role))
 
 
-def program(run: Run) -> tuple[str, ...]:
-    """Return the program or module as Python takes it, and its arguments."""
-    start = ("-m", run.job.module) if run.job.module else (run.job.program or "",)
-    return (*start, *run.job.args)
+def program(run: Run, role: str = WORKER) -> tuple[str, ...]:
+    """Return the program or module of a role as Python takes it, and its arguments."""
+    start = own_roles.start(run.job, role)
+    return (*(("-m", start.module) if start.module else (start.program or "",)), *start.args)
 
 
 def threads(cpus: int, processes: int) -> Sized[str]:

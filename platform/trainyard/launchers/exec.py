@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trainyard.launchers import free
 from trainyard.launchers.base import Launch, Launcher, Role, Wiring, threads
 from trainyard.sizing import RoleSize, Sized, Sizing
 from trainyard.specs.run import Run
@@ -19,6 +20,7 @@ class Exec(Launcher):
     name = "exec"
     needs = frozenset({"rank", "master"})
     takes = frozenset({"command"})
+    any_role = True
 
     @property
     def variables(self) -> frozenset[str]:
@@ -26,14 +28,15 @@ class Exec(Launcher):
         return frozenset({*NODE, *ALONE})
 
     def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
-        """Return the one role `worker`: the command, and the job's arguments after it."""
+        """Return the workers, which run the command with the job's arguments after it, and the job's other roles."""
         size = sizing.worker
         env = {"OMP_NUM_THREADS": threads(size.cpus.value, size.processes.value), **gang(size, wiring)}
         fields: dict[str, str] = {}
         if size.nodes.value > 1 and wiring.rank_field is not None:
             names = ("NODE_RANK", "RANK") if size.processes.value == 1 else ("NODE_RANK",)
             fields = dict.fromkeys(names, wiring.rank_field)
-        return Launch((Role(size, run.job.command or (), run.job.args, env, fields),))
+        worker = Role(size, run.job.command or (), run.job.args, env, fields)
+        return free.launch(run, sizing, wiring, worker)
 
 
 def gang(size: RoleSize, wiring: Wiring) -> dict[str, Sized[str]]:

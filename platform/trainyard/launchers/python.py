@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.findings import Finding, Severity
+from trainyard.launchers import free
 from trainyard.launchers.base import PROCESSES, Launch, Launcher, Role, Wiring, program, threads
 from trainyard.rules import Rule
 from trainyard.sizing import Sized, Sizing
@@ -26,6 +27,7 @@ class Python(Launcher):
 
     name = "python"
     needs = frozenset({"rank", "master"})
+    any_role = True
 
     @property
     def variables(self) -> frozenset[str]:
@@ -37,7 +39,7 @@ class Python(Launcher):
         return Sized(1, "launcher python starts one")
 
     def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
-        """Return the one role `worker`; a single node gets no variables, since many a program takes them for a gang."""
+        """Return workers and other roles; a single worker is told of no gang, as which many a program would take it."""
         size = sizing.worker
         nodes = size.nodes.value
         env = {"OMP_NUM_THREADS": threads(size.cpus.value, 1)}
@@ -51,7 +53,7 @@ class Python(Launcher):
             }
             if wiring.rank_field is not None:
                 fields["RANK"] = wiring.rank_field
-        return Launch((Role(size, ("python",), program(run), env, fields),))
+        return free.launch(run, sizing, wiring, Role(size, ("python",), program(run), env, fields))
 
     def check(self, run: Run) -> Iterator[Finding]:
         """Yield numbers of processes that it does not start, and GPUs that one process may leave idle."""

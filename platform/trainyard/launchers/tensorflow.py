@@ -84,15 +84,15 @@ def members(sizing: Sizing, wiring: Wiring, *, without: str | None) -> dict[str,
 def role(run: Run, size: RoleSize, wiring: Wiring, cluster: Mapping[str, list[str]]) -> Role:
     """Return what one role's pods run; without a cluster a program takes itself for alone, or is told by the kind."""
     if not cluster or wiring.rank_field is None:
-        return Role(size, ("python",), program(run))
+        return Role(size, ("python",), program(run, size.name))
     task = {"type": size.name, "index": 0}
     text = json.dumps({"cluster": cluster, "task": task}, separators=(",", ":"))
     text = text.replace('"index":0', f'"index":$({INDEX})')
     config = Sized(text, f"every task by its address, and this one as {size.name} of its index")
     fields = {INDEX: wiring.rank_field}
     if CONFIG in wiring.sets:
-        return Role(size, ("sh", "-c", INSTEAD, "python"), program(run), {OURS: config}, fields)
-    return Role(size, ("python",), program(run), {CONFIG: config}, fields)
+        return Role(size, ("sh", "-c", INSTEAD, "python"), program(run, size.name), {OURS: config}, fields)
+    return Role(size, ("python",), program(run, size.name), {CONFIG: config}, fields)
 
 
 LAUNCHER = TensorFlow()

@@ -70,7 +70,8 @@ def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, An
         **hidden_gpus(run, size.pool, size.gpus.value),
         **{name: sized.value for name, sized in size.env.items()},
     }
-    values = {**derived, **process.env, **run.job.env}
+    role = run.job.roles.get(size.name)
+    values = {**derived, **process.env, **run.job.env, **(role.env if role else {})}
     elsewhere = {*process.fields, *run.job.secrets, *process.injected}
     plain: list[dict[str, Any]] = [
         {"name": name, "value": value} for name, value in values.items() if name not in elsewhere

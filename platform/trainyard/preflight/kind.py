@@ -9,6 +9,7 @@ from trainyard.kinds import Kind, Resolved, available, kinds
 from trainyard.kinds.base import from_fields
 from trainyard.launchers import NEEDS, Launcher, launchers
 from trainyard.launchers.base import ELASTIC, ROLES, VARIABLES
+from trainyard.launchers.own_roles import named
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
 from trainyard.specs.run import Run
@@ -133,10 +134,10 @@ def check_variables(run: Resolved) -> Iterator[Finding]:
     }
     taken |= {name for role in run.roles for name in from_fields(run, role)}
     taken -= run.launcher.variables
-    for field, names in (("env", job.env), ("secrets", job.secrets)):
+    for path, names in named(job):
         for name in sorted(taken & set(names)):
-            message = f"{field} has {name}, which kind {kind.name!r} sets itself; remove it"
-            yield VARIABLES.at(run.run.source, (field, name), message)
+            message = f"{'.'.join(path)} has {name}, which kind {kind.name!r} sets itself; remove it"
+            yield VARIABLES.at(run.run.source, (*path, name), message)
 
 
 def check_topology(run: Resolved) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.launchers.base import VARIABLES
+from trainyard.launchers.own_roles import named
 from trainyard.parts import contract, mounts
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
@@ -158,10 +159,10 @@ def check_names(run: Resolved) -> Iterator[Finding]:
                 message = f"{field}[{index}].name is {name!r}, which the pod has already; choose another"
                 yield NAMES.at(source, (field, index, "name"), message)
             taken_names.add(name)
-    for field, names in (("env", job.env), ("secrets", job.secrets)):
+    for path, names in named(job):
         for name in sorted(contract.reserved(run.run) & set(names)):
-            message = f"{field} has {name}, by which Trainyard tells the program of its run; remove it"
-            yield VARIABLES.at(source, (field, name), message)
+            message = f"{'.'.join(path)} has {name}, by which Trainyard tells the program of its run; remove it"
+            yield VARIABLES.at(source, (*path, name), message)
 
 
 def check_numa(run: Resolved, role: RoleSpec) -> Iterator[Finding]:

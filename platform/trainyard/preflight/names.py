@@ -236,6 +236,10 @@ def check_fields(file: JobFile) -> Iterator[Finding]:
     for name in sorted(job.env.keys() & job.secrets.keys()):
         message = f"variable {name!r} is in env and in secrets; remove one"
         yield TWICE.at(file.source, ("secrets", name), message, key=True)
+    for role, said in job.roles.items():
+        for name in sorted(said.env.keys() & job.secrets.keys()):
+            message = f"variable {name!r} is in env of role {role!r} and in secrets; remove one"
+            yield TWICE.at(file.source, ("roles", role, "env", name), message, key=True)
     if job.gpu is not None and job.gpus_per_node:
         message = "gpu asks for a part of a GPU, but gpusPerNode for whole ones; remove one"
         yield GPU_PART.at(file.source, ("gpu",), message)
