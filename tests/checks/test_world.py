@@ -94,3 +94,58 @@ def test_malformed_pods_ask_for_nothing(world: World) -> None:
 def test_the_face_is_whole() -> None:
     """Every name that a policy may import is there."""
     assert all(getattr(checks, name) is not None for name in checks.__all__)
+
+
+RUNTIMES = b"""\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {name: own, namespace: nlp}
+spec:
+  mlPolicy: {numNodes: 2}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+          spec:
+            parallelism: 2
+            completions: 2
+            template: {spec: {containers: [{name: node, resources: {limits: {cpu: 1}}}]}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: as-it-is, namespace: nlp}
+spec: {runtimeRef: {kind: TrainingRuntime, name: own}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: bigger, namespace: nlp}
+spec:
+  runtimeRef: {kind: TrainingRuntime, name: own}
+  trainer: {numNodes: 4}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: lost, namespace: nlp}
+spec: {runtimeRef: {kind: TrainingRuntime, name: other}}
+"""
+
+
+def test_pods_of_a_trainjob_are_written_in_its_runtime() -> None:
+    """They are looked at there, or in the job where it changes them; without the runtime nothing is known of them."""
+    documents, _ = load(RUNTIMES, file="jobs.yaml")
+    world = World(tuple(expand(documents)[0]))
+    found = {
+        job.name: [(each.count, str(place.location)) for each in job.pod_sets() for place, _, _ in each.limits()]
+        for job in world.training_jobs()
+    }
+    assert found == {"as-it-is": [(2, "jobs.yaml:15:83")], "bigger": [(4, "jobs.yaml:26:3")], "lost": []}
+
+
+def test_no_pods_are_looked_at_twice() -> None:
+    """Among everything that runs, a runtime has the pods that jobs take from it as they are."""
+    documents, _ = load(RUNTIMES, file="jobs.yaml")
+    world = World(tuple(expand(documents)[0]))
+    found = {job.name: [each.count for each in job.pod_sets()] for job in world.workloads()}
+    assert found == {"own": [2], "as-it-is": [], "bigger": [4], "lost": []}

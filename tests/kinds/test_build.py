@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from make import make_cluster, make_resolved, make_run
+from trainyard.carriers import pod_sets_of
 from trainyard.documents import dump
 from trainyard.kinds import Kind, Resolved, build, kinds, resolve
 from trainyard.launchers import Launcher, launchers
@@ -80,13 +81,15 @@ def job_spec(value: dict[str, Any]) -> dict[str, Any]:
     return spec if value["kind"] == "Job" else spec["replicatedJobs"][0]["template"]["spec"]
 
 
-def template(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the pod template of the workers in a workload of any kind."""
-    found: Any = value
-    sets = kinds()[value["kind"]].carrier.pod_sets(value)
-    for part in next(each.template for each in sets if each.name in {"main", "worker"}):
-        found = found[part]
-    return dict(found)
+def made(*, kind: str, **job: Any) -> list[dict[str, Any]]:
+    """Return the objects of a run; the first is what Kueue queues."""
+    return objects(carried(kind, **job))
+
+
+def template(*values: dict[str, Any]) -> dict[str, Any]:
+    """Return the pod template of the workers in the objects of a run of any kind."""
+    called = {"main", kinds()[values[0]["kind"]].called("worker")}
+    return dict(next(template for each, template in pod_sets_of(values[0], values) if each.name in called))
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
@@ -154,10 +157,11 @@ def test_only_the_workload_is_queued(kind):
 def test_kueue_counts_the_pods_that_the_launcher_starts(kind, launcher):
     """The built object has as many pods as the roles of the run, and each role's pod set has its number."""
     run = make_resolved(kind=kind, launcher=launcher, nodes=12)
-    found = kinds()[kind].carrier.pod_sets(objects(run)[0])
+    value, *others = objects(run)
+    found = [each for each, _ in pod_sets_of(value, [value, *others])]
     assert sum(each.count for each in found) == sum(role.pods for role in run.roles)
     assert {each.name: each.count for each in found} in (
-        {role.name: role.pods for role in run.roles},
+        {run.kind.called(role.name): role.pods for role in run.roles},
         {"main": run.sizing.pods},
     )
 
@@ -165,12 +169,14 @@ def test_kueue_counts_the_pods_that_the_launcher_starts(kind, launcher):
 @pytest.mark.parametrize("kind", [kind for kind, launcher in PAIRS if launcher == "torchrun"])
 def test_torchrun_waits_for_as_many_nodes_as_there_are_pods(kind):
     """Pod sets and `--nnodes` are one number."""
-    assert "--nnodes=12" in template(workload(kind=kind, nodes=12))["spec"]["containers"][0]["args"]
+    assert "--nnodes=12" in template(*made(kind=kind, nodes=12))["spec"]["containers"][0]["args"]
 
 
 HOSTS = {
     "a Job": ("Job", "worker", "train-3"),
     "a JobSet": ("JobSet", "ps", "train-ps-0-3"),
+    "a worker of a TrainJob": ("TrainJob", "worker", "train-node-0-3"),
+    "another role of a TrainJob": ("TrainJob", "ps", "train-ps-0-3"),
     "a TFJob": ("TFJob", "chief", "train-chief-3"),
     "a worker of an MPIJob": ("MPIJob", "worker", "train-worker-3"),
     "the launcher of an MPIJob": ("MPIJob", "launcher", "train-launcher"),
@@ -190,14 +196,14 @@ def test_host_names_are_what_the_operators_make_of_them(kind, role, expected):
 def test_what_the_operator_sets_is_left_to_it(kind, launcher):
     """No container sets a variable that its operator sets, whatever the launcher asks for."""
     known = kinds()[kind]
-    env = template(workload(kind=kind, launcher=launcher, nodes=4))["spec"]["containers"][0].get("env", [])
+    env = template(*made(kind=kind, launcher=launcher, nodes=4))["spec"]["containers"][0].get("env", [])
     assert not {each["name"] for each in env} & known.injected("worker")
 
 
 @pytest.mark.parametrize(("kind", "launcher"), PAIRS)
 def test_variables_from_fields_of_the_pod_come_first(kind, launcher):
     """A value may refer to variables before it, and to no others."""
-    env = template(workload(kind=kind, launcher=launcher, nodes=4))["spec"]["containers"][0].get("env", [])
+    env = template(*made(kind=kind, launcher=launcher, nodes=4))["spec"]["containers"][0].get("env", [])
     of_fields = ["fieldRef" in each.get("valueFrom", {}) for each in env]
     assert of_fields == sorted(of_fields, reverse=True)
 
@@ -287,7 +293,7 @@ def test_pods_of_a_tfjob_have_its_deadline():
     job = workload(kind="TFJob", max_hours=2)
     assert job["spec"]["runPolicy"]["activeDeadlineSeconds"] == 7200
     assert template(job)["spec"]["activeDeadlineSeconds"] == 7200
-    assert "activeDeadlineSeconds" not in template(workload(kind="TFJob"))["spec"]
+    assert "activeDeadlineSeconds" not in template(*made(kind="TFJob"))["spec"]
 
 
 def test_an_elastic_job_may_start_smaller():
@@ -310,12 +316,11 @@ def test_an_elastic_job_is_done_when_its_first_pod_is():
 @pytest.mark.parametrize(("kind", "title"), CARRIED)
 def test_pods_of_a_dead_node_may_be_deleted(kind, title):
     """Every pod of every role says so to Kueue; a run waits for one that stays Terminating."""
-    value = objects(carried(kind, **CASES[title]))[0]
-    for each in kinds()[kind].carrier.pod_sets(value):
-        found: Any = value
-        for part in each.template:
-            found = found[part]
-        assert found["metadata"]["annotations"]["kueue.x-k8s.io/safe-to-forcefully-delete"] == "true"
+    value, *others = objects(carried(kind, **CASES[title]))
+    found = pod_sets_of(value, [value, *others])
+    assert found
+    for _, template in found:
+        assert template["metadata"]["annotations"]["kueue.x-k8s.io/safe-to-forcefully-delete"] == "true"
 
 
 def test_a_jobset_is_applied_by_the_server():
@@ -365,7 +370,7 @@ PATCHES = {
 def test_patches_of_the_pod(kind, given, holds):
     """A patch of the pod reaches the template of its role, in every kind."""
     given = json.loads(json.dumps(given).replace(TRAINER, kinds()[kind].container))
-    assert holds(template(workload(kind=kind, patches=[given])))
+    assert holds(template(*made(kind=kind, patches=[given])))
 
 
 def test_patches_of_other_objects():
@@ -406,6 +411,6 @@ def test_building_twice_gives_the_same(kind):
 def test_a_job_s_own_container_holds_no_kind(kind):
     """Whatever runs beside the program is a sidecar of the workers, so that the kind sees the program's end alone."""
     side = {"name": "logs", "image": "registry.example.com/logs@sha256:" + "4f0c7e2ab95d8136" * 4}
-    spec = template(workload(kind=kind, nodes=4, containers=[side]))["spec"]
+    spec = template(*made(kind=kind, nodes=4, containers=[side]))["spec"]
     assert [each["name"] for each in spec["containers"]] == [kinds()[kind].container]
     assert [(each["name"], each["restartPolicy"]) for each in spec["initContainers"]] == [("logs", "Always")]

@@ -66,6 +66,7 @@ EVERYWHERE = """
 import json
 
 from make import CLUSTER, make_cluster, make_job_file, make_specs
+from trainyard.carriers import pod_sets_of
 from trainyard.kinds import build, kinds
 from trainyard.preflight import jobs
 from trainyard.releases import release
@@ -80,12 +81,9 @@ def outcome(kind, word):
     run, findings = jobs.check(specs, specs.jobs[0])
     if any(finding.is_error for finding in findings):
         return [finding.message for finding in findings if finding.is_error]
-    value = next(build(run)).value()
+    values = [resource.value() for resource in build(run)]
     commands = []
-    for each in kind.carrier.pod_sets(value):
-        template = value
-        for part in each.template:
-            template = template[part]
+    for _, template in pod_sets_of(values[0], values):
         container = template["spec"]["containers"][0]
         commands.append([container["name"], *container["command"]])
     return commands

@@ -54,6 +54,15 @@ HEALTH = {
     ),
     "JobSet failed": (live("JobSet", RESUMED, condition("Failed", reason="FailedJobs")), "Degraded", "FailedJobs"),
     "JobSet done": (live("JobSet", RESUMED, condition("Completed")), "Healthy", "Completed"),
+    "TrainJob just made": (("TrainJob", {"spec": {}}), "Progressing", "Waiting for the controller"),
+    "TrainJob queued": (live("TrainJob", QUEUED, suspend=True), "Suspended", "Job suspended"),
+    "TrainJob running": (
+        live("TrainJob", RESUMED, jobsStatus=[{"name": "launcher", "ready": 1}, {"name": "node", "ready": 0}]),
+        "Progressing",
+        "1 of 2 jobs ready",
+    ),
+    "TrainJob failed": (live("TrainJob", RESUMED, condition("Failed", message="no more")), "Degraded", "no more"),
+    "TrainJob done": (live("TrainJob", RESUMED, condition("Complete")), "Healthy", "Complete"),
     "TFJob just made": (("TFJob", {"spec": {}}), "Progressing", "Waiting for the controller"),
     "TFJob just made in a queue": (
         ("TFJob", {"spec": {"runPolicy": {"suspend": True}}}),

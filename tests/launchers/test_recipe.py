@@ -16,7 +16,7 @@ from trainyard.launchers import NEEDS, launchers
 
 (MODULE,) = recipes.code("A launcher")
 (POINTS,) = recipes.code("A launcher", "toml")
-RELEASES = {"training-operator": "1.9.4", "mpi-operator": "0.8.2", "kuberay": "1.6.2"}
+RELEASES = {"training-operator": "1.9.4", "mpi-operator": "0.8.2", "kuberay": "1.6.2", "trainer": "2.3.0"}
 OPERATORS = {**CLUSTER["operators"], **{name: {"version": version} for name, version in RELEASES.items()}}
 
 

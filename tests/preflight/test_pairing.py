@@ -64,6 +64,16 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
             " add it to operators"
         ),
     ),
+    "a Trainer whose jobs Kueue leaves pending": (
+        {"operators": but(trainer={"version": "2.1.0"})},
+        "error pairing/at-least operators.trainer.version",
+        "kueue works with trainer from 2.2.0 on, but 2.1.0 is chosen",
+    ),
+    "a JobSet that Trainer was not built for": (
+        {"operators": but(jobset={"version": "0.11.0"})},
+        "error pairing/at-least operators.jobset.version",
+        "trainer works with jobset from 0.12.0 on, but 0.11.0 is chosen",
+    ),
     "an operator too old for Kueue": (
         {"operators": but(mpi_operator={"version": "0.6.0", "managed": False})},
         "error pairing/at-least operators.mpi-operator.version",

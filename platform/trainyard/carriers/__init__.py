@@ -5,15 +5,29 @@ One row a kind, ours and strangers', in `table.py`. A company adds kinds by entr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
 from trainyard.carriers.base import Carrier, PodSet, Template, pods_of_job
+from trainyard.carriers.runtimes import runtime_of, written
 from trainyard.carriers.table import CARRIERS, LISTS
-from trainyard.manifests import ANY, identity_of
+from trainyard.manifests import ANY, identity_of, value_at
 
-__all__ = ["ANY", "LISTS", "Carrier", "PodSet", "Template", "carrier", "carrier_of", "carriers", "pods_of_job"]
+__all__ = [
+    "ANY",
+    "LISTS",
+    "Carrier",
+    "PodSet",
+    "Template",
+    "carrier",
+    "carrier_of",
+    "carriers",
+    "pod_sets_of",
+    "pods_of_job",
+    "runtime_of",
+    "written",
+]
 
 TABLE: Mapping[tuple[str, str], Carrier] = {(row.group, row.kind): row for row in CARRIERS}
 
@@ -39,3 +53,11 @@ def carrier_of(value: Mapping[str, Any]) -> Carrier | None:
     """Return the row of an object's kind, None where no pods are made of it."""
     identity = identity_of(value)
     return carrier(identity.group, identity.kind)
+
+
+def pod_sets_of(value: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> list[tuple[PodSet, Any]]:
+    """Return the pod sets of a workload, each with its template, which another object beside it may hold."""
+    there = {identity_of(each): each for each in others}
+    holder = written(value, there.get)
+    row = carrier_of(holder) if holder is not None else None
+    return [(each, value_at(holder, each.template)) for each in row.pod_sets(holder)] if row and holder else []

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from trainyard.carriers import Carrier, carrier
+from trainyard.carriers.merge import merge
 from trainyard.documents import Path
 from trainyard.findings import Finding
 from trainyard.kinds.behaviour import Behaviour
-from trainyard.kinds.patches import merge
 from trainyard.labels import MAX_TIME, PRIORITY, QUEUE
 from trainyard.launchers import Launch, Launcher, Role, Wiring
 from trainyard.parts import contract, pods, security, storage
@@ -125,6 +125,15 @@ class Kind(ABC):
         if found is None:
             raise LookupError(f"kind {self.name} of group {self.group!r} has no row among the carriers")
         return found
+
+    @property
+    def lists(self) -> Mapping[str, tuple[str, ...]]:
+        """Lists of its own, by name, with the fields by which a patch tells their items apart."""
+        return self.carrier.lists
+
+    def called(self, role: str) -> str:
+        """Return the name of a role's pod set, as Kueue takes it from the object."""
+        return (self.replicas or {}).get(role, role).lower()
 
     def carries(self, role: str) -> bool:
         """Whether it has pods of a role."""
@@ -273,5 +282,5 @@ def patched(run: Resolved, kind: str, role: str | None, body: dict[str, Any]) ->
     """Return an object, or a part of one, with the job's patches for it."""
     for patch in run.run.job.patches:
         if patch.object == kind and patch.role in {None, role}:
-            body = merge(body, patch.merge, lists=run.kind.carrier.lists)
+            body = merge(body, patch.merge, lists=run.kind.lists)
     return body

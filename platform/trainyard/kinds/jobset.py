@@ -101,22 +101,28 @@ class JobSet(Kind):
 
     def build(self, run: Resolved) -> Iterator[Resource]:
         """Yield the JobSet and the files."""
-        restarts = run.sizing.restarts.value
-        ends = {"operator": "All", "targetReplicatedJobs": list(run.launch.ends)} if run.launch.ends else None
-        spec = {
-            "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
-            "failurePolicy": {"maxRestarts": restarts, "restartStrategy": "BlockingRecreate", "rules": list(RULES)},
-            "successPolicy": ends,
-            "replicatedJobs": [replicated(run, role) for role in run.roles],
-        }
-        yield queued(run, spec)
+        yield queued(run, jobs(run, [replicated(run, role) for role in run.roles]))
         yield from files(run)
 
 
-def replicated(run: Resolved, role: Role) -> dict[str, Any]:
+def jobs(run: Resolved, replicated_jobs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the specification of a JobSet of these replicated jobs, which fail and end as the run does."""
+    restarts = run.sizing.restarts.value
+    ends = [run.kind.called(role) for role in run.launch.ends]
+    return {
+        "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
+        "failurePolicy": {"maxRestarts": restarts, "restartStrategy": "BlockingRecreate", "rules": list(RULES)},
+        "successPolicy": {"operator": "All", "targetReplicatedJobs": ends} if ends else None,
+        "replicatedJobs": replicated_jobs,
+    }
+
+
+def replicated(run: Resolved, role: Role, *, labels: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return one role as a replicated job: any failure of a pod fails it, and so restarts the gang."""
     spec = indexed(run, role, backoff=0, disrupted="FailJob")
-    return {"name": role.name, "replicas": 1, "template": patched(run, "Job", role.name, {"spec": spec})}
+    template = {**({"metadata": {"labels": dict(labels)}} if labels else {}), "spec": spec}
+    called = run.kind.called(role.name)
+    return {"name": called, "replicas": 1, "template": patched(run, "Job", role.name, template)}
 
 
 KIND = JobSet()

@@ -85,7 +85,11 @@ def template(run: Resolved, role: Role) -> Mapping[str, Any]:
             found = kind.pod_sets(value) if kind else []
             for each in found:
                 carried = value_at(value, each.template)
-                if (len(found) == 1 or each.name == role.name) and isinstance(carried, Mapping) and "spec" in carried:
+                if (
+                    (len(found) == 1 or each.name == run.kind.called(role.name))
+                    and isinstance(carried, Mapping)
+                    and "spec" in carried
+                ):
                     return carried
     return pod(run, role)
 

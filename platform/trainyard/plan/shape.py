@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.carriers import Carrier, PodSet, carrier_of
+from trainyard.carriers import Carrier, PodSet, carrier_of, pod_sets_of
 from trainyard.labels import POOL
 from trainyard.manifests import value_at
 from trainyard.parts.contract import DIR
@@ -31,17 +31,18 @@ class Shape:
 
 def shape(objects: Iterable[Any]) -> Shape:
     """Return the shape of a run; of objects without a workload nothing is known."""
-    for value in objects:
-        if isinstance(value, Mapping):
-            row = carrier_of(value)
-            if row is not None and row.trains:
-                return _shape(value, row)
+    known = [value for value in objects if isinstance(value, Mapping)]
+    for value in known:
+        row = carrier_of(value)
+        if row is not None and row.trains:
+            return _shape(value, row, known)
     return Shape()
 
 
-def _shape(value: Mapping[str, Any], row: Carrier) -> Shape:
-    sets = row.pod_sets(value)
-    specs = [value_at(value, (*each.template, "spec")) for each in sets]
+def _shape(value: Mapping[str, Any], row: Carrier, others: Iterable[Mapping[str, Any]]) -> Shape:
+    found = pod_sets_of(value, others)
+    sets = [each for each, _ in found]
+    specs = [value_at(template, ("spec",)) for _, template in found]
     pods = sum(each.count for each in sets)
     words = f"{row.kind} of {pods} {'pod' if pods == 1 else 'pods'}"
     devices = _devices(sets, specs)

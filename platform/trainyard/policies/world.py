@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from trainyard.carriers import ANY, Carrier, carriers
+from trainyard.carriers import ANY, Carrier, carrier, carriers, runtime_of, written
 from trainyard.documents import Path
 from trainyard.labels import NETWORKS, QUEUE, networks
-from trainyard.manifests import Manifest, strings
+from trainyard.manifests import Identity, Manifest, strings
 from trainyard.policies.amounts import Need, needs
 from trainyard.policies.places import Amount, Place, Variable, variables_of
 from trainyard.quantities import Quantity
@@ -74,9 +74,9 @@ class Pods:
     def _amounts(self, kind: str, *, init: bool) -> Iterator[Amount]:
         for container, _ in self.containers(init=init):
             for path, amounts in self.manifest.at(*container, "resources", kind, of=dict):
-                for resource, written in amounts.items():
+                for resource, said in amounts.items():
                     try:
-                        quantity = Quantity.parse(written)
+                        quantity = Quantity.parse(said)
                     except ValueError:
                         continue
                     yield Amount(Place(self.manifest, (*path, resource)), resource, quantity)
@@ -88,6 +88,8 @@ class TrainingJob:
 
     manifest: Manifest
     carrier: Carrier
+    pods_in: Manifest | None
+    """Where its pods are written: in the object itself, or in its runtime as it changes it, where that is known."""
 
     @property
     def name(self) -> str:
@@ -118,12 +120,16 @@ class TrainingJob:
 
     @cached_property
     def _pods(self) -> tuple[Pods, ...]:
-        found = self.carrier.pod_sets(self.manifest.value)
-        return tuple(Pods(self.manifest, each.name, each.count, each.template) for each in found)
+        holder, runtime = self.pods_in, runtime_of(self.manifest.value)
+        row = self.carrier if runtime is None else carrier(runtime.group, runtime.kind)
+        if holder is None or row is None:
+            return ()
+        found = row.pod_sets(holder.value)
+        return tuple(Pods(holder, each.name, each.count, each.template) for each in found)
 
     def containers(self) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """Yield path and value of every container, and of what a TrainJob says of its runtime's trainer."""
-        for pods in self.pod_sets():
+        """Yield path and value of the object's own containers, and of what a TrainJob says of its runtime's trainer."""
+        for pods in self.pod_sets() if self.pods_in is self.manifest else ():
             yield from pods.containers()
         yield from self.manifest.at("spec", "trainer", of=dict)
 
@@ -161,25 +167,47 @@ class World:
     @cached_property
     def _jobs(self) -> tuple[TrainingJob, ...]:
         return tuple(
-            TrainingJob(manifest, row)
+            TrainingJob(manifest, row, self._written(manifest))
             for row in carriers().values()
             if row.trains
             for manifest in self.of(row.kind, group=row.group)
         )
+
+    def _written(self, manifest: Manifest) -> Manifest | None:
+        """Return where an object's pods are written; what it makes of a runtime counts as written in itself."""
+        identity = runtime_of(manifest.value)
+        if identity is None:
+            return manifest
+        runtime = self._find(identity)
+        value = written(manifest.value, lambda _: runtime.value if runtime is not None else None)
+        if runtime is None or value is None or (value is runtime.value and identity.namespace):
+            return runtime
+        own = {**manifest.value, **{key: part for key, part in value.items() if key == "spec"}}
+        return Manifest(manifest.document, own, manifest.base)
+
+    def _find(self, identity: Identity) -> Manifest | None:
+        namespace = identity.namespace or None
+        found = self.of(identity.kind, namespace=namespace, group=identity.group)
+        return next((each for each in found if each.name == identity.name), None)
 
     def training_jobs(self) -> tuple[TrainingJob, ...]:
         """Return every object of a kind that carries training."""
         return self._jobs
 
     def workloads(self) -> tuple[TrainingJob, ...]:
-        """Return the training jobs, what makes such jobs or is their template, and plain pods."""
+        """Return the training jobs, what makes such jobs or is their template, and plain pods.
+
+        Pods that are written in a runtime are the runtime's here, so that nothing is looked at twice.
+        """
         return self._workloads
 
     @cached_property
     def _workloads(self) -> tuple[TrainingJob, ...]:
         makers = (row for row in carriers().values() if row.makes or (row.group, row.kind) == ("", "Pod"))
-        made = (TrainingJob(manifest, row) for row in makers for manifest in self.of(row.kind, group=row.group))
-        return (*self._jobs, *made)
+        made = [TrainingJob(each, row, each) for row in makers for each in self.of(row.kind, group=row.group)]
+        apart = {id(each.manifest) for each in made}
+        jobs = (replace(job, pods_in=None) if id(job.pods_in) in apart else job for job in self._jobs)
+        return (*jobs, *made)
 
     @cached_property
     def synced(self) -> bool:

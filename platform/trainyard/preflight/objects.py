@@ -70,11 +70,11 @@ def found(
     specs: Specs, cluster: str, runs: Sequence[Objects], around: tuple[Manifest, ...], policies: Sequence[Policy]
 ) -> Iterator[tuple[Resolved, Finding]]:
     """Yield what policies find in the objects of runs of one cluster."""
-    whose = {id(each): objects for objects in runs for each in objects.manifests}
+    whose = {id(each.document): objects for objects in runs for each in objects.manifests}
     declared = specs.clusters[cluster]
     world = World((*around, *(each for objects in runs for each in objects.manifests)), declared, complete=False)
     for policy, problem in policies_run.problems(world, policies):
-        objects = whose.get(id(problem.place.manifest))
+        objects = whose.get(id(problem.place.manifest.document))
         if objects is not None:
             said = partial(asked, around=around, declared=declared, policy=policy)
             path = in_job(objects, problem, said)
@@ -95,7 +95,7 @@ def in_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str
         if problem.message not in said(objects.without(index)):
             return ("patches", index, "merge", *origins.in_merge(problem.place, patch.merge))
     made = zip(objects.resources, objects.manifests, strict=True)
-    at = next(resource.at for resource, each in made if each is problem.place.manifest)
+    at = next(resource.at for resource, each in made if each.document is problem.place.manifest.document)
     return origins.in_fields(problem.place, objects.run.run.job) or at
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from trainyard.apiserver.core.shapes import Object, child, inner, number, text
+from trainyard.apiserver.core.shapes import Object, child, inner, text
 from trainyard.apiserver.problems import Path, Problem, Rule
 from trainyard.apiserver.webhooks.around import Review
 from trainyard.apiserver.webhooks.kueue import jobs, topology
 from trainyard.apiserver.webhooks.runtimes import ANCESTOR
-from trainyard.apiserver.webhooks.trainer import jobs_of, patched_jobs, runtime_of
-from trainyard.carriers import pods_of_job
+from trainyard.apiserver.webhooks.trainer import GROUP, jobs_of, patched_jobs, runtime_of
+from trainyard.carriers import carrier_of, written
+from trainyard.manifests import value_at
 
 RULE = Rule("webhook/kueue-trainjob", "kueue v0.19.2 pkg/controller/jobs/trainjob/trainjob_webhook.go")
 
@@ -31,7 +32,7 @@ def check(review: Review) -> Iterator[Problem]:
     if runtime is None:
         return
     yield from _check_panics(review.spec, runtime)
-    yield from topology.check_pod_sets(_pod_sets(review.spec, runtime), grouped=False)
+    yield from topology.check_pod_sets([*_pod_sets(review.value, runtime)], grouped=False)
 
 
 def _check_panics(spec: Object, runtime: Object) -> Iterator[Problem]:
@@ -48,23 +49,17 @@ def _step(job: Object) -> str:
     return text(inner(job, "template", "metadata", "labels"), ANCESTOR)
 
 
-def _pod_sets(spec: Object, runtime: Object) -> Sequence[topology.PodSet]:
-    found = []
-    for job in jobs_of(runtime):
-        inside = inner(job, "template", "spec")
-        pods = pods_of_job(inside)
-        if _step(job) == "trainer":
-            nodes = number(inner(spec, "trainer"), "numNodes")
-            nodes = number(inner(runtime, "mlPolicy"), "numNodes") if nodes is None else nodes
-            pods = pods if nodes is None else nodes
-        replicas = number(job, "replicas")
-        count = pods * (1 if replicas is None else replicas)
-        annotations = dict(inner(inside, "template", "metadata", "annotations"))
+def _pod_sets(value: Object, runtime: Object) -> Iterator[topology.PodSet]:
+    """The pod sets that Kueue counts, each at the patch that says something of its annotations, or at the runtime."""
+    there = {"apiVersion": f"{GROUP}/v1alpha1", "kind": "TrainingRuntime", "spec": runtime}
+    holder = written(value, lambda _: there) or there
+    row = carrier_of(there)
+    for pods in row.pod_sets(holder) if row is not None else ():
         path = _REF
-        for where, patch in patched_jobs(spec):
-            added = inner(patch, "template", "spec", "template", "metadata", "annotations")
-            if text(patch, "name") == text(job, "name") and added:
-                annotations.update(added)
+        for where, patch in patched_jobs(inner(value, "spec")):
+            if text(patch, "name") == pods.name and inner(
+                patch, "template", "spec", "template", "metadata", "annotations"
+            ):
                 path = (*where, "template", "spec", "template", "metadata")
-        found.append(topology.PodSet(text(job, "name"), {"annotations": annotations}, path, count))
-    return found
+        annotations = inner(value_at(holder, pods.template), "metadata", "annotations")
+        yield topology.PodSet(pods.name, {"annotations": dict(annotations)}, path, pods.count)

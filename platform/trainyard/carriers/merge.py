@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.carriers import LISTS
+from trainyard.carriers.table import LISTS
 
 DIRECTIVE = "$patch"
 """In an item of a list, `$patch: delete` removes the item of that key."""

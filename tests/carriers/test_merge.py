@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainyard.carriers import carriers
-from trainyard.kinds.patches import merge
+from trainyard.carriers.merge import merge
 
 MERGES = {
     "lists by their key": (
