@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,8 +130,11 @@ def specs() -> dict[str, Any]:
 
 
 @contextmanager
-def running(variable: str, folder: Path) -> Iterator[Site]:
-    """Give the cluster whose kubeconfig the variable names, with the root Application applied; or skip loudly."""
+def running(variable: str, folder: Path, written: Mapping[str, Any] | None = None) -> Iterator[Site]:
+    """Give the cluster whose kubeconfig the variable names, with the root Application applied; or skip loudly.
+
+    `written` is the repository that it begins with, by default one job.
+    """
     kubeconfig = os.environ.get(variable)
     if not kubeconfig or os.environ.get("TRAINYARD_THROWAWAY") != "1":
         pytest.skip(f"a loop on a real Argo CD: set {variable} and TRAINYARD_THROWAWAY=1")
@@ -140,7 +143,7 @@ def running(variable: str, folder: Path) -> Iterator[Site]:
     api = config.new_client_from_config(kubeconfig)
     repository = Repo(folder / "repository")
     address = os.environ.get("TRAINYARD_ARGOCD_REPO", repository.root.as_uri())
-    write_repository(repository.root, repository=fields(REPOSITORY, {"repo_url": address}), **specs())
+    write_repository(repository.root, repository=fields(REPOSITORY, {"repo_url": address}), **(written or specs()))
     found = Site(client.CoreV1Api(api), client.CustomObjectsApi(api), repository)
     for node in found.core.list_node().items:
         found.core.patch_node(node.metadata.name, {"metadata": {"labels": {"trainyard.dev/pool": "cpu"}}})

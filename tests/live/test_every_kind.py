@@ -1,0 +1,105 @@
+"""Every kind on a real Argo CD: a commit leads to running pods, an unrelated one leaves them alone, retiring stops them.
+
+Needs TRAINYARD_ARGOCD, the kubeconfig of a cluster with Argo CD, the operators of OPERATORS and nodes (KWOK's will
+do), and TRAINYARD_THROWAWAY=1, which says that it may be changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from argocd_site import NAME, Site, job, running, specs
+from make import fields
+from trainyard.carriers import CARRIERS
+from trainyard.documents import dump
+from trainyard.kinds import Kind, kinds
+from trainyard.kinds.pairs import Pair
+from trainyard.launchers import launchers
+from trainyard.releases import releases
+from trainyard.versions import order
+
+pytestmark = pytest.mark.argocd
+
+RELEASES = {"kueue": "0.19.2", "jobset": "0.12.0", "trainer": "2.3.0", "kuberay": "1.6.2", "lws": "0.9.0"}
+"""Those that are where not the newest runs."""
+
+SAID = {"RayCluster": {"maxHours": 1}}
+"""What jobs of a kind must say beside the rest."""
+
+
+def operators() -> dict[str, Any]:
+    """Return every operator that reconciles kinds of ours, as somebody else installs it."""
+    wanted = {"kueue", *(kind.carrier.operator for kind in kinds().values() if kind.carrier.operator)}
+    newest = {name: max(releases()[name].releases, key=order) for name in wanted}
+    return {name: {"version": RELEASES.get(name, newest[name]), "managed": False} for name in sorted(wanted)}
+
+
+def job_of(kind: Kind, **changes: Any) -> dict[str, Any]:
+    """Return a small job of a kind: by torchrun where that goes, else by the first launcher that does."""
+    able = [each for each in launchers().values() if Pair(each, kind).word in {"yes", "elastic"}]
+    launcher = min(able, key=lambda each: each.name != "torchrun")
+    start = {} if "program" in launcher.takes else {"command": ["train"], "program": None}
+    return job(kind=kind.name, launcher=launcher.name, **start, **{**SAID.get(kind.name, {}), **changes})
+
+
+def name_of(kind: Kind) -> str:
+    """Return the name of the job of a kind."""
+    return f"as-{kind.name.lower()}"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The cluster with one job of every kind, or a loud skip."""
+    written = specs()
+    (cluster,) = written["clusters"].values()
+    pools = {"cpu": {**cluster["pools"]["cpu"], "nodes": 8}}
+    queues = {"research": {"teams": [NAME], "nominalQuota": {"cpu": {"nodes": 8}}}}
+    changed = fields(cluster, {"operators": operators(), "pools": pools, "queues": queues})
+    jobs = {f"{NAME}/{name_of(kind)}": job_of(kind) for kind in kinds().values()}
+    with running(
+        "TRAINYARD_ARGOCD", tmp_path_factory.mktemp("kinds"), {**written, "clusters": {NAME: changed}, "jobs": jobs}
+    ) as found:
+        yield found
+
+
+def pods_of(site: Site, kind: Kind) -> dict[str, str]:
+    """Return the running pods of the job of a kind, with what identifies each."""
+    listed = site.core.list_namespaced_pod(NAME, label_selector=f"trainyard.dev/job={name_of(kind)}").items
+    return {each.metadata.name: each.metadata.uid for each in listed if each.status.phase == "Running"}
+
+
+def test_a_commit_leads_to_running_pods(site):
+    """Of every kind two pods at least run, and Argo CD sees no difference between Git and the cluster."""
+    for kind in kinds().values():
+        site.until(f"pods of {kind.name} run", lambda kind=kind: len(pods_of(site, kind)) >= 2)
+    site.until("everything is in sync", site.synced)
+
+
+def test_an_unrelated_commit_leaves_running_pods_alone(site):
+    """Another job starts; the pods of every kind are the same as before."""
+    before = site.pods()
+    site.repository.put(f"jobs/{NAME}/other.yaml", dump(job(nodes=1)))
+    site.commit("Add another job")
+    site.until("one more pod runs", lambda: len(site.pods()) > len(before))
+    site.until("everything is in sync", site.synced)
+    assert before.items() <= site.pods().items()
+
+
+def test_retiring_stops_every_kind_and_nothing_else(site):
+    """All files of the runs but one go in one commit: their pods, Services and workloads go, the other's pod stays."""
+    other = {name: uid for name, uid in site.pods().items() if name.startswith("other-")}
+    for kind in kinds().values():
+        site.repository.put(f"jobs/{NAME}/{name_of(kind)}.yaml", dump(job_of(kind, retired=True)))
+    site.commit("Retire all but one")
+    site.until("one pod is left", lambda: site.pods() == other)
+    site.until("everything is in sync", site.synced)
+    listed = site.custom.list_namespaced_custom_object("kueue.x-k8s.io", "v1beta2", NAME, "workloads")["items"]
+    assert len(listed) == 1
+
+
+def test_every_operator_of_a_kind_is_asked():
+    """No kind is left out because its operator is not there."""
+    assert {kind.carrier for kind in kinds().values()} <= set(CARRIERS)
