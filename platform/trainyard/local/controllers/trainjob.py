@@ -11,7 +11,7 @@ from math import ceil
 from typing import Any
 
 from trainyard.carriers import carrier
-from trainyard.kinds.patches import merge
+from trainyard.carriers.merge import merge
 from trainyard.local.controllers import jobset
 from trainyard.local.controllers.base import (
     Controller,
