@@ -7,8 +7,7 @@ import subprocess
 from typing import Any
 
 from queueing.question import Object, Question
-from trainyard.carriers import carrier_of
-from trainyard.manifests import value_at
+from trainyard.carriers import pod_sets_of
 
 SECONDS = 240
 """What a program may take for the cases of a cluster."""
@@ -32,7 +31,7 @@ def answers(program: str, question: Question) -> dict[str, Any]:
     """
     (made,) = asked(program, "podsets", [question.case(*question.jobs.values())])
     sets = {name: pod_sets(made["jobs"], job) for name, job in question.jobs.items()}
-    workloads = {name: workload(job, sets[name]) for name, job in question.jobs.items()}
+    workloads = {name: workload(job, sets[name], question.objects) for name, job in question.jobs.items()}
     *alone, together = asked(
         program,
         "schedule",
@@ -58,9 +57,9 @@ def pod_sets(made: Object, job: Object) -> Object:
     return workload
 
 
-def workload(job: Object, made: Object) -> Object:
+def workload(job: Object, made: Object, others: list[Object]) -> Object:
     """Return the Workload of a job: what Kueue makes of it, with the pods' own templates."""
-    templates = {each.name: value_at(job, each.template) for each in carrier_of(job).pod_sets(job)}
+    templates = {each.name: template for each, template in pod_sets_of(job, others)}
     sets = []
     for each in made["podSets"]:
         template = templates[each["name"]]

@@ -32,6 +32,9 @@ SYNCED = ("argocd", "platform", "teams", "runs")
 MAX_PODS = 110
 """Pods that a kubelet takes by default (kubernetes v1.35 pkg/kubelet/apis/config/v1beta1/defaults.go)."""
 
+CLAIM, RUNTIME = "ResourceClaimTemplate", "TrainingRuntime"
+"""Objects of runs that Kueue reads beside the job itself."""
+
 POD_FIELDS = frozenset(
     {
         *("affinity", "containers", "initContainers", "nodeSelector", "overhead", "priorityClassName"),
@@ -69,15 +72,17 @@ class Question:
 
     def of_runs(self, rendered: Iterable[Object]) -> Question:
         """Return the question about the runs among these objects, and no others."""
-        claims, jobs = [], {}
+        beside, jobs = [], {}
         for value in rendered:
             labels = value["metadata"].get("labels") or {}
             if value["kind"] == "ComputeDomain":
-                claims.append(channel(called_as_job(value, labels)))
+                beside.append(channel(called_as_job(value, labels)))
+            elif value["kind"] == RUNTIME:
+                beside.append(reduced(called_as_job(value, labels)))
             elif (row := carrier_of(value)) is not None and row.trains:
                 jobs[labels[JOB]] = reduced(called_as_job(value, labels))
-        others = (each for each in self.objects if each["kind"] != "ResourceClaimTemplate")
-        return replace(self, objects=[*others, *claims], jobs=jobs)
+        others = (each for each in self.objects if each["kind"] not in (CLAIM, RUNTIME))
+        return replace(self, objects=[*others, *beside], jobs=jobs)
 
     def of(self, kind: str) -> dict[str, Object]:
         """Return the objects of a kind by name."""
@@ -154,7 +159,7 @@ def channel(domain: Object) -> Object:
     request = {"deviceClassName": nvlink.CLASS, "allocationMode": "ExactCount", "count": 1}
     return {
         "apiVersion": "resource.k8s.io/v1",
-        "kind": "ResourceClaimTemplate",
+        "kind": CLAIM,
         "metadata": {
             "name": domain["spec"]["channel"]["resourceClaimTemplate"]["name"],
             "namespace": domain["metadata"]["namespace"],
