@@ -163,6 +163,7 @@ def test_kueue_counts_the_pods_that_the_launcher_starts(kind, launcher):
     assert {each.name: each.count for each in found} in (
         {run.kind.called(role.name): role.pods for role in run.roles},
         {"main": run.sizing.pods},
+        {"master": 1, "worker": run.sizing.pods - 1},
     )
 
 
@@ -173,23 +174,28 @@ def test_torchrun_waits_for_as_many_nodes_as_there_are_pods(kind):
 
 
 HOSTS = {
-    "a Job": ("Job", "worker", "train-3"),
-    "a JobSet": ("JobSet", "ps", "train-ps-0-3"),
-    "a worker of a TrainJob": ("TrainJob", "worker", "train-node-0-3"),
-    "another role of a TrainJob": ("TrainJob", "ps", "train-ps-0-3"),
-    "a TFJob": ("TFJob", "chief", "train-chief-3"),
-    "a worker of an MPIJob": ("MPIJob", "worker", "train-worker-3"),
-    "the launcher of an MPIJob": ("MPIJob", "launcher", "train-launcher"),
+    "a Job": ("Job", "worker", 3, "train-3"),
+    "a JobSet": ("JobSet", "ps", 3, "train-ps-0-3"),
+    "a worker of a TrainJob": ("TrainJob", "worker", 3, "train-node-0-3"),
+    "another role of a TrainJob": ("TrainJob", "ps", 3, "train-ps-0-3"),
+    "a TFJob": ("TFJob", "chief", 3, "train-chief-3"),
+    "the first worker of a PyTorchJob": ("PyTorchJob", "worker", 0, "train-master-0"),
+    "a PyTorchJob": ("PyTorchJob", "worker", 3, "train-worker-2"),
+    "an XGBoostJob": ("XGBoostJob", "worker", 3, "train-worker-2"),
+    "a JAXJob": ("JAXJob", "worker", 3, "train-worker-3"),
+    "a PaddleJob": ("PaddleJob", "worker", 3, "train-worker-3"),
+    "a worker of an MPIJob": ("MPIJob", "worker", 3, "train-worker-3"),
+    "the launcher of an MPIJob": ("MPIJob", "launcher", 3, "train-launcher"),
 }
 
 
-@pytest.mark.parametrize(("kind", "role", "expected"), HOSTS.values(), ids=HOSTS)
-def test_host_names_are_what_the_operators_make_of_them(kind, role, expected):
+@pytest.mark.parametrize(("kind", "role", "index", "expected"), HOSTS.values(), ids=HOSTS)
+def test_host_names_are_what_the_operators_make_of_them(kind, role, index, expected):
     """The name that a launcher gets for a pod begins with the one whose length is counted."""
     known = kinds()[kind]
-    assert known.host("train", role, 3) == expected
+    assert known.host("train", role, index) == expected
     run = make_run(kind=kind)
-    assert known.wiring(run).host(role, 3).partition(".")[0] == known.host(run.name, role, 3)
+    assert known.wiring(run).host(role, index).partition(".")[0] == known.host(run.name, role, index)
 
 
 @pytest.mark.parametrize(("kind", "launcher"), PAIRS)

@@ -132,7 +132,9 @@ def test_an_own_launcher_runs_in_every_kind_that_gives_what_it_needs(tmp_path):
     for pair, (gives, container, outcome) in json.loads(own(tmp_path, EVERYWHERE)).items():
         kind, word = pair.split()
         if gives:
-            assert outcome == [[container, f"needs-{word}", "worker"]], pair
+            assert [each for at, each in enumerate(outcome) if each not in outcome[:at]] == [
+                [container, f"needs-{word}", "worker"]
+            ], pair
         else:
             (message,) = outcome
             assert message.startswith(f"launcher 'needs-{word}' cannot run in kind {kind!r}"), pair

@@ -16,7 +16,7 @@ from trainyard.specs import Cluster
 from trainyard.specs.run import Run
 from trainyard.system.registry import registered
 
-__all__ = ["Kind", "Resolved", "all_roles", "available", "build", "default_kind", "kinds", "resolve"]
+__all__ = ["PREFERRED", "Kind", "Resolved", "all_roles", "available", "build", "default_kind", "kinds", "resolve"]
 
 
 @cache

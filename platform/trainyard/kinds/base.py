@@ -77,7 +77,8 @@ class Resolved:
     def contract(self, role: Role) -> dict[str, Sized[str]]:
         """Return what the program is told of its run; nothing where a role does not run it."""
         launcher = self.launcher
-        told = contract.environment(self.run, self.sizing, launcher=launcher.name, own_end=launcher.own_end)
+        ending = launcher.ending(self.run, self.sizing.grace.value)
+        told = contract.environment(self.run, self.sizing, launcher=launcher.name, own_end=ending)
         return told if role.size.trains else {}
 
 
@@ -226,7 +227,9 @@ def files(run: Resolved) -> Iterator[Resource]:
 def from_fields(run: Resolved, role: Role) -> dict[str, str]:
     """Return the variables of a role from its pods' fields: the launcher's, and those of the kind that it refers to."""
     fields = run.wiring.fields.items()
-    used = {name: path for name, path in fields if any(f"$({name})" in text for text in role.said)}
+    used = {
+        name: path for name, path in fields if any(f"$({name})" in text or f"${name}" in text for text in role.said)
+    }
     return {**used, **role.fields}
 
 
@@ -253,8 +256,11 @@ def pod(
     deadline: int | None = None,
     grace: int | None = None,
     probes: Mapping[str, Any] | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return a role's pod template, patched; `probes` are those of its training container, by field.
+    """Return a role's pod template, with annotations of the kind's own (`notes`), patched.
+
+    `probes` are those of its training container, by field.
 
     An operator that says itself when pods restart wants no `restart`, and one that keeps time itself no `deadline`. A
     `grace` of its own has a pod that has nothing to save.
@@ -275,6 +281,8 @@ def pod(
         deadline=deadline,
         grace=grace,
     )
+    metadata = template["metadata"]
+    metadata["annotations"] = pods.sort({**metadata["annotations"], **(notes or {})})
     return patched(run, "Pod", role.name, template)
 
 

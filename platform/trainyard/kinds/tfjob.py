@@ -10,23 +10,29 @@ from collections.abc import Iterator
 
 from trainyard.kinds.base import Kind, Resolved, files, queued
 from trainyard.kinds.behaviour import Behaviour
-from trainyard.kinds.kubeflow import GROUP, INDEX_LABEL, health, ignored, replicas, run_policy
+from trainyard.kinds.kubeflow import (
+    GROUP,
+    INDEX,
+    INDEX_LABEL,
+    allowed,
+    deadline,
+    health,
+    ignored,
+    replicas,
+    run_policy,
+)
 from trainyard.launchers import Wiring
 from trainyard.parts.objects import Resource
 from trainyard.specs.run import Run
 
 FIELD = "tfReplicaSpecs"
 
-INDEX = "REPLICA_INDEX"
-"""Variable of ours with a pod's index: the operator tells it by a label alone."""
-
 
 class TFJob(Kind):
     """A TFJob: pods are made anew one by one, and the operator tells every one of them who the others are.
 
     It does not restart a gang. When a task is gone, the others fail and are restarted in their place, each of them
-    counted, so the limit is restarts times pods. It looks at the clock only when something happens (seen: a job went on
-    after its deadline), so the pods have the deadline too: that the kubelet ends the first of them is what happens.
+    counted.
     """
 
     name = "TFJob"
@@ -66,15 +72,10 @@ class TFJob(Kind):
 
     def build(self, run: Resolved) -> Iterator[Resource]:
         """Yield the TFJob and the files; without a chief the job is done when all workers are."""
-        pods = sum(role.pods for role in run.roles)
         spec = {
-            "runPolicy": run_policy(run, backoff=run.sizing.restarts.value * pods),
+            "runPolicy": run_policy(run, backoff=allowed(run)),
             "successPolicy": None if "chief" in {role.name for role in run.roles} else "AllWorkers",
-            FIELD: replicas(
-                run,
-                {role.name: "OnFailure" for role in run.roles},
-                deadline=deadline.value if (deadline := run.sizing.deadline) else None,
-            ),
+            FIELD: replicas(run, {role.name: "OnFailure" for role in run.roles}, deadline=deadline(run)),
         }
         yield queued(run, spec)
         yield from files(run)

@@ -218,6 +218,10 @@ class Launcher(ABC):
         shrinks = {"elastic"} if run.job.min_nodes is not None else set()
         return frozenset({*self.alone, *(self.needs if several else ()), *apart, *shrinks})
 
+    def ending(self, _run: Run, _grace: int) -> int:
+        """Return the seconds of a pod's grace that its processes do not have."""
+        return self.own_end
+
     def check(self, run: Run) -> Iterator[Finding]:
         """Yield fields of the job that mean nothing to this launcher."""
         yield from self.check_start(run)
@@ -310,6 +314,29 @@ def started(run: Run, role: str = WORKER) -> tuple[str, ...]:
     if start.command is not None:
         return (*start.command, *start.args)
     return ("python", *program(run, role))
+
+
+def numbered(names: Sequence[str], wiring: Wiring, command: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the command, and variables from fields of the pod, by which variables of these names have its index.
+
+    Where the operator tells the index by a variable of its own alone, no other variable can refer to that: then a shell
+    hands it on, and is replaced by the command.
+    """
+    if wiring.rank_field is not None:
+        return command, dict.fromkeys(names, wiring.rank_field)
+    own = [name for name in names if name != wiring.rank]
+    if not own:
+        return command, {}
+    said = " ".join(f'{name}="${wiring.rank}"' for name in own)
+    return ("sh", "-c", f'export {said}; exec "$@"', "numbered", *command), {}
+
+
+def one_process(launcher: Launcher, run: Run) -> Iterator[Finding]:
+    """Yield numbers of processes of a job whose launcher starts one a pod."""
+    processes = run.job.processes_per_node
+    if processes is not None and processes > 1:
+        message = f"processesPerNode is {processes}, but launcher {launcher.name!r} starts one a pod; remove it"
+        yield PROCESSES.at(run.source, ("processesPerNode",), message)
 
 
 def program(run: Run, role: str = WORKER) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainyard.launchers import free
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, threads
+from trainyard.launchers.base import Launch, Launcher, Role, Wiring, numbered, threads
 from trainyard.sizing import RoleSize, Sized, Sizing
 from trainyard.specs.run import Run
 
@@ -31,12 +31,11 @@ class Exec(Launcher):
         """Return the workers, which run the command with the job's arguments after it, and the job's other roles."""
         size = sizing.worker
         env = {"OMP_NUM_THREADS": threads(size.cpus.value, size.processes.value), **gang(size, wiring)}
-        fields: dict[str, str] = {}
-        if size.nodes.value > 1 and wiring.rank_field is not None:
+        command, fields = run.job.command or (), dict[str, str]()
+        if size.nodes.value > 1:
             names = ("NODE_RANK", "RANK") if size.processes.value == 1 else ("NODE_RANK",)
-            fields = dict.fromkeys(names, wiring.rank_field)
-        worker = Role(size, run.job.command or (), run.job.args, env, fields)
-        return free.launch(run, sizing, wiring, worker)
+            command, fields = numbered(names, wiring, command)
+        return free.launch(run, sizing, wiring, Role(size, command, run.job.args, env, fields))
 
 
 def gang(size: RoleSize, wiring: Wiring) -> dict[str, Sized[str]]:

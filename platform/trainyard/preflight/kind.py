@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from trainyard.findings import Finding, Severity, did_you_mean
-from trainyard.kinds import Kind, Resolved, available, kinds
+from trainyard.kinds import PREFERRED, Kind, Resolved, available, kinds
 from trainyard.kinds.base import from_fields
 from trainyard.launchers import NEEDS, Launcher, launchers
 from trainyard.launchers.base import ELASTIC, ROLES, VARIABLES
@@ -104,7 +104,8 @@ def check_pair(run: Run, kind: Kind, launcher: Launcher, roles: Sequence[RoleSpe
 
 def listed(run: Run, able: Callable[[Kind], bool]) -> str:
     """Name the kinds of the run's cluster that can do something, or else the operator of one that could."""
-    if names := ", ".join(kind.name for kind in available(run.cluster) if able(kind)):
+    here = sorted(available(run.cluster), key=lambda kind: (kind.name not in PREFERRED, kind.name))
+    if names := ", ".join(kind.name for kind in here if able(kind)):
         return names
     missing = next((kind for kind in kinds().values() if able(kind) and kind.carrier.operator), None)
     return f"{missing.name}, with {missing.carrier.operator}" if missing else "none on this cluster"
