@@ -6,15 +6,20 @@ import shlex
 import subprocess
 from typing import Any
 
+import lupa
 import pytest
 
-from make import make_cluster, make_resolved
-from trainyard.kinds import Resolved, build
+from everything import everything
+from make import make_cluster, make_job_file, make_resolved, make_specs, make_team
+from trainyard import preflight
+from trainyard.clusters.nets import policies
+from trainyard.kinds import Resolved, build, kinds
 from trainyard.kinds.raycluster import ENDLESS
 from trainyard.launchers.ray import HEAD, shell
 from trainyard.sizing import WORKER
 
 KUBERAY = {"kueue": {"version": "0.19.2"}, "kuberay": {"version": "1.6.2"}}
+KUBERAY_AND_JOBSET = {**KUBERAY, "jobset": {"version": "0.12.0"}}
 
 
 def resolved(kind: str = "RayJob", **job: Any) -> Resolved:
@@ -212,3 +217,139 @@ def test_a_cluster_that_nothing_ends_is_told_so():
     assert [each.rule for each in resolved("RayCluster").kind.check(resolved("RayCluster"))] == [ENDLESS.id]
     assert list(resolved("RayCluster").kind.check(resolved("RayCluster", max_hours=8))) == []
     assert list(resolved().kind.check(resolved())) == []
+
+
+def state(value: dict[str, Any], kind: str) -> tuple[str, str]:
+    """Return what Argo CD shows of an object."""
+    lua = lupa.LuaRuntime()
+    lua.globals().obj = lua.table_from(value, recursive=True)
+    found = lua.execute(kinds()[kind].health)
+    return found.status, found.message
+
+
+def said(word: str, **status: Any) -> dict[str, Any]:
+    """Return a RayJob that says a word of how it is deployed."""
+    return {"spec": {"suspend": word == "Suspended"}, "status": {"jobDeploymentStatus": word, **status}}
+
+
+JOBS: dict[str, tuple[dict[str, Any], tuple[str, str]]] = {
+    "just made": ({"spec": {}}, ("Progressing", "Waiting for the controller")),
+    "just made in a queue": ({"spec": {"suspend": True}}, ("Suspended", "Queued or stopped")),
+    "queued": (said("Suspended"), ("Suspended", "Queued or stopped")),
+    "being preempted": (said("Suspending"), ("Suspended", "Queued or stopped")),
+    "starting": (said("Initializing"), ("Progressing", "Initializing")),
+    "running": (said("Running", jobStatus="RUNNING"), ("Progressing", "Running")),
+    "running again": (said("Running", failed=2), ("Progressing", "Running, failed 2 times")),
+    "between two attempts": (said("Retrying", failed=1), ("Progressing", "Retrying, failed 1 times")),
+    "done": (
+        said("Complete", jobStatus="SUCCEEDED", message="Job finished successfully."),
+        ("Healthy", "Job finished successfully."),
+    ),
+    "stopped by somebody": (said("Complete", jobStatus="STOPPED"), ("Degraded", "The driver was stopped")),
+    "failed": (said("Failed", reason="AppFailed", message=""), ("Degraded", "AppFailed")),
+    "late": (said("Failed", reason="DeadlineExceeded", message="too late"), ("Degraded", "too late")),
+    "refused": (said("ValidationFailed", message="no workers"), ("Degraded", "no workers")),
+}
+
+
+@pytest.mark.parametrize(("value", "shown"), JOBS.values(), ids=JOBS)
+def test_health_of_a_rayjob(value, shown):
+    """It has no conditions, and says in a word how far it is."""
+    assert state(value, "RayJob") == shown
+
+
+def conditions(*, suspend: bool = False, ready: int = 0, **found: bool) -> dict[str, Any]:
+    """Return a RayCluster of two workers as the cluster has it."""
+    listed = [{"type": name, "status": str(value), "message": name} for name, value in found.items()]
+    status = {"conditions": listed, "state": "suspended", "readyWorkerReplicas": ready, "desiredWorkerReplicas": 2}
+    return {"spec": {"suspend": suspend}, "status": status}
+
+
+CLUSTERS: dict[str, tuple[dict[str, Any], tuple[str, str]]] = {
+    "just made": ({"spec": {}}, ("Progressing", "Waiting for the controller")),
+    "queued": (conditions(suspend=True, RayClusterSuspended=True), ("Suspended", "Queued or stopped")),
+    "starting": (conditions(RayClusterSuspended=False, HeadPodReady=False), ("Progressing", "0 of 2 workers ready")),
+    "without workers": (conditions(HeadPodReady=True, ready=1), ("Progressing", "1 of 2 workers ready")),
+    "running": (conditions(RayClusterSuspended=False, HeadPodReady=True, ready=2), ("Healthy", "2 of 2 workers ready")),
+    "without pods": (conditions(ReplicaFailure=True), ("Degraded", "ReplicaFailure")),
+}
+
+
+@pytest.mark.parametrize(("value", "shown"), CLUSTERS.values(), ids=CLUSTERS)
+def test_health_of_a_raycluster(value, shown):
+    """Its state still says that it is suspended while it starts; conditions and numbers do not."""
+    assert state(value, "RayCluster") == shown
+
+
+CANNOT = {
+    "ranks that find each other": (
+        {"kind": "RayJob", "launcher": "torchrun"},
+        "launcher 'torchrun' cannot run in kind",
+    ),
+    "a single pod of them": (
+        {"kind": "RayCluster", "launcher": "torchrun", "nodes": 1},
+        "launcher 'torchrun' cannot run in kind 'RayCluster'",
+    ),
+    "a driver without Ray": (
+        {"kind": "JobSet", "launcher": "ray", "max_hours": 2},
+        "launcher 'ray' cannot run in kind 'JobSet', which lacks 'ray'; kinds that can: RayCluster, RayJob",
+    ),
+    "two heads": (
+        {"kind": "RayJob", "launcher": "ray", "roles": {"head": {"nodes": 2, "cpusPerNode": 2}}},
+        "role 'head' has 2 nodes, but there is one; remove nodes",
+    ),
+    "fewer nodes": (
+        {"kind": "RayJob", "launcher": "ray", "min_nodes": 1},
+        "minNodes is 1, but launcher 'ray' cannot go on with fewer nodes; remove it",
+    ),
+    "a variable that the driver is told": (
+        {"kind": "RayJob", "launcher": "ray", "env": {"TRAIN_WORKERS": "3"}},
+        "env has TRAIN_WORKERS, which launcher 'ray' sets itself; remove it",
+    ),
+    "a variable that KubeRay needs": (
+        {"kind": "RayJob", "launcher": "ray", "env": {"RAY_ADDRESS": "elsewhere"}},
+        "env has RAY_ADDRESS, which kind 'RayJob' sets itself; remove it",
+    ),
+}
+
+
+@pytest.mark.parametrize(("job", "message"), CANNOT.values(), ids=CANNOT)
+def test_what_ray_cannot_do(job, message):
+    """One sentence says what, and what can."""
+    specs = make_specs(make_job_file(**job), clusters={"test": make_cluster(operators=KUBERAY_AND_JOBSET)})
+    _, findings = preflight.jobs.check(specs, specs.jobs[0])
+    (found,) = [each.message for each in findings if each.is_error]
+    assert found.startswith(message)
+
+
+def test_ray_takes_a_kind_that_ends():
+    """A job that names no kind gets a RayJob, whatever else the cluster has."""
+    specs = make_specs(make_job_file(launcher="ray"), clusters={"test": make_cluster(operators=KUBERAY_AND_JOBSET)})
+    run, findings = preflight.jobs.check(specs, specs.jobs[0])
+    assert findings == []
+    assert run is not None
+    assert run.kind.name == "RayJob"
+
+
+def test_head_and_submitter_count_in_the_quota():
+    """A queue that holds the workers alone never admits the run."""
+    quota = {"research": {"teams": ["nlp"], "nominalQuota": {"cpu": {"cpus": 12, "memory": "48Gi"}}}}
+    job = {"launcher": "ray", "pool": "cpu", "gpus_per_node": 0, "memory_per_node": "4Gi", "nodes": 2}
+    for cpus, messages in ((3, []), (6, ["job needs 16 cpu, but queue 'research' can never have more than 12"])):
+        cluster = make_cluster(operators=KUBERAY_AND_JOBSET, queues=quota)
+        specs = make_specs(make_job_file(**job, cpus_per_node=cpus), clusters={"test": cluster})
+        _, findings = preflight.jobs.check(specs, specs.jobs[0])
+        assert [each.message.partition(" of pool")[0] for each in findings] == messages
+
+
+def test_the_operator_reaches_heads_and_nothing_else():
+    """It asks the dashboard how the driver is; other pods and ports stay the team's."""
+    cluster = everything()
+    found = {each.name: each.fields["spec"] for each in policies("test", cluster, "nlp", make_team())}
+    spec = found["asked-by-kuberay"]
+    assert spec["podSelector"] == {"matchLabels": {"ray.io/node-type": "head"}}
+    (rule,) = spec["ingress"]
+    assert rule["ports"] == [{"port": 8265, "endPort": None, "protocol": "TCP"}]
+    assert rule["from"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "ray-operator"}}}]
+    without = policies("test", make_cluster(), "nlp", make_team())
+    assert {each.name for each in without} == {"ranks", "outside"}
