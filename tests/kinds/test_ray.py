@@ -292,7 +292,7 @@ CANNOT = {
     ),
     "a driver without Ray": (
         {"kind": "JobSet", "launcher": "ray", "max_hours": 2},
-        "launcher 'ray' cannot run in kind 'JobSet', which lacks 'ray'; kinds that can: RayCluster, RayJob",
+        "launcher 'ray' cannot run in kind 'JobSet', which lacks 'ray'; kinds that can: RayJob, RayCluster",
     ),
     "two heads": (
         {"kind": "RayJob", "launcher": "ray", "roles": {"head": {"nodes": 2, "cpusPerNode": 2}}},

@@ -27,7 +27,7 @@ RAY = os.environ.get("TRAINYARD_RAY") or shutil.which("ray")
 JOB_ID = "submitted"
 
 PROGRAM = """\
-import json, os, pathlib, signal, socket, sys, time
+import json, os, pathlib, socket, sys, time
 
 import ray
 import ray.train
@@ -38,43 +38,43 @@ here = pathlib.Path(__file__).parent
 
 
 def note(name, **more):
-    (here / f"{name}.new").write_text(json.dumps({"host": socket.gethostname(), "pid": os.getpid(), **more}))
+    (here / f"{name}.new").write_text(json.dumps({"host": socket.gethostname(), **more}))
     (here / f"{name}.new").rename(here / f"{name}.json")
 
 
-def train():
-    context, attempt = ray.train.get_context(), 0
-    rank, size = context.get_world_rank(), context.get_world_size()
-    while (here / f"rank-{rank}-{attempt}.json").exists():
-        attempt += 1
-    node = ray.get_runtime_context().get_node_id()
-    found = {"rank": rank, "size": size, "node": node, "environment": dict(os.environ)}
-    note(f"rank-{rank}-{attempt}", **found)
-    while "hold" in sys.argv and attempt == 0 and not (here / "go").exists():
-        told = ray.train.get_preemption_info()
-        if told is not None:
-            note(f"told-{rank}", left=told.deadline_ms / 1000 - time.time())
-            break
+def train(config):
+    context, start = ray.train.get_context(), 0
+    rank, told = context.get_world_rank(), False
+    while (here / f"rank-{rank}-{start}.json").exists():
+        start += 1
+    note(f"rank-{rank}-{start}", rank=rank, size=context.get_world_size(), environment=dict(os.environ))
+    while start < config["holds"]:
+        warned = ray.train.get_preemption_info()
+        if warned is not None and not told:
+            note(f"told-{rank}", left=warned.deadline_ms / 1000 - time.time())
+            told = True
         time.sleep(0.2)
-    if told_to_fail := "fail" in sys.argv and attempt == 0:
-        raise RuntimeError("as asked")
 
 
-attempt = len(list(here.glob("driver-*.json")))
-note(f"driver-{attempt}", arguments=sys.argv[1:], cwd=os.getcwd(), environment=dict(os.environ))
-if "give up" in sys.argv and attempt == 0:
+number = len(list(here.glob("driver-*.json")))
+note(f"driver-{number}", arguments=sys.argv[1:], cwd=os.getcwd(), environment=dict(os.environ))
+if number < int(os.environ["FAILS"]):
     sys.exit(3)
-each = {"CPU": float(os.environ["TRAIN_WORKER_CPUS"])}
 DataParallelTrainer(
     train,
-    scaling_config=ScalingConfig(num_workers=int(os.environ["TRAIN_WORKERS"]), resources_per_worker=each),
+    train_loop_config={"holds": int(os.environ["HOLDS"])},
+    scaling_config=ScalingConfig(
+        num_workers=int(os.environ["TRAIN_WORKERS"]),
+        resources_per_worker={"CPU": float(os.environ["TRAIN_WORKER_CPUS"])},
+    ),
     run_config=RunConfig(
         storage_path=str(here / "storage"),
         failure_config=FailureConfig(max_failures=int(os.environ["TRAIN_MAX_FAILURES"])),
     ),
 ).fit()
-note(f"done-{attempt}")
+note("done-0")
 """
+"""Ranks of the first starts hold on until they are ended, so many starts as the job's environment says."""
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def world() -> Iterator[Pods]:
         yield found
 
 
-def resolved(kind: str, *args: str, **job: Any) -> Resolved:
+def resolved(kind: str, *, holds: int = 0, fails: int = 0, **job: Any) -> Resolved:
     """Return a run of two workers, each with two processes of one CPU."""
     operators = {"kueue": {"version": "0.19.2"}, "kuberay": {"version": "1.6.2"}}
     size = {"nodes": 2, "pool": "cpu", "gpus_per_node": 0, "cpus_per_node": 2, "memory_per_node": "2Gi"}
@@ -106,7 +106,7 @@ def resolved(kind: str, *args: str, **job: Any) -> Resolved:
         cluster=make_cluster(operators=operators),
         program="driver.py",
         working_dir=SHARED,
-        args=list(args),
+        env={"HOLDS": str(holds), "FAILS": str(fails)},
         roles={"head": {"cpusPerNode": 1, "memoryPerNode": "2Gi"}},
         **{**size, "processes_per_node": 2, "max_hours": 1, **job},
     )
@@ -200,20 +200,19 @@ def notes(world: Pods, what: str) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted(world.shared.glob(f"{what}-*.json"))]
 
 
-def deploy(world: Pods, ray: str, kind: str, *args: str, **job: Any) -> tuple[Deployed, Resolved]:
+def deploy(world: Pods, ray: str, run: Resolved) -> Deployed:
     """Return the started pods of a run, whose program is in the folder that they share."""
     (world.shared / "driver.py").write_text(PROGRAM)
-    run = resolved(kind, *args, **job)
     found = Deployed(world, run, ray)
     found.begin()
-    return found, run
+    return found
 
 
 def test_a_rayjob_trains_on_all_of_its_workers(world, ray):
     """The submitter's end is the driver's; ranks are as many as explain says, and as many a pod as a job says."""
-    words = ["--rate", "a b", "$(RUN_NAME)", "it's $HOME"]
-    found, run = deploy(world, ray, "RayJob", *words)
-    assert found.submitter().wait(180) == 0, found.head.output
+    run = resolved("RayJob", args=["--rate", "a b", "$(RUN_NAME)", "it's $HOME"])
+    found = deploy(world, ray, run)
+    assert found.submitter().wait(240) == 0, found.head.output
     (size,) = [sized.value for name, sized in run.facts() if name == "world_size"]
     ranks = notes(world, "rank")
     assert sorted(each["rank"] for each in ranks) == list(range(size)) == [0, 1, 2, 3]
@@ -230,36 +229,28 @@ def test_a_rayjob_trains_on_all_of_its_workers(world, ray):
     assert notes(world, "done")
 
 
-def test_a_worker_that_is_lost_costs_no_new_driver(world, ray):
-    """Its pod is made anew, and Ray Train starts the ranks again on it."""
-    found, _ = deploy(world, ray, "RayJob", "hold", nodes=1, restarts=2)
+def test_a_worker_that_is_drained_costs_no_new_driver(world, ray):
+    """Its ranks are told how long they have, it ends in that time, and Ray Train starts them again on the next pod."""
+    found = deploy(world, ray, resolved("RayJob", holds=1, nodes=1, restarts=2, grace_seconds=30))
     submitter = found.submitter()
-    world.until(lambda: len(notes(world, "rank")) == 2, "ranks train", 120)
-    found.workers[0].lose()
-    again = found.add("worker-again", found.workers[0].template, {"RAY_ADDRESS": f"{found.service}:6379"})
-    again.start()
-    assert submitter.wait(240) == 0, found.head.output
-    assert {each["host"] for each in notes(world, "rank")} == {found.workers[0].name, again.name}
-    assert len(notes(world, "driver")) == 1
-
-
-def test_a_program_is_told_that_its_pod_ends(world, ray):
-    """SIGTERM reaches Ray, which tells the program how long it has, and ends when that is over."""
-    found, _ = deploy(world, ray, "RayJob", "hold", nodes=1, grace_seconds=30)
-    found.submitter()
-    world.until(lambda: len(notes(world, "rank")) == 2, "ranks train", 120)
+    world.until(lambda: len(notes(world, "rank")) == 2, "ranks train", 180)
     began = time.monotonic()
     found.workers[0].tell(signal.SIGTERM)
-    world.until(lambda: len(notes(world, "told")) == 2, "ranks are told", 30)
-    assert all(10 < each["left"] <= 25 for each in notes(world, "told"))
     found.workers[0].wait(60)
     assert time.monotonic() - began < 30
+    assert all(10 < each["left"] <= 25 for each in notes(world, "told"))
+    assert len(notes(world, "told")) == 2
+    seen = {"RAY_ADDRESS": f"{found.service}:6379"}
+    again = found.add("worker-again", found.workers[0].template, seen).start()
+    assert submitter.wait(240) == 0, found.head.output
+    assert [each["host"] for each in notes(world, "rank")].count(again.name) == 2
+    assert len(notes(world, "driver")) == 1
 
 
 def test_a_raycluster_starts_its_driver_itself(world, ray):
     """The head submits it, again when it fails, and stays when it has ended."""
-    found, _ = deploy(world, ray, "RayCluster", "give up", restarts=1)
-    world.until(lambda: bool(notes(world, "done")), "the driver is done", 180)
+    found = deploy(world, ray, resolved("RayCluster", fails=1, restarts=1))
+    world.until(lambda: bool(notes(world, "done")), "the driver is done", 240)
     assert len(notes(world, "driver")) == 2
     world.until(lambda: "the cluster stays until its run is retired" in found.head.output, "the head says so")
     assert found.head.process is not None
