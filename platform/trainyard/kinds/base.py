@@ -59,6 +59,8 @@ class Resolved:
         why = "kind of the job" if given else "the cluster's first kind that gives what the launcher needs"
         yield "kind", Sized(self.kind.name, why)
         yield from self.sizing.facts()
+        if self.run.job.array is not None:
+            yield "array", Sized(f"{self.run.job.array.of}, {self.specs[0].copies} at once", "array of the job")
         yield from security.who(self.run).facts()
         training = [role for role in self.roles if role.size.ranks]
         parts = " + ".join(f"{role.pods} {role.name} pods × {role.processes} processes" for role in training)
@@ -230,7 +232,8 @@ def from_fields(run: Resolved, role: Role) -> dict[str, str]:
     used = {
         name: path for name, path in fields if any(f"$({name})" in text or f"${name}" in text for text in role.said)
     }
-    return {**used, **role.fields}
+    told = contract.fields(run.run, run.wiring.rank_field) if role.size.trains else {}
+    return {**told, **used, **role.fields}
 
 
 def begun(role: Role) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from trainyard.launchers import Role, Wiring
 from trainyard.parts import network
 from trainyard.parts.health import by_conditions
 from trainyard.parts.objects import Resource
+from trainyard.sizing.roles import at_once
+from trainyard.specs import Array
 from trainyard.specs.run import Run
 
 INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
@@ -49,7 +51,7 @@ class Job(Kind):
     name = "Job"
     group = "batch"
     version = "v1"
-    gives = frozenset({"rank", "master", "hosts", "elastic"})
+    gives = frozenset({"rank", "master", "hosts", "array", "elastic"})
     objects = frozenset({"batch/Job", "/Service", "/ConfigMap"})
     health = HEALTH
     behaviour = Behaviour(
@@ -93,8 +95,11 @@ class Job(Kind):
         """Yield the Job, the Service where there are several pods, and the files."""
         (role,) = run.roles
         name, several = run.run.name, role.pods > 1
-        backoff = run.sizing.restarts.value * role.pods
-        spec = indexed(run, role, backoff=backoff, disrupted="Ignore", subdomain=name if several else None)
+        if run.run.job.array is not None:
+            spec = independent(run, role, run.run.job.array)
+        else:
+            backoff = run.sizing.restarts.value * role.pods
+            spec = indexed(run, role, backoff=backoff, disrupted="Ignore", subdomain=name if several else None)
         if run.launch.led:
             spec["successPolicy"] = FIRST
         yield queued(run, spec, annotations=partial_admission(run))
@@ -110,6 +115,23 @@ def partial_admission(run: Resolved) -> dict[str, str]:
     if least is None or least >= run.run.job.nodes:
         return {}
     return {MIN_PARALLELISM: str(least), EQUAL_COMPLETIONS: "true"}
+
+
+def independent(run: Resolved, role: Role, array: Array) -> dict[str, Any]:
+    """Return the spec of a Job whose pods have nothing to do with each other.
+
+    Each index is tried again as often as a run of its own would be; one that has failed for good leaves the others
+    alone, and the Job has then failed when all have ended. A limit for all of them together would end healthy ones.
+    """
+    spec = indexed(run, role, backoff=0, disrupted="Ignore")
+    disrupted, codes = spec["podFailurePolicy"]["rules"]
+    del spec["backoffLimit"]
+    return spec | {
+        "parallelism": at_once(run.run.job),
+        "completions": array.of,
+        "backoffLimitPerIndex": run.sizing.restarts.value,
+        "podFailurePolicy": {"rules": [disrupted, codes | {"action": "FailIndex"}]},
+    }
 
 
 def indexed(run: Resolved, role: Role, *, backoff: int, disrupted: str, subdomain: str | None = None) -> dict[str, Any]:

@@ -34,6 +34,7 @@ NEEDS: Mapping[str, str] = {
     "hosts": "every pod of every role has such an address",
     "ssh": "one pod has keys for all others, and a list of them",
     "ray": "a Ray cluster that takes the program",
+    "array": "independent pods with an index each, tried again one by one, some of them at a time",
     "elastic": "the job may begin with fewer pods, and lost ones are made anew one by one",
 }
 """What launchers can need of a kind and kinds can give; a launcher or kind of one's own may add words."""
@@ -215,8 +216,9 @@ class Launcher(ABC):
         """Return what it needs of the kind for this run."""
         several = sum(role.nodes for role in roles) > 1
         apart = {"hosts"} if self.any_role and len(roles) > 1 else set()
+        many = {"array"} if run.job.array is not None else set()
         shrinks = {"elastic"} if run.job.min_nodes is not None else set()
-        return frozenset({*self.alone, *(self.needs if several else ()), *apart, *shrinks})
+        return frozenset({*self.alone, *(self.needs if several else ()), *apart, *many, *shrinks})
 
     def ending(self, _run: Run, _grace: int) -> int:
         """Return the seconds of a pod's grace that its processes do not have."""

@@ -11,6 +11,9 @@ OF_RUN = ("JOB_NAME", "RUN_NAME", "TEAM")
 DIR, EVERY, KEEP = "CHECKPOINT_DIR", "CHECKPOINT_EVERY_MINUTES", "CHECKPOINT_KEEP"
 """What the job says of its checkpoints."""
 
+ARRAY_INDEX, ARRAY_SIZE = "ARRAY_INDEX", "ARRAY_SIZE"
+"""Which index of an array a pod is, from 0, and how many there are."""
+
 GRACE = "CHECKPOINT_GRACE_SECONDS"
 """What a program has to save in when it is told to end."""
 
@@ -22,6 +25,8 @@ def environment(run: Run, sizing: Sizing, *, launcher: str, own_end: int) -> dic
         "RUN_NAME": Sized(run.name, "name of the run"),
         "TEAM": Sized(run.team_name, "team of the job"),
     }
+    if run.job.array is not None:
+        found[ARRAY_SIZE] = Sized(str(run.job.array.of), "array of the job")
     seconds = saving(run, sizing.grace.value, launcher=launcher, own_end=own_end)
     checkpoint = run.job.checkpoint
     if checkpoint is not None:
@@ -45,4 +50,10 @@ def saving(run: Run, grace: int, *, launcher: str, own_end: int) -> Sized[int]:
 
 def reserved(run: Run) -> frozenset[str]:
     """Return the variables that the job may not set; one without checkpoints may name them for its program itself."""
-    return frozenset({*OF_RUN, GRACE, *((DIR, EVERY, KEEP) if run.job.checkpoint else ())})
+    array = (ARRAY_INDEX, ARRAY_SIZE) if run.job.array is not None else ()
+    return frozenset({*OF_RUN, GRACE, *((DIR, EVERY, KEEP) if run.job.checkpoint else ()), *array})
+
+
+def fields(run: Run, rank_field: str | None) -> dict[str, str]:
+    """Return the variables of the contract that come from a pod's own fields: name to fieldPath."""
+    return {ARRAY_INDEX: rank_field} if run.job.array is not None and rank_field is not None else {}

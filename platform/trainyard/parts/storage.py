@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from trainyard.parts import contract
 from trainyard.sizing import RoleSize, disks
 from trainyard.specs import File, Job, Pool
 from trainyard.specs.run import Run
@@ -83,11 +84,17 @@ def mounts(run: Run, size: RoleSize, launch: Iterable[str] = ()) -> list[dict[st
 
 
 def mounts_of_job(run: Run) -> list[dict[str, Any]]:
-    """Return what the job mounts; checkpoints lie below the job's name, which stays over its runs."""
+    """Return what the job mounts; checkpoints lie below the job's name, which stays over its runs.
+
+    Each index of an array has a folder of its own in it.
+    """
     job = run.job
     found: list[dict[str, Any]] = [{"name": SCRATCH, "mountPath": SCRATCH_PATH}] if job.scratch else []
     if job.checkpoint:
-        place = {"mountPath": job.checkpoint.mount_path, "subPath": run.job_name}
+        folder = {"subPath": run.job_name}
+        if job.array is not None:
+            folder = {"subPathExpr": f"{run.job_name}/$({contract.ARRAY_INDEX})"}
+        place = {"mountPath": job.checkpoint.mount_path, **folder}
         found.append({"name": claim_name(job.checkpoint.volume), **place})
     for dataset in job.data:
         mode = {"readOnly": True} if dataset.read_only else {}

@@ -45,6 +45,9 @@ def _shape(value: Mapping[str, Any], row: Carrier, others: Iterable[Mapping[str,
     specs = [value_at(template, ("spec",)) for _, template in found]
     pods = sum(each.count for each in sets)
     words = f"{row.kind} of {pods} {'pod' if pods == 1 else 'pods'}"
+    indices = value_at(value, ("spec", "completions"))
+    if row.kind == "Job" and isinstance(indices, int) and indices > pods:
+        words += f" at once, {indices} indices"
     devices = _devices(sets, specs)
     if devices:
         words += f" with {' and '.join(_named(devices))}"

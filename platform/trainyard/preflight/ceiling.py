@@ -53,8 +53,8 @@ def needed(run: Resolved) -> dict[str, dict[str, Decimal]]:
     """Return what all pods request together, by pool."""
     found: dict[str, dict[str, Decimal]] = {}
     least = run.run.job.min_nodes
-    for role in run.sizing.roles:
-        count = least if role.name == WORKER and least is not None else role.nodes.value
+    for role, spec in zip(run.sizing.roles, run.specs, strict=True):
+        count = least if role.name == WORKER and least is not None else spec.pods
         total = found.setdefault(role.pool, defaultdict(Decimal))
         disk = per_node(run.run.cluster, role.pool)[DISK]
         for name, amount in pod_requests(run.run.job, role).items():

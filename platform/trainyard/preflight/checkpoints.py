@@ -51,9 +51,11 @@ def check(run: Resolved) -> Iterator[Finding]:
         message = f"graceSeconds is {grace}, but a step and saving {checkpoint.size} take {needed}; remove or raise it"
         yield GRACE.at(source, ("graceSeconds",), message)
     volume = run.run.team.volumes.get(checkpoint.volume)
-    most = size(volume.size) // max(1, size(checkpoint.size)) if volume else checkpoint.keep + 1
+    indices = run.run.job.array.of if run.run.job.array is not None else 1
+    most = size(volume.size) // max(1, size(checkpoint.size) * indices) if volume else checkpoint.keep + 1
     if volume and most < checkpoint.keep + 1:
         count = f"keep + 1 = {checkpoint.keep + 1} checkpoints of {checkpoint.size}"
+        count += f" of each of {indices} indices" if indices > 1 else ""
         message = f"volume {checkpoint.volume!r} of {volume.size} is too small for {count}; lower keep"
         yield SIZE.at(source, ("checkpoint", "size"), message)
 

@@ -9,6 +9,7 @@ from trainyard.findings import Finding
 from trainyard.kinds import Resolved, all_roles, default_kind, kinds, resolve
 from trainyard.launchers import launchers
 from trainyard.preflight import (
+    arrays,
     attached,
     ceiling,
     checkpoints,
@@ -26,6 +27,7 @@ from trainyard.preflight import (
     users,
     volumes,
 )
+from trainyard.sizing.roles import at_once
 from trainyard.specs import Team
 from trainyard.specs.run import Run, digest
 from trainyard.specs.shapes import known
@@ -95,8 +97,8 @@ def run_of(specs: Specs, file: JobFile) -> Run | None:
 def pods_that_train(run: Run | None, file: JobFile) -> int:
     """Return how many pods mount a job's volumes: the launcher knows which of them train, a wrong job's all count."""
     if run is None or not is_known(run):
-        return file.job.nodes + sum(role.nodes for role in file.job.roles.values())
-    return sum(role.nodes for role in launchers()[run.job.launcher].roles(run) if role.trains)
+        return file.job.nodes * at_once(file.job) + sum(role.nodes for role in file.job.roles.values())
+    return sum(role.pods for role in launchers()[run.job.launcher].roles(run) if role.trains)
 
 
 def is_known(run: Run) -> bool:
@@ -128,6 +130,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += nvlink.check_job(resolved)
     findings += ceiling.check(resolved)
     findings += recovery.check_job(resolved)
+    findings += arrays.check(resolved)
     findings += size.check_pods(resolved)
     findings += (finding for role in roles for finding in limits.check_numa(resolved, role))
     findings += carrier.check(resolved)

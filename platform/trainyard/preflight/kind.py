@@ -11,7 +11,7 @@ from trainyard.launchers import NEEDS, Launcher, launchers
 from trainyard.launchers.base import ELASTIC, ROLES, VARIABLES
 from trainyard.launchers.own_roles import named
 from trainyard.rules import Rule
-from trainyard.sizing import RoleSpec
+from trainyard.sizing import WORKER, RoleSpec
 from trainyard.specs.run import Run
 
 LABEL = 63
@@ -114,7 +114,8 @@ def listed(run: Run, able: Callable[[Kind], bool]) -> str:
 def check_lengths(run: Run, kind: Kind, roles: Sequence[RoleSpec]) -> Iterator[Finding]:
     """Yield a role whose last pod has a name that is too long to resolve."""
     for role in roles:
-        length = len(kind.host(run.name, role.name, role.nodes - 1)) + kind.suffix
+        last = run.job.array.of if run.job.array is not None and role.name == WORKER else role.nodes
+        length = len(kind.host(run.name, role.name, last - 1)) + kind.suffix
         if length > LABEL:
             message = (
                 f"the name of the last pod of role {role.name!r} has {length} characters"

@@ -194,8 +194,15 @@ def too_many(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
     for each in pods:
         role, fits = each.role, each.fit(each.asks)
         most = fits * role.pool.nodes
-        if most and role.nodes > most and not role.implied:
+        if most and role.pods > most and not role.implied:
             has = f"{role.pool.nodes} nodes" + ("" if fits == 1 else f", each for {fits} such pods")
+            if role.copies > 1:
+                message = (
+                    f"array runs {role.pods} pods at once, but pool {role.pool_name!r} has {has}; write"
+                    f" parallel: {most}"
+                )
+                yield NODES.at(run.run.source, ("array",), message)
+                continue
             message = f"nodes is {role.nodes}, but pool {role.pool_name!r} has {has}; ask for at most {most}"
             yield NODES.at(run.run.source, (*role.path, "nodes"), message)
 
@@ -204,7 +211,7 @@ def no_room(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
     """Yield a role of the launcher's that finds no room: the workers fill every node of the pool."""
     workers = pods[0]
     worker, fits = workers.role, workers.fit(workers.asks)
-    if not fits or worker.nodes < fits * worker.pool.nodes:
+    if not fits or worker.pods < fits * worker.pool.nodes:
         return
     there = {name: amount * fits for name, amount in workers.asks.items()}
     for each in pods[1:]:
@@ -226,7 +233,7 @@ def too_much(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
             continue
         nodes = here[0].role.pool.nodes
         for resource, amount in here[0].node.items():
-            asked = sum((each.asks.get(resource, Decimal()) * each.role.nodes for each in here), Decimal())
+            asked = sum((each.asks.get(resource, Decimal()) * each.role.pods for each in here), Decimal())
             if asked > amount * nodes:
                 roles = ", ".join(each.role.name for each in here)
                 message = (

@@ -37,6 +37,13 @@ class RoleSpec:
     not say of its size the launcher does."""
     trains: bool = True
     """Whether its pods run the program, and so mount the job's volumes and have its containers' environment."""
+    copies: int = 1
+    """How many of it run at once, each for itself: the indices of an array."""
+
+    @property
+    def pods(self) -> int:
+        """How many pods there are at once."""
+        return self.nodes * self.copies
 
     @property
     def ranks(self) -> bool:
@@ -84,7 +91,22 @@ def worker(run: Run, processes: Sized[int]) -> RoleSpec:
     """Return the role that the job's own fields describe."""
     job = run.job
     gpus = job.gpus_per_node or int(job.gpu is not None)
-    return RoleSpec(WORKER, job.pool, run.pool, job.nodes, gpus, job.cpus_per_node, job.memory_per_node, processes)
+    return RoleSpec(
+        WORKER,
+        job.pool,
+        run.pool,
+        job.nodes,
+        gpus,
+        job.cpus_per_node,
+        job.memory_per_node,
+        processes,
+        copies=at_once(job),
+    )
+
+
+def at_once(job: Job) -> int:
+    """Return how many indices of a job run at once; one where it is no array."""
+    return 1 if job.array is None else job.array.parallel or job.array.of
 
 
 def written(run: Run, name: str, role: Role, processes: Sized[int], implied: Implied | None = None) -> RoleSpec:
