@@ -223,9 +223,34 @@ def train_one(model: nn.Module, gang: Gang, batch: tuple[Tensor, Tensor], told: 
     return loss
 
 
-def read() -> argparse.Namespace:
-    """Return what the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def learn(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    gang: Gang,
+    batch: tuple[Tensor, Tensor],
+    told: argparse.Namespace,
+    step: int,
+) -> Tensor:
+    """Take a step, and return this rank's part of the mean loss."""
+    for group in optimizer.param_groups:
+        group["lr"] = told.rate * rate(step, told)
+    loss = train_one(model, gang, batch, told)
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss
+
+
+def images(told: argparse.Namespace) -> Made | Mounted:
+    """Return the images to learn from."""
+    data = Mounted(told.data, told.size, told.seed) if told.data else Made(told.size, told.images, told.seed)
+    if len(data) < told.batch:
+        sys.exit(f"--batch is {told.batch}, but there are {len(data)} images; take a smaller batch")
+    return data
+
+
+def parser(words: str) -> argparse.ArgumentParser:
+    """Return what reads the command line."""
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--depth", type=int, choices=LAYERS, default=18)
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--size", type=int, default=224, help="pixels of an image's side")
@@ -236,19 +261,17 @@ def read() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=0.1)
     parser.add_argument("--workers", type=int, default=0, help="processes a rank that load images")
     keeper.options(parser)
-    return parser.parse_args()
+    return parser
 
 
 def main() -> int:
     """Train, and return the exit code."""
-    told = read()
+    told = parser(__doc__).parse_args()
     gang = Gang(patience=told.patience)
     if told.batch < gang.world:
         sys.exit(f"--batch is {told.batch}, but there are {gang.world} ranks; give each at least one image")
     torch.manual_seed(told.seed)
-    data = Mounted(told.data, told.size, told.seed) if told.data else Made(told.size, told.images, told.seed)
-    if len(data) < told.batch:
-        sys.exit(f"--batch is {told.batch}, but there are {len(data)} images; take a smaller batch")
+    data = images(told)
     alone = network(told.depth, told.width, data.classes).to(gang.device)
     optimizer = torch.optim.SGD(alone.parameters(), told.rate, momentum=0.9, nesterov=True, weight_decay=1e-4)
     with Keeper(gang, OneFile(gang, alone, optimizer), told) as book:
@@ -262,11 +285,7 @@ def main() -> int:
             multiprocessing_context="spawn" if told.workers else None,
         )
         for batch in loader:
-            for group in optimizer.param_groups:
-                group["lr"] = told.rate * rate(step, told)
-            loss = train_one(model, gang, batch, told)
-            optimizer.step()
-            optimizer.zero_grad()
+            loss = learn(model, optimizer, gang, batch, told, step)
             step += 1
             book.after(step, loss.item() if book.logs(step) else None)
             if book.ends:
