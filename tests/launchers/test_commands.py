@@ -103,6 +103,14 @@ def test_the_first_node_hosts_the_store_of_an_elastic_job():
         assert options[-4:-1] == ["a b", "$(X)", "'"]
 
 
+def test_ranks_of_an_elastic_job_meet_at_a_new_store_each_round():
+    """Agents would hand them a store that has the addresses of the last round's ranks."""
+    [shrinks] = roles(launchers()["torchrun"], nodes=4, min_nodes=2)
+    [fixed] = roles(launchers()["torchrun"], nodes=4)
+    assert shrinks["env"]["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"]["value"] == "1"
+    assert "TORCH_DISABLE_SHARE_RDZV_TCP_STORE" not in fixed["env"]
+
+
 STARTS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "a script": ({}, ["-u", "train.py"]),
     "a module": ({"program": None, "module": "llm.train"}, ["-um", "llm.train"]),

@@ -47,7 +47,8 @@ class Torchrun(Launcher):
         start = elastic if run.job.min_nodes is not None else fixed
         command, options = start(run, sizing, wiring)
         args = (*options, f"--nproc-per-node={size.processes.value}", *self.rank(run))
-        return Launch((Role(size, command, args, of_agent(self, run, sizing)),), led=run.job.min_nodes is not None)
+        env = of_agent(self, run, sizing) | (anew() if run.job.min_nodes is not None else {})
+        return Launch((Role(size, command, args, env),), led=run.job.min_nodes is not None)
 
     def rank(self, run: Run) -> tuple[str, ...]:
         """Return what an agent starts for every rank."""
@@ -66,6 +67,17 @@ def of_agent(launcher: Launcher, run: Run, sizing: Sizing) -> dict[str, Sized[st
         "OMP_NUM_THREADS": threads(size.cpus.value, size.processes.value),
         "TORCH_ELASTIC_SHUTDOWN_TIMEOUT": Sized(str(seconds.value), seconds.origin),
     }
+
+
+def anew() -> dict[str, Sized[str]]:
+    """Return what has ranks that are started again meet at a new store.
+
+    Agents share one store with all rounds of ranks otherwise, in which those of the next round find addresses of
+    the last, and fail to connect (pytorch v2.15 torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
+    next_rendezvous; pytorch issue 135712).
+    """
+    why = "1: a new store for each round of ranks, or they find addresses of the last round"
+    return {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": Sized("1", why)}
 
 
 def fixed(run: Run, sizing: Sizing, wiring: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
