@@ -19,7 +19,10 @@ from pods import SHARED, Pod, Pods, missing, pods, tried
 from trainyard.kinds import Resolved, build
 from trainyard.quantities import Quantity
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(900)]
+
+LONG = 240
+"""Seconds after which what a busy machine has not done is not done."""
 
 RAY = os.environ.get("TRAINYARD_RAY") or shutil.which("ray")
 """Ray with its dashboard and Ray Train: `ray[default,train]`."""
@@ -170,13 +173,13 @@ class Deployed:
         return self.world.add(host, template, hosts=[*hosts, host], files=self.files, env={**self.env, **env})
 
     def begin(self) -> None:
-        """Start head and workers, and wait until their own probes say that they are ready."""
-        self.head.start()
-        for pod in self.workers:
-            pod.start()
-        for pod in (self.head, *self.workers):
-            self.world.until(lambda pod=pod: ready(pod, "readinessProbe"), f"{pod.name} is ready", 120)
-            self.world.until(lambda pod=pod: ready(pod, "livenessProbe"), f"{pod.name} is alive", 120)
+        """Start the head, then the workers, which wait for it, until their own probes say that they are ready."""
+        for pods in ([self.head], self.workers):
+            for pod in pods:
+                pod.start()
+            for pod in pods:
+                self.world.until(lambda pod=pod: ready(pod, "readinessProbe"), f"{pod.name} is ready", LONG)
+                self.world.until(lambda pod=pod: ready(pod, "livenessProbe"), f"{pod.name} is alive", LONG)
 
     def submitter(self) -> Pod:
         """Return the pod that submits the driver, started."""
@@ -212,7 +215,7 @@ def test_a_rayjob_trains_on_all_of_its_workers(world, ray):
     """The submitter's end is the driver's; ranks are as many as explain says, and as many a pod as a job says."""
     run = resolved("RayJob", args=["--rate", "a b", "$(RUN_NAME)", "it's $HOME"])
     found = deploy(world, ray, run)
-    assert found.submitter().wait(240) == 0, found.head.output
+    assert found.submitter().wait(LONG) == 0, found.head.output
     (size,) = [sized.value for name, sized in run.facts() if name == "world_size"]
     ranks = notes(world, "rank")
     assert sorted(each["rank"] for each in ranks) == list(range(size)) == [0, 1, 2, 3]
@@ -233,7 +236,7 @@ def test_a_worker_that_is_drained_costs_no_new_driver(world, ray):
     """Its ranks are told how long they have, it ends in that time, and Ray Train starts them again on the next pod."""
     found = deploy(world, ray, resolved("RayJob", holds=1, nodes=1, restarts=2, grace_seconds=30))
     submitter = found.submitter()
-    world.until(lambda: len(notes(world, "rank")) == 2, "ranks train", 180)
+    world.until(lambda: len(notes(world, "rank")) == 2, "ranks train", LONG)
     began = time.monotonic()
     found.workers[0].tell(signal.SIGTERM)
     found.workers[0].wait(60)
@@ -242,7 +245,7 @@ def test_a_worker_that_is_drained_costs_no_new_driver(world, ray):
     assert len(notes(world, "told")) == 2
     seen = {"RAY_ADDRESS": f"{found.service}:6379"}
     again = found.add("worker-again", found.workers[0].template, seen).start()
-    assert submitter.wait(240) == 0, found.head.output
+    assert submitter.wait(LONG) == 0, found.head.output
     assert [each["host"] for each in notes(world, "rank")].count(again.name) == 2
     assert len(notes(world, "driver")) == 1
 
@@ -250,7 +253,7 @@ def test_a_worker_that_is_drained_costs_no_new_driver(world, ray):
 def test_a_raycluster_starts_its_driver_itself(world, ray):
     """The head submits it, again when it fails, and stays when it has ended."""
     found = deploy(world, ray, resolved("RayCluster", fails=1, restarts=1))
-    world.until(lambda: bool(notes(world, "done")), "the driver is done", 240)
+    world.until(lambda: bool(notes(world, "done")), "the driver is done", LONG)
     assert len(notes(world, "driver")) == 2
     world.until(lambda: "the cluster stays until its run is retired" in found.head.output, "the head says so")
     assert found.head.process is not None

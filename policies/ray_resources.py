@@ -1,0 +1,42 @@
+"""Ray has as much of everything as its container.
+
+Why: of CPUs and memory that nothing limits Ray takes the whole node's for its own and promises them to tasks; GPUs that
+ it is told of and that are not there are waited for, and those that it is not told of stay idle.
+Fix: write limits of CPUs and memory, and leave num-cpus, num-gpus and memory out of rayStartParams.
+Source: ray-project/kuberay v1.6.2 ray-operator/controllers/ray/common/pod.go generateRayStartCommand
+"""
+
+from collections.abc import Iterator
+
+from trainyard.checks import Place, Pods, Problem, TrainingJob, World, is_gpu
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Look at the Ray container of every group, which is the first."""
+    for job in world.training_jobs():
+        for pods in job.pod_sets() if job.manifest.group == "ray.io" else ():
+            if pods.name != "submitter":
+                yield from of_group(job, pods)
+
+
+def of_group(job: TrainingJob, pods: Pods) -> Iterator[Problem]:
+    """Yield what Ray would believe to have in the pods of one group, and has not."""
+    group = pods.template[:-1]
+    told = job.manifest.get(*group, "rayStartParams")
+    told, limits, asked = told if isinstance(told, dict) else {}, dict[str, int](), set[str]()
+    for path in [path for path, _ in pods.containers(init=False)][:1]:
+        mine = [each for each in pods.limits(init=False) if each.place.path[: len(path)] == path]
+        limits = {each.resource: each.quantity.value() for each in mine}
+        asked = {each.resource for each in pods.requests(init=False) if each.place.path[: len(path)] == path}
+        known = {*limits, *(asked & {"cpu"}), *(told.keys() & {"memory"}), *({"cpu"} if "num-cpus" in told else ())}
+        lacks = " or ".join(name for name in ("cpu", "memory") if name not in known)
+        if lacks and not job.manifest.get(*group, "resources"):
+            message = f"the Ray container has no limit of {lacks}, so Ray takes the whole node's; write it"
+            yield Problem(Place(job.manifest, path), message)
+    gpus = sum(count for name, count in limits.items() if is_gpu(name))
+    for field, has in (("num-cpus", limits.get("cpu")), ("memory", limits.get("memory")), ("num-gpus", gpus)):
+        says = str(told.get(field, ""))
+        wrong = has is not None and says.isdigit() and (int(says) > has or (field == "num-gpus" and int(says) < has))
+        if wrong:
+            message = f"{field} is {says}, but the container has {has}; leave it out"
+            yield Problem(Place(job.manifest, (*group, "rayStartParams", field)), message)
