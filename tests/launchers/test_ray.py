@@ -174,10 +174,10 @@ class Deployed:
 
     def begin(self) -> None:
         """Start the head, then the workers, which wait for it, until their own probes say that they are ready."""
-        for pods in ([self.head], self.workers):
-            for pod in pods:
+        for several in ([self.head], self.workers):
+            for pod in several:
                 pod.start()
-            for pod in pods:
+            for pod in several:
                 self.world.until(lambda pod=pod: ready(pod, "readinessProbe"), f"{pod.name} is ready", LONG)
                 self.world.until(lambda pod=pod: ready(pod, "livenessProbe"), f"{pod.name} is alive", LONG)
 
