@@ -32,8 +32,8 @@ SYNCED = ("argocd", "platform", "teams", "runs")
 MAX_PODS = 110
 """Pods that a kubelet takes by default (kubernetes v1.35 pkg/kubelet/apis/config/v1beta1/defaults.go)."""
 
-CLAIM, RUNTIME = "ResourceClaimTemplate", "TrainingRuntime"
-"""Objects of runs that Kueue reads beside the job itself."""
+CLAIM, RUNTIMES = "ResourceClaimTemplate", ("ClusterTrainingRuntime", "TrainingRuntime")
+"""Kinds of objects that Kueue reads beside the job itself."""
 
 POD_FIELDS = frozenset(
     {
@@ -77,11 +77,11 @@ class Question:
             labels = value["metadata"].get("labels") or {}
             if value["kind"] == "ComputeDomain":
                 beside.append(channel(called_as_job(value, labels)))
-            elif value["kind"] == RUNTIME:
-                beside.append(reduced(called_as_job(value, labels)))
+            elif value["kind"] in RUNTIMES:
+                beside.append(reduced(called_as_job(value, labels) if RUN in labels else value))
             elif (row := carrier_of(value)) is not None and row.trains:
                 jobs[labels[JOB]] = reduced(called_as_job(value, labels))
-        others = (each for each in self.objects if each["kind"] not in (CLAIM, RUNTIME))
+        others = (each for each in self.objects if each["kind"] not in (CLAIM, *RUNTIMES))
         return replace(self, objects=[*others, *beside], jobs=jobs)
 
     def of(self, kind: str) -> dict[str, Object]:

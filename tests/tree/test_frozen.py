@@ -97,6 +97,60 @@ def test_removing_what_a_run_needs_is_an_error_at_the_change(repo: Repo, changes
     ), found
 
 
+TRAINER = {**CLUSTER["operators"], "trainer": {"version": "2.3.0"}}
+ON_RUNTIME = {"nlp/train": {**JOB, "kind": "TrainJob", "runtime": "torch"}}
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torch}
+spec:
+  mlPolicy: {numNodes: 1}
+  template:
+    spec:
+      failurePolicy: {maxRestarts: 9}
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+          spec:
+            backoffLimit: 0
+            template:
+              spec:
+                automountServiceAccountToken: false
+                enableServiceLinks: false
+                restartPolicy: Never
+                terminationGracePeriodSeconds: 900
+                containers:
+                - {name: node, imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError}
+"""
+RUNTIMES = {
+    "another": (
+        ("maxRestarts: 9", "maxRestarts: 7"),
+        "runtime 'torch' is another on 'test', but runs need it as it was",
+    ),
+    "gone": (
+        ("name: torch}", "name: torch-2}"),
+        "runtime 'torch' is gone from 'test', but runs need it: train-",
+    ),
+}
+
+
+@pytest.mark.parametrize(("edit", "said"), RUNTIMES.values(), ids=RUNTIMES)
+def test_a_runtime_that_a_run_names_stays_as_it_is(tmp_path: Path, edit: tuple[str, str], said: str) -> None:
+    """Kueue counts pods by the runtime as it is: one that is edited stops the run, one that is gone breaks it."""
+    repo = Repo(tmp_path / "repo")
+    write_repository(repo.root, jobs=ON_RUNTIME, clusters={"test": {**CLUSTER, "operators": TRAINER}})
+    file = repo.root / "platform/extra/test/platform/torch.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(RUNTIME)
+    assert errors(synth(repo)) == []
+    repo.commit()
+    repo.git("switch", "-qc", "work")
+    assert errors(synth(repo)) == []
+    file.write_text(RUNTIME.replace(*edit))
+    assert any(said in each for each in errors(synth(repo))), errors(synth(repo))
+
+
 def older_job(repo: Repo) -> None:
     """Leave a job on main that an older release took, and this one refuses."""
     repo.git("switch", "-q", "main")

@@ -18,6 +18,8 @@ from trainyard.manifests import Identity, identity_of
 CLUSTER_WIDE = "ClusterTrainingRuntime"
 """The kind of runtime that a TrainJob names where it says no kind (trainer v2.3.0 trainjob_types.go RuntimeRef)."""
 
+RUNTIME = "TrainingRuntime"
+
 STEP = f"{TRAINER}/trainjob-ancestor-step"
 """Label of a runtime's job: which part of a TrainJob speaks of it."""
 
@@ -30,6 +32,11 @@ NODE = "node"
 """Container that `spec.trainer` speaks of; of MPI's jobs the one whose pods `numNodes` counts."""
 
 Find = Callable[[Identity], Object | None]
+
+
+def is_runtime(identity: Identity) -> bool:
+    """Whether an object is a runtime that a TrainJob may name."""
+    return identity.group == TRAINER and identity.kind in (RUNTIME, CLUSTER_WIDE)
 
 
 def runtime_of(value: Object) -> Identity | None:

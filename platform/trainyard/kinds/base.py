@@ -58,6 +58,7 @@ class Resolved:
         given = self.run.job.kind
         why = "kind of the job" if given else "the cluster's first kind that gives what the launcher needs"
         yield "kind", Sized(self.kind.name, why)
+        yield from self.kind.facts(self.run)
         yield from self.sizing.facts()
         if self.run.job.array is not None:
             yield "array", Sized(f"{self.run.job.array.of}, {self.specs[0].copies} at once", "array of the job")
@@ -113,6 +114,8 @@ class Kind(ABC):
     """What becomes of its runs when something fails or ends, in words."""
     health: ClassVar[str | None] = None
     """Argo CD health script in Lua, or None where Argo CD's own is right."""
+    takes_runtimes: ClassVar[bool] = False
+    """Whether a job may name a runtime of the cluster for it."""
     asks: ClassVar[tuple[Mapping[str, str], int] | None] = None
     """Labels of pods that its operator asks how they are, and the port of theirs; None where it looks at objects."""
 
@@ -170,6 +173,10 @@ class Kind(ABC):
     @abstractmethod
     def build(self, run: Resolved) -> Iterator[Resource]:
         """Yield the run's objects."""
+
+    def facts(self, _run: Run) -> Iterator[tuple[str, Sized[Any]]]:
+        """Yield what else it makes of a run, by name, with its origin, for `explain`."""
+        yield from ()
 
     def check(self, _run: Resolved) -> Iterator[Finding]:
         """Yield what this kind cannot do for a run that launcher and roles let pass."""

@@ -18,7 +18,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.carriers import carrier
-from trainyard.carriers.runtimes import NODE, STEP, TRAINS
+from trainyard.carriers.runtimes import NODE, RUNTIME, STEP, TRAINS
+from trainyard.findings import Finding
+from trainyard.kinds import named_runtime
 from trainyard.kinds.base import Kind, Resolved, files, made, queued
 from trainyard.kinds.job import INDEX_FIELD, INDEX_VARIABLE
 from trainyard.kinds.jobset import JobSet, jobs, replicated
@@ -27,11 +29,10 @@ from trainyard.launchers import Role, Wiring
 from trainyard.parts import pods
 from trainyard.parts.health import by_conditions
 from trainyard.parts.objects import Resource
-from trainyard.sizing import WORKER
+from trainyard.sizing import WORKER, Sized
 from trainyard.specs.run import Run
 
 GROUP = "trainer.kubeflow.org"
-RUNTIME = "TrainingRuntime"
 LAUNCHER = "launcher"
 
 BEFORE = "-1"
@@ -81,6 +82,7 @@ class TrainJob(Kind):
     gives = frozenset({"rank", "master", "hosts", "ssh"})
     replicas = None
     container = NODE
+    takes_runtimes = True
     suffix = 6
     """As a JobSet's."""
     objects = frozenset({f"{GROUP}/TrainJob", f"{GROUP}/{RUNTIME}", "/ConfigMap"})
@@ -104,6 +106,18 @@ class TrainJob(Kind):
         """Return those of the runtime, which is what patches are about."""
         row = carrier(GROUP, RUNTIME)
         return row.lists if row is not None else {}
+
+    def facts(self, run: Run) -> Iterator[tuple[str, Sized[Any]]]:
+        """Yield whose runtime it is; one of the cluster has its own say in how the run fails and ends."""
+        if run.job.runtime is None:
+            yield "runtime", Sized(run.name, "the run's own")
+        else:
+            yield "runtime", Sized(run.job.runtime, "runtime of the job: failures, restarts and ends are as that says")
+
+    def check(self, run: Resolved) -> Iterator[Finding]:
+        """Yield what the runtime that the job names does not let it say."""
+        if run.run.job.runtime is not None:
+            yield from named_runtime.check(run, run.run.runtimes.get(run.run.job.runtime))
 
     def called(self, role: str) -> str:
         """Return `node` for the workers: Trainer and its tools look for a job of that name."""
@@ -132,7 +146,12 @@ class TrainJob(Kind):
         )
 
     def build(self, run: Resolved) -> Iterator[Resource]:
-        """Yield the TrainJob, its runtime and the files."""
+        """Yield the TrainJob, its runtime unless the job names one, and the files."""
+        named = run.run.runtimes.get(run.run.job.runtime or "")
+        if named is not None:
+            yield queued(run, named_runtime.spec(run, named))
+            yield from files(run)
+            return
         worker = run.roles[0]
         name = run.run.name
         spec = {

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
+from trainyard.carriers.runtimes import is_runtime
+from trainyard.clusters import of_files
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved, all_roles, default_kind, kinds, resolve
 from trainyard.launchers import launchers
@@ -90,8 +93,20 @@ def run_of(specs: Specs, file: JobFile) -> Run | None:
         digest=digest(job, file.contents),
         source=file.source,
         contents=file.contents,
+        runtimes=runtimes(specs, file) if job.runtime else {},
     )
     return run if job.kind else replace(run, kind=default_kind(run))
+
+
+def runtimes(specs: Specs, file: JobFile) -> dict[str, Mapping[str, Any]]:
+    """Return by name the runtimes of a job's cluster and its team; the team's own go before."""
+    own = of_files(specs, file.job.cluster)
+    there = [each for folder in ("platform", f"teams/{file.team}") for each in own.get(folder, ())]
+    return {
+        each.identity.name: each.value
+        for each in there
+        if is_runtime(each.identity) and each.identity.namespace in {"", file.team}
+    }
 
 
 def pods_that_train(run: Run | None, file: JobFile) -> int:
@@ -120,6 +135,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     resolved = resolve(run)
     findings += kind.check_variables(resolved)
     findings += kind.check_topology(resolved)
+    findings += kind.check_runtime(resolved)
     findings += patches.check(resolved, buildable=not any(finding.is_error for finding in findings))
     findings += limits.check(resolved)
     findings += containers.check(resolved)

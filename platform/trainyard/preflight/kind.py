@@ -41,6 +41,14 @@ PAIR = Rule(
     source="docs/jobs.md",
     layer="run",
 )
+NO_RUNTIME = Rule(
+    id="run/runtime",
+    title="A job names a runtime for a kind that takes one.",
+    why="objects of other kinds hold their pods themselves, and would ignore it",
+    fix="write kind: TrainJob, or remove runtime",
+    source="docs/jobs.md",
+    layer="run",
+)
 NAME_LENGTH = Rule(
     id="rdv-name-len",
     title="The name of the last pod of every role resolves.",
@@ -140,6 +148,14 @@ def check_variables(run: Resolved) -> Iterator[Finding]:
         for name in sorted(taken & set(names)):
             message = f"{'.'.join(path)} has {name}, which kind {kind.name!r} sets itself; remove it"
             yield VARIABLES.at(run.run.source, (*path, name), message)
+
+
+def check_runtime(run: Resolved) -> Iterator[Finding]:
+    """Yield a runtime that the job names for a kind that takes none."""
+    if run.run.job.runtime is not None and not run.kind.takes_runtimes:
+        able = ", ".join(kind.name for kind in kinds().values() if kind.takes_runtimes)
+        message = f"runtime is {run.run.job.runtime!r}, but kind {run.kind.name!r} takes none; kinds that do: {able}"
+        yield NO_RUNTIME.at(run.run.source, ("runtime",), message)
 
 
 def check_topology(run: Resolved) -> Iterator[Finding]:

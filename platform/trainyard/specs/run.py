@@ -37,6 +37,8 @@ class Run:
     digest: str
     source: Source
     contents: Mapping[str, str] = field(default_factory=dict)
+    runtimes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By name, the runtimes among the repository's own objects that a TrainJob of the team may name."""
 
     @property
     def name(self) -> str:

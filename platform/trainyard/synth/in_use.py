@@ -11,12 +11,16 @@ from trainyard.findings import Finding, Location
 from trainyard.synth.write import Tree
 from trainyard.tree import index, layout
 from trainyard.tree.references import CLUSTER_WIDE, KINDS, Reference, references
-from trainyard.tree.rules import IN_USE
+from trainyard.tree.rules import IN_USE, RUNTIME_CHANGED
 from trainyard.tree.snapshot import Snapshot
 from trainyard.tree.wanted import Wanted
 
 SHOWN = 5
 """Runs that a message names."""
+
+
+RUNTIMES = tuple(f"{kind.lower()}." for kind, what in KINDS.items() if what == "runtime")
+"""How the files of runtimes are called."""
 
 
 class Target(NamedTuple):
@@ -32,22 +36,44 @@ def check(
 ) -> Iterator[Finding]:
     """Yield a finding for each queue, pool, volume, network or runtime that is gone while a frozen run needs it.
 
-    `locate` says where in the specs an entry of the base's index came from.
+    Of runtimes, which a run reads as it goes, those that are other than they were too. `locate` says where in the specs
+    an entry of the base's index came from.
     """
+    changed = altered(base, tree)
     for cluster in sorted({each.cluster for each in frozen}):
         missing = removed(base, tree, cluster)
-        if not missing:
-            continue
+        other = changed.get(cluster, {})
         users: dict[Target, list[str]] = defaultdict(list)
-        for each, needs in needed(base, [each for each in frozen if each.cluster == cluster]):
+        for each, needs in (
+            needed(base, [each for each in frozen if each.cluster == cluster]) if missing or other else ()
+        ):
             for what, name in needs:
                 own, shared = Target(what, each.team, name), Target(what, "", name)
-                if target := own if own in missing else shared if shared in missing else None:
+                if target := next((one for one in (own, shared) if one in missing or one in other), None):
                     users[target].append(each.run)
         for target, runs in sorted(users.items()):
             shown = ", ".join(sorted(runs)[:SHOWN]) + (f" and {len(runs) - SHOWN} more" if len(runs) > SHOWN else "")
-            message = f"{target.what} {target.name!r} is gone from {cluster!r}, but runs need it: {shown}"
-            yield IN_USE.of(locate(missing[target]), message, fix=IN_USE.fix)
+            is_gone = target in missing
+            rule, how = (IN_USE, "gone from") if is_gone else (RUNTIME_CHANGED, "another on")
+            needs_it = "need it" if is_gone else "need it as it was"
+            message = f"{target.what} {target.name!r} is {how} {cluster!r}, but runs {needs_it}: {shown}"
+            yield rule.of(locate((missing if is_gone else other)[target]), message, fix=rule.fix)
+
+
+def altered(base: Snapshot, tree: Tree) -> dict[str, dict[Target, index.Entry]]:
+    """Return by cluster the runtimes outside of runs that are there still and say something else."""
+    found: dict[str, dict[Target, index.Entry]] = defaultdict(dict)
+    for path, oid in base.files.items():
+        now = tree.ids.get(path) if path.rpartition("/")[2].startswith(RUNTIMES) else None
+        if now is None or now == oid or layout.run_of(path) is not None:
+            continue
+        cluster, _, inside = path.partition("/")
+        folder, _, name = inside.rpartition("/")
+        data = next(base.read([base.files[f"{cluster}/{layout.index_file(folder)}"]]))
+        entry = (index.load(data, folder) or {}).get(name)
+        if entry is not None:
+            found[cluster][Target("runtime", entry.namespace or "", entry.name)] = entry
+    return found
 
 
 def removed(base: Snapshot, tree: Tree, cluster: str) -> dict[Target, index.Entry]:

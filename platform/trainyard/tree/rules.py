@@ -55,6 +55,12 @@ IN_USE = rule(
     "the run would lose its queue, volume or network when it restarts",
     "retire these runs first, or keep it under this name",
 )
+RUNTIME_CHANGED = rule(
+    "runtime-changed",
+    "A runtime that a frozen run refers to stays as it is.",
+    "Kueue counts a run's pods by what its runtime says now, and stops a run that no longer matches",
+    "add the new one under another name, and keep this one until these runs are retired",
+)
 HARDWARE = rule(
     "hardware-with-runs",
     "Nodes are not drained in the change that touches the runs on them.",

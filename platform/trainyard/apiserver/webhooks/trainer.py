@@ -31,7 +31,7 @@ VOLCANO = Rule("webhook/trainjob-volcano", f"{_PLUGINS}/volcano/volcano.go")
 _QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 _DATASET, _MODEL, _NODE = "dataset-initializer", "model-initializer", "node"
 _CONTAINERS = {"trainer": _NODE, _MODEL: _MODEL, _DATASET: _DATASET}
-_RESERVED = {
+RESERVED = {
     "torch": (TORCH, {"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"}),
     "xgboost": (XGBOOST, {"DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"}),
     "mpi": (
@@ -44,6 +44,7 @@ _RESERVED = {
         },
     ),
 }
+"""By policy of a runtime, variables that a TrainJob must not set."""
 
 
 def check_runtime(review: Review) -> Iterator[Problem]:
@@ -169,7 +170,7 @@ def _check_initializers(spec: Object, runtime: Object) -> Iterator[Problem]:
 
 def _check_policy(review: Review, runtime: Object) -> Iterator[Problem]:
     policy, trainer = inner(runtime, "mlPolicy"), child(review.spec, "trainer")
-    for source, (rule, reserved) in _RESERVED.items():
+    for source, (rule, reserved) in RESERVED.items():
         if child(policy, source) is None:
             continue
         for index, variable in each(trainer or EMPTY, "env"):

@@ -171,6 +171,8 @@ class Job(Spec):
     """How the processes start."""
     kind: Text | None = None
     """Which API object carries them; default: JobSet, or what on the cluster gives what the launcher needs."""
+    runtime: Name | None = None
+    """With kind TrainJob: a runtime of the cluster among `platform/extra`, in place of the run's own."""
     image: Image
     """By digest: `registry/path@sha256:…`."""
     program: Program | None = None
