@@ -191,7 +191,13 @@ class Deployed:
 
 
 def ready(pod: Pod, probe: str) -> bool:
-    """Whether a probe of a pod's container succeeds, as the kubelet would find."""
+    """Whether a probe of a pod's container succeeds, as the kubelet would find, which starts it again if it ended.
+
+    A busy machine does not start a raylet within Ray's thirty seconds.
+    """
+    if pod.process is not None and pod.process.poll() is not None:
+        assert pod.template["spec"]["restartPolicy"] == "Always"
+        pod.start()
     get = pod.container[probe]["httpGet"]
     code = f"import urllib.request; urllib.request.urlopen('http://127.0.0.1:{get['port']}{get['path']}', timeout=5)"
     command = ["ip", "netns", "exec", pod.space, shutil.which("python3") or "python3", "-c", code]
@@ -252,7 +258,7 @@ def test_a_worker_that_is_drained_costs_no_new_driver(world, ray):
 
 def test_a_raycluster_starts_its_driver_itself(world, ray):
     """The head submits it, again when it fails, and stays when it has ended."""
-    found = deploy(world, ray, resolved("RayCluster", fails=1, restarts=1))
+    found = deploy(world, ray, resolved("RayCluster", fails=1, restarts=1, nodes=1))
     world.until(lambda: bool(notes(world, "done")), "the driver is done", LONG)
     assert len(notes(world, "driver")) == 2
     world.until(lambda: "the cluster stays until its run is retired" in found.head.output, "the head says so")
