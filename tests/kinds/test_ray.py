@@ -9,7 +9,7 @@ from typing import Any
 import lupa
 import pytest
 
-from everything import everything
+from everything import OPERATORS, everything
 from make import make_cluster, make_job_file, make_resolved, make_specs, make_team
 from trainyard import preflight
 from trainyard.clusters.nets import policies
@@ -351,5 +351,52 @@ def test_the_operator_reaches_heads_and_nothing_else():
     (rule,) = spec["ingress"]
     assert rule["ports"] == [{"port": 8265, "endPort": None, "protocol": "TCP"}]
     assert rule["from"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "ray-operator"}}}]
+    theirs = everything(operators={**OPERATORS, "kuberay": {"version": "1.6.2", "managed": False}})
+    found = {each.name: each.fields["spec"] for each in policies("test", theirs, "nlp", make_team())}
+    (where,) = found["asked-by-kuberay"]["ingress"][0]["from"]
+    assert where == {
+        "namespaceSelector": {"matchExpressions": [{"key": "trainyard.dev/team", "operator": "DoesNotExist"}]}
+    }
     without = policies("test", make_cluster(), "nlp", make_team())
     assert {each.name for each in without} == {"ranks", "outside"}
+
+
+TCPXO = {
+    "type": "gpudirect-tcpxo",
+    "networks": [f"vpc{index}" for index in range(1, 9)],
+    "daemon": "registry.example.com/mirror/tcpgpudmarxd-dev:v1@sha256:" + "5d0e4d2f4d3c9a4a" * 4,
+}
+
+
+def test_a_fabric_s_script_is_read_where_ray_starts():
+    """KubeRay puts our words before `ray start`, in one shell, whose variables the ranks then have."""
+    pools = {"gpu": {"shape": "gke-a3-megagpu-8g", "nodes": 4}}
+    there = make_cluster(operators=KUBERAY, fabric=TCPXO, pools=pools, topology=None, queues=None)
+    run = make_resolved(kind="RayJob", launcher="ray", cluster=there, fabric="rdma")
+    found = next(build(run)).value()["spec"]["rayClusterSpec"]
+    (group,) = found["workerGroupSpecs"]
+    (trainer,) = group["template"]["spec"]["containers"]
+    assert trainer["command"][0] == "source"
+    assert "command" not in container(found["headGroupSpec"])
+    assert [each["name"] for each in group["template"]["spec"]["initContainers"]] == ["tcpxo-daemon"]
+
+
+def test_workers_in_their_nodes_network_do_not_reach_the_head():
+    """Policies select pods, and pods of a node's own network are none to them."""
+    host = {"type": "roce", "rails": 8, "attach": "host", "addresses": "10.56.0.0/16"}
+    there = make_cluster(operators=KUBERAY, fabric=host)
+    run = make_resolved(kind="RayJob", launcher="ray", cluster=there, fabric="rdma")
+    assert [each.rule for each in run.kind.check(run)] == ["run/ray-host-network"]
+
+
+def test_a_patch_reaches_every_pod():
+    """The submitter has a role's name too."""
+    merge = {"metadata": {"labels": {"example.com/x": "y"}}}
+    patches = [{"object": "Pod", "role": name, "merge": merge, "reason": "a test"} for name in ("head", "submitter")]
+    found = spec(patches=patches)
+    templates = [
+        found["rayClusterSpec"]["headGroupSpec"]["template"],
+        found["submitterPodTemplate"],
+        found["rayClusterSpec"]["workerGroupSpecs"][0]["template"],
+    ]
+    assert ["example.com/x" in each["metadata"]["labels"] for each in templates] == [True, True, False]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.kinds import available
-from trainyard.labels import NAMESPACE, NETWORK_RESOURCE
+from trainyard.labels import NAMESPACE, NETWORK_RESOURCE, TEAM
 from trainyard.parts.objects import Resource
 from trainyard.releases import release
 from trainyard.sizing.fabrics.devices import SHARED, resource
@@ -56,13 +56,18 @@ def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iter
 
 
 def asked(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a policy by which each operator reaches the pods of its kinds that it asks, by its namespace's name."""
+    """Yield a policy by which each operator reaches the pods of its kinds that it asks.
+
+    One that somebody else installs may be in any namespace but those of teams.
+    """
     found = {kind.carrier.operator: kind.asks for kind in available(cluster) if kind.asks is not None}
     for operator, (labels, number) in found.items():
-        facts = release(operator or "")
-        if facts is not None:
-            where = {"namespaceSelector": {"matchLabels": {NAMESPACE: facts.namespace}}}
-            rule = {"from": [where], "ports": [port(str(number))]}
+        facts, choice = release(operator or ""), cluster.operators.get(operator or "")
+        if facts is not None and choice is not None:
+            there: dict[str, Any] = {"matchLabels": {NAMESPACE: facts.namespace}}
+            if not choice.managed:
+                there = {"matchExpressions": [{"key": TEAM, "operator": "DoesNotExist"}]}
+            rule = {"from": [{"namespaceSelector": there}], "ports": [port(str(number))]}
             chosen = {"podSelector": {"matchLabels": dict(labels)}, "policyTypes": ["Ingress"], "ingress": [rule]}
             yield f"asked-by-{operator}", chosen
 

@@ -32,6 +32,16 @@ ENDLESS = Rule(
     severity=Severity.WARNING,
 )
 
+APART = Rule(
+    id="run/ray-host-network",
+    title="Head and workers of a Ray cluster are on one network.",
+    why="policies of the team let its pods reach the head, but not nodes, whose network these workers share",
+    fix="open the head to the nodes by a policy below platform/extra/, or train over the cluster's own network",
+    source="kubernetes/website v1.35 content/en/docs/concepts/services-networking/network-policies.md",
+    layer="run",
+    severity=Severity.WARNING,
+)
+
 OF_HEAD = frozenset(
     {
         "RAY_CLUSTER_NAME",
@@ -107,6 +117,12 @@ class RayKind(Kind):
         """Return the name of the head; workers have none that others could know."""
         return Wiring(host=lambda role, index: self.host(run.name, role, index), rank="", rank_field=None)
 
+    def check(self, run: Resolved) -> Iterator[Finding]:
+        """Yield workers in the network of their nodes, where no policy lets them reach the head."""
+        if any(role.size.fabric.host for role in run.roles):
+            message = "workers share their nodes' network, from which no policy lets them reach the head; open it"
+            yield APART.at(run.run.source, ("fabric",), message)
+
     def arriving(self, role: Role, spec: dict[str, Any]) -> dict[str, Any]:
         """Return a pod as the operator completes it: a worker waits for the head in an init container."""
         if role.name != WORKER:
@@ -138,6 +154,7 @@ class RayCluster(RayKind):
 
     def check(self, run: Resolved) -> Iterator[Finding]:
         """Yield a cluster that nothing ends."""
+        yield from super().check(run)
         if run.run.job.max_hours is None:
             message = "a RayCluster has no end, and maxHours is not set; set it, or write kind: RayJob"
             yield ENDLESS.at(run.run.source, ("kind",), message)
