@@ -202,7 +202,7 @@ def test_the_page_on_jobs_names_launchers_kinds_and_roles_that_exist():
     page = (ROOT / "docs/jobs.md").read_text()
     known = {
         "launcher": {"python", "torchrun", "tensorflow", "mpirun"},
-        "kind": {"Job", "JobSet", "TFJob", "MPIJob"},
+        "kind": {"Job", "JobSet", "TFJob", "MPIJob", "VolcanoJob", "LeaderWorkerSet"},
         "roles": {"chief", "ps", "evaluator", "launcher"},
     }
     roles = {name for launcher in launchers().values() for name in launcher.role_names}

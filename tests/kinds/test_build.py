@@ -13,6 +13,7 @@ from trainyard.carriers import pod_sets_of
 from trainyard.documents import dump
 from trainyard.kinds import Kind, Resolved, build, kinds, resolve
 from trainyard.launchers import Launcher, launchers
+from trainyard.manifests import identity_of
 
 SRIOV = {"sriov-network-operator": {"version": "1.6.0"}}
 ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16"}
@@ -65,6 +66,10 @@ CARRIED = [
 """Kinds, and the cases that they can carry."""
 
 
+QUEUED = {name for name, kind in kinds().items() if kind.scheduler == "kueue"}
+"""Kinds that Kueue admits."""
+
+
 def objects(run: Resolved) -> list[dict[str, Any]]:
     """Return the objects of a run."""
     return [resource.value() for resource in build(run)]
@@ -88,7 +93,9 @@ def made(*, kind: str, **job: Any) -> list[dict[str, Any]]:
 
 def template(*values: dict[str, Any]) -> dict[str, Any]:
     """Return the pod template of the workers in the objects of a run of any kind."""
-    called = {"main", kinds()[values[0]["kind"]].called("worker")}
+    first = identity_of(values[0])
+    kind = next(each for each in kinds().values() if (each.group, each.object_kind) == (first.group, first.kind))
+    called = {"main", kind.called("worker")}
     return dict(next(template for each, template in pod_sets_of(values[0], values) if each.name in called))
 
 
@@ -110,12 +117,12 @@ def test_every_kind_is_known_by_its_own_name():
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_every_kind_has_a_row_among_the_carriers(kind):
-    """The row says where its pods are, what Kueue calls it and which operator reconciles it."""
+    """The row says where its pods are, which operator reconciles it, and of what Kueue admits how that calls it."""
     known = kinds()[kind]
-    assert (known.carrier.group, known.carrier.kind) == (known.group, known.name)
+    assert (known.carrier.group, known.carrier.kind) == (known.group, known.object_kind)
     assert known.carrier.trains
-    assert known.carrier.framework
-    assert known.carrier.suspend
+    assert bool(known.carrier.framework) == (known.scheduler == "kueue")
+    assert bool(known.carrier.suspend) == (kind in QUEUED - {"LeaderWorkerSet"})
 
 
 @pytest.mark.parametrize(("kind", "title"), CARRIED)
@@ -123,7 +130,7 @@ def test_a_kind_makes_no_objects_but_those_it_names(kind, title):
     """Whoever lets a team make what its runs consist of reads the list."""
     known = kinds()[kind]
     made = {f"{resource.identity.group}/{resource.kind}" for resource in build(carried(kind, **CASES[title]))}
-    assert f"{known.group}/{kind}" in made
+    assert f"{known.group}/{known.object_kind}" in made
     assert made <= known.objects
 
 
@@ -140,7 +147,7 @@ def test_objects_say_whose_they_are(kind):
         assert not resource.at or resource.at[0] in document.value
 
 
-@pytest.mark.parametrize("kind", sorted(kinds()))
+@pytest.mark.parametrize("kind", sorted(QUEUED))
 def test_only_the_workload_is_queued(kind):
     """The queue and the priority stand on the top object alone, and nothing of Kueue's own is written."""
     first, *others = objects(carried(kind, nodes=4))
@@ -186,6 +193,9 @@ HOSTS = {
     "a PaddleJob": ("PaddleJob", "worker", 3, "train-worker-3"),
     "a worker of an MPIJob": ("MPIJob", "worker", 3, "train-worker-3"),
     "the launcher of an MPIJob": ("MPIJob", "launcher", 3, "train-launcher"),
+    "a task of a Volcano Job": ("VolcanoJob", "worker", 3, "train-worker-3"),
+    "the leader of a LeaderWorkerSet": ("LeaderWorkerSet", "worker", 0, "train-0"),
+    "a worker of a LeaderWorkerSet": ("LeaderWorkerSet", "worker", 3, "train-0-3"),
 }
 
 
@@ -279,7 +289,7 @@ def test_a_jobset_tells_disruptions_from_failures():
     assert policy["rules"][0]["onJobFailureMessagePatterns"] == ["has condition DisruptionTarget"]
 
 
-@pytest.mark.parametrize("kind", sorted(kinds()))
+@pytest.mark.parametrize("kind", sorted(QUEUED))
 def test_kueue_ends_a_run_that_is_late(kind):
     """It ends the run with all its restarts, ten minutes after the deadline; without maxHours nothing does."""
     label = "kueue.x-k8s.io/max-exec-time-seconds"

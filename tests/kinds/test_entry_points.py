@@ -73,11 +73,13 @@ from trainyard.releases import release
 
 NAMES = {kind.carrier.operator for kind in kinds().values()} - {None, *CLUSTER["operators"]}
 MORE = {name: {"version": next(iter(release(name).releases)), "managed": False} for name in sorted(NAMES)}
-CLUSTERS = {"test": make_cluster(operators={**CLUSTER["operators"], **MORE})}
+QUEUES = {scheduler: {**CLUSTER["queues"]["research"], "scheduler": scheduler} for scheduler in ("kueue", "volcano")}
+CLUSTERS = {"test": make_cluster(operators={**CLUSTER["operators"], **MORE}, queues=QUEUES)}
 
 
 def outcome(kind, word):
-    specs = make_specs(make_job_file(kind=kind.name, launcher=f"needs-{word}"), clusters=CLUSTERS)
+    file = make_job_file(kind=kind.name, launcher=f"needs-{word}", queue=kind.scheduler)
+    specs = make_specs(file, clusters=CLUSTERS)
     run, findings = jobs.check(specs, specs.jobs[0])
     if any(finding.is_error for finding in findings):
         return [finding.message for finding in findings if finding.is_error]
@@ -128,13 +130,12 @@ def test_own_launchers_and_kinds_come_by_entry_points(tmp_path):
 
 
 def test_an_own_launcher_runs_in_every_kind_that_gives_what_it_needs(tmp_path):
-    """There its command is the container's; in every other kind one sentence names the kinds that can."""
+    """There its command ends the container's; in every other kind one sentence names the kinds that can."""
     for pair, (gives, container, outcome) in json.loads(own(tmp_path, EVERYWHERE)).items():
         kind, word = pair.split()
         if gives:
-            assert [each for at, each in enumerate(outcome) if each not in outcome[:at]] == [
-                [container, f"needs-{word}", "worker"]
-            ], pair
+            distinct = [each for at, each in enumerate(outcome) if each not in outcome[:at]]
+            assert [(each[0], each[-2:]) for each in distinct] == [(container, [f"needs-{word}", "worker"])], pair
         else:
             (message,) = outcome
             assert message.startswith(f"launcher 'needs-{word}' cannot run in kind {kind!r}"), pair

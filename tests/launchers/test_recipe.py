@@ -10,6 +10,7 @@ from conftest import ROOT
 from make import CLUSTER, JOB, TEAM, make_cluster, make_job_file, make_specs, write_repository
 from trainyard import preflight
 from trainyard.checks.validate import strangers
+from trainyard.clusters import volcano
 from trainyard.documents import dump
 from trainyard.kinds import build, kinds
 from trainyard.launchers import NEEDS, launchers
@@ -17,6 +18,7 @@ from trainyard.launchers import NEEDS, launchers
 (MODULE,) = recipes.code("A launcher")
 (POINTS,) = recipes.code("A launcher", "toml")
 RELEASES = {"training-operator": "1.9.4", "mpi-operator": "0.8.2", "kuberay": "1.6.2", "trainer": "2.3.0"}
+RELEASES |= {"lws": "0.10.0", "volcano": "1.15.1"}
 OPERATORS = {**CLUSTER["operators"], **{name: {"version": version} for name, version in RELEASES.items()}}
 
 
@@ -30,9 +32,10 @@ def launcher(tmp_path, monkeypatch):
 
 def checked(kind: str | None):
     """Return a run that the launcher starts, in a kind, and what is wrong with it."""
-    specs = make_specs(
-        make_job_file(kind=kind, launcher="composer"), clusters={"test": make_cluster(operators=OPERATORS)}
-    )
+    scheduler = kinds()[kind].scheduler if kind else "kueue"
+    queue = {**CLUSTER["queues"]["research"], "scheduler": scheduler}
+    cluster = make_cluster(operators=OPERATORS, queues={"research": queue})
+    specs = make_specs(make_job_file(kind=kind, launcher="composer"), clusters={"test": cluster})
     return preflight.jobs.check(specs, specs.jobs[0])
 
 
@@ -41,8 +44,9 @@ def test_it_works_in_every_kind_that_gives_what_it_needs(launcher, kind):
     """There its objects are valid; elsewhere the finding names what is missing, and the kinds that have it."""
     run, findings = checked(kind)
     if launcher.needs <= kinds()[kind].gives:
-        assert findings == []
-        text = "---\n".join(dump(each.value()) for each in build(run))
+        assert [each.message for each in findings if each.is_error] == []
+        queues = volcano.resources(run.run.cluster)
+        text = "---\n".join(dump(each.value()) for each in (*queues, *build(run)))
         result = strangers([("run.yaml", text.encode())], ROOT / "schemas", kubernetes="1.35")
         assert [each.message for each in result.findings if each.is_error] == []
         assert "composer" in text

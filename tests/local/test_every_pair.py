@@ -39,8 +39,12 @@ ECHO = """\
 import json, os, sys
 with open(os.environ["SAID"], "a") as file:
     file.write(json.dumps({{"argv": [os.path.basename(sys.argv[0]), *sys.argv[1:]], "env": dict(os.environ)}}) + "\\n")
+sys.exit(int(os.environ["CODE"]))
 """
 """Says what it was told, and nothing else."""
+
+ENDLESS = {name for name, kind in kinds().items() if kind.carrier.ending is None}
+"""Kinds whose pods wait where a program has ended well."""
 
 STUBS = ("python", "torchrun", "accelerate", "train")
 
@@ -178,12 +182,12 @@ def stubs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def started(pod: Pod, stubs: Path, folder: Path) -> Told:
-    """Start a pod's container, and return what the executable at its end was told."""
+def started(pod: Pod, stubs: Path, folder: Path, *, code: int) -> Told:
+    """Start a pod's container, and return what the executable at its end was told, which ends with a code."""
     said = folder / f"{pod.pod.name}.json"
     paths = f"{stubs}{os.pathsep}{os.defpath}"
-    env = {**pod.main.env, "PATH": paths, "SAID": str(said)}
-    subprocess.run(pod.main.command, env=env, check=True, timeout=60)
+    env = {**pod.main.env, "PATH": paths, "SAID": str(said), "CODE": str(code)}
+    assert subprocess.run(pod.main.command, env=env, check=False, timeout=60).returncode == code
     told = json.loads(said.read_text().splitlines()[-1])
     return told["argv"], told["env"]
 
@@ -195,7 +199,7 @@ def seats(run: Resolved, stubs: Path, folder: Path) -> Iterator[tuple[Pod, Seat,
     for pod in work.pods:
         if pod.pod.role in {"submitter", "head"}:
             continue
-        yield pod, read(*started(pod, stubs, folder)), work.names
+        yield pod, read(*started(pod, stubs, folder, code=int(run.kind.name in ENDLESS))), work.names
 
 
 @pytest.mark.parametrize(("title", "launcher", "kind"), CASES)

@@ -74,10 +74,14 @@ def test_what_is_left_out_or_brought_is_there(name):
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_chart_of_an_operator_is_published_where_the_lock_says(name):
-    """Argo CD is told the registry and the name under which the chart's versions are spelled as it is asked for."""
+    """Argo CD is told the registry, or the project's Git, and spells the chart's versions or its tags as they are."""
     chart = facts(name).chart
     assert chart is not None
     for locked in LOCK["charts"][chart.name].values():
+        if chart.path is not None:
+            assert (chart.repository, chart.path) == (f"https://github.com/{locked['repository']}", locked["path"])
+            assert locked["tag"].startswith("v") is chart.v_prefix
+            continue
         (place, *_) = locked["published"].split(" or ")
         assert place in {f"oci://{chart.repository}/{chart.name}", chart.repository}
         assert locked["version"].startswith("v") is chart.v_prefix

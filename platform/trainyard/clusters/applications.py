@@ -157,7 +157,7 @@ def written(follower: Follower, app: App) -> Resource:
         follower.app(app.part),
         app.at,
         follower.cluster.argocd.namespace,
-        annotations={**OWN_FOLDER, **app.annotations} if "path" in app.source else app.annotations,
+        annotations={**OWN_FOLDER, **app.annotations} if "directory" in app.source else app.annotations,
         fields={"spec": spec},
         source=app.of,
     )
@@ -190,7 +190,7 @@ def chart_app(follower: Follower, site: Site, known: Operator) -> App:
     chart = site.facts.chart
     source = {
         "repoURL": chart.repository if chart else None,
-        "chart": chart.name if chart else None,
+        **({"path": chart.path} if chart and chart.path else {"chart": chart.name if chart else None}),
         "targetRevision": f"v{site.version}" if chart and chart.v_prefix else site.version,
         "helm": {"releaseName": site.name, "valuesObject": values(site, known)},
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from trainyard.clusters import volcano
 from trainyard.documents import Path
 from trainyard.labels import NAMESPACE, OURS, POOL, SYNC_WAVE, TEAM
 from trainyard.parts.objects import Resource
@@ -34,15 +35,19 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
 
 
 def priorities(cluster: Cluster) -> Iterator[Resource]:
-    """Yield the cluster's priorities, which order jobs in its queues."""
+    """Yield the cluster's priorities, which order jobs in its queues; Volcano reads those of Kubernetes."""
+    yield from volcano.priorities(cluster)
+    if cluster.queues and not cluster.queues_of("kueue"):
+        return
     for name, value in cluster.priorities.items():
         fields = {"value": value, "description": f"Order in the queues of this cluster: {name}"}
         yield Resource(KUEUE, "WorkloadPriorityClass", name, ("priorities", name), fields=fields)
 
 
 def queueing(cluster: Cluster) -> Iterator[Resource]:
-    """Yield flavors, their topology, cohorts and queues; nothing on a cluster without queues."""
-    if not cluster.queues:
+    """Yield flavors, their topology, cohorts and queues; nothing of Kueue's on a cluster without queues of its."""
+    yield from volcano.resources(cluster)
+    if not cluster.queues_of("kueue"):
         return
     if cluster.topology:
         levels = [{"nodeLabel": label} for label in cluster.levels.values()]
@@ -50,7 +55,8 @@ def queueing(cluster: Cluster) -> Iterator[Resource]:
         yield Resource(
             KUEUE, "Topology", TOPOLOGY, ("topology",), annotations={SYNC_WAVE: WAVES["topology"]}, fields=fields
         )
-    for name, pool in cluster.pools.items():
+    apart = {pool for queue in cluster.queues_of("volcano").values() for pool in queue.nominal_quota}
+    for name, pool in ((name, pool) for name, pool in cluster.pools.items() if name not in apart):
         spec = flavor(cluster, name, pool)
         yield Resource(
             KUEUE,
@@ -64,7 +70,7 @@ def queueing(cluster: Cluster) -> Iterator[Resource]:
         own = cluster.cohorts.get(cohort, Cohort())
         at: Path = ("cohorts", cohort) if cohort in cluster.cohorts else ("queues",)
         yield Resource(KUEUE, "Cohort", cohort, at, fields={"spec": cohort_spec(cluster, own)})
-    for name, queue in cluster.queues.items():
+    for name, queue in cluster.queues_of("kueue").items():
         yield Resource(KUEUE, "ClusterQueue", name, ("queues", name), fields={"spec": queue_spec(cluster, queue)})
 
 
@@ -72,16 +78,9 @@ def flavor(cluster: Cluster, name: str, pool: Pool) -> dict[str, Any]:
     """Return a flavor: the label of the pool's nodes, which every run of the pool selects too, and past its taints."""
     return {
         "nodeLabels": {POOL: name},
-        "tolerations": [toleration(taint.key, taint.value, taint.effect) for taint in pool.taints] or None,
+        "tolerations": pool.tolerations() or None,
         "topologyName": TOPOLOGY if cluster.topology else None,
     }
-
-
-def toleration(key: str, value: str, effect: str) -> dict[str, str]:
-    """Return the toleration of one taint, value included where it has one."""
-    if value:
-        return {"key": key, "operator": "Equal", "value": value, "effect": effect}
-    return {"key": key, "operator": "Exists", "effect": effect}
 
 
 def cohorts(cluster: Cluster) -> list[str]:

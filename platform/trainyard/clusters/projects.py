@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from trainyard.clusters import volcano
 from trainyard.clusters.applications import API, Follower
 from trainyard.clusters.software import hardware, operator
 from trainyard.documents import Path
@@ -138,7 +139,9 @@ def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> di
     namespaces = {"default", *(namespace for _, namespace in extra if namespace)}
     return {
         "destinations": [follower.destination(namespace) for namespace in sorted(namespaces)],
-        "clusterResourceWhitelist": allowed({*OF_PLATFORM, *(kind for kind, namespace in extra if not namespace)}),
+        "clusterResourceWhitelist": allowed(
+            {*OF_PLATFORM, *volcano.kinds(follower.cluster), *(kind for kind, namespace in extra if not namespace)}
+        ),
         **namespaced({kind for kind, namespace in extra if namespace}),
     }
 

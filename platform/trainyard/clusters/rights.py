@@ -68,4 +68,4 @@ def rules(cluster: Cluster, team: Team) -> list[dict[str, Any]]:
 
 def plural(kind: Kind) -> str:
     """Return the resource of a kind, as rights name it; those of all training kinds end in s."""
-    return f"{kind.name.lower()}s"
+    return f"{kind.object_kind.lower()}s"

@@ -44,7 +44,7 @@ def resource(cluster: Cluster) -> Resource:
 
 def data() -> dict[str, str]:
     """Return the keys and values of `argocd-cm`: health scripts, and fields to ignore in every Application."""
-    health = {f"{kind.group}_{kind.name}": kind.health for kind in kinds().values() if kind.health}
+    health = {f"{kind.group}_{kind.object_kind}": kind.health for kind in kinds().values() if kind.health}
     for operator in operators().values():
         health |= {key.replace("/", "_"): script for key, script in operator.health.items()}
     found = {f"resource.customizations.health.{key}": script for key, script in health.items()}

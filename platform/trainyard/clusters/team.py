@@ -23,7 +23,7 @@ def resources(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Ite
 def space(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
     """Yield the team's namespace, its queues, the rights of its people, and who talks to its pods."""
     yield namespace(cluster_name, cluster, name, team)
-    for queue, choice in cluster.queues.items():
+    for queue, choice in cluster.queues_of("kueue").items():
         if name in choice.teams:
             fields = {"spec": {"clusterQueue": queue}}
             at = ("queues", queue, "teams")

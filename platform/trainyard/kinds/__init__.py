@@ -16,7 +16,18 @@ from trainyard.specs import Cluster
 from trainyard.specs.run import Run
 from trainyard.system.registry import registered
 
-__all__ = ["PREFERRED", "Kind", "Resolved", "all_roles", "available", "build", "default_kind", "kinds", "resolve"]
+__all__ = [
+    "PREFERRED",
+    "Kind",
+    "Resolved",
+    "admitted",
+    "all_roles",
+    "available",
+    "build",
+    "default_kind",
+    "kinds",
+    "resolve",
+]
 
 
 @cache
@@ -31,14 +42,27 @@ def available(cluster: Cluster) -> list[Kind]:
     return [kind for kind in kinds().values() if kind.carrier.operator in operators]
 
 
+def admitted(run: Run) -> list[Kind]:
+    """Return the kinds of the run's cluster that its queue admits, by name; of an unknown queue, Kueue's."""
+    queue = run.cluster.queues.get(run.job.queue)
+    scheduler = queue.scheduler if queue else "kueue"
+    return [kind for kind in available(run.cluster) if kind.scheduler == scheduler]
+
+
 PREFERRED = ("JobSet", "Job", "RayJob")
 """Kinds that are taken first where a job names none: a JobSet restarts its gang as one, a Job can change its size, and
 a RayJob ends."""
 
 
 def default_kind(run: Run) -> str:
-    """Return the kind of a job that names none: the first of the cluster's that gives what its launcher needs."""
-    here = sorted(available(run.cluster), key=lambda kind: (kind.name not in PREFERRED, kind.name == "Job", kind.name))
+    """Return the kind of a job that names none: the first of the cluster's that gives what its launcher needs.
+
+    One without an end, which would hold its nodes for ever, is taken where there is no other.
+    """
+    here = sorted(
+        admitted(run) or available(run.cluster),
+        key=lambda kind: (kind.name not in PREFERRED, kind.name == "Job", kind.carrier.ending is None, kind.name),
+    )
     launcher = launchers().get(run.job.launcher)
     if launcher is not None:
         roles = launcher.starts(launcher.roles(run))

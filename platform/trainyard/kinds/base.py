@@ -14,10 +14,11 @@ from trainyard.findings import Finding
 from trainyard.kinds.behaviour import Behaviour
 from trainyard.labels import MAX_TIME, PRIORITY, QUEUE
 from trainyard.launchers import Launch, Launcher, Role, Wiring
-from trainyard.parts import contract, pods, security, storage
+from trainyard.parts import contract, gang, pods, security, storage
 from trainyard.parts.containers import Process
 from trainyard.parts.objects import Resource
 from trainyard.sizing import WORKER, RoleSpec, Sized, Sizing
+from trainyard.specs import Scheduler
 from trainyard.specs.run import Run
 
 AFTER_DEADLINE = 600
@@ -89,9 +90,13 @@ class Kind(ABC):
     """An API kind that carries training; one module each, found in this folder. Every fact has its source there."""
 
     name: ClassVar[str]
-    """The kind, as objects and jobs write it."""
+    """The kind, as jobs write it."""
     group: ClassVar[str]
     version: ClassVar[str]
+    api_kind: ClassVar[str] = ""
+    """The kind as objects write it, where another kind is known here by that name; else its name."""
+    scheduler: ClassVar[Scheduler] = "kueue"
+    """Who admits its jobs: a queue of another scheduler never would."""
     gives: ClassVar[frozenset[str]]
     """What it gives to launchers, in the words of `launchers.NEEDS`."""
     replicas: ClassVar[Mapping[str, str] | None] = {WORKER: ""}
@@ -125,9 +130,14 @@ class Kind(ABC):
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
+    def object_kind(self) -> str:
+        """The kind, as objects write it."""
+        return self.api_kind or self.name
+
+    @property
     def carrier(self) -> Carrier:
         """Where it carries pods, who reconciles it, and what Kueue calls it."""
-        found = carrier(self.group, self.name)
+        found = carrier(self.group, self.object_kind)
         if found is None:
             raise LookupError(f"kind {self.name} of group {self.group!r} has no row among the carriers")
         return found
@@ -169,6 +179,19 @@ class Kind(ABC):
     @abstractmethod
     def wiring(self, run: Run) -> Wiring:
         """Return how the pods find each other; a launcher asks before it writes arguments."""
+
+    def placing(self, run: Resolved, role: Role) -> pods.Placing:
+        """Return how a role's pods get to their nodes."""
+        return gang.placing(run.run) if role.name in self.gang(run) else pods.BY_KUEUE
+
+    def gang(self, run: Resolved) -> Mapping[str, int]:
+        """Return the roles whose pods are made at once, and how many of each have to be bound for any to start.
+
+        Where others have to be ready before a role's pods are made, none would be bound while they were waited for.
+        """
+        own = {role.name for role in self.beside(run.run, run.specs)}
+        found = {role: least for role, least in gang.least(run.run, run.sizing).items() if role not in own}
+        return found if sum(found.values()) > 1 else {}
 
     @abstractmethod
     def build(self, run: Resolved) -> Iterator[Resource]:
@@ -223,7 +246,7 @@ def queued(run: Resolved, spec: Mapping[str, Any], *, annotations: Mapping[str, 
     if deadline is not None:
         labels[MAX_TIME] = str(deadline.value + AFTER_DEADLINE)
     notes = {**kind.annotations, **(annotations or {})}
-    return made(run, kind.api_version, kind.name, labels=labels, annotations=notes, spec=spec)
+    return made(run, kind.api_version, kind.object_kind, labels=labels, annotations=notes, spec=spec)
 
 
 def files(run: Resolved) -> Iterator[Resource]:
@@ -290,6 +313,7 @@ def pod(
         restart=restart,
         deadline=deadline,
         grace=grace,
+        placing=run.kind.placing(run, role),
     )
     metadata = template["metadata"]
     metadata["annotations"] = pods.sort({**metadata["annotations"], **(notes or {})})

@@ -6,7 +6,7 @@ pkg/controller/jobs/mpijob; Argo CD 3.2 on a real cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from trainyard.kinds.base import Kind, Resolved, files, queued
 from trainyard.kinds.behaviour import Behaviour
@@ -57,6 +57,10 @@ class MPIJob(Kind):
         counts="failures of the launcher's pod",
         done="the launcher has ended with 0",
     )
+
+    def gang(self, run: Resolved) -> Mapping[str, int]:
+        """Return the workers: the launcher is made when they are ready."""
+        return {role: least for role, least in super().gang(run).items() if role != LAUNCHER}
 
     def injected(self, role: str) -> frozenset[str]:
         """Return what the operator adds to a role's pods."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.labels import JOB, MAY_BE_FORCED, POOL, RUN, TEAM
@@ -23,6 +24,20 @@ The pod of a node that does not answer stays Terminating, and neither a Job nor 
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """What a pod says of its way to a node, where the scheduler of Kubernetes and Kueue alone do not lead it there."""
+
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Of its spec: another scheduler, tolerations that no flavor adds."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    by_kueue: bool = True
+    """Whether Kueue places it, and so reads how close to the others it is to be."""
+
+
+BY_KUEUE = Placing()
+
+
 def labels(run: Run) -> dict[str, str]:
     """Return the labels of every object and pod of a run; the job's own come first."""
     ours = {JOB: run.job_name, RUN: run.name, TEAM: run.team_name}
@@ -40,6 +55,7 @@ def template(
     restart: str = "Never",
     deadline: int | None = None,
     grace: int | None = None,
+    placing: Placing = BY_KUEUE,
 ) -> dict[str, Any]:
     """Return the PodTemplateSpec of a role.
 
@@ -54,15 +70,15 @@ def template(
         **size.fabric.annotations,
         **network.limits(run, size, container),
     }
-    if sizing.topology is not None and size.ranks:
+    if sizing.topology is not None and size.ranks and placing.by_kueue:
         annotations |= sizing.topology.value.annotations(size.nodes.value)
-    own = {"restartPolicy": restart, "subdomain": subdomain, "activeDeadlineSeconds": deadline}
+    own = {"restartPolicy": restart, "subdomain": subdomain, "activeDeadlineSeconds": deadline, **placing.fields}
     body = {**own, **spec(run, sizing, size, process, container)}
     if grace is not None:
         body["terminationGracePeriodSeconds"] = grace
     seen = identity.pod_labels(run.team, run.job.service_account)
     return {
-        "metadata": {"labels": sort({**labels(run), **seen}), "annotations": sort(annotations)},
+        "metadata": {"labels": sort({**labels(run), **seen, **placing.labels}), "annotations": sort(annotations)},
         "spec": drop_empty(body),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from trainyard.findings import Finding, Severity, did_you_mean
-from trainyard.kinds import PREFERRED, Kind, Resolved, available, kinds
+from trainyard.kinds import PREFERRED, Kind, Resolved, admitted, available, kinds
 from trainyard.kinds.base import from_fields
 from trainyard.launchers import NEEDS, Launcher, launchers
 from trainyard.launchers.base import ELASTIC, ROLES, VARIABLES
@@ -49,6 +49,14 @@ NO_RUNTIME = Rule(
     source="docs/jobs.md",
     layer="run",
 )
+QUEUE_KIND = Rule(
+    id="run/queue-kind",
+    title="A job is of a kind that its queue admits.",
+    why="Kueue does not know Volcano's Jobs, which start beside its quota, and Volcano starts no others as a gang",
+    fix="name a queue of the other scheduler, or another kind",
+    source="kueue v0.19.2 pkg/controller/jobs; volcano v1.14.1 pkg/controllers/job; docs/clusters.md",
+    layer="run",
+)
 NAME_LENGTH = Rule(
     id="rdv-name-len",
     title="The name of the last pod of every role resolves.",
@@ -87,6 +95,12 @@ def check_names(run: Run) -> Iterator[Finding]:
 
 def check_pair(run: Run, kind: Kind, launcher: Launcher, roles: Sequence[RoleSpec]) -> Iterator[Finding]:
     """Yield what the launcher needs and the kind does not give, and roles that it cannot carry or that it misses."""
+    if kind in available(run.cluster) and kind not in admitted(run):
+        scheduler = "Volcano" if kind.scheduler == "kueue" else "Kueue"
+        able = listed(run, lambda _: True)
+        message = f"queue {run.job.queue!r} is {scheduler}'s, which admits no {kind.name}; kinds that it does: {able}"
+        yield QUEUE_KIND.at(run.source, ("kind",) if run.job.kind else ("queue",), message)
+        return
     wanted = launcher.wants(run, roles)
     if "elastic" in wanted and launcher.elastic and "elastic" not in kind.gives:
         able = listed(run, lambda other: "elastic" in other.gives)
@@ -111,11 +125,13 @@ def check_pair(run: Run, kind: Kind, launcher: Launcher, roles: Sequence[RoleSpe
 
 
 def listed(run: Run, able: Callable[[Kind], bool]) -> str:
-    """Name the kinds of the run's cluster that can do something, or else the operator of one that could."""
-    here = sorted(available(run.cluster), key=lambda kind: (kind.name not in PREFERRED, kind.name))
+    """Name the kinds that the run's queue admits and that can do something, or else the operator of one that could."""
+    here = sorted(admitted(run), key=lambda kind: (kind.name not in PREFERRED, kind.name))
     if names := ", ".join(kind.name for kind in here if able(kind)):
         return names
-    missing = next((kind for kind in kinds().values() if able(kind) and kind.carrier.operator), None)
+    schedulers = {kind.scheduler for kind in here} or {"kueue"}
+    others = (kind for kind in kinds().values() if kind.scheduler in schedulers)
+    missing = next((kind for kind in others if able(kind) and kind.carrier.operator), None)
     return f"{missing.name}, with {missing.carrier.operator}" if missing else "none on this cluster"
 
 

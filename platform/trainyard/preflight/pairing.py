@@ -229,9 +229,12 @@ def check_uses(cluster: Cluster, source: Source) -> Iterator[Finding]:
     way = attach(cluster) if has_verbs(cluster) else "none"
     missing = (each for each in releases().items() if each[0] not in cluster.operators)
     for name, use in ((name, use) for name, facts in missing for use in facts.needed_for):
-        if use.queues and cluster.queues:
+        if use.queues and cluster.queues_of(use.queues):
             message = f"queues need {name}: {use.why}; add it to operators"
             yield NEEDS.at(source, ("queues",), message, key=True, source=use.source)
+        if use.gang and cluster.gang == use.gang:
+            message = f"gang {use.gang!r} needs {name}: {use.why}; add it to operators"
+            yield NEEDS.at(source, ("gang",), message, source=use.source)
         if way in use.attach and not any(ours(cluster, other) for other in use.unless):
             message = f"attach {way!r} needs {name}: {use.why}; add it to operators"
             yield FABRIC.at(source, ("fabric", "attach"), message, source=use.source)
@@ -257,7 +260,7 @@ def check_queues(cluster: Cluster, source: Source) -> Iterator[Finding]:
     integrations = configuration(cluster).get("integrations")
     lists = integrations if isinstance(integrations, dict) else {}
     enabled = [lists.get(name) for name in ("frameworks", "externalFrameworks")]
-    if cluster.queues and isinstance(enabled[0], list):
+    if cluster.queues_of("kueue") and isinstance(enabled[0], list):
         there = {str(name) for names in enabled if isinstance(names, list) for name in names}
         for name in sorted(set(frameworks(cluster)) - there):
             message = f"kueue's own configuration leaves out {name}: such jobs would start past every quota; add it"

@@ -71,7 +71,7 @@ def patchable(run: Resolved) -> frozenset[str]:
 def has_roles(patch: Patch, kind: Kind) -> bool:
     """Whether the object that a patch names exists once a role."""
     return patch.object in kind.inner or (
-        patch.object == kind.name and kind.replicas is not None and len(kind.replicas) == 1
+        patch.object == kind.object_kind and kind.replicas is not None and len(kind.replicas) == 1
     )
 
 

@@ -50,7 +50,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 def promises(cluster: Cluster, pool: str) -> Iterator[tuple[Path, Quota]]:
     """Yield what queues and cohorts may have of a pool as their own, with its place in the cluster's file."""
-    for field, owners in (("queues", cluster.queues), ("cohorts", cluster.cohorts)):
+    for field, owners in (("queues", cluster.queues_of("kueue")), ("cohorts", cluster.cohorts)):
         for name, owner in owners.items():
             if pool in owner.nominal_quota:
                 yield (field, name, "nominalQuota", pool), owner.nominal_quota[pool]

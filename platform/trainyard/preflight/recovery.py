@@ -52,7 +52,7 @@ SHRUNK = Rule(
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield a Kueue that leaves the pods of dead nodes where they are or does not start, or of which nobody knows."""
     choice = cluster.operators.get(Kueue.name)
-    if choice is None or not cluster.queues:
+    if choice is None or not cluster.queues_of("kueue"):
         return
     at = ("operators", Kueue.name)
     if not choice.managed:
@@ -75,6 +75,7 @@ def check_job(run: Resolved) -> Iterator[Finding]:
         not shrinks
         or not run.launcher.elastic
         or "elastic" not in run.kind.gives
+        or run.kind.scheduler != "kueue"
         or Kueue.name not in cluster.operators
     ):
         return

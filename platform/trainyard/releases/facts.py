@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, StrictBool
 
 from trainyard.specs.models.base import Name, Size, Spec, SubdomainName, Text, Version
+from trainyard.specs.models.cluster import Gang, Scheduler
 from trainyard.specs.models.fabric import Attach
 from trainyard.versions import nearest
 
@@ -20,6 +21,8 @@ class Chart(Spec):
     name: Text
     v_prefix: StrictBool = False
     """Whether published versions begin with a `v`."""
+    path: Text | None = None
+    """Its folder, where `repository` is the project's own Git repository and the version one of its tags."""
 
 
 class Kubernetes(Spec):
@@ -61,8 +64,10 @@ class Need(Spec):
 class Use(Spec):
     """What a cluster has that this operator is needed for, any of what is said."""
 
-    queues: StrictBool = False
-    """Queues."""
+    queues: Scheduler | None = None
+    """Queues whose jobs this scheduler admits."""
+    gang: Gang | None = None
+    """Gangs that are kept together in this way."""
     attach: tuple[Attach, ...] = ()
     """An RDMA fabric whose pods are attached in one of these ways."""
     unless: tuple[Name, ...] = ()

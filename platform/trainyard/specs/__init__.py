@@ -1,7 +1,7 @@
 """What people write: models of jobs, clusters, teams and the repository, closed to unknown fields."""
 
 from trainyard.specs.models.base import JOB_NAME, Spec
-from trainyard.specs.models.cluster import Cluster, Kubelet, OperatorChoice, Pool, Queue, Quota, Storage
+from trainyard.specs.models.cluster import Cluster, Kubelet, OperatorChoice, Pool, Queue, Quota, Scheduler, Storage
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.job import Checkpoint, Dataset, File, Job, Patch, Topology
 from trainyard.specs.models.repository import Repository
@@ -25,6 +25,7 @@ __all__ = [
     "Quota",
     "Repository",
     "Role",
+    "Scheduler",
     "Spec",
     "Storage",
     "Team",

@@ -104,6 +104,12 @@ class Taint(Spec):
     value: str = ""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
 
+    def tolerated(self) -> dict[str, str]:
+        """Return the toleration of it, value included where it has one."""
+        if self.value:
+            return {"key": self.key, "operator": "Equal", "value": self.value, "effect": self.effect}
+        return {"key": self.key, "operator": "Exists", "effect": self.effect}
+
 
 CpuOptions = dict[
     Literal[
@@ -185,6 +191,10 @@ class Pool(Spec):
     """PCI addresses of the shape's NICs on these nodes, in its order; default: those that the shape knows."""
     interfaces: tuple[Text, ...] = ()
     """Network devices of the shape's NICs on these nodes, in its order, such as `ens1f0np0`."""
+
+    def tolerations(self) -> list[dict[str, str]]:
+        """Return what gets a pod past every taint of the nodes, value included where it has one."""
+        return [taint.tolerated() for taint in self.taints]
 
     @property
     def notice(self) -> int | None:
@@ -360,10 +370,20 @@ Fungibility = dict[
 ]
 
 
+Scheduler = Literal["kueue", "volcano"]
+"""Who admits the jobs of a queue to its quota."""
+
+
+Gang = Literal["coscheduling"]
+"""Who binds the pods of a gang all at once or not at all, where the cluster has no topology by which Kueue would."""
+
+
 class Queue(Spec):
     """A ClusterQueue and, in every admitted team's namespace, a LocalQueue of the same name; Kueue's own words."""
 
     teams: Annotated[tuple[Name, ...], Field(min_length=1), AfterValidator(named_once)]
+    scheduler: Scheduler = "kueue"
+    """Who admits its jobs; of `volcano` it is a Queue of Volcano's, for VolcanoJobs, with a pool of its own."""
     cohort: SubdomainName | None = None
     nominal_quota: Annotated[dict[Name, Quota], Field(min_length=1)]
     borrowing_limit: dict[Name, Quota] = {}
@@ -406,6 +426,8 @@ class Cluster(Spec):
     priorities: dict[Name, Priority] = {}
     cohorts: dict[SubdomainName, Cohort] = {}
     queues: dict[Name, Queue] = {}
+    gang: Gang | None = None
+    """`coscheduling`: scheduler-plugins binds the pods of a run all at once, which Kueue does by a topology alone."""
     recovery_minutes: Amount | None = None
     """Minutes that a running job may be short of pods until Kueue takes its quota back; 0: for ever; default 30."""
     waive: Waive = {}
@@ -429,6 +451,10 @@ class Cluster(Spec):
     def system_of(self, pool_name: str) -> System:
         """Return how the nodes of a pool are set up; distribution and runtime are always said."""
         return resolved(self.system, self.pools[pool_name].system)
+
+    def queues_of(self, scheduler: Scheduler) -> dict[str, Queue]:
+        """Return the queues whose jobs a scheduler admits, by name."""
+        return {name: queue for name, queue in self.queues.items() if queue.scheduler == scheduler}
 
     def teams(self) -> tuple[str, ...]:
         """Names of the teams that some queue admits, sorted."""

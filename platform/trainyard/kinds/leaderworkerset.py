@@ -1,0 +1,146 @@
+"""LeaderWorkerSet: one group of pods that restarts as one and has no end.
+
+Facts: lws v0.9.0 pkg/controllers, pkg/utils/pod/pod_utils.go, pkg/webhooks; kubernetes v1.35 pkg/apis/apps/validation
+(a StatefulSet's pods always restart); kueue v0.19.2 pkg/controller/jobs/leaderworkerset; Argo CD 3.2 on a real cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from trainyard.findings import Finding, Severity
+from trainyard.kinds.base import Kind, Resolved, files, pod, queued
+from trainyard.kinds.behaviour import Behaviour
+from trainyard.launchers import Role, Wiring
+from trainyard.parts.objects import Resource
+from trainyard.rules import Rule
+from trainyard.specs.run import Run
+
+INDEX = "LWS_WORKER_INDEX"
+INDEX_LABEL = "leaderworkerset.sigs.k8s.io/worker-index"
+
+HOLD = """\
+trap 'told=1; kill -TERM "$started"' TERM
+"$@" &
+started=$!
+wait $started; code=$?
+while kill -0 $started 2>/dev/null; do wait $started; code=$?; done
+trap 'exit 0' TERM
+[ "$told" ] || [ $code -ne 0 ] && exit $code
+echo 'done: waiting until the job is retired'
+while :; do sleep 3600 & wait $!; done
+"""
+"""What a pod runs: the program, and after a good end nothing, since a container that ends is started again.
+
+That would train once more, and the other pods of the group with it. A program that is told to end, or that fails, ends
+the container with what it ended with.
+"""
+
+ENDLESS = Rule(
+    id="lws-no-end",
+    title="What has no end of its own has a deadline.",
+    why="a LeaderWorkerSet never completes: pods whose program is done keep their nodes until the job is retired",
+    fix="set maxHours; choose JobSet for what ends; or say by a waiver that the job serves until it is retired",
+    source="lws v0.9.0 api/leaderworkerset/v1/leaderworkerset_types.go; kubernetes v1.35 pkg/apis/apps/validation",
+    layer="run",
+    severity=Severity.WARNING,
+)
+FOR_EVER = Rule(
+    id="lws-restarts",
+    title="Jobs that count restarts are of a kind that counts them.",
+    why="a LeaderWorkerSet starts its group again for ever, whatever the program ends with",
+    fix="remove restarts, or choose JobSet",
+    source="lws v0.9.0 pkg/controllers/pod_controller.go handleRestartPolicy",
+    layer="run",
+)
+
+HEALTH = """\
+local hs = {status = "Progressing", message = "Waiting for the controller"}
+for _, condition in ipairs((obj.status or {}).conditions or {}) do
+  if condition.type == "Available" and condition.status == "True" then
+    return {status = "Healthy", message = condition.message or "Available"}
+  elseif condition.status == "True" then
+    hs.message = condition.message or condition.type
+  end
+end
+return hs
+"""
+"""A group that waits in its queue says the same as one that starts (measured)."""
+
+
+class LeaderWorkerSet(Kind):
+    """A LeaderWorkerSet of one group, led by the first worker; when a container restarts, all are made anew.
+
+    It is for what serves other runs: a reward model, an evaluator. Kueue admits the group as one, and takes its nodes
+    back at the deadline.
+    """
+
+    name = "LeaderWorkerSet"
+    group = "leaderworkerset.x-k8s.io"
+    version = "v1"
+    gives = frozenset({"rank", "master", "hosts"})
+    suffix = 11
+    """A dash and ten characters after the name of a StatefulSet, in a label of its pods (controller-revision-hash)."""
+    objects = frozenset({"leaderworkerset.x-k8s.io/LeaderWorkerSet", "/ConfigMap"})
+    health = HEALTH
+    behaviour = Behaviour(
+        fails="all pods are taken away, and made anew together",
+        drained="the same",
+        counts="nothing: it starts again for ever",
+        done="somebody says so: pods whose program has ended with 0 wait, with what they have",
+        late="Kueue takes its quota, and its pods are gone",
+    )
+
+    def injected(self, _role: str) -> frozenset[str]:
+        """Return what the webhook puts before all others."""
+        return frozenset({INDEX, "LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS"})
+
+    def host(self, run: str, _role: str, index: int) -> str:
+        """Return `<job>-0` for the leader, and `<job>-0-<index>`."""
+        return f"{run}-0-{index}" if index else f"{run}-0"
+
+    def wiring(self, run: Run) -> Wiring:
+        """Return names below the operator's Service, which is called as the set."""
+        return Wiring(
+            host=lambda role, index: f"{self.host(run.name, role, index)}.{run.name}",
+            rank=INDEX,
+            rank_field=f"metadata.labels['{INDEX_LABEL}']",
+        )
+
+    def gang(self, _run: Resolved) -> Mapping[str, int]:
+        """Return none: the workers are made when the leader is there."""
+        return {}
+
+    def build(self, run: Resolved) -> Iterator[Resource]:
+        """Yield the LeaderWorkerSet and the files."""
+        (role,) = run.roles
+        group = {
+            "size": role.pods,
+            "restartPolicy": "RecreateGroupOnPodRestart",
+            "workerTemplate": pod(run, held(role), restart="Always"),
+        }
+        spec = {"replicas": 1, "startupPolicy": "LeaderCreated", "leaderWorkerTemplate": group}
+        yield queued(run, spec)
+        yield from files(run)
+
+    def check(self, run: Resolved) -> Iterator[Finding]:
+        """Yield a set that holds its nodes without an end, and restarts that nobody counts."""
+        job, source = run.run.job, run.run.source
+        at = ("kind",) if job.kind else ("launcher",)
+        if job.max_hours is None:
+            message = (
+                f"a LeaderWorkerSet has no end: {run.sizing.pods} pods keep their nodes until retired; set maxHours"
+            )
+            yield ENDLESS.at(source, at, message)
+        if job.restarts is not None:
+            message = f"restarts is {job.restarts}, but a LeaderWorkerSet starts again for ever; remove it"
+            yield FOR_EVER.at(source, ("restarts",), message)
+
+
+def held(role: Role) -> Role:
+    """Return a role whose pods wait when their program has ended well."""
+    return replace(role, command=("sh", "-c", HOLD, "hold", *role.command))
+
+
+KIND = LeaderWorkerSet()

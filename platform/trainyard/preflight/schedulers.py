@@ -1,0 +1,137 @@
+"""What a cluster says of schedulers beside Kubernetes' own: queues of Volcano, and gangs that are bound at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.findings import Finding, Severity
+from trainyard.operators.kueue import Kueue, configuration
+from trainyard.rules import Rule
+from trainyard.specs import Cluster, Queue
+from trainyard.specs.sources import Source
+
+PROPORTION = "volcano v1.14.1 pkg/scheduler/plugins/proportion/proportion.go"
+
+FIELDS = Rule(
+    id="vc-queue-fields",
+    title="A queue of Volcano says nothing that only Kueue reads.",
+    why="the field would be lost without a word: Volcano's queues have a capability, and neither borrow nor preempt",
+    fix="remove the field, or leave the queue to Kueue",
+    source=PROPORTION,
+)
+ONE_POOL = Rule(
+    id="vc-queue-pool",
+    title="A queue of Volcano has quota of one pool.",
+    why="Volcano counts a resource whatever the pool, so that a job could take all of both quotas from one",
+    fix="make a queue for each pool",
+    source=PROPORTION,
+)
+SHARED = Rule(
+    id="vc-pool-shared",
+    title="No pool is promised by queues of Kueue and of Volcano.",
+    why="neither counts what the other admits: both admit to the same nodes, and pods of gangs wait for each other",
+    fix="give each scheduler a pool of its own",
+    source="kueue v0.19.2 pkg/controller/jobs: no integration for batch.volcano.sh",
+    layer="queueing",
+)
+GATED = Rule(
+    id="vc-pods-gated",
+    title="Volcano runs jobs where Kueue does not hold single pods.",
+    why="with LeaderWorkerSets Kueue manages pods too, and holds those of Volcano's Jobs, which have no queue of its",
+    fix="remove lws, or the integration, from the cluster, or the queues of Volcano",
+    source="kueue v0.19.2 pkg/controller/jobs/leaderworkerset ImplicitlyEnabledFrameworkNames, pkg/controller/jobs/pod",
+    layer="pairing",
+)
+PRIORITY = Rule(
+    id="vc-priority",
+    title="Priorities that Volcano reads are those of Kubernetes: a billion at most.",
+    why="the API server refuses a PriorityClass above it, which is for the system's own pods",
+    fix="lower the priority",
+    source="kubernetes v1.35 pkg/apis/scheduling/types.go HighestUserDefinablePriority",
+)
+PLACED = Rule(
+    id="to1-gang-placed",
+    title="Gangs are bound at once where Kueue does not find them nodes already.",
+    why="by its topology Kueue admits a run only when every pod has a node, so that a second scheduler adds nothing",
+    fix="remove gang",
+    source="kueue v0.19.2 pkg/cache/scheduler/tas_flavor_snapshot.go; scheduler-plugins v0.34.7 pkg/coscheduling",
+    layer="queueing",
+    severity=Severity.WARNING,
+)
+
+HIGHEST = 1_000_000_000
+
+OF_PODS = frozenset({"pod", "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset"})
+"""Integrations with which Kueue manages pods (kueue v0.19.2 pkg/controller/jobs: ImplicitlyEnabledFrameworkNames)."""
+
+OF_KUEUE = (
+    "cohort",
+    "borrowing_limit",
+    "lending_limit",
+    "preemption",
+    "queueing_strategy",
+    "flavor_fungibility",
+    "fair_weight",
+    "stop_policy",
+)
+"""Fields of a queue that Volcano's have not."""
+
+
+def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield what is wrong with the cluster's queues of Volcano, and with its choice for gangs."""
+    queues = cluster.queues_of("volcano")
+    for name, queue in queues.items():
+        yield from check_queue(name, queue, source)
+        yield from check_shared(cluster, name, queue, source)
+    if queues:
+        yield from check_priorities(cluster, source)
+        yield from check_gates(cluster, source)
+    if cluster.gang is not None and cluster.topology:
+        message = f"gang is {cluster.gang!r}, but Kueue places pods by the cluster's topology already; remove gang"
+        yield PLACED.at(source, ("gang",), message)
+
+
+def check_queue(name: str, queue: Queue, source: Source) -> Iterator[Finding]:
+    """Yield fields that Volcano's queues have not, and quota of more pools than one."""
+    for field in OF_KUEUE:
+        if field in queue.model_fields_set:
+            said = type(queue).model_fields[field].alias or field
+            message = f"queue {name!r} is Volcano's and has {said}, which only Kueue reads; remove it"
+            yield FIELDS.at(source, ("queues", name, said), message, key=True)
+    if len(queue.nominal_quota) > 1:
+        pools = ", ".join(queue.nominal_quota)
+        message = f"queue {name!r} of Volcano has quota of {pools}, which it would add up; make a queue for each pool"
+        yield ONE_POOL.at(source, ("queues", name, "nominalQuota"), message, key=True)
+
+
+def check_shared(cluster: Cluster, name: str, queue: Queue, source: Source) -> Iterator[Finding]:
+    """Yield pools of a queue of Volcano's that a queue or a cohort of Kueue's promises too."""
+    owners = {owner: each.nominal_quota for owner, each in cluster.cohorts.items()}
+    owners |= {owner: each.nominal_quota for owner, each in cluster.queues_of("kueue").items()}
+    for pool in queue.nominal_quota:
+        other = next((owner for owner, quota in owners.items() if pool in quota), None)
+        if other is not None:
+            message = f"pool {pool!r} is of Volcano's queue {name!r} and of Kueue's {other!r}; give each its own pool"
+            yield SHARED.at(source, ("queues", name, "nominalQuota", pool), message, key=True)
+
+
+def check_priorities(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield priorities that no class of Kubernetes may have."""
+    for name, value in cluster.priorities.items():
+        if value > HIGHEST:
+            message = f"priority {name!r} is {value}, but one that Volcano reads is at most {HIGHEST}; lower it"
+            yield PRIORITY.at(source, ("priorities", name), message)
+
+
+def check_gates(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield a Kueue that holds pods without a queue, as it does with any of the integrations that imply pods."""
+    found = configuration(cluster)
+    integrations = found.get("integrations")
+    frameworks = integrations.get("frameworks") if isinstance(integrations, dict) else None
+    holding = sorted(OF_PODS.intersection(map(str, frameworks))) if isinstance(frameworks, list) else []
+    if holding and found.get("manageJobsWithoutQueueName"):
+        message = (
+            f"with integration {holding[0]} Kueue holds pods that have no queue, those of Volcano's Jobs too"
+            "; remove it, or the queues of Volcano"
+        )
+        yield GATED.at(source, ("operators", Kueue.name), message, key=True)

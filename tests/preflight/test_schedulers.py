@@ -1,0 +1,163 @@
+"""Queues of Volcano stand on pools of their own, and gangs are bound at once where Kueue finds them no nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from make import CLUSTER, fields, make_cluster, make_job_file, make_source, make_specs
+from trainyard.preflight import jobs
+from trainyard.preflight.schedulers import check
+
+OPERATORS = {**CLUSTER["operators"], "volcano": {"version": "1.15.1"}}
+RESEARCH = {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}
+BATCH = {"teams": ["nlp"], "scheduler": "volcano", "nominalQuota": {"cpu": {"nodes": 4}}}
+LWS = {**OPERATORS, "lws": {"version": "0.10.0"}}
+
+
+def queues(**batch: Any) -> dict[str, Any]:
+    """Return a queue of Kueue's on the GPUs, and one of Volcano's."""
+    return {"research": RESEARCH, "batch": {**BATCH, **batch}}
+
+
+CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
+    "a pool for each": ({"queues": queues()}, []),
+    "words of Kueue's": (
+        {"queues": queues(cohort="all", fairWeight="2")},
+        [
+            ("vc-queue-fields", "queue 'batch' is Volcano's and has cohort, which only Kueue reads; remove it"),
+            ("vc-queue-fields", "queue 'batch' is Volcano's and has fairWeight, which only Kueue reads; remove it"),
+        ],
+    ),
+    "two pools in one queue": (
+        {"queues": {"batch": {**BATCH, "nominalQuota": {"gpu": {"gpus": 8}, "cpu": {"nodes": 1}}}}},
+        [
+            (
+                "vc-queue-pool",
+                "queue 'batch' of Volcano has quota of gpu, cpu, which it would add up; make a queue for each pool",
+            )
+        ],
+    ),
+    "one pool for both": (
+        {"queues": queues(nominalQuota={"gpu": {"gpus": 8}})},
+        [
+            (
+                "vc-pool-shared",
+                "pool 'gpu' is of Volcano's queue 'batch' and of Kueue's 'research'; give each its own pool",
+            )
+        ],
+    ),
+    "a pool that a cohort has too": (
+        {"queues": queues(), "cohorts": {"all": {"nominalQuota": {"cpu": {"nodes": 1}}}}},
+        [("vc-pool-shared", "pool 'cpu' is of Volcano's queue 'batch' and of Kueue's 'all'; give each its own pool")],
+    ),
+    "a priority of the system's": (
+        {"queues": queues(), "priorities": {"normal": 100, "top": 2_000_000_000}},
+        [
+            (
+                "vc-priority",
+                "priority 'top' is 2000000000, but one that Volcano reads is at most 1000000000; lower it",
+            )
+        ],
+    ),
+    "the same priority for Kueue alone": (
+        {"queues": {"research": RESEARCH}, "priorities": {"normal": 100, "top": 2_000_000_000}},
+        [],
+    ),
+    "a Kueue that holds pods": (
+        {"queues": queues(), "operators": LWS},
+        [
+            (
+                "vc-pods-gated",
+                (
+                    "with integration leaderworkerset.x-k8s.io/leaderworkerset Kueue holds pods that have no queue,"
+                    " those of Volcano's Jobs too; remove it, or the queues of Volcano"
+                ),
+            )
+        ],
+    ),
+    "a Kueue that holds pods, and no queue of Volcano's": ({"operators": LWS}, []),
+    "gangs that are bound at once": ({"queues": {"research": RESEARCH}, "gang": "coscheduling"}, []),
+    "gangs that Kueue has found nodes for": (
+        {"gang": "coscheduling", "topology": [{"rack": "example.com/rack"}]},
+        [
+            (
+                "to1-gang-placed",
+                "gang is 'coscheduling', but Kueue places pods by the cluster's topology already; remove gang",
+            )
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "expected"), CASES.values(), ids=CASES)
+def test_schedulers_do_not_share_what_they_count(changes, expected):
+    """Every finding names the field to change, and what is right finds nothing."""
+    pools = {name: {**pool, "racks": None} for name, pool in CLUSTER["pools"].items()}
+    pools = {name: {key: each for key, each in pool.items() if each} for name, pool in pools.items()}
+    changes = {"operators": OPERATORS, "topology": None, "pools": pools, **changes}
+    source = make_source("platform/clusters/test.yaml", fields(CLUSTER, changes))
+    found = list(check(make_cluster(**changes), source))
+    assert [(each.rule, each.message) for each in found] == expected
+    assert all(each.location.line > 1 for each in found)
+
+
+MIXED = make_cluster(
+    operators=OPERATORS, queues={"research": RESEARCH, "batch": {**BATCH, "nominalQuota": {"gpu": {"gpus": 32}}}}
+)
+JOBS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
+    "a VolcanoJob in a queue of Volcano's": ({"queue": "batch", "kind": "VolcanoJob"}, []),
+    "no kind in a queue of Volcano's": ({"queue": "batch"}, []),
+    "a JobSet in a queue of Volcano's": (
+        {"queue": "batch", "kind": "JobSet"},
+        [("run/queue-kind", "queue 'batch' is Volcano's, which admits no JobSet; kinds that it does: VolcanoJob")],
+    ),
+    "a VolcanoJob in a queue of Kueue's": (
+        {"queue": "research", "kind": "VolcanoJob"},
+        [
+            (
+                "run/queue-kind",
+                "queue 'research' is Kueue's, which admits no VolcanoJob; kinds that it does: Job, JobSet",
+            )
+        ],
+    ),
+    "a topology": (
+        {"queue": "batch", "topology": {"preferred": "rack"}},
+        [("vc-topology", "topology asks for 'rack', which a VolcanoJob does not know; remove it")],
+    ),
+    "a deadline that begins anew": (
+        {"queue": "batch", "maxHours": 5, "restarts": 2},
+        [
+            (
+                "vc-deadline",
+                (
+                    "maxHours is 5, which each of 3 starts of a VolcanoJob may take; set restarts: 0, or choose"
+                    " another kind"
+                ),
+            )
+        ],
+    ),
+    "a deadline, and one start": ({"queue": "batch", "maxHours": 5, "restarts": 0}, []),
+    "ssh in a queue of Volcano's": (
+        {"queue": "batch", "launcher": "mpirun"},
+        [
+            (
+                "run/pair",
+                (
+                    "launcher 'mpirun' cannot run in kind 'VolcanoJob', which lacks 'ssh'; kinds that can: none on this"
+                    " cluster"
+                ),
+            )
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("job", "expected"), JOBS.values(), ids=JOBS)
+def test_a_job_is_of_a_kind_that_its_queue_admits(job, expected):
+    """A queue of the other scheduler would never start it as a gang, or start it beside every quota."""
+    specs = make_specs(make_job_file(**job), clusters={"test": MIXED})
+    run, found = jobs.check(specs, specs.jobs[0])
+    assert [(each.rule, each.message) for each in found] == expected
+    assert run is None or run.kind.scheduler == MIXED.queues[job["queue"]].scheduler
