@@ -259,7 +259,7 @@ def test_the_architecture_shows_the_layers_that_lint_enforces():
     assert shown.split("\n")[:-1] == enforced
     names = {name for line in enforced for name in line.split(" | ")}
     there = {path.stem for path in (ROOT / "platform" / "trainyard").iterdir() if not path.stem.startswith("_")}
-    assert names - there == {"local", "queueing"}
+    assert names - there == {"queueing"}
     rows = set(
         re.findall(r"`(\w+)`", "".join(re.findall(r"^\| `.*?\|", ARCHITECTURE.partition("## Layers")[2], re.MULTILINE)))
     )

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.local.controllers import Objects, RunError, controller_of
-from trainyard.local.controllers.base import Controller, Object
+from trainyard.local.controllers.base import NAMESPACE, Controller, Object
 from trainyard.local.kubelet import Container, Resolved, resolve
 from trainyard.local.names import known
 
-__all__ = ["Container", "Resolved", "RunError", "Work", "pods", "work_of"]
+__all__ = ["NAMESPACE", "Container", "Resolved", "RunError", "Work", "pods", "work_of"]
 
 NETWORK = "10.77"
 """First half of the pods' addresses."""

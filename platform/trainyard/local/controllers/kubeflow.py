@@ -183,7 +183,7 @@ class PyTorchJob(Replicas):
 
 def wait(master: str) -> Object:
     """Return the container in which a worker waits for its master's name; the operator's asks a name server."""
-    script = f"until getent hosts {master}; do sleep 2; done"
+    script = f"until getent ahosts {master}; do sleep 2; done"
     return {"name": "init-pytorch", "image": "alpine:3.10", "command": ["sh", "-c", script]}
 
 

@@ -1,0 +1,333 @@
+"""Run the pods of a job: start what its controller says, tell it of every end, and stop all when it is over.
+
+Facts: kubernetes v1.35 pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions. The kubelet's waits between
+starts, ten seconds and twice as long each time, are one second here.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shutil
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from trainyard.local.controllers.base import Pod
+from trainyard.local.kubelet import Container, Resolved
+from trainyard.local.lives import Exit, Life, Step
+from trainyard.local.lives.base import KILLED
+from trainyard.local.spaces.base import Space, Started
+from trainyard.local.steps import Steps, Target
+from trainyard.local.volumes import Volumes
+
+WAIT_SECONDS = 1.0
+"""Before a container starts again in its pod."""
+
+GRACE_SECONDS = 30
+"""A pod's `terminationGracePeriodSeconds` where none is said."""
+
+TICK_SECONDS = 0.1
+BLOCK = 65536
+
+Say = Callable[[Pod | None, str], None]
+
+
+@dataclass
+class Running:
+    """A container of a pod, and how often it has started."""
+
+    container: Container
+    started: Started | None = None
+    code: int | None = None
+    """Of its last end, if it is not to start again."""
+    due: float = 0.0
+    """When it starts, if it does not run."""
+    rest: bytes = b""
+    """A line that has no end yet."""
+
+
+@dataclass
+class Member:
+    """A pod that has started."""
+
+    resolved: Resolved
+    before: list[Running] = field(default_factory=list)
+    """Containers that run first, one after another; those that stay are sidecars."""
+    beside: list[Running] = field(default_factory=list)
+    killed: bool = False
+    ending: float | None = None
+    """When it was told to end."""
+
+    @property
+    def name(self) -> str:
+        """The pod's name."""
+        return self.resolved.pod.name
+
+    @property
+    def all(self) -> list[Running]:
+        """All containers."""
+        return [*self.before, *self.beside]
+
+    @property
+    def alive(self) -> bool:
+        """Whether anything in it runs."""
+        return any(each.started is not None for each in self.all)
+
+    @property
+    def grace(self) -> float:
+        """Seconds that it has to end."""
+        said = self.resolved.pod.spec.get("terminationGracePeriodSeconds")
+        return float(GRACE_SECONDS if said is None else said)
+
+
+def is_sidecar(container: Container) -> bool:
+    """Whether a container that starts first stays."""
+    return container.first and container.value.get("restartPolicy") == "Always"
+
+
+@dataclass
+class Gang:
+    """The pods of one job as they run."""
+
+    pods: Sequence[Resolved]
+    life: Life
+    space: Space
+    volumes: Volumes
+    say: Say
+    targets: Sequence[Target] = ()
+    grace: float | None = None
+    """Seconds that pods have to end, if not as long as each says."""
+    members: dict[str, Member] = field(default_factory=dict)
+    over: Step | None = None
+    restarts: int = 0
+    """Of containers, in their pods."""
+    steps: Steps = field(default_factory=Steps)
+    numbers: Iterable[int] = field(default_factory=count)
+    output: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
+
+    def run(self) -> bool:
+        """Run to the end, and return whether it was a good one; whatever happens, nothing is left."""
+        by_name = {each.pod.name: each for each in self.pods}
+        try:
+            self.space.open()
+            for name in self.life.begin():
+                self.start(by_name[name])
+            while self.over is None:
+                self.turn(by_name)
+            self.say(None, f"{'done' if self.over.over else 'failed'}: {self.over.why}")
+            self.stop()
+        except KeyboardInterrupt:
+            self.say(None, "told to end")
+            self.stop()
+            raise
+        finally:
+            self.kill()
+            self.space.close()
+            self.volumes.end()
+        return bool(self.over.over)
+
+    def turn(self, by_name: dict[str, Resolved]) -> None:
+        """Read what there is, see who has ended, and do what follows."""
+        self.read(TICK_SECONDS)
+        for step in self.reap():
+            self.follow(step, by_name)
+            if self.over is not None:
+                return
+        now = time.monotonic()
+        for member in self.members.values():
+            self.advance(member, now)
+
+    def follow(self, step: Step, by_name: dict[str, Resolved]) -> None:
+        """Do what a controller says."""
+        if step.over is not None:
+            self.over = step
+            return
+        if step.why:
+            self.say(None, step.why)
+        if step.all_again:
+            self.stop()
+            self.members.clear()
+            self.life.again()
+            self.steps.again()
+            for name in self.life.begin():
+                self.start(by_name[name])
+        for name in step.start:
+            old = self.members.get(name)
+            if old is not None:
+                self.end([old])
+            self.steps.again()
+            self.start(by_name[name])
+
+    def start(self, resolved: Resolved) -> None:
+        """Make a pod, of which the first container starts at the next turn."""
+        shutil.rmtree(self.volumes.scratch / resolved.pod.name, ignore_errors=True)
+        before = [Running(each) for each in resolved.containers if each.first]
+        beside = [Running(each) for each in resolved.containers if not each.first]
+        self.members[resolved.pod.name] = Member(resolved, before, beside)
+        self.advance(self.members[resolved.pod.name], time.monotonic())
+
+    def advance(self, member: Member, now: float) -> None:
+        """Start the containers whose turn it is."""
+        if member.ending is not None:
+            return
+        for each in member.before:
+            if each.started is None and each.code is None and now >= each.due:
+                self.launch(member, each)
+            if not is_sidecar(each.container) and each.code is None:
+                return
+        for each in member.beside:
+            if each.started is None and each.code is None and now >= each.due:
+                self.launch(member, each)
+
+    def launch(self, member: Member, running: Running) -> None:
+        """Start a container."""
+        resolved = member.resolved
+        mounts = list(self.volumes.mounts(resolved.pod, running.container, resolved.address))
+        running.started = self.space.start(resolved, running.container, mounts, next(iter(self.numbers)))
+        stream = running.started.process.stdout
+        assert stream is not None
+        os.set_blocking(stream.fileno(), False)
+        self.output.register(stream, selectors.EVENT_READ, (member, running))
+
+    def read(self, seconds: float) -> None:
+        """Take what containers have written, at most so long after."""
+        if not self.output.get_map():
+            time.sleep(seconds)
+        for key, _ in self.output.select(seconds):
+            member, running = key.data
+            data = os.read(key.fd, BLOCK)
+            if data:
+                *lines, running.rest = (running.rest + data).split(b"\n")
+                for line in lines:
+                    self.line(member, line)
+            else:
+                self.output.unregister(key.fileobj)
+
+    def line(self, member: Member, line: bytes) -> None:
+        """Show a line, and kill whom its step is for."""
+        text = line.decode("utf-8", "replace").rstrip("\r")
+        self.say(member.resolved.pod, text)
+        for told in self.steps.see(text, member.name, time.monotonic()):
+            self.say(None, told)
+        for target in self.targets:
+            if not target.done and self.steps.last is not None and self.steps.last >= target.step:
+                target.done = True
+                self.strike(target)
+
+    def strike(self, target: Target) -> None:
+        """Kill all containers of a pod, as a node that fails does."""
+        victim = self.members.get(target.pod)
+        if victim is None or not victim.alive:
+            self.say(None, f"{target.pod} does not run at step {target.step}, and is not killed")
+            return
+        victim.killed = True
+        self.steps.struck(time.monotonic())
+        pod = victim.resolved.pod
+        self.say(None, f"killed {pod.role}-{pod.index} at step {self.steps.last}")
+        for each in victim.all:
+            if each.started is not None:
+                each.started.kill()
+
+    def drain(self, running: Running, member: Member) -> None:
+        """Take the last that an ended container has written."""
+        assert running.started is not None
+        stream = running.started.process.stdout
+        assert stream is not None
+        try:
+            while data := os.read(stream.fileno(), BLOCK):
+                *lines, running.rest = (running.rest + data).split(b"\n")
+                for line in lines:
+                    self.line(member, line)
+        except BlockingIOError:
+            pass
+        if running.rest:
+            self.line(member, running.rest)
+            running.rest = b""
+        if stream in {key.fileobj for key in self.output.get_map().values()}:
+            self.output.unregister(stream)
+        stream.close()
+
+    def reap(self) -> list[Step]:
+        """Return what follows from containers that have ended."""
+        found: list[Step] = []
+        for member in list(self.members.values()):
+            for each in member.all:
+                if each.started is not None and each.started.code is not None:
+                    code = each.started.code
+                    self.drain(each, member)
+                    each.started.kill()
+                    each.started = None
+                    found += self.ended(member, each, KILLED if member.killed else code)
+            if not member.alive:
+                member.killed = False
+        return found
+
+    def ended(self, member: Member, running: Running, code: int) -> list[Step]:
+        """Start a container again in its pod, or say what its end means."""
+        if member.ending is not None:
+            running.code = code
+            return []
+        policy = member.resolved.pod.spec.get("restartPolicy") or "Always"
+        first = running.container.first
+        again = (policy == "Always" and not first) or (policy != "Never" and code != 0) or is_sidecar(running.container)
+        if again and not (code == 0 and not self.life.stays):
+            running.due = time.monotonic() + WAIT_SECONDS
+            if is_sidecar(running.container):
+                return []
+            self.restarts += 1
+            self.steps.again()
+            pod = member.resolved.pod
+            self.say(pod, f"container {running.container.name} ended with {code}, and starts again in its pod")
+            return [self.life.restarted(pod, self.restarts)]
+        running.code = code
+        if first and code == 0:
+            return []
+        if first or all(each.code is not None for each in member.beside):
+            return [self.finished(member, running if first else None)]
+        return []
+
+    def finished(self, member: Member, failed: Running | None) -> Step:
+        """Return what follows from the end of a pod."""
+        bad = failed or next((each for each in member.beside if each.code), None)
+        exit_ = Exit(bad.code or 0, bad.container.name) if bad else Exit(0)
+        self.end([member])
+        if exit_.code:
+            self.say(member.resolved.pod, f"ended with {exit_.code}")
+        return self.life.finished(member.resolved.pod, exit_)
+
+    def end(self, members: Sequence[Member]) -> None:
+        """Tell pods to end, and kill what has not ended when their grace is over."""
+        now = time.monotonic()
+        for member in members:
+            if member.ending is None:
+                member.ending = now
+                for each in member.all:
+                    if each.started is not None:
+                        each.started.tell()
+        while any(member.alive for member in members):
+            self.read(TICK_SECONDS)
+            self.reap()
+            for member in members:
+                grace = member.grace if self.grace is None else min(self.grace, member.grace)
+                if member.ending is not None and time.monotonic() - member.ending > grace:
+                    for each in member.all:
+                        if each.started is not None:
+                            each.started.kill()
+
+    def stop(self) -> None:
+        """End all pods, with the grace that they have."""
+        self.end(list(self.members.values()))
+
+    def kill(self) -> None:
+        """End whatever still runs, at once."""
+        for member in self.members.values():
+            for each in member.all:
+                if each.started is not None:
+                    each.started.kill()
+                    each.started.process.wait()
+                    stream = each.started.process.stdout
+                    if stream is not None:
+                        stream.close()
+        self.output.close()

@@ -1,0 +1,109 @@
+"""The lives of the training operator's jobs, and of MPIJobs.
+
+Facts: training-operator v1.9.4 pkg/controller.v1/common/{job,pod}.go, core/job.go PastBackoffLimit, and
+UpdateJobStatus of each kind; mpi-operator v0.8.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from trainyard.local.controllers.base import Object, Pod
+from trainyard.local.controllers.kubeflow import CHIEF, MASTER, WORKER, of
+from trainyard.local.lives.base import GO_ON, Exit, Life, Step, ended
+from trainyard.local.lives.job import JobLife
+
+RETRYABLE = 128
+"""Exit codes from here on are tried again under restart policy ExitCode."""
+
+
+@dataclass
+class ReplicasLife(Life):
+    """Of a job with replica types."""
+
+    job: Object = field(default_factory=dict)
+
+    @property
+    def limit(self) -> int | None:
+        """How often containers may start again; without one, always."""
+        found: int | None = (self.job["spec"].get("runPolicy") or {}).get("backoffLimit")
+        return found
+
+    def restarted(self, _pod: Pod, restarts: int) -> Step:
+        """Fail where containers were started again too often."""
+        if self.limit is not None and restarts >= max(1, self.limit):
+            return ended(
+                well=False, why=f"containers were started again {restarts} times, backoffLimit is {self.limit}"
+            )
+        return GO_ON
+
+    def finished(self, pod: Pod, exit_: Exit) -> Step:
+        """Count a good end; after a bad one make the pod anew where its replica type says so."""
+        if exit_.well:
+            self.succeeded.add(pod.name)
+            return self.done()
+        kind = of(self.job)
+        role = next(name for name in kind.types if name.lower() == pod.role)
+        policy = kind.replicas(self.job)[role].get("restartPolicy") or kind.restart
+        self.failures += 1
+        retried = policy in {"OnFailure", "Always"} or (policy == "ExitCode" and exit_.code >= RETRYABLE)
+        why = f"{pod.role}-{pod.index} ended with {exit_.code}"
+        if not retried or self.limit == 0:
+            return ended(well=False, why=f"{why}, and restart policy {policy} does not start it again")
+        return Step(start=(pod.name,), why=f"{why}; it is made anew")
+
+    def done(self) -> Step:
+        """Return the end where the pods have ended well that decide it."""
+        wanted, enough = self.deciding()
+        if len(wanted & self.succeeded) >= enough:
+            return ended(well=True, why="what it waits for has ended well")
+        return GO_ON
+
+    def deciding(self) -> tuple[set[str], int]:
+        """Return the pods that decide, and how many of them must end well."""
+        kind, spec = of(self.job), self.job["spec"]
+        roles = kind.replicas(self.job)
+        leaders = [name for name in (CHIEF, MASTER) if name in roles]
+        workers = {pod.name for pod in self.pods if pod.role == WORKER.lower()}
+        if leaders:
+            led = {pod.name for pod in self.pods if pod.role == leaders[0].lower()}
+            return led, len(led)
+        if kind.kind == "TFJob" and spec.get("successPolicy") != "AllWorkers":
+            return {pod.name for pod in self.pods if pod.role == WORKER.lower() and pod.index == 0}, 1
+        return workers, 1 if spec.get("elasticPolicy") and kind.kind == "PyTorchJob" else len(workers)
+
+
+@dataclass
+class MPILife(Life):
+    """Of an MPIJob: its launcher's. A worker that fails is never made anew."""
+
+    job: Object = field(default_factory=dict)
+    launcher: JobLife | None = None
+
+    def __post_init__(self) -> None:
+        launchers = [pod for pod in self.pods if pod.role == "launcher"]
+        if self.job["apiVersion"].endswith("/v2beta1"):
+            policy = self.job["spec"].get("runPolicy") or {}
+            limits = {"backoffLimit": policy["backoffLimit"]} if policy.get("backoffLimit") is not None else {}
+            self.launcher = JobLife(launchers, job={"spec": limits})
+
+    def begin(self) -> Iterable[str]:
+        """Return all pods."""
+        if self.launcher is not None:
+            self.launcher.begin()
+        return super().begin()
+
+    def restarted(self, pod: Pod, restarts: int) -> Step:
+        """Ask the launcher's Job about its container."""
+        if pod.role == "launcher" and self.launcher is not None:
+            return self.launcher.restarted(pod, restarts)
+        return GO_ON
+
+    def finished(self, pod: Pod, exit_: Exit) -> Step:
+        """End as the launcher does."""
+        if pod.role != "launcher":
+            return GO_ON
+        if self.launcher is not None:
+            return self.launcher.finished(pod, exit_)
+        return ended(well=exit_.well, why=f"the launcher ended with {exit_.code}")

@@ -1,0 +1,71 @@
+"""One run of one object here: where its folders are, how its pods are kept apart, who is killed when."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from trainyard.local import Work
+from trainyard.local.controllers import Objects
+from trainyard.local.controllers.base import RunError, name_of
+from trainyard.local.gang import Gang, Say
+from trainyard.local.kubelet import absent, resolve
+from trainyard.local.lives import life_of
+from trainyard.local.secrets import drawn
+from trainyard.local.spaces import linux
+from trainyard.local.spaces.base import Space
+from trainyard.local.spaces.plain import Plain
+from trainyard.local.steps import target
+from trainyard.local.volumes import Volumes
+
+
+class Session:
+    """Everything that is needed to run the pods of one object."""
+
+    def __init__(
+        self,
+        work: Work,
+        say: Say,
+        *,
+        state: Path | None = None,
+        workdir: Path = Path(),
+        paths: Mapping[str, Path] | None = None,
+        kill: Sequence[str] = (),
+        grace: float | None = None,
+        plain: bool = False,
+    ) -> None:
+        objects = Objects.of((*work.objects.values, *drawn(work.objects)))
+        pods = [resolve(each.pod, objects, each.address) for each in work.pods]
+        for pod in pods:
+            for container in pod.containers:
+                if container.image_starts:
+                    raise RunError(
+                        f"container {container.name!r} of pod {pod.pod.name!r} has no command, "
+                        "and its image's own is not known here; write one"
+                    )
+        why = "--plain says so" if plain else linux.possible()
+        make: type[Space] = Plain if why else linux.Linux
+        scratch = Path(tempfile.mkdtemp(prefix="trainyard-run-"))
+        self.space = make(pods, work.names, scratch, workdir.resolve())
+        volumes = Volumes(state or default_state(), scratch, objects, paths or {}, self.space.rewrite)
+        life = life_of(work.value, objects, [each.pod for each in pods])
+        self.gang = Gang(
+            pods, life, self.space, volumes, say, targets=[target(text, pods) for text in kill], grace=grace
+        )
+        self.warnings = [f"{work.controller.kind} {name_of(work.value)}: {len(pods)} pods as {self.space.how}"]
+        if why and not plain:
+            self.warnings.append(f"not as namespaces of Linux: {why}")
+        missing = sorted({name for pod in pods for name in absent(pod.pod, objects)})
+        self.warnings += (f"Secret {name} is empty here; give it by --secret {name}=FOLDER" for name in missing)
+
+    def run(self) -> bool:
+        """Run the pods to their end, and return whether it is a good one."""
+        return self.gang.run()
+
+
+def default_state() -> Path:
+    """Return where volumes stay between runs: this user's folder for what programs keep."""
+    own = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(own).expanduser() / "trainyard"

@@ -1,0 +1,252 @@
+"""What controllers do when pods end, told one end after another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainyard.local import work_of
+from trainyard.local.lives import Exit, Life, life_of
+
+POD = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x", "command": ["x"]}]}}
+DRAINED = Exit(143, "main", disrupted=True)
+
+
+def thing(api_version: str, kind: str, **spec: Any) -> dict[str, Any]:
+    """Return an object."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "it", "namespace": "nlp"}, "spec": spec}
+
+
+def job(count: int = 2, **spec: Any) -> dict[str, Any]:
+    """Return an indexed Job."""
+    counts = {"completions": count, "parallelism": count, "completionMode": "Indexed"}
+    return thing("batch/v1", "Job", **{**counts, "template": POD, **spec})
+
+
+def jobset(*, of_job: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
+    """Return a JobSet of a driver and two workers."""
+    jobs = [
+        {"name": name, "template": {"spec": {"template": POD, "parallelism": n, "completions": n, **(of_job or {})}}}
+        for name, n in (("driver", 1), ("worker", 2))
+    ]
+    return thing("jobset.x-k8s.io/v1alpha2", "JobSet", replicatedJobs=jobs, **spec)
+
+
+def kubeflow(kind: str, field: str, container: str, spec: dict[str, Any] | None = None, **roles: Any) -> dict[str, Any]:
+    """Return a job of the training operator: of each role its number, or all it says."""
+    template = {"spec": {"containers": [{"name": container, "image": "x", "command": ["x"]}]}}
+    found = {
+        role: {"template": template, **(said if isinstance(said, dict) else {"replicas": said})}
+        for role, said in roles.items()
+    }
+    return thing("kubeflow.org/v1", kind, **{field: found, **(spec or {})})
+
+
+def torch(spec: dict[str, Any] | None = None, **roles: Any) -> dict[str, Any]:
+    """Return a PyTorchJob."""
+    return kubeflow("PyTorchJob", "pytorchReplicaSpecs", "pytorch", spec, **roles)
+
+
+def tf(spec: dict[str, Any] | None = None, **roles: Any) -> dict[str, Any]:
+    """Return a TFJob."""
+    return kubeflow("TFJob", "tfReplicaSpecs", "tensorflow", spec, **roles)
+
+
+def mpi(**spec: Any) -> dict[str, Any]:
+    """Return an MPIJob."""
+    replicas = {"Launcher": {"template": POD, "restartPolicy": "Never"}, "Worker": {"replicas": 1, "template": POD}}
+    return {**thing("kubeflow.org/v2beta1", "MPIJob", mpiReplicaSpecs=replicas, **spec)}
+
+
+def volcano(policies: list[dict[str, Any]] | None = None, **spec: Any) -> dict[str, Any]:
+    """Return a Volcano Job of a master and two workers."""
+    tasks = [{"name": name, "replicas": n, "template": POD} for name, n in (("master", 1), ("worker", 2))]
+    return thing("batch.volcano.sh/v1alpha1", "Job", tasks=tasks, policies=policies or [], **spec)
+
+
+def ray() -> dict[str, Any]:
+    """Return a RayJob without workers."""
+    head = {"rayStartParams": {}, "template": {"spec": {"containers": [{"name": "head", "image": "x"}]}}}
+    return thing("ray.io/v1", "RayJob", entrypoint="x", rayClusterSpec={"headGroupSpec": head})
+
+
+def life(value: dict[str, Any]) -> Life:
+    """Return the life of an object, begun."""
+    (work,) = work_of([value])
+    found = life_of(work.value, work.objects, [each.pod for each in work.pods])
+    list(found.begin())
+    return found
+
+
+def after(value: dict[str, Any], *ends: tuple[str, int | Exit]) -> str:
+    """Return what follows the last of some ends: `well`, `badly`, `all again`, the pods that start, or `nothing`."""
+    found = life(value)
+    said = "nothing"
+    for who, end in ends:
+        pod = next(each for each in found.pods if f"{each.role}-{each.index}" == who)
+        step = found.finished(pod, end if isinstance(end, Exit) else Exit(end, pod.spec["containers"][0]["name"]))
+        started = [f"{each.role}-{each.index}" for each in found.pods if each.name in step.start]
+        said = "all again" if step.all_again else " ".join(started) or "nothing"
+        if step.all_again:
+            found.again()
+            list(found.begin())
+        if step.over is not None:
+            return "well" if step.over else "badly"
+    return said
+
+
+FAIL_ON_42 = {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]}
+IGNORE = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}
+FAIL_ON_DRAIN = {"rules": [{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget"}]}]}
+RULES = [
+    {
+        "name": "disruption",
+        "action": "RestartJobSetAndIgnoreMaxRestarts",
+        "onJobFailureReasons": ["PodFailurePolicy"],
+        "onJobFailureMessagePatterns": ["has condition DisruptionTarget"],
+    },
+    {"name": "hopeless", "action": "FailJobSet", "onJobFailureReasons": ["PodFailurePolicy"]},
+]
+STRICT = {"backoffLimit": 0}
+W0, W1 = "worker-0", "worker-1"
+
+CASES: dict[str, tuple[dict[str, Any], list[tuple[str, int | Exit]], str]] = {
+    "a Job ends when all have": (job(), [(W0, 0)], "nothing"),
+    "a Job has ended well": (job(), [(W0, 0), (W1, 0)], "well"),
+    "a Job makes a failed pod anew": (job(), [(W1, 1)], "worker-1"),
+    "a Job bears its limit": (job(backoffLimit=1), [(W1, 1)], "worker-1"),
+    "a Job fails past its limit": (job(backoffLimit=1), [(W1, 1), (W1, 1)], "badly"),
+    "a Job fails at once with a limit of 0": (job(backoffLimit=0), [(W0, 1)], "badly"),
+    "a failure policy's code ends the Job": (job(podFailurePolicy=FAIL_ON_42), [(W0, 42)], "badly"),
+    "another code does not": (job(podFailurePolicy=FAIL_ON_42), [(W0, 41)], "worker-0"),
+    "a drained pod costs nothing": (job(podFailurePolicy=IGNORE, **STRICT), [(W0, DRAINED)], "worker-0"),
+    "a drained pod's code is not asked": (
+        job(podFailurePolicy={"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [143]}}]}),
+        [(W0, DRAINED)],
+        "worker-0",
+    ),
+    "indices fail alone": (job(backoffLimitPerIndex=0), [(W0, 1)], "nothing"),
+    "a Job with a failed index has failed": (job(backoffLimitPerIndex=0), [(W0, 1), (W1, 0)], "badly"),
+    "an index has retries of its own": (job(backoffLimitPerIndex=1), [(W0, 1)], "worker-0"),
+    "too many failed indices end a Job": (job(3, backoffLimitPerIndex=0, maxFailedIndexes=0), [(W0, 1)], "badly"),
+    "an array runs a few at once": (job(4, parallelism=2), [(W0, 0)], "worker-2"),
+    "a success policy ends a Job early": (
+        job(successPolicy={"rules": [{"succeededIndexes": "0"}]}),
+        [(W0, 0)],
+        "well",
+    ),
+    "a success policy counts": (job(3, successPolicy={"rules": [{"succeededCount": 2}]}), [(W1, 0)], "nothing"),
+    "a success policy is met": (job(3, successPolicy={"rules": [{"succeededCount": 2}]}), [(W1, 0), (W0, 0)], "well"),
+    "a JobSet without a policy fails with a Job": (jobset(of_job=STRICT), [(W0, 1)], "badly"),
+    "a JobSet begins again": (jobset(of_job=STRICT, failurePolicy={"maxRestarts": 1}), [(W0, 1)], "all again"),
+    "a JobSet's restarts are spent": (
+        jobset(of_job=STRICT, failurePolicy={"maxRestarts": 1}),
+        [(W0, 1), (W1, 1)],
+        "badly",
+    ),
+    "a drain does not count": (
+        jobset(of_job={**STRICT, "podFailurePolicy": FAIL_ON_DRAIN}, failurePolicy={"maxRestarts": 0, "rules": RULES}),
+        [(W0, DRAINED), (W0, DRAINED)],
+        "all again",
+    ),
+    "a hopeless failure ends a JobSet": (
+        jobset(of_job={**STRICT, "podFailurePolicy": FAIL_ON_42}, failurePolicy={"maxRestarts": 9, "rules": RULES}),
+        [(W0, 42)],
+        "badly",
+    ),
+    "a rule restarts one Job alone": (
+        jobset(of_job=STRICT, failurePolicy={"maxRestarts": 2, "rules": [{"name": "a", "action": "RestartJob"}]}),
+        [(W1, 1)],
+        "worker-0 worker-1",
+    ),
+    "a JobSet waits for all": (jobset(), [(W0, 0), (W1, 0)], "nothing"),
+    "a JobSet has ended well": (jobset(), [(W0, 0), (W1, 0), ("driver-0", 0)], "well"),
+    "a JobSet's driver decides": (
+        jobset(successPolicy={"operator": "All", "targetReplicatedJobs": ["driver"]}),
+        [("driver-0", 0)],
+        "well",
+    ),
+    "any Job decides": (jobset(successPolicy={"operator": "Any"}), [("driver-0", 0)], "well"),
+    "a master ends a PyTorchJob": (torch(Master=1, Worker=2), [("master-0", 0)], "well"),
+    "a worker does not": (torch(Master=1, Worker=2), [(W0, 0), (W1, 0)], "nothing"),
+    "all workers end one without": (torch(Worker=2), [(W0, 0)], "nothing"),
+    "any worker ends an elastic one": (torch({"elasticPolicy": {"minReplicas": 1}}, Worker=2), [(W1, 0)], "well"),
+    "restart policy Never fails": (
+        torch(Master=1, Worker={"replicas": 1, "restartPolicy": "Never"}),
+        [(W0, 1)],
+        "badly",
+    ),
+    "a retryable code starts a pod anew": (
+        torch(Master=1, Worker={"replicas": 1, "restartPolicy": "ExitCode"}),
+        [(W0, 137)],
+        "worker-0",
+    ),
+    "another code fails": (torch(Master=1, Worker={"replicas": 1, "restartPolicy": "ExitCode"}), [(W0, 1)], "badly"),
+    "a chief ends a TFJob": (tf(Chief=1, PS=1, Worker=1), [("chief-0", 0)], "well"),
+    "the first worker ends one without": (tf(PS=1, Worker=2), [(W0, 0)], "well"),
+    "another worker does not": (tf(PS=1, Worker=2), [(W1, 0)], "nothing"),
+    "all workers, where the policy says so": (
+        tf({"successPolicy": "AllWorkers"}, PS=1, Worker=2),
+        [(W0, 0)],
+        "nothing",
+    ),
+    "a launcher ends an MPIJob": (mpi(), [("launcher-0", 0)], "well"),
+    "a worker that fails waits for the launcher": (mpi(), [("worker-0", 1)], "nothing"),
+    "a launcher is tried again": (mpi(runPolicy={"backoffLimit": 1}), [("launcher-0", 1)], "launcher-0"),
+    "a launcher's tries are spent": (mpi(runPolicy={"backoffLimit": 0}), [("launcher-0", 1)], "badly"),
+    "a Volcano Job waits for all": (volcano(), [("master-0", 0), (W0, 0)], "nothing"),
+    "enough pods end it well": (volcano(minAvailable=2), [("master-0", 0), (W0, 0), (W1, 1)], "well"),
+    "too few do not": (volcano(minAvailable=3), [("master-0", 0), (W0, 0), (W1, 1)], "badly"),
+    "a policy completes it": (
+        volcano([{"event": "TaskCompleted", "action": "CompleteJob"}]),
+        [("master-0", 0)],
+        "well",
+    ),
+    "a task is complete when all of it is": (
+        volcano([{"event": "TaskCompleted", "action": "CompleteJob"}]),
+        [(W0, 0)],
+        "nothing",
+    ),
+    "a policy restarts it": (volcano([{"event": "PodFailed", "action": "RestartJob"}]), [(W0, 1)], "all again"),
+    "its retries are spent": (
+        volcano([{"event": "PodFailed", "action": "RestartJob"}], maxRetry=1),
+        [(W0, 1), (W0, 1)],
+        "badly",
+    ),
+    "a code has a policy": (volcano([{"exitCode": 3, "action": "RestartTask"}]), [(W1, 3)], "worker-0 worker-1"),
+    "a submitter ends a RayJob": (ray(), [("submitter-0", 0)], "well"),
+    "a submitter is tried again": (ray(), [("submitter-0", 1)], "submitter-0"),
+}
+
+
+@pytest.mark.parametrize(("value", "ends", "expected"), CASES.values(), ids=CASES)
+def test_what_follows_an_end(value, ends, expected):
+    """Every kind has its own words for who decides, who starts again, and how often."""
+    assert after(value, *ends) == expected
+
+
+RESTARTS: dict[str, tuple[dict[str, Any], int, bool | None]] = {
+    "a PyTorchJob bears restarts below its limit": (torch({"runPolicy": {"backoffLimit": 3}}, Worker=2), 2, None),
+    "a PyTorchJob fails at its limit": (torch({"runPolicy": {"backoffLimit": 3}}, Worker=2), 3, False),
+    "a limit of 0 bears none": (torch({"runPolicy": {"backoffLimit": 0}}, Worker=2), 1, False),
+    "without a limit there is none": (torch(Worker=2), 1000, None),
+}
+
+
+@pytest.mark.parametrize(("value", "restarts", "over"), RESTARTS.values(), ids=RESTARTS)
+def test_restarts_in_pods_are_counted(value, restarts, over):
+    """Containers that the kubelet starts again count against the job's limit."""
+    found = life(value)
+    assert found.restarted(found.pods[0], restarts).over is over
+
+
+def test_a_replicated_job_waits_for_what_it_depends_on():
+    """What starts counts as ready; what is to be complete must have ended well."""
+    found = jobset()
+    found["spec"]["replicatedJobs"][1]["dependsOn"] = [{"name": "driver", "status": "Complete"}]
+    (work,) = work_of([found])
+    lived = life_of(work.value, work.objects, [each.pod for each in work.pods])
+    driver, *workers = (each.pod for each in work.pods)
+    assert list(lived.begin()) == [driver.name]
+    assert list(lived.finished(driver, Exit(0)).start) == [each.name for each in workers]

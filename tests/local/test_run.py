@@ -1,0 +1,337 @@
+"""Rendered objects run as processes: pods meet, volumes stay, policies decide, nothing is left behind."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainyard.local import RunError, work_of
+from trainyard.local.secrets import given
+from trainyard.local.session import Session
+from trainyard.local.spaces import linux
+
+HERE = Path(__file__).parent
+PYTHON = sys.executable
+Lines = list[tuple[str, str]]
+
+
+@pytest.fixture(params=["namespaces", "plain"])
+def plain(request) -> bool:
+    """Both ways in which pods run, or a loud skip."""
+    if request.param == "namespaces" and (why := linux.possible()):
+        pytest.skip(f"pods as namespaces of Linux: {why}")
+    return bool(request.param == "plain")
+
+
+def run(objects: list[dict[str, Any]], folder: Path, *, plain: bool, **more: Any) -> tuple[bool, Lines]:
+    """Run what the objects are, and return whether it went well and every line, with who said it."""
+    (work,) = work_of(objects)
+    lines: Lines = []
+    paths = {"/programs": HERE / "programs"}
+    session = Session(
+        work,
+        lambda pod, text: lines.append((f"{pod.role}-{pod.index}" if pod else "", text)),
+        state=folder / "state",
+        workdir=folder,
+        paths=paths,
+        plain=plain,
+        grace=5,
+        **more,
+    )
+    return session.run(), lines
+
+
+def program(name: str, *arguments: str, container: str = "main", **more: Any) -> dict[str, Any]:
+    """Return a pod's template with one container that runs a program of ours."""
+    own = {"name": container, "image": "none", "command": [PYTHON, f"/programs/{name}.py"], "args": list(arguments)}
+    return {"spec": {"containers": [own], **more}}
+
+
+def thing(api_version: str, kind: str, name: str, **spec: Any) -> dict[str, Any]:
+    """Return an object."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "nlp"}, "spec": spec}
+
+
+def job(template: dict[str, Any], count: int = 2, **spec: Any) -> dict[str, Any]:
+    """Return an indexed Job."""
+    template["spec"].setdefault("restartPolicy", "Never")
+    counts = {"completions": count, "parallelism": count, "completionMode": "Indexed"}
+    return thing("batch/v1", "Job", "it", **{**counts, "template": template, **spec})
+
+
+def jobset(template: dict[str, Any], count: int = 2, *, backoff: int = 0, **spec: Any) -> dict[str, Any]:
+    """Return a JobSet of one replicated job whose pods do not start again by themselves."""
+    template["spec"].setdefault("restartPolicy", "Never")
+    inner = {"backoffLimit": backoff, "completions": count, "parallelism": count, "template": template}
+    replicated = [{"name": "w", "template": {"spec": inner}}]
+    return thing("jobset.x-k8s.io/v1alpha2", "JobSet", "it", replicatedJobs=replicated, **spec)
+
+
+def replicas(kind: str, field: str, container: str, *arguments: str, **roles: int) -> dict[str, Any]:
+    """Return a job of the training operator whose replicas meet."""
+    found = {
+        role: {"replicas": count, "template": program("meet", *arguments, container=container)}
+        for role, count in roles.items()
+    }
+    return thing("kubeflow.org/v1", kind, "it", **{field: found})
+
+
+def service(name: str, **selector: str) -> dict[str, Any]:
+    """Return a headless Service."""
+    return thing(
+        "v1", "Service", name, clusterIP="None", selector={key.replace("_", "-"): selector[key] for key in selector}
+    )
+
+
+def trains(policy: str, *arguments: str) -> list[dict[str, Any]]:
+    """Return a TrainJob of two nodes with its runtime."""
+    labels = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+    node = {
+        "name": "node",
+        "template": {"metadata": {"labels": labels}, "spec": {"template": program("x", container="node")}},
+    }
+    runtime = thing(
+        "trainer.kubeflow.org/v1alpha1",
+        "TrainingRuntime",
+        "mine",
+        mlPolicy={"numNodes": 1, policy: {}},
+        template={"spec": {"replicatedJobs": [node]}},
+    )
+    trainer = {"numNodes": 2, "command": [PYTHON, "/programs/meet.py"], "args": list(arguments)}
+    ref = {"kind": "TrainingRuntime", "name": "mine"}
+    return [runtime, thing("trainer.kubeflow.org/v1alpha1", "TrainJob", "it", runtimeRef=ref, trainer=trainer)]
+
+
+def volcano(plugins: dict[str, list[str]], **tasks: int) -> dict[str, Any]:
+    """Return a Volcano Job whose tasks meet."""
+    found = [
+        {"name": name, "replicas": count, "template": program("meet", restartPolicy="Never")}
+        for name, count in tasks.items()
+    ]
+    return thing(
+        "batch.volcano.sh/v1alpha1", "Job", "it", plugins=plugins, tasks=found, minAvailable=sum(tasks.values())
+    )
+
+
+def elastic() -> dict[str, Any]:
+    """Return an elastic PyTorchJob."""
+    found = replicas("PyTorchJob", "pytorchReplicaSpecs", "pytorch", "2", Worker=2)
+    found["spec"]["elasticPolicy"] = {"minReplicas": 1, "maxReplicas": 2}
+    return found
+
+
+def lws() -> dict[str, Any]:
+    """Return a LeaderWorkerSet of one group."""
+    template = {"size": 2, "workerTemplate": program("meet")}
+    return thing("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "it", replicas=1, leaderWorkerTemplate=template)
+
+
+MEETING: dict[str, tuple[Callable[[], Any], int]] = {
+    "a Job below a Service": (
+        lambda: [job(program("meet", "2", "it-0.there", subdomain="there")), service("there", job_name="it")],
+        2,
+    ),
+    "a JobSet": (lambda: jobset(program("meet", "2", "it-w-0-0.it")), 2),
+    "a PyTorchJob": (lambda: replicas("PyTorchJob", "pytorchReplicaSpecs", "pytorch", Master=1, Worker=2), 3),
+    "an elastic PyTorchJob": (elastic, 2),
+    "a TFJob": (lambda: replicas("TFJob", "tfReplicaSpecs", "tensorflow", Chief=1, PS=1, Worker=2), 4),
+    "an XGBoostJob": (lambda: replicas("XGBoostJob", "xgbReplicaSpecs", "xgboost", Master=1, Worker=2), 3),
+    "a PaddleJob": (lambda: replicas("PaddleJob", "paddleReplicaSpecs", "paddle", Master=1, Worker=1), 2),
+    "a PaddleJob of workers": (lambda: replicas("PaddleJob", "paddleReplicaSpecs", "paddle", Worker=2), 2),
+    "a JAXJob": (lambda: replicas("JAXJob", "jaxReplicaSpecs", "jax", Worker=2), 2),
+    "a TrainJob of torch": (lambda: trains("torch"), 2),
+    "a TrainJob of jax": (lambda: trains("jax"), 2),
+    "a TrainJob of xgboost": (lambda: trains("xgboost", "2"), 2),
+    "a Volcano Job of torch": (lambda: volcano({"pytorch": [], "env": []}, master=1, worker=2), 3),
+    "a Volcano Job of tensorflow": (lambda: volcano({"tensorflow": []}, ps=1, worker=2), 3),
+    "a LeaderWorkerSet": (lws, 2),
+}
+
+
+@pytest.mark.parametrize(("make", "count"), MEETING.values(), ids=MEETING)
+def test_pods_meet_by_what_they_are_told(make, count, plain, tmp_path):
+    """The addresses, ports and ranks of the operator are enough for all to find the first one."""
+    found = make()
+    well, lines = run(found if isinstance(found, list) else [found], tmp_path, plain=plain)
+    assert well, lines
+    assert [text for _, text in lines if text.startswith("met")] == [f"met {count}"]
+
+
+def counting(**volumes: Any) -> dict[str, Any]:
+    """Return a template that counts to 30 and saves every 10 in a claim."""
+    found = program("count", "30", "10", "/saved", volumes=[{"name": "c", "persistentVolumeClaim": {"claimName": "c"}}])
+    found["spec"]["containers"][0]["volumeMounts"] = [{"name": "c", "mountPath": "/saved", "subPath": "it"}]
+    return found
+
+
+def test_a_killed_rank_costs_the_steps_since_the_last_checkpoint(plain, tmp_path):
+    """The gang starts again, goes on from what was saved, and ends well; what it has cost is said."""
+    found = jobset(counting(), failurePolicy={"maxRestarts": 1})
+    well, lines = run([found], tmp_path, plain=plain, kill=["1@15"])
+    said = [text for who, text in lines if not who]
+    assert well, lines
+    assert "killed w-1 at step 15" in said
+    (cost,) = (
+        re.fullmatch(r"went on at step 11 after [\d.]+ s: (\d+) steps lost, [\d.]+ s of work", each)
+        for each in said
+        if each.startswith("went")
+    )
+    assert cost is not None
+    assert int(cost[1]) >= 5
+    assert (tmp_path / "state/claims/nlp/c/it/count").read_text() == "30"
+
+
+def test_a_gang_without_restarts_left_has_failed(plain, tmp_path):
+    """The exit code of a killed container reaches the policies; nothing runs on."""
+    well, lines = run([jobset(counting(), failurePolicy={"maxRestarts": 0})], tmp_path, plain=plain, kill=["w-1@15"])
+    assert not well
+    assert any("all 0 restarts are spent" in text and "ended with 137" in text for _, text in lines)
+    assert ("w-0", "step=30") not in lines
+
+
+def shell(script: str, **more: Any) -> dict[str, Any]:
+    """Return a template that runs a script."""
+    found = program("none", **more)
+    found["spec"]["containers"][0] |= {"command": ["sh", "-c", script], "args": []}
+    return found
+
+
+def test_the_kind_says_who_ends_the_run(plain, tmp_path):
+    """A PyTorchJob has ended when its master has; workers that still run are ended, by SIGTERM first."""
+    found = replicas("PyTorchJob", "pytorchReplicaSpecs", "pytorch", Master=1, Worker=1)
+    for role, script in (("Master", "sleep 0.5"), ("Worker", "trap 'echo told; exit 143' TERM; sleep 60 & wait")):
+        container = found["spec"]["pytorchReplicaSpecs"][role]["template"]["spec"]["containers"][0]
+        container |= {"command": ["sh", "-c", script], "args": []}
+    well, lines = run([found], tmp_path, plain=plain)
+    assert well
+    assert ("worker-0", "told") in lines
+
+
+def test_a_container_starts_again_in_its_pod(plain, tmp_path):
+    """Restart policy OnFailure: what is in an emptyDir stays, and the second try ends well."""
+    script = "cat /here/x 2>/dev/null || { echo second > /here/x; exit 3; }"
+    template = shell(script, restartPolicy="OnFailure", volumes=[{"name": "e", "emptyDir": {}}])
+    template["spec"]["containers"][0]["volumeMounts"] = [{"name": "e", "mountPath": "/here"}]
+    well, lines = run([job(template, 1)], tmp_path, plain=plain)
+    assert well, lines
+    assert ("worker-0", "container main ended with 3, and starts again in its pod") in lines
+    assert ("worker-0", "second") in lines
+
+
+def test_files_of_configmaps_secrets_and_fields_are_there(plain, tmp_path):
+    """Each under the path and the mode that it says; a Secret that a person gives is a folder here."""
+    (folder := tmp_path / "token").mkdir()
+    (folder / "key").write_text("hidden")
+    volumes = [
+        {"name": "m", "configMap": {"name": "m", "items": [{"key": "a", "path": "b/c", "mode": 0o755}]}},
+        {"name": "s", "secret": {"secretName": "token"}},
+        {"name": "d", "downwardAPI": {"items": [{"path": "name", "fieldRef": {"fieldPath": "metadata.namespace"}}]}},
+    ]
+    template = shell("cat /m/b/c /s/key /d/name; echo; test -x /m/b/c && echo may run", volumes=volumes)
+    mounts = [{"name": name, "mountPath": f"/{name}"} for name in "msd"]
+    template["spec"]["containers"][0]["volumeMounts"] = mounts
+    config = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "m", "namespace": "nlp"},
+        "data": {"a": "x "},
+    }
+    objects = [job(template, 1), config, *given({"token": folder}, ["nlp"])]
+    well, lines = run(objects, tmp_path, plain=plain)
+    assert well, lines
+    assert [text for who, text in lines if who] == ["x hiddennlp", "may run"]
+
+
+REFUSED: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
+    "a folder of the node": (
+        lambda: mounted({"hostPath": {"path": "/dev/infiniband"}}),
+        "hostPath /dev/infiniband.*--path MOUNTPATH=FOLDER",
+    ),
+    "a ConfigMap that is not there": (lambda: mounted({"configMap": {"name": "no"}}), "ConfigMap 'no'"),
+    "an image's own command": (lambda: {"spec": {"containers": [{"name": "a", "image": "x"}]}}, "has no command"),
+}
+
+
+def mounted(source: dict[str, Any]) -> dict[str, Any]:
+    """Return a template with a volume."""
+    found = shell("true", volumes=[{"name": "v", **source}])
+    found["spec"]["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": "/v"}]
+    return found
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_had_here_is_said(make, message, tmp_path):
+    """Nothing is made up in place of what is missing."""
+    with pytest.raises(RunError, match=message):
+        run([job(make(), 1)], tmp_path, plain=True)
+
+
+def test_a_path_here_takes_the_place_of_a_volume(plain, tmp_path):
+    """What the node would have is a folder that a person names."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/x").write_text("mine")
+    template = mounted({"hostPath": {"path": "/data"}})
+    template["spec"]["containers"][0]["command"] = ["cat", "/v/x"]
+    (work,) = work_of([job(template, 1)])
+    lines: list[str] = []
+    paths = {"/v": tmp_path / "own"}
+    session = Session(work, lambda _, text: lines.append(text), workdir=tmp_path, paths=paths, plain=plain)
+    assert session.run()
+    assert "mine" in lines
+
+
+def test_containers_before_run_first_and_sidecars_stay(plain, tmp_path):
+    """Init containers run one after another; one that always restarts runs beside the others and holds up nothing."""
+    template = shell("echo main")
+    template["spec"]["initContainers"] = [
+        {"name": "one", "image": "x", "command": ["echo", "one"]},
+        {"name": "side", "image": "x", "command": ["sleep", "60"], "restartPolicy": "Always"},
+        {"name": "two", "image": "x", "command": ["echo", "two"]},
+    ]
+    well, lines = run([job(template, 1)], tmp_path, plain=plain)
+    assert well
+    assert [text for who, text in lines if who] == ["one", "two", "main"]
+
+
+def test_a_pod_is_who_it_is_told_to_be(tmp_path):
+    """In namespaces a pod has its host name, its user, its own /tmp and its first process."""
+    if why := linux.possible():
+        pytest.skip(f"pods as namespaces of Linux: {why}")
+    template = shell(
+        "hostname; id -u; id -g; ls /tmp; echo $$$$; pwd", securityContext={"runAsUser": 1234, "runAsGroup": 5}
+    )
+    template["spec"]["containers"][0]["workingDir"] = "/some/where"
+    well, lines = run([job(template, 1)], tmp_path, plain=False)
+    assert well
+    assert [text for who, text in lines if who] == ["it-0", "1234", "5", "1", "/some/where"]
+
+
+KILLS = {
+    "no step": ("1", "is not RANK@STEP"),
+    "a rank that is not there": ("2@5", "ranks are 0 to 1"),
+    "a pod that is not there": ("ps-0@5", "pods are w-0, w-1"),
+}
+
+
+@pytest.mark.parametrize(("kill", "message"), KILLS.values(), ids=KILLS)
+def test_whom_to_kill_must_be_there(kill, message, tmp_path):
+    """A rank or pod that does not exist is named before anything starts."""
+    with pytest.raises(RunError, match=message):
+        run([jobset(counting())], tmp_path, plain=True, kill=[kill])
+
+
+def test_ranks_are_counted_by_the_processes_of_their_pods():
+    """A rank lies in the pod whose processes it is among."""
+    from trainyard.local.steps import target
+
+    template = shell("true")
+    template["spec"]["containers"][0]["command"] = ["torchrun", "--nproc-per-node=4", "x.py"]
+    (work,) = work_of([jobset(template)])
+    assert [target(f"{rank}@1", work.pods).pod for rank in (0, 3, 4, 7)] == [
+        each.pod.name for each in (work.pods[0], work.pods[0], work.pods[1], work.pods[1])
+    ]
