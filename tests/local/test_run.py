@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -335,3 +336,16 @@ def test_ranks_are_counted_by_the_processes_of_their_pods():
     assert [target(f"{rank}@1", work.pods).pod for rank in (0, 3, 4, 7)] == [
         each.pod.name for each in (work.pods[0], work.pods[0], work.pods[1], work.pods[1])
     ]
+
+
+def test_threads_are_those_of_this_machine(tmp_path):
+    """A node's CPUs are more than are here; what is changed is said, and a smaller number stays."""
+    template = shell("echo $OMP_NUM_THREADS")
+    template["spec"]["containers"][0]["env"] = [{"name": "OMP_NUM_THREADS", "value": "4096"}]
+    (work,) = work_of([job(template, 1)])
+    lines: list[str] = []
+    session = Session(work, lambda _, text: lines.append(text), workdir=tmp_path, state=tmp_path, plain=True)
+    count = str(os.cpu_count())
+    assert f"OMP_NUM_THREADS is {count} instead of 4096: that is what this machine has" in session.warnings
+    assert session.run()
+    assert count in lines

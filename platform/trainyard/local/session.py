@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from trainyard.local import Work
 from trainyard.local.controllers import Objects
 from trainyard.local.controllers.base import RunError, name_of
 from trainyard.local.gang import Gang, Say
-from trainyard.local.kubelet import absent, resolve
+from trainyard.local.kubelet import Container, Resolved, absent, resolve
 from trainyard.local.lives import life_of
 from trainyard.local.secrets import drawn
 from trainyard.local.spaces import linux
 from trainyard.local.spaces.base import Space
 from trainyard.local.spaces.plain import Plain
-from trainyard.local.steps import target
+from trainyard.local.steps import processes, target
 from trainyard.local.volumes import Volumes
+
+THREADS = "OMP_NUM_THREADS"
 
 
 class Session:
@@ -38,6 +41,7 @@ class Session:
     ) -> None:
         objects = Objects.of((*work.objects.values, *drawn(work.objects)))
         pods = [resolve(each.pod, objects, each.address) for each in work.pods]
+        pods, changed = fewer_threads(pods)
         for pod in pods:
             for container in pod.containers:
                 if container.image_starts:
@@ -57,12 +61,32 @@ class Session:
         self.warnings = [f"{work.controller.kind} {name_of(work.value)}: {len(pods)} pods as {self.space.how}"]
         if why and not plain:
             self.warnings.append(f"not as namespaces of Linux: {why}")
+        self.warnings += changed
         missing = sorted({name for pod in pods for name in absent(pod.pod, objects)})
         self.warnings += (f"Secret {name} is empty here; give it by --secret {name}=FOLDER" for name in missing)
 
     def run(self) -> bool:
         """Run the pods to their end, and return whether it is a good one."""
         return self.gang.run()
+
+
+def fewer_threads(pods: Sequence[Resolved]) -> tuple[list[Resolved], list[str]]:
+    """Return pods with no more threads for each rank than this machine has CPUs for, and what that changes.
+
+    The number in a manifest is that of a node's CPUs; many times those of this machine, threads wait for each other.
+    """
+    most = max(1, (os.cpu_count() or 1) // max(1, sum(map(processes, pods))))
+    said: set[str] = set()
+
+    def slower(container: Container) -> Container:
+        own = container.env.get(THREADS, "")
+        if not own.isdigit() or int(own) <= most:
+            return container
+        said.add(own)
+        return replace(container, env={**container.env, THREADS: str(most)})
+
+    found = [replace(pod, containers=tuple(map(slower, pod.containers))) for pod in pods]
+    return found, [f"{THREADS} is {most} instead of {own}: that is what this machine has" for own in sorted(said)]
 
 
 def default_state() -> Path:
