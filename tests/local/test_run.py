@@ -15,6 +15,7 @@ from trainyard.local import RunError, work_of
 from trainyard.local.secrets import given
 from trainyard.local.session import Session
 from trainyard.local.spaces import linux
+from trainyard.local.steps import Steps, target
 
 HERE = Path(__file__).parent
 PYTHON = sys.executable
@@ -328,8 +329,6 @@ def test_whom_to_kill_must_be_there(kill, message, tmp_path):
 
 def test_ranks_are_counted_by_the_processes_of_their_pods():
     """A rank lies in the pod whose processes it is among."""
-    from trainyard.local.steps import target
-
     template = shell("true")
     template["spec"]["containers"][0]["command"] = ["torchrun", "--nproc-per-node=4", "x.py"]
     (work,) = work_of([jobset(template)])
@@ -349,3 +348,41 @@ def test_threads_are_those_of_this_machine(tmp_path):
     assert f"OMP_NUM_THREADS is {count} instead of 4096: that is what this machine has" in session.warnings
     assert session.run()
     assert count in lines
+
+
+def test_what_a_kill_has_cost_is_worked_out():
+    """Lines of one pod count, those about checkpoints do not; steps are lost from the first that is told again."""
+    steps = Steps()
+    told = []
+    for now, (pod, line) in enumerate(
+        [
+            ("a", "step=9 loss=1"),
+            ("a", "saved step=9"),
+            ("a", "[rank0] step=10 loss=1"),
+            ("b", "step=3"),
+            ("a", "step=11"),
+            ("", "kill"),
+            ("a", "step=12"),
+            ("", "again"),
+            ("b", "resumed step=9"),
+            ("b", "step=10"),
+            ("b", "step=11"),
+        ]
+    ):
+        if line == "kill":
+            steps.struck(now)
+        elif line == "again":
+            steps.again()
+        else:
+            told += steps.see(line, pod, now)
+    assert told == ["went on at step 10 after 4.0 s: 3 steps lost, 4.0 s of work"]
+
+
+def test_a_kill_that_costs_nothing_says_so():
+    """An elastic run that goes on with the next step has lost none."""
+    steps = Steps()
+    for step in (1, 2):
+        steps.see(f"step={step}", "a", step)
+    steps.struck(2.5)
+    steps.again()
+    assert steps.see("step=3", "a", 4) == ["went on at step 3 after 1.5 s: no step lost, 0.0 s of work"]

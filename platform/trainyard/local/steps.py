@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from trainyard.local.controllers.base import RunError
 from trainyard.local.kubelet import Resolved
 
-STEP = re.compile(r"\bstep=(\d+)\b")
+STEP = re.compile(r"^(?!\s*(?:saved|saving|resumed|resuming|loaded)\b).*?\bstep=(\d+)\b")
+"""In a line that tells a step; one that begins with another word is about a checkpoint."""
+
 SERVES = frozenset({"ps", "launcher", "head", "submitter", "evaluator"})
 """Roles that have no rank."""
 
@@ -80,7 +82,7 @@ class Steps:
 
     def see(self, text: str, pod: str, now: float) -> list[str]:
         """Take a line of a pod, and return what it says of the cost of a kill."""
-        match = STEP.search(text)
+        match = STEP.match(text)
         if match is None or self.teller not in {"", pod}:
             return []
         self.teller = pod
