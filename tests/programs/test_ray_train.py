@@ -62,7 +62,8 @@ def end(process):
     """End a driver and the cluster that it started, without a word."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    process.wait()
+    process.stdout.close()
 
 
 def losses(text):
