@@ -19,7 +19,7 @@ from trainyard.errors import SpecError
 from trainyard.findings import Finding, Location, Skipped, did_you_mean
 from trainyard.manifests import Manifest
 from trainyard.operators import Site
-from trainyard.operators.install import sites
+from trainyard.operators.install import ceded, sites
 from trainyard.policies import run as python_policies
 from trainyard.policies.policy import Policy, load_policies
 from trainyard.policies.world import World
@@ -102,6 +102,7 @@ class Checking:
             folder,
             kubernetes=cluster.kubernetes,
             projects={**projects, "argo-cd": cluster.argocd.version},
+            without={site.name: ceded(site) for site in sites(cluster)},
             where=where,
         )
         result.add(findings)

@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.documents import Path
+from trainyard.documents import Path, dump
 from trainyard.kinds import available
 from trainyard.labels import COMPARE_OPTIONS, MANIFEST_PATHS
 from trainyard.operators import Operator, Site
 from trainyard.operators.install import installed, values
 from trainyard.parts.objects import Resource
+from trainyard.releases.facts import Manifests
 from trainyard.specs import Cluster, Repository
 
 API = "argoproj.io/v1alpha1"
@@ -133,6 +134,7 @@ def resources(follower: Follower, folders: Collection[str]) -> Iterator[Resource
     apps = [root(follower)]
     for site, known in installed(follower.cluster):
         apps += [chart_app(follower, site, known)] if site.facts.chart is not None else []
+        apps += [manifests_app(follower, site, known, each) for each in (site.facts.manifests,) if each is not None]
         apps += [operator_app(follower, site)] if f"operators/{site.name}" in folders else []
     single = {SETTINGS: settings_app, "hardware": hardware_app, "platform": platform_app}
     apps += [make(follower) for path, make in single.items() if path in folders]
@@ -205,6 +207,38 @@ def chart_app(follower: Follower, site: Site, known: Operator) -> App:
         annotations=SERVER_SIDE_DIFF,
         ignore=[*CERTIFICATES, *known.ignore],
     )
+
+
+def manifests_app(follower: Follower, site: Site, known: Operator, manifests: Manifests) -> App:
+    """Return the Application of an operator's manifests, pinned by tag, with our changes inline.
+
+    The namespace is of our own folder, where it says its Pod Security level.
+    """
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": site.facts.namespace}}
+    changes = [{"$patch": "delete", **namespace}, *known.changes(site)]
+    images = [each.format(version=site.version) for each in manifests.images]
+    source = {
+        "repoURL": manifests.repository,
+        "targetRevision": f"v{site.version}" if manifests.v_prefix else site.version,
+        "path": manifests.path,
+        "kustomize": {"images": images or None, "patches": [change(each) for each in changes]},
+    }
+    return App(
+        f"operators-{site.name}-manifests",
+        "operators",
+        site.at,
+        source,
+        follower.destination(site.facts.namespace),
+        [*OF_OPERATORS, "RespectIgnoreDifferences=true"],
+        KEEP,
+        annotations=SERVER_SIDE_DIFF,
+        ignore=[*CERTIFICATES, *known.ignore],
+    )
+
+
+def change(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a change of an object as Kustomize takes it: what it is of, and the text that is merged."""
+    return {"target": {"kind": value["kind"], "name": value["metadata"]["name"]}, "patch": dump(value)}
 
 
 def operator_app(follower: Follower, site: Site) -> App:

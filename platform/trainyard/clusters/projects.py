@@ -97,11 +97,12 @@ def own(follower: Follower) -> dict[str, Any]:
 
 
 def operators_spec(follower: Follower, found: list[tuple[Site, Operator]]) -> dict[str, Any]:
-    """Return the project of operators: the charts' registries, their namespaces, and kube-system.
+    """Return the project of operators: where charts and manifests come from, their namespaces, and kube-system.
 
     Charts bring namespaced kinds of any sort; what is cluster-scoped is listed.
     """
     sources = {site.facts.chart.repository for site, _ in found if site.facts.chart}
+    sources |= {site.facts.manifests.repository for site, _ in found if site.facts.manifests}
     namespaces = {"kube-system", *(site.facts.namespace for site, _ in found)}
     wanted = {kind for site, _ in found for kind in site.facts.cluster_kinds}
     wanted |= {kind_of(each) for site, known in found for each in operator(site, known) if each.namespace is None}

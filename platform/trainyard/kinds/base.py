@@ -115,6 +115,8 @@ class Kind(ABC):
     """Annotations that every object of the kind needs under Argo CD."""
     ignore: ClassVar[Sequence[Mapping[str, Any]]] = ()
     """Argo CD `ignoreDifferences` entries."""
+    waits_for_all: ClassVar[bool] = True
+    """Whether Kueue takes a run that is short of a pod for not ready, and stops it after a while."""
     behaviour: ClassVar[Behaviour]
     """What becomes of its runs when something fails or ends, in words."""
     health: ClassVar[str | None] = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.findings import Finding
+from trainyard.findings import Finding, Severity
 from trainyard.kinds.base import Kind, Resolved, files, queued
 from trainyard.kinds.behaviour import Behaviour
 from trainyard.kinds.kubeflow import (
@@ -28,6 +28,7 @@ from trainyard.kinds.kubeflow import (
 )
 from trainyard.launchers import Wiring
 from trainyard.parts.objects import Resource
+from trainyard.rules import Rule
 from trainyard.specs.run import Run
 
 FIELD = "pytorchReplicaSpecs"
@@ -40,12 +41,27 @@ OF_GANG = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PET_MASTER_ADDR"
 OF_ELASTIC = ("PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT")
 
 
+OPERATOR = "training-operator"
+
+INIT_IMAGE = Rule(
+    id="to1-init-image",
+    title="Workers of a PyTorchJob start without the container in which the operator has them wait for the Master.",
+    why="it comes from Docker Hub, Pod Security restricted refuses it, and the kubelet pins no CPUs for a pod with it",
+    fix="install training-operator from here, which leaves it out, or name another kind; waive it for a template of yours",
+    source="kubeflow/trainer v1.9.4 pkg/controller.v1/pytorch/initcontainer.go, pkg/config/config.go",
+    layer="run",
+    may_waive=True,
+    may_warn=True,
+)
+
+
 class PyTorchJob(Kind):
     """A PyTorchJob: containers that fail are restarted in their place, pods that are gone are made anew.
 
     It does not restart a gang. When a rank is gone, the collectives of the others fail, and each of them is restarted,
-    so one restart costs one of every pod. It is done when the Master is, or when any Worker of an elastic job is: then
-    those that still run are taken away, so ranks have to wait for each other at their end, as torchrun's agents do.
+    so one restart costs one of every pod. Kueue takes it for ready as long as the operator says that it runs. It is
+    done when the Master is, or when any Worker of an elastic job is: then those that still run are taken away, so ranks
+    have to wait for each other at their end, as torchrun's agents do.
     """
 
     name = "PyTorchJob"
@@ -54,6 +70,7 @@ class PyTorchJob(Kind):
     gives = frozenset({"rank", "master", "elastic"})
     replicas = {"worker": "Worker"}  # noqa: RUF012
     container = "pytorch"
+    waits_for_all = False
     objects = frozenset({"kubeflow.org/PyTorchJob", "/ConfigMap"})
     ignore = (ignored("PyTorchJob", FIELD),)
     health = health(FIELD)
@@ -109,9 +126,25 @@ class PyTorchJob(Kind):
         yield from files(run)
 
     def check(self, run: Resolved) -> Iterator[Finding]:
-        """Yield slices, into which pods that stand apart cannot be cut."""
+        """Yield slices, into which pods that stand apart cannot be cut, and what waits for the Master in their pods."""
         if not elastic(run):
             yield from check_split(run)
+            yield from check_waiting(run)
+
+
+def check_waiting(run: Resolved) -> Iterator[Finding]:
+    """Yield an operator that is not ours, and so has its own container in every Worker."""
+    choice, where = run.run.cluster.operators.get(OPERATOR), run.run.cluster_name
+    if choice is None or choice.managed or run.roles[0].pods == 1:
+        return
+    has = f"the training-operator of {where!r} is not installed from here; its init container has no security context"
+    if run.run.team.level_on(where) == "restricted":
+        message = f"{has}, so that no Worker starts in {run.run.namespace!r}"
+        yield INIT_IMAGE.at(run.run.source, ("kind",), message)
+    else:
+        yield INIT_IMAGE.at(
+            run.run.source, ("kind",), f"{has}, and its image is Docker Hub's", severity=Severity.WARNING
+        )
 
 
 def elastic(run: Resolved) -> dict[str, Any]:

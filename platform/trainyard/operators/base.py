@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from trainyard.documents import Path
 from trainyard.parts.objects import Resource
+from trainyard.parts.pods import drop_empty
 from trainyard.releases import Facts, Release
 from trainyard.specs import Cluster, OperatorChoice, Pool
 
@@ -57,6 +58,14 @@ class Operator:
         """Return the chart's values that follow from the cluster; the cluster file's own are merged over them."""
         return {}
 
+    def changes(self, _site: Site) -> Iterator[Mapping[str, Any]]:
+        """Yield what is merged into objects of the project's manifests, where there is no chart; `$patch` deletes."""
+        yield from ()
+
+    def cedes(self, _site: Site) -> frozenset[str]:
+        """Return definitions of its release that it leaves to another operator of the cluster."""
+        return frozenset()
+
     def own(self, _site: Site) -> Iterator[Resource]:
         """Yield the operator's own resources, for `operators/<name>/`; its Namespace is added for it."""
         yield from ()
@@ -74,6 +83,23 @@ def tolerations(pools: Iterable[Pool]) -> list[dict[str, str]]:
         if toleration not in found:
             found.append(toleration)
     return found
+
+
+def hardened(
+    site: Site, name: str, *, container: Mapping[str, Any] | None = None, volumes: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return a change of an operator's Deployment, and of its container of that name, for Pod Security restricted.
+
+    What it asks for is in its facts; the user is nobody's in particular, as its image has none of its own.
+    """
+    (asked,) = (each.resources for daemon in site.facts.daemons for each in daemon.containers if each.name == name)
+    resources = {kind: amounts for kind, amounts in asked.model_dump().items() if amounts}
+    own = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    containers = [{"name": name, "resources": resources, "securityContext": own, **drop_empty(container or {})}]
+    user = {"runAsNonRoot": True, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}}
+    pod = {"securityContext": user, "containers": containers, **({"volumes": list(volumes)} if volumes else {})}
+    head = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}}
+    return {**head, "spec": {"template": {"spec": pod}}}
 
 
 def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

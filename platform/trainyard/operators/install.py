@@ -28,6 +28,12 @@ def installed(cluster: Cluster) -> Iterator[tuple[Site, Operator]]:
             yield site, known[site.name]
 
 
+def ceded(site: Site) -> frozenset[str]:
+    """Return the definitions of a release that are not installed with it: one that is ours may leave some to others."""
+    known = operators().get(site.name) if site.choice.managed else None
+    return known.cedes(site) if known is not None else frozenset()
+
+
 def bundlers(cluster: Cluster, project: str) -> list[tuple[Site, Bundle]]:
     """Return the operators that bring the project along unless told otherwise, the first choice first."""
     found = [(site, bundle) for site in sites(cluster) for bundle in site.facts.bundles if bundle.project == project]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from trainyard.carriers.gone import gone
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.kinds import PREFERRED, Kind, Resolved, admitted, available, kinds
 from trainyard.kinds.base import from_fields
@@ -84,7 +85,8 @@ def check_names(run: Run) -> Iterator[Finding]:
         yield LAUNCHER.at(run.source, ("launcher",), message)
     kind = known.get(run.kind)
     if kind is None:
-        yield KIND.at(run.source, ("kind",), f"kind {run.kind!r} does not exist; {did_you_mean(run.kind, known)}")
+        why = gone(run.kind) or f"does not exist; {did_you_mean(run.kind, known)}"
+        yield KIND.at(run.source, ("kind",), f"kind {run.kind!r} {why}")
     elif kind not in available(run.cluster):
         message = (
             f"kind {run.kind!r} needs operator {kind.carrier.operator!r}, which cluster {run.cluster_name!r} does not"

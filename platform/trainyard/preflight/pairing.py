@@ -10,7 +10,7 @@ from trainyard.documents import Path
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.operators import operators
 from trainyard.operators.base import Site
-from trainyard.operators.install import bundlers, sites
+from trainyard.operators.install import bundlers, ceded, sites
 from trainyard.operators.kueue import Kueue, configuration, frameworks, shares_fairly
 from trainyard.releases import Facts, release, releases
 from trainyard.releases.facts import lookup
@@ -197,7 +197,7 @@ def check_company(site: Site, source: Source) -> Iterator[Finding]:
 def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield pairs of operators that own one CustomResourceDefinition: the last one installed would win."""
     for first, second in combinations(sites(cluster), 2):
-        shared = sorted(set(first.facts.crds) & set(second.facts.crds))
+        shared = sorted((set(first.facts.crds) - ceded(first)) & (set(second.facts.crds) - ceded(second)))
         if shared:
             message = f"{second.name} and {first.name} both own {shared[0]}, each with its own versions; remove one"
             fact = second.facts.sources.get("crds", second.release.source)

@@ -76,6 +76,7 @@ def check_job(run: Resolved) -> Iterator[Finding]:
         or not run.launcher.elastic
         or "elastic" not in run.kind.gives
         or run.kind.scheduler != "kueue"
+        or not run.kind.waits_for_all
         or Kueue.name not in cluster.operators
     ):
         return

@@ -25,6 +25,19 @@ class Chart(Spec):
     """Its folder, where `repository` is the project's own Git repository and the version one of its tags."""
 
 
+class Manifests(Spec):
+    """Where the project keeps manifests that Kustomize renders, for projects without a chart."""
+
+    repository: Text
+    """Git address, as Argo CD takes it."""
+    path: Text
+    """Folder of the kustomization."""
+    v_prefix: StrictBool = False
+    """Whether tags of releases begin with a `v`."""
+    images: tuple[Text, ...] = ()
+    """Images to pin, each `name:tag`, where `{version}` is the release's; unsaid: those of the kustomization."""
+
+
 class Kubernetes(Spec):
     """Minor versions that a project says it works on; None where it names no bound."""
 
@@ -142,6 +155,8 @@ class Facts(Spec):
     """Pod Security level that the namespace must allow."""
     chart: Chart | None = None
     """Unsaid: the project's only chart that is published at its releases."""
+    manifests: Manifests | None = None
+    """What is installed where there is no chart; None: objects of ours alone, if any."""
     crds: tuple[SubdomainName, ...] = ()
     """CustomResourceDefinitions that it owns; unsaid: those of its API types."""
     brings_crds: tuple[SubdomainName, ...] = ()

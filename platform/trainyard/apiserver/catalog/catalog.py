@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from trainyard.apiserver.catalog import crd
 from trainyard.apiserver.catalog.overlap import Clash, compare, origin, prefer, served_twice
 from trainyard.apiserver.catalog.releases import CORE, Choice, Shelf, choose
 from trainyard.apiserver.catalog.served import Kind, from_crd, from_index
+from trainyard.carriers.gone import GONE
 from trainyard.findings import Finding, Location, did_you_mean
 
 
@@ -75,6 +76,8 @@ class Catalog:
             return f"kind {label!r} is served by {' or '.join(holders)}, which is not among the installed operators"
         if elsewhere := sorted({each.api_version for each in self.served() if each.kind == kind}):
             return f"kind {label!r} does not exist; did you mean {' or '.join(elsewhere)}?"
+        if (group, kind) in GONE:
+            return f"kind {label!r} {GONE[group, kind]}"
         of_group = {each.kind for each in self.served() if each.group == group} or self.shelf.kinds(group)
         near = did_you_mean(kind, of_group or {each.kind for each in self.served()})
         hint = near if of_group or near.startswith("did you mean") else "give its CRD among the inputs"
@@ -86,12 +89,13 @@ def load(
     *,
     kubernetes: str | None = None,
     projects: Mapping[str, str] | None = None,
+    without: Mapping[str, Collection[str]] | None = None,
     where: Callable[[str], Location] = lambda _: Location("--with"),
 ) -> tuple[Catalog, list[Finding]]:
     """Open `schemas/` for a Kubernetes release and the projects installed; without them, the newest known of each.
 
-    A release that is not carried takes the nearest one of its project, with a warning. `where` says where a project
-    (or `kubernetes`) was chosen.
+    A release that is not carried takes the nearest one of its project, with a warning. `without` has definitions, by
+    project, that are not installed with it. `where` says where a project (or `kubernetes`) was chosen.
     """
     shelf = Shelf(folder)
     minor, findings = choose(shelf, CORE, kubernetes, where)
@@ -104,6 +108,9 @@ def load(
     clashes: dict[tuple[Choice, Choice], list[Clash]] = defaultdict(list)
     for choice in chosen:
         for key, versions in from_index(shelf, choice).items():
+            left = (without or {}).get(choice.project, ())
+            if any(f"{each.plural}.{each.group}" in left for each in versions.values()):
+                continue
             other = kinds.get(key)
             if other is None:
                 kinds[key] = versions
