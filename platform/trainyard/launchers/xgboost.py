@@ -67,18 +67,18 @@ if rank:
 
 from xgboost.tracker import RabitTracker
 
-program = subprocess.Popen(command)
-signal.signal(signal.SIGTERM, lambda *_: program.terminate())
 late = time.monotonic() + {PATIENCE}
 while True:
     try:
         tracker = RabitTracker(n_workers=count, host_ip="0.0.0.0", port=address[1], sortby="task")
         break
     except Exception:  # The port of a tracker that was here before is free after a minute.
-        if program.poll() is not None or time.monotonic() > late:
+        if time.monotonic() > late:
             raise
         time.sleep(1)
 tracker.start()
+program = subprocess.Popen(command)
+signal.signal(signal.SIGTERM, lambda *_: program.terminate())
 code = program.wait()
 if code == 0:
     try:
