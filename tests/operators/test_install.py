@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
-from everything import EVERYTHING, OPERATORS, everything, source
+from everything import EVERYTHING, OPERATORS, everything, everything_specs, source
 from make import make_cluster
+from trainyard.clusters.applications import Follower
+from trainyard.clusters.applications import resources as of_cluster
 from trainyard.documents import dump, load
 from trainyard.operators import Operator, Site
 from trainyard.operators.base import merge
@@ -16,6 +19,7 @@ from trainyard.operators.install import installed, sites, values
 from trainyard.operators.kueue import CONFIGURATION, GATES, configuration
 from trainyard.preflight.values import compare
 from trainyard.releases.facts import lookup
+from trainyard.specs.sources import Specs
 from trainyard.synth.render.text import in_order
 from trainyard.versions import order
 
@@ -36,11 +40,18 @@ def resources(name: str, **changes: Any) -> dict[tuple[str, str], dict[str, Any]
     return {(each.kind, each.name): dict(each.fields) for each in (*known.own(site), *known.hardware(site))}
 
 
+def applications(specs: Specs) -> list[dict[str, Any]]:
+    """Return the Applications of the cluster of some specs."""
+    follower = Follower("test", specs.clusters["test"], specs.repository)
+    return [each.value() for each in of_cluster(follower, {"operators/training-operator"})]
+
+
 @pytest.mark.parametrize("name", sorted(OPERATORS))
 def test_operators_render_as_reviewed(name, golden):
     """Values of the chart, own resources and hardware changes, as one file a person reads."""
     site, known = chosen(name)
     parts = [f"# values\n{dump(in_order(values(site, known)))}"]
+    parts += [f"# change\n{dump(in_order(dict(each)))}" for each in known.changes(site)]
     for title, found in (("own", known.own(site)), ("hardware", known.hardware(site))):
         for each in found:
             head = {"apiVersion": each.api_version, "kind": each.kind, "name": each.name, "namespace": each.namespace}
@@ -259,3 +270,51 @@ MERGES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
 def test_values_merge_as_helm_merges_them(base, over, merged):
     """Maps are merged, everything else is replaced."""
     assert merge(base, over) == merged
+
+
+def test_manifests_are_installed_by_tag_with_changes_inline():
+    """An operator without a chart comes from its repository; its namespace is ours, and so are the changes."""
+    specs = everything_specs()
+    found = {each["metadata"]["name"]: each for each in applications(specs)}
+    spec = found["test-operators-training-operator-manifests"]["spec"]
+    assert spec["source"]["repoURL"] == "https://github.com/kubeflow/trainer.git"
+    assert (spec["source"]["path"], spec["source"]["targetRevision"]) == ("manifests/overlays/standalone", "v1.9.4")
+    patches = [yaml.safe_load(each["patch"]) for each in spec["source"]["kustomize"]["patches"]]
+    assert [(each["kind"], each.get("$patch")) for each in patches] == [
+        ("Namespace", "delete"),
+        ("Deployment", None),
+        ("CustomResourceDefinition", "delete"),
+    ]
+    assert [each["target"] for each in spec["source"]["kustomize"]["patches"]] == [
+        {"kind": each["kind"], "name": each["metadata"]["name"]} for each in patches
+    ]
+    assert "test-operators-multus-manifests" not in found
+    assert found["test-operators-mpi-operator-manifests"]["spec"]["source"]["kustomize"]["images"] == [
+        "mpioperator/mpi-operator:0.8.0"
+    ]
+
+
+def test_mpijob_is_left_to_its_own_operator():
+    """Beside the MPI Operator the training operator neither brings its definition nor reconciles it; alone it does."""
+    alone = {name: choice for name, choice in OPERATORS.items() if name != "mpi-operator"}
+    for operators, leaves in ((OPERATORS, True), (alone, False)):
+        site, known = chosen("training-operator", operators=operators)
+        (pod, *rest) = known.changes(site)
+        args = pod["spec"]["template"]["spec"]["containers"][0].get("args", [])
+        assert (known.cedes(site) == {"mpijobs.kubeflow.org"}) is leaves
+        assert ("--enable-scheme=pytorchjob" in args, "--enable-scheme=mpijob" in args, bool(rest)) == (
+            leaves,
+            False,
+            leaves,
+        )
+
+
+def test_no_container_waits_for_the_master():
+    """The template of init containers is where the operator looks for it, and has none."""
+    site, known = chosen("training-operator")
+    (template,) = known.own(site)
+    (pod, *_) = known.changes(site)
+    spec = pod["spec"]["template"]["spec"]
+    assert yaml.safe_load(template.fields["data"]["initContainer.yaml"]) == []
+    assert spec["volumes"][0]["configMap"]["name"] == template.name
+    assert spec["containers"][0]["volumeMounts"][0]["mountPath"] == "/etc/config"

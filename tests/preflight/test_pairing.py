@@ -34,9 +34,9 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "operator 'kueu' does not exist here; did you mean 'kueue'?",
     ),
     "an operator that is only known": (
-        {"operators": but(mpi_operator={"version": "0.8.0"})},
-        "error pairing/not-installable operators.mpi-operator",
-        "operator 'mpi-operator' is not one that Trainyard installs; install it and say managed: false",
+        {"operators": but(node_feature_discovery={"version": "0.19.0"})},
+        "error pairing/not-installable operators.node-feature-discovery",
+        "operator 'node-feature-discovery' is not one that Trainyard installs; install it and say managed: false",
     ),
     "a release that is not carried": (
         {"operators": but(kueue={"version": "0.19.0"})},
@@ -86,6 +86,11 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
                 training_operator={"version": "1.9.4", "managed": False},
             )
         },
+        "error pairing/two-owners operators.training-operator",
+        "training-operator and mpi-operator both own mpijobs.kubeflow.org, each with its own versions; remove one",
+    ),
+    "two owners of MPIJob, one of which is not ours to change": (
+        {"operators": but(training_operator={"version": "1.9.4", "managed": False})},
         "error pairing/two-owners operators.training-operator",
         "training-operator and mpi-operator both own mpijobs.kubeflow.org, each with its own versions; remove one",
     ),
