@@ -178,8 +178,19 @@ class Deployed:
             for pod in several:
                 pod.start()
             for pod in several:
-                self.world.until(lambda pod=pod: ready(pod, "readinessProbe"), f"{pod.name} is ready", LONG)
-                self.world.until(lambda pod=pod: ready(pod, "livenessProbe"), f"{pod.name} is alive", LONG)
+                self.world.until(lambda pod=pod: self.ready(pod, "readinessProbe"), f"{pod.name} is ready", LONG)
+                self.world.until(lambda pod=pod: self.ready(pod, "livenessProbe"), f"{pod.name} is alive", LONG)
+
+    def ready(self, pod: Pod, probe: str) -> bool:
+        """Whether a probe succeeds; meanwhile containers that have ended are started again, as their policy says.
+
+        A busy machine does not start a raylet within Ray's thirty seconds.
+        """
+        for each in (self.head, *self.workers):
+            if each.process is not None and each.process.poll() is not None:
+                assert each.template["spec"]["restartPolicy"] == "Always"
+                each.start()
+        return ready(pod, probe)
 
     def submitter(self) -> Pod:
         """Return the pod that submits the driver, started."""
@@ -191,13 +202,7 @@ class Deployed:
 
 
 def ready(pod: Pod, probe: str) -> bool:
-    """Whether a probe of a pod's container succeeds, as the kubelet would find, which starts it again if it ended.
-
-    A busy machine does not start a raylet within Ray's thirty seconds.
-    """
-    if pod.process is not None and pod.process.poll() is not None:
-        assert pod.template["spec"]["restartPolicy"] == "Always"
-        pod.start()
+    """Whether a probe of a pod's container succeeds, as the kubelet would find."""
     get = pod.container[probe]["httpGet"]
     code = f"import urllib.request; urllib.request.urlopen('http://127.0.0.1:{get['port']}{get['path']}', timeout=5)"
     command = ["ip", "netns", "exec", pod.space, shutil.which("python3") or "python3", "-c", code]

@@ -13,7 +13,7 @@ from trainyard.findings import Finding, Severity
 from trainyard.kinds.base import Kind, Resolved, files, pod, queued
 from trainyard.kinds.behaviour import ANYHOW, Behaviour
 from trainyard.launchers import Role, Wiring
-from trainyard.launchers.ray import DASHBOARD, HEAD
+from trainyard.launchers.ray import AGENT, ALIVE, DASHBOARD, HEAD
 from trainyard.parts.objects import Resource
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER
@@ -61,9 +61,6 @@ OF_WORKER = (OF_HEAD - {"RAY_USAGE_STATS_EXTRA_TAGS"}) | {"FQ_RAY_IP", "RAY_IP"}
 
 FAILS = "Ray Train starts all ranks again in their places, as often as the program lets it"
 """What becomes of ranks, whatever made the cluster."""
-
-AGENT = 52365
-"""Where every Ray node tells whether it is well (ray v2.60 DEFAULT_DASHBOARD_AGENT_LISTEN_PORT)."""
 
 WAIT = {"cpu": "200m", "memory": "256Mi"}
 """What the init container asks for by which a worker waits for the head (kuberay common/pod.go)."""
@@ -175,7 +172,7 @@ def cluster(run: Resolved) -> dict[str, Any]:
                 "groupName": worker.name,
                 **count,
                 "rayStartParams": {**gpus(worker), **store(worker)},
-                "template": pod(run, worker, restart="Always", probes=probes("/api/local_raylet_healthz", AGENT)),
+                "template": pod(run, worker, restart="Always", probes=probes(ALIVE, AGENT)),
             }
         ],
     }
@@ -200,7 +197,7 @@ def probes(path: str, port: int) -> dict[str, Any]:
 
     The path says whether it is ready; the node's own agent, whether it is alive. Times are the operator's.
     """
-    alive = {"httpGet": {"path": "/api/local_raylet_healthz", "port": AGENT}}
+    alive = {"httpGet": {"path": ALIVE, "port": AGENT}}
     often = {"periodSeconds": 5, "timeoutSeconds": 5}
     return {
         "livenessProbe": {**alive, **often, "initialDelaySeconds": 30, "failureThreshold": 120},

@@ -35,6 +35,9 @@ DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 DASHBOARD = 8265
 """Where the head takes programs (ray v2.60 python/ray/_private/ray_constants.py DEFAULT_DASHBOARD_PORT)."""
 
+AGENT, ALIVE = 52365, "/api/local_raylet_healthz"
+"""Where every Ray node tells that it is well (ray v2.60 python/ray/dashboard/modules/reporter/healthz_agent.py)."""
+
 REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 """What the kubelet reads in a command line (kubernetes v1.35 third_party/forked/golang/expansion/expand.go)."""
 
@@ -42,7 +45,7 @@ SUBMITS = """\
 # Submits the driver once Ray answers, and again when it fails, so many times as the argument says.
 address=http://127.0.0.1:{port}
 follow() {{
-  until ray job list --address $address >/dev/null 2>&1; do sleep 2; done
+  until python -c "import urllib.request as r; r.urlopen('{agent}', timeout=5)" 2>/dev/null; do sleep 5; done
   left=$1
   until ray job submit --address $address -- sh {driver}; do
     [ "$left" -gt 0 ] || break
@@ -52,7 +55,10 @@ follow() {{
 }}
 follow "$1" &
 """
-"""For clusters whose operator submits nothing: it returns at once, so that Ray itself is started after it."""
+"""For clusters whose operator submits nothing: it returns at once, so that Ray itself is started after it.
+
+What it asks while Ray starts is light: commands of `ray` take seconds of a CPU each, and Ray has to start in thirty.
+"""
 
 
 class Ray(Launcher):
@@ -85,7 +91,8 @@ class Ray(Launcher):
         files = {DRIVER: script(run)}
         before: tuple[str, ...] = ()
         if not wiring.submits:
-            files[SUBMIT] = SUBMITS.format(port=DASHBOARD, driver=path(DRIVER))
+            agent = f"http://127.0.0.1:{AGENT}{ALIVE}"
+            files[SUBMIT] = SUBMITS.format(port=DASHBOARD, driver=path(DRIVER), agent=agent)
             before = ("sh", path(SUBMIT), str(attempts(run, sizing, self.roles(run))))
         told = saving(run, sizing.grace.value, launcher=self.name, own_end=self.own_end)
         drain = {DRAIN: Sized(str(told.value), told.origin)}
