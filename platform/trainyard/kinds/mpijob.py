@@ -45,7 +45,7 @@ class MPIJob(Kind):
     name = "MPIJob"
     group = GROUP
     version = "v2beta1"
-    gives = frozenset({"ssh", "hosts", "master"})
+    gives = frozenset({"ssh", "hosts", "master", "elastic"})
     replicas = {"launcher": "Launcher", "worker": "Worker"}  # noqa: RUF012
     required = frozenset({LAUNCHER})
     objects = frozenset({"kubeflow.org/MPIJob", "/ConfigMap"})

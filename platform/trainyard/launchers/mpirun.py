@@ -75,7 +75,7 @@ exec sh -c "$SSH_ORIGINAL_COMMAND"
 
 WAIT = f"""\
 (umask 077; export -p > {ENVIRONMENT})
-rm -rf /dev/shm/.ending-* /dev/shm/.done-*
+rm -rf /dev/shm/.ending-* /dev/shm/.done-* /dev/shm/.rank-*
 /usr/sbin/sshd -De -f {{server}} &
 trap 'ending=1' TERM
 wait $!; code=$?
@@ -157,7 +157,11 @@ class Mpirun(Launcher):
 
     def implied(self, _run: Run) -> Mapping[str, Implied]:
         """Return the pod that starts the ranks."""
-        return {STARTER: Implied("launcher mpirun starts the ranks from it", cpus=1, memory="2Gi")}
+        return {STARTER: Implied(f"launcher {self.name} starts the ranks from it", cpus=1, memory="2Gi")}
+
+    def settings(self, run: Run, _sizing: Sizing) -> dict[str, Sized[str]]:
+        """Return Open MPI's parameters for the pod that starts the ranks."""
+        return settings(network(run))
 
     def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
         """Return workers that wait for ranks, and the pod that starts them and whose end is the run's."""
@@ -170,7 +174,7 @@ class Mpirun(Launcher):
         rank = ("sh", path(RANK), *started(run))
         roles = (
             Role(worker, ("sh", "-c", wait), env=of_ranks(worker, wiring)),
-            Role(starter, ("sh", "-c", start, "mpirun"), (*options, *rank), settings(network(run))),
+            Role(starter, ("sh", "-c", start, "mpirun"), (*options, *rank), self.settings(run, sizing)),
         )
         return Launch(roles, ends=(STARTER,), files=ssh(wiring))
 
