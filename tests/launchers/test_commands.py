@@ -55,6 +55,7 @@ def shapes(launcher: Launcher) -> dict[str, dict[str, Any]]:
     found = dict(SHAPES)
     if launcher.elastic:
         found["two to four nodes"] = {"nodes": 4, "min_nodes": 2}
+        found["two to eight nodes, four at first"] = {"nodes": 4, "min_nodes": 2, "max_nodes": 8}
     for name in sorted(launcher.role_names - launcher.implied(make_run()).keys()):
         found[f"with role {name}"] = {"nodes": 2, "roles": {name: {"pool": "cpu", "cpusPerNode": 2}}}
     return found

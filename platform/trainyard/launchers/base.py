@@ -12,6 +12,7 @@ from trainyard.launchers import own_roles
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER, Implied, RoleSize, RoleSpec, Sized, Sizing
 from trainyard.sizing import roles as of_run
+from trainyard.specs import Job
 from trainyard.specs.run import Run
 
 PORT = 29500
@@ -339,6 +340,11 @@ def one_process(launcher: Launcher, run: Run) -> Iterator[Finding]:
     if processes is not None and processes > 1:
         message = f"processesPerNode is {processes}, but launcher {launcher.name!r} starts one a pod; remove it"
         yield PROCESSES.at(run.source, ("processesPerNode",), message)
+
+
+def bounds(job: Job) -> tuple[int, int]:
+    """Return the fewest and the most nodes with which a job goes on; both are `nodes` where it is not elastic."""
+    return job.min_nodes or job.nodes, job.max_nodes or job.nodes
 
 
 def program(run: Run, role: str = WORKER) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.findings import Finding, Severity
+from trainyard.launchers.base import bounds
 from trainyard.launchers.torchrun import Torchrun
 from trainyard.rules import Rule
 from trainyard.specs.run import Run
@@ -52,10 +53,10 @@ class DeepSpeed(Torchrun):
     def check(self, run: Run) -> Iterator[Finding]:
         """Yield sizes that checkpoints of ZeRO do not bear, too."""
         yield from super().check(run)
-        job = run.job
-        if job.min_nodes is not None and job.min_nodes < job.nodes:
+        least, most = bounds(run.job)
+        if least < most:
             message = (
-                f"minNodes is {job.min_nodes} of {job.nodes}, but ZeRO loads no checkpoint of another size"
+                f"minNodes is {least} of {most}, but ZeRO loads no checkpoint of another size"
                 "; make them universal, and waive this"
             )
             yield SIZES.at(run.source, ("minNodes",), message)

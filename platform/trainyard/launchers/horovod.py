@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import posixpath
 
-from trainyard.launchers.base import Launch, Role, Wiring, program
+from trainyard.launchers.base import Launch, Role, Wiring, bounds, program
 from trainyard.launchers.mpirun import (
     CLIENT,
     END,
@@ -136,7 +136,7 @@ class Horovod(Mpirun):
 def elastic(run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
     """Return how a job starts that goes on with as few workers as minNodes."""
     worker, starter = sizing.worker, sizing.role(STARTER)
-    least, slots = run.job.min_nodes or 1, worker.processes.value
+    (least, most), slots = bounds(run.job), worker.processes.value
     start = START.format(
         client=path(CLIENT),
         end=path(END),
@@ -148,7 +148,7 @@ def elastic(run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
     )
     options = (
         f"--min-np={least * slots}",
-        f"--max-np={worker.nodes.value * slots}",
+        f"--max-np={most * slots}",
         f"--network-interfaces={network(run)}",
         f"--host-discovery-script=sh {path(DISCOVER)}",
         f"--elastic-timeout={PATIENCE}",

@@ -7,7 +7,7 @@ Facts: pytorch v2.9 torch/distributed/run.py, torch/distributed/elastic/rendezvo
 
 from __future__ import annotations
 
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, program, threads
+from trainyard.launchers.base import Launch, Launcher, Role, Wiring, bounds, program, threads
 from trainyard.parts.contract import saving
 from trainyard.sizing import Sized, Sizing
 from trainyard.specs.run import Run
@@ -98,17 +98,18 @@ def fixed(run: Run, sizing: Sizing, wiring: Wiring) -> tuple[tuple[str, ...], tu
 
 
 def elastic(run: Run, sizing: Sizing, wiring: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return command and options of a job that goes on between minNodes and nodes.
+    """Return command and options of a job that goes on between minNodes and maxNodes, which is nodes unless it is said.
 
     Which node hosts the store is said outright: a node that is found out by its address is not found while DNS is
     still to learn the pod's name. That takes a shell, which torchrun then replaces, so that signals reach it. How long
     nodes wait for the store's host is read_timeout, 60 seconds unless it is said, and not join_timeout (pytorch v2.9
     torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py).
     """
+    least, most = bounds(run.job)
     waits = f"join_timeout={JOIN_SECONDS},read_timeout={JOIN_SECONDS}"
     script = f'{HOST_CHOICE}; exec torchrun --rdzv-conf="is_host=$host,{waits}" "$@"'
     return ("sh", "-c", script.replace("JOB_COMPLETION_INDEX", wiring.rank), "torchrun"), (
-        f"--nnodes={run.job.min_nodes}:{sizing.worker.nodes.value}",
+        f"--nnodes={least}:{most}",
         "--rdzv-backend=c10d",
         f"--rdzv-endpoint={wiring.master}:{wiring.port}",
         f"--rdzv-id={run.name}",

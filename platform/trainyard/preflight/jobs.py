@@ -18,6 +18,7 @@ from trainyard.preflight import (
     checkpoints,
     containers,
     disks,
+    elastic,
     kind,
     limits,
     names,
@@ -146,6 +147,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += nvlink.check_job(resolved)
     findings += ceiling.check(resolved)
     findings += recovery.check_job(resolved)
+    findings += elastic.check(resolved)
     findings += arrays.check(resolved)
     findings += size.check_pods(resolved)
     findings += (finding for role in roles for finding in limits.check_numa(resolved, role))

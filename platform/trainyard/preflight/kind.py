@@ -9,7 +9,7 @@ from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.kinds import PREFERRED, Kind, Resolved, admitted, available, kinds
 from trainyard.kinds.base import from_fields
 from trainyard.launchers import NEEDS, Launcher, launchers
-from trainyard.launchers.base import ELASTIC, ROLES, VARIABLES
+from trainyard.launchers.base import ELASTIC, ROLES, VARIABLES, bounds
 from trainyard.launchers.own_roles import named
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER, RoleSpec
@@ -105,7 +105,7 @@ def check_pair(run: Run, kind: Kind, launcher: Launcher, roles: Sequence[RoleSpe
         return
     wanted = launcher.wants(run, roles)
     if "elastic" in wanted and launcher.elastic and "elastic" not in kind.gives:
-        able = listed(run, lambda other: "elastic" in other.gives)
+        able = listed(run, lambda other: other.can(wanted, roles))
         message = (
             f"minNodes is {run.job.min_nodes}, but kind {kind.name!r} cannot change its size; kinds that can: {able}"
         )
@@ -140,7 +140,9 @@ def listed(run: Run, able: Callable[[Kind], bool]) -> str:
 def check_lengths(run: Run, kind: Kind, roles: Sequence[RoleSpec]) -> Iterator[Finding]:
     """Yield a role whose last pod has a name that is too long to resolve."""
     for role in roles:
-        last = run.job.array.of if run.job.array is not None and role.name == WORKER else role.nodes
+        last = role.nodes
+        if role.name == WORKER:
+            last = run.job.array.of if run.job.array is not None else bounds(run.job)[1]
         length = len(kind.host(run.name, role.name, last - 1)) + kind.suffix
         if length > LABEL:
             message = (

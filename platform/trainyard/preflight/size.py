@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
+from trainyard.launchers.base import bounds
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER, RoleSize, RoleSpec, pod_requests, quota, resources
@@ -205,6 +206,11 @@ def too_many(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
                 continue
             message = f"nodes is {role.nodes}, but pool {role.pool_name!r} has {has}; ask for at most {most}"
             yield NODES.at(run.run.source, (*role.path, "nodes"), message)
+        elif most and role.name == WORKER and bounds(run.run.job)[1] > most:
+            message = (
+                f"maxNodes is {bounds(run.run.job)[1]}, but pool {role.pool_name!r} holds {most} such pods; lower it"
+            )
+            yield NODES.at(run.run.source, ("maxNodes",), message)
 
 
 def no_room(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
