@@ -284,7 +284,7 @@ class Launcher(ABC):
             yield START.at(run.source, (given,), message)
         words = (*(job.command or ()), *job.args)
         first = words[0].rpartition("/")[2] if words else ""
-        if job.command and first in OWN and job.nodes > 1 and not any("$" in word for word in words):
+        if job.command and first in OWN and job.nodes > 1 and not any("$(" in word for word in words):
             message = f"command starts {first!r} by itself on each of {job.nodes} nodes; write launcher: {OWN[first]}"
             if OWN[first] == self.name:
                 message = f"command starts {first!r}, as launcher {self.name!r} does already; leave it out"

@@ -1,0 +1,33 @@
+"""A container with several GPUs has shared memory of its own size.
+
+Why: a runtime gives a container 64 MiB at /dev/shm. NCCL and the workers of a data loader need more, and end with a bus
+ error in the middle of the training.
+Fix: mount an emptyDir with medium: Memory and a sizeLimit at /dev/shm.
+Source: containerd v2.1 pkg/oci/mounts.go; NCCL 2.30 user guide, troubleshooting, shared memory
+"""
+
+from collections.abc import Iterator
+
+from trainyard.checks import Problem, World, is_gpu
+
+FOLDER = "/dev/shm"  # noqa: S108 - what is mounted, not a file of ours
+BRINGS_ITS_OWN = "ray.io"
+"""Group of kinds whose operator mounts it (kuberay v1.6.2 ray-operator/controllers/ray/common/pod.go)."""
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Look at the containers of whatever trains."""
+    for job in world.training_jobs():
+        if job.manifest.group == BRINGS_ITS_OWN:
+            continue
+        for pods in job.pod_sets():
+            if pods.spec.get("hostIPC"):
+                continue
+            for place, resource, quantity in pods.limits(init=False):
+                container = pods.manifest.get(*place.path[:-3])
+                mounts = container.get("volumeMounts") if isinstance(container, dict) else None
+                paths = [each.get("mountPath") for each in mounts or () if isinstance(each, dict)]
+                mounted = FOLDER in [str(each).rstrip("/") for each in paths]
+                if is_gpu(resource) and quantity.value() > 1 and not mounted:
+                    message = f"container has {quantity} GPUs, but 64Mi at {FOLDER}; mount an emptyDir of Memory there"
+                    yield Problem(place, message)
