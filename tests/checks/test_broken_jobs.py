@@ -56,6 +56,8 @@ spec:
         volumeMounts:
         - name: data
           mountPath: /data
+        - name: memory
+          mountPath: /dev/shm
       tolerations:
       - key: nvidia.com/gpu
         operator: Exists
@@ -64,6 +66,10 @@ spec:
       - name: data
         persistentVolumeClaim:
           claimName: data
+      - name: memory
+        emptyDir:
+          medium: Memory
+          sizeLimit: 16Gi
 """
 POD = "spec.template.spec"
 MAIN = f"{POD}.containers[0]"
