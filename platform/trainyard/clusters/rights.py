@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.kinds import Kind, available
+from trainyard.kinds import Kind, available, companions
 from trainyard.parts.objects import Resource
 from trainyard.specs import Cluster, Team
+from trainyard.specs.models.pipelines import Pipelines
 
-NAME = "team"
+NAME, PIPELINES = "team", "pipelines"
 READ = ["get", "list", "watch"]
 RBAC = "rbac.authorization.k8s.io"
 
@@ -32,6 +33,8 @@ def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
     fields = {"roleRef": role, "subjects": [group]}
     yield Resource(f"{RBAC}/v1", "Role", NAME, ("group",), name, fields={"rules": rules(cluster, team)}, source=source)
     yield Resource(f"{RBAC}/v1", "RoleBinding", NAME, ("group",), name, fields=fields, source=source)
+    if cluster.pipelines is not None:
+        yield from of_pipelines(cluster, cluster.pipelines, name)
     for account, about in team.accounts.items():
         off = {"automountServiceAccountToken": False}
         yield Resource(
@@ -44,6 +47,35 @@ def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
             fields=off,
             source=source,
         )
+
+
+def of_pipelines(cluster: Cluster, pipelines: Pipelines, team: str) -> Iterator[Resource]:
+    """Yield what lets steps of pipelines start the team's runs, look at them and end them, and nothing else."""
+    ending = [kind for kind in available(cluster) if kind.carrier.ending]
+    runs = {f"{kind.group}/{kind.object_kind}" for kind in ending}
+    beside = {each for kind in ending for each in kind.objects} | companions.kinds(cluster)
+    verbs = {False: ["create", "delete", "get"], True: ["create", "delete", "get", "patch"]}
+    rules = [
+        {"apiGroups": [group], "resources": [f"{name.lower()}s"], "verbs": verbs[each not in runs]}
+        for each in sorted(runs | beside)
+        for group, _, name in [each.rpartition("/")]
+    ]
+    fields = {"rules": rules}
+    account = {
+        "kind": "ServiceAccount",
+        "name": pipelines.service_account,
+        "namespace": pipelines.namespace or team,
+    }
+    role = {"apiGroup": RBAC, "kind": "Role", "name": PIPELINES}
+    yield Resource(f"{RBAC}/v1", "Role", PIPELINES, ("pipelines",), team, fields=fields)
+    yield Resource(
+        f"{RBAC}/v1",
+        "RoleBinding",
+        PIPELINES,
+        ("pipelines",),
+        team,
+        fields={"roleRef": role, "subjects": [account]},
+    )
 
 
 def rules(cluster: Cluster, team: Team) -> list[dict[str, Any]]:

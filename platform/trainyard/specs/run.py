@@ -22,6 +22,9 @@ OUTSIDE_DIGEST = frozenset({"waive", "retired", "description", "owner"})
 
 DIGEST_CHARACTERS = 8
 
+EACH = "-xxxxx"
+"""In whose place a step writes characters of its pipeline's run, of which each starts a training run of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -42,8 +45,8 @@ class Run:
 
     @property
     def name(self) -> str:
-        """Name of the run and of its objects: `<job>-<digest>`."""
-        return f"{self.job_name}-{self.digest}"
+        """Name of the run and of its objects: `<job>-<digest>`, and what stands for each run of a step."""
+        return f"{self.job_name}-{self.digest}{EACH if self.job.step else ''}"
 
     @property
     def namespace(self) -> str:

@@ -71,7 +71,8 @@ class Reading:
             said[finding.location.file].append(finding)
         facts = dict(self.known)
         for file, jobs in by_file.items():
-            if not any(finding.is_error for finding in said[file]):
+            steps = any(job.job.step for job in jobs)  # what is said of them follows from each other
+            if not steps and not any(finding.is_error for finding in said[file]):
                 small = sorted({f"{JOBS}/{job.team}/{each.source}" for job in jobs for each in job.job.files})
                 runs = [fact_of(job) for job in jobs]
                 key = self.keys.of_file(file, small, sorted({run.cluster for run in runs}))

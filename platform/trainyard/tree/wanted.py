@@ -21,6 +21,7 @@ class Wanted:
     spec: str
     """Digest of the fields as written."""
     retired: bool
+    """Whether nothing of it is rendered: it is retired, or a pipeline starts it."""
     number: int
     """The job's `run:`, 1 where it has none."""
     location: Location
@@ -46,4 +47,12 @@ def wanted(job: JobFile) -> Wanted:
     """Return what a job file asks for."""
     spec = job.job
     name = digest(spec, job.contents)
-    return Wanted(spec.cluster, job.team, job.name, name, spec.retired, spec.run or 1, Location(job.source.file, 1, 1))
+    return Wanted(
+        spec.cluster,
+        job.team,
+        job.name,
+        name,
+        spec.retired or spec.step,
+        spec.run or 1,
+        Location(job.source.file, 1, 1),
+    )

@@ -43,6 +43,7 @@ from trainyard.specs.models.daemons import PoolDaemon, kept
 from trainyard.specs.models.disks import LocalDisks
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.gpus import Mig, Sharing
+from trainyard.specs.models.pipelines import Pipelines
 from trainyard.specs.models.system import System, resolved
 from trainyard.specs.shapes import PciAddress, Shape, preset
 from trainyard.versions import line
@@ -428,6 +429,8 @@ class Cluster(Spec):
     queues: dict[Name, Queue] = {}
     gang: Gang | None = None
     """`coscheduling`: scheduler-plugins binds the pods of a run all at once, which Kueue does by a topology alone."""
+    pipelines: Pipelines | None = None
+    """Who keeps the order of jobs that say `after`; default: nobody."""
     recovery_minutes: Amount | None = None
     """Minutes that a running job may be short of pods until Kueue takes its quota back; 0: for ever; default 30."""
     waive: Waive = {}

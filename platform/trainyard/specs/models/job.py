@@ -238,7 +238,8 @@ class Job(Spec):
     array: Array | None = None
     """Independent indices instead of one gang."""
     after: tuple[JobRef, ...] = ()
-    """Jobs that have to end well before this one begins, each `team/job` or a job of the same team."""
+    """Jobs that have to end well before this one begins, each `team/job` or a job of the same team; a job that says it,
+    if only `[]`, is a step of a pipeline, and Argo CD does not start it."""
     spot: StrictBool = False
     """May run on nodes that are taken away at short notice."""
     restarts: Restarts | None = None
@@ -281,6 +282,11 @@ class Job(Spec):
     """Words for people."""
     owner: StrictStr | None = None
     """Who answers for the job."""
+
+    @property
+    def step(self) -> bool:
+        """Whether a pipeline starts it, and not Argo CD."""
+        return "after" in self.model_fields_set
 
     @model_validator(mode="after")
     def one_start(self) -> Job:
