@@ -1,0 +1,36 @@
+"""A gang waits for no more pods than there are, or than Kueue admits.
+
+Why: its scheduler binds no pod before so many of the group have a node, so that none ever starts and the quota stays
+ taken.
+Fix: lower minMember to the pods of the group; of a job that Kueue may admit with fewer, to those.
+Source: kubernetes-sigs/scheduler-plugins v0.34.7 pkg/coscheduling/core/core.go PreFilter, Permit;
+ kubernetes-sigs/kueue v0.19.2 pkg/controller/jobs/job/job_controller.go JobMinParallelismAnnotation
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from trainyard.checks import Place, Problem, World
+
+GROUP = "scheduling.x-k8s.io"
+LABEL = f"{GROUP}/pod-group"
+FEWEST = "kueue.x-k8s.io/job-min-parallelism"
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Count the pods of every group among the objects; of a group without any nothing is known."""
+    pods: dict[tuple[str, str], int] = defaultdict(int)
+    for job in world.training_jobs():
+        fewest = job.manifest.annotations.get(FEWEST, "") if job.queue_name else ""
+        for each in job.pod_sets():
+            labels = job.manifest.get(*each.template, "metadata", "labels")
+            name = labels.get(LABEL) if isinstance(labels, dict) else None
+            if isinstance(name, str):
+                count = min(each.count, int(fewest)) if fewest.isdecimal() and int(fewest) else each.count
+                pods[job.namespace, name] += count
+    for group in world.of("PodGroup", group=GROUP):
+        there = pods.get((group.namespace or "default", group.name))
+        wanted = group.get("spec", "minMember")
+        if there is not None and isinstance(wanted, int) and wanted > there:
+            message = f"group {group.name!r} waits for {wanted} pods, but as few as {there} may come; lower minMember"
+            yield Problem(Place(group, ("spec", "minMember")), message)
