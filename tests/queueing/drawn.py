@@ -23,7 +23,7 @@ def jobs(name: str, cluster: Cluster, teams: dict[str, Team], *, seed: str, coun
     """Yield jobs of a cluster; one seed draws the same jobs each time."""
     chance = random.Random(f"{seed} {name}")
     for index in range(count):
-        queue = chance.choice(sorted(cluster.queues))
+        queue = chance.choice(sorted(cluster.queues_of("kueue")))
         team = chance.choice(sorted(cluster.queues[queue].teams))
         fields = {"cluster": name, "queue": queue, "image": IMAGE, **drawn(chance, cluster, queue)}
         fields["priority"] = chance.choice(teams[team].priorities or sorted(cluster.priorities))

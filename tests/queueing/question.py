@@ -79,7 +79,7 @@ class Question:
                 beside.append(channel(called_as_job(value, labels)))
             elif value["kind"] in RUNTIMES:
                 beside.append(reduced(called_as_job(value, labels) if RUN in labels else value))
-            elif (row := carrier_of(value)) is not None and row.trains:
+            elif (row := carrier_of(value)) is not None and row.trains and row.framework:
                 jobs[labels[JOB]] = reduced(called_as_job(value, labels))
         others = (each for each in self.objects if each["kind"] not in (CLAIM, *RUNTIMES))
         return replace(self, objects=[*others, *beside], jobs=jobs)
