@@ -25,8 +25,11 @@ pytestmark = pytest.mark.argocd
 RELEASES = {"kueue": "0.19.2", "jobset": "0.12.0", "trainer": "2.3.0", "kuberay": "1.6.2", "lws": "0.9.0"}
 """Those that are where not the newest runs."""
 
-SAID = {"RayCluster": {"maxHours": 1}}
+SAID = {"RayCluster": {"maxHours": 1}, "LeaderWorkerSet": {"maxHours": 1}}
 """What jobs of a kind must say beside the rest."""
+
+BATCH = "batch"
+"""The queue of Volcano's, and its pool: some of the nodes."""
 
 
 def operators() -> dict[str, Any]:
@@ -41,7 +44,8 @@ def job_of(kind: Kind, **changes: Any) -> dict[str, Any]:
     able = [each for each in launchers().values() if Pair(each, kind).word in {"yes", "elastic"}]
     launcher = min(able, key=lambda each: each.name != "torchrun")
     start = {} if "program" in launcher.takes else {"command": ["train"], "program": None}
-    return job(kind=kind.name, launcher=launcher.name, **start, **{**SAID.get(kind.name, {}), **changes})
+    where = {"queue": BATCH, "pool": BATCH} if kind.scheduler == "volcano" else {}
+    return job(kind=kind.name, launcher=launcher.name, **start, **{**where, **SAID.get(kind.name, {}), **changes})
 
 
 def name_of(kind: Kind) -> str:
@@ -54,13 +58,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The cluster with one job of every kind, or a loud skip."""
     written = specs()
     (cluster,) = written["clusters"].values()
-    pools = {"cpu": {**cluster["pools"]["cpu"], "nodes": 8}}
-    queues = {"research": {"teams": [NAME], "nominalQuota": {"cpu": {"nodes": 8}}}}
+    pools = {name: {**cluster["pools"]["cpu"], "nodes": nodes} for name, nodes in {"cpu": 8, BATCH: 2}.items()}
+    queues = {
+        "research": {"teams": [NAME], "nominalQuota": {"cpu": {"nodes": 8}}},
+        BATCH: {"teams": [NAME], "scheduler": "volcano", "nominalQuota": {BATCH: {"nodes": 2}}},
+    }
     changed = fields(cluster, {"operators": operators(), "pools": pools, "queues": queues})
     jobs = {f"{NAME}/{name_of(kind)}": job_of(kind) for kind in kinds().values()}
     with running(
         "TRAINYARD_ARGOCD", tmp_path_factory.mktemp("kinds"), {**written, "clusters": {NAME: changed}, "jobs": jobs}
     ) as found:
+        for node in found.core.list_node().items[:2]:
+            found.core.patch_node(node.metadata.name, {"metadata": {"labels": {"trainyard.dev/pool": BATCH}}})
         yield found
 
 

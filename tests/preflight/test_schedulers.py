@@ -77,6 +77,18 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
             )
         ],
     ),
+    "a Kueue of somebody else's that may hold pods": (
+        {"queues": queues(), "operators": {**LWS, "kueue": {"version": "0.19.2", "managed": False}}},
+        [
+            (
+                "vc-pods-gated",
+                (
+                    "with integration leaderworkerset.x-k8s.io/leaderworkerset Kueue holds pods that have no queue,"
+                    " those of Volcano's Jobs too; remove it, or the queues of Volcano"
+                ),
+            )
+        ],
+    ),
     "a Kueue that holds pods, and no queue of Volcano's": ({"operators": LWS}, []),
     "gangs that are bound at once": ({"queues": {"research": RESEARCH}, "gang": "coscheduling"}, []),
     "gangs that Kueue has found nodes for": (
@@ -101,6 +113,8 @@ def test_schedulers_do_not_share_what_they_count(changes, expected):
     found = list(check(make_cluster(**changes), source))
     assert [(each.rule, each.message) for each in found] == expected
     assert all(each.location.line > 1 for each in found)
+    managed = changes["operators"]["kueue"].get("managed", True)
+    assert all(each.is_error == managed for each in found if each.rule == "vc-pods-gated")
 
 
 MIXED = make_cluster(

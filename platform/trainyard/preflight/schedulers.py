@@ -41,6 +41,7 @@ GATED = Rule(
     fix="remove lws, or the integration, from the cluster, or the queues of Volcano",
     source="kueue v0.19.2 pkg/controller/jobs/leaderworkerset ImplicitlyEnabledFrameworkNames, pkg/controller/jobs/pod",
     layer="pairing",
+    may_warn=True,
 )
 PRIORITY = Rule(
     id="vc-priority",
@@ -124,7 +125,10 @@ def check_priorities(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 
 def check_gates(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield a Kueue that holds pods without a queue, as it does with any of the integrations that imply pods."""
+    """Yield a Kueue that holds pods without a queue, as it does with any of the integrations that imply pods.
+
+    Of one that somebody else configures it is not known.
+    """
     found = configuration(cluster)
     integrations = found.get("integrations")
     frameworks = integrations.get("frameworks") if isinstance(integrations, dict) else None
@@ -134,4 +138,6 @@ def check_gates(cluster: Cluster, source: Source) -> Iterator[Finding]:
             f"with integration {holding[0]} Kueue holds pods that have no queue, those of Volcano's Jobs too"
             "; remove it, or the queues of Volcano"
         )
-        yield GATED.at(source, ("operators", Kueue.name), message, key=True)
+        known = cluster.operators[Kueue.name].managed
+        severity = Severity.ERROR if known else Severity.WARNING
+        yield GATED.at(source, ("operators", Kueue.name), message, key=True, severity=severity)
