@@ -188,6 +188,7 @@ GANGS: dict[str, tuple[dict[str, Any], int | None]] = {
     "a JobSet": ({"kind": "JobSet", "nodes": 4}, 4),
     "a Job": ({"kind": "Job", "nodes": 4}, 4),
     "a Job that may start smaller": ({"kind": "Job", "nodes": 4, "min_nodes": 2}, 2),
+    "indices of an array, each by itself": ({"kind": "Job", "nodes": 4, "array": {"of": 4, "parallel": 2}}, None),
     "one pod": ({"kind": "JobSet", "nodes": 1}, None),
     "an MPIJob, whose launcher waits for the workers": ({"kind": "MPIJob", "launcher": "mpirun", "nodes": 4}, 4),
     "a JobSet of several roles": (

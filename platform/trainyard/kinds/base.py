@@ -189,11 +189,12 @@ class Kind(ABC):
     def gang(self, run: Resolved) -> Mapping[str, int]:
         """Return the roles whose pods are made at once, and how many of each have to be bound for any to start.
 
-        Where others have to be ready before a role's pods are made, none would be bound while they were waited for.
+        Where others have to be ready before a role's pods are made, none would be bound while they were waited for;
+        and indices of an array wait for nobody.
         """
         own = {role.name for role in self.beside(run.run, run.specs)}
         found = {role: least for role, least in gang.least(run.run, run.sizing).items() if role not in own}
-        return found if sum(found.values()) > 1 else {}
+        return found if sum(found.values()) > 1 and run.run.job.array is None else {}
 
     @abstractmethod
     def build(self, run: Resolved) -> Iterator[Resource]:
