@@ -250,3 +250,28 @@ def test_a_replicated_job_waits_for_what_it_depends_on():
     driver, *workers = (each.pod for each in work.pods)
     assert list(lived.begin()) == [driver.name]
     assert list(lived.finished(driver, Exit(0)).start) == [each.name for each in workers]
+
+
+VERDICTS = {"succeeded": True, "failed": False, "was stopped": False}
+
+
+@pytest.mark.parametrize(("verdict", "well"), VERDICTS.items(), ids=VERDICTS)
+def test_a_rayjob_ends_as_its_program_does(verdict, well):
+    """The submitter ends with 0 whatever the program did; what it writes of it counts."""
+    found = life(ray())
+    (submitter,) = (each for each in found.pods if each.role == "submitter")
+    found.told(submitter, f"Job 'it-abcde' {verdict}")
+    assert found.finished(submitter, Exit(0)).over is well
+
+
+def test_a_rayjob_is_tried_again_with_a_new_cluster():
+    """Its own backoffLimit counts programs that fail."""
+    value = ray()
+    value["spec"]["backoffLimit"] = 1
+    found = life(value)
+    (submitter,) = (each for each in found.pods if each.role == "submitter")
+    found.told(submitter, "Job 'it-abcde' failed")
+    assert found.finished(submitter, Exit(0)).all_again
+    found.again()
+    found.told(submitter, "Job 'it-abcde' failed")
+    assert found.finished(submitter, Exit(0)).over is False

@@ -73,6 +73,9 @@ class Life(ABC):
         """Say what follows when the kubelet starts a container again in its pod, so many times in all pods now."""
         return GO_ON
 
+    def told(self, _pod: Pod, _line: str) -> None:  # noqa: B027 - only some learn from what is written
+        """Learn from a line that a pod writes."""
+
     @abstractmethod
     def finished(self, pod: Pod, exit_: Exit) -> Step:
         """Say what follows when a pod has ended and the kubelet will not start it again."""

@@ -6,6 +6,7 @@ and RayJobSpec.submitterConfig; lws v0.9.0 pkg/controllers/pod_controller.go.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,9 @@ from trainyard.local.lives.base import GO_ON, Exit, Life, Step, UntilAll, ended
 from trainyard.local.lives.job import JobLife
 
 VOLCANO_RETRIES = 3
+PROGRAM = re.compile(r"Job '[^']+' (succeeded|failed|was stopped)")
+"""What `ray job logs --follow` writes at the end (ray 2.52 dashboard/modules/job/cli.py)."""
+
 SUBMISSIONS = 2
 """Retries of a RayJob's submitter where none are said."""
 
@@ -92,10 +96,28 @@ class VolcanoLife(Life):
 
 @dataclass
 class RayLife(Life):
-    """Of a RayJob: its submitter's, which ends as the program does. A RayCluster alone never ends."""
+    """Of a RayJob: that of its program, of which the submitter writes how it ended. A RayCluster alone never ends.
+
+    The submitter ends with 0 even after a program that failed; the operator asks Ray, which is what its line is from.
+    """
 
     job: Object = field(default_factory=dict)
     submitter: JobLife | None = None
+    verdict: str = ""
+    """How the program has ended, in Ray's words."""
+    tries: int = 0
+
+    def told(self, pod: Pod, line: str) -> None:
+        """Learn how the program has ended."""
+        found = PROGRAM.search(line) if pod.role == "submitter" else None
+        self.verdict = found[1] if found else self.verdict
+
+    def again(self) -> None:
+        """Begin with a new cluster."""
+        super().again()
+        self.verdict = ""
+        if self.submitter is not None:
+            self.submitter.again()
 
     def __post_init__(self) -> None:
         mine = [pod for pod in self.pods if pod.role == "submitter"]
@@ -110,9 +132,15 @@ class RayLife(Life):
 
     def finished(self, pod: Pod, exit_: Exit) -> Step:
         """End as the submitter does."""
-        if pod.role == "submitter" and self.submitter is not None:
+        if pod.role != "submitter" or self.submitter is None:
+            return GO_ON
+        if self.verdict not in {"failed", "was stopped"}:
             return self.submitter.finished(pod, exit_)
-        return GO_ON
+        most = count(self.job["spec"].get("backoffLimit"), 0)
+        if self.tries >= most or self.verdict == "was stopped":
+            return ended(well=False, why=f"Ray says that the program {self.verdict}")
+        self.tries += 1
+        return Step(all_again=True, why=f"Ray says that the program {self.verdict}; retry {self.tries} of {most}")
 
 
 @dataclass
