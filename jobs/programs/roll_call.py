@@ -22,14 +22,16 @@ def torch() -> Seen:
     import torch
     from torch import distributed
 
-    if "RANK" not in os.environ:
+    told = ("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("HOROVOD_RANK", "HOROVOD_SIZE")
+    found = [(int(os.environ[rank]), int(os.environ[size])) for rank, size in told if rank in os.environ]
+    if not found:
         return 0, 1, 1
-    distributed.init_process_group("gloo")
+    distributed.init_process_group("gloo", rank=found[0][0], world_size=found[0][1])
     total = torch.tensor([distributed.get_rank() + 1])
     distributed.all_reduce(total)
-    found = distributed.get_rank(), distributed.get_world_size(), int(total)
+    seen = distributed.get_rank(), distributed.get_world_size(), int(total)
     distributed.destroy_process_group()
-    return found
+    return seen
 
 
 def jax() -> Seen:

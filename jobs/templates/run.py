@@ -16,7 +16,7 @@ PAIRS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(NUMBERED, tuple(name for name in GANGS if name != "tensorflow")),
     "RayCluster": ("ray",),
     "RayJob": ("ray",),
-    "TrainJob": (*GANGS, "mpirun"),
+    "TrainJob": (*GANGS, "horovod", "mpirun"),
 }
 
 FRAMEWORKS = {"jax": "jax", "paddle": "paddle", "tensorflow": "tensorflow", "xgboost": "xgboost"}

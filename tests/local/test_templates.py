@@ -42,7 +42,7 @@ STOPPED = 130
 
 MET = re.compile(r"rank (\d+) of 2: the sum is 3, wanted is 3")
 
-APART = {"mpirun", "ray"}
+APART = {"horovod", "mpirun", "ray"}
 """Launchers that need more than Python: an image with sshd, a Ray of their own. Tests of theirs execute them."""
 
 
