@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -73,3 +75,11 @@ def test_nothing_is_forked_beside_threads(folder: Path, monkeypatch: pytest.Monk
     finally:
         done.set()
         thread.join()
+
+
+def test_a_child_that_nobody_asks_ends_with_its_parent(tmp_path: Path) -> None:
+    """A list larger than a pipe holds nobody up: what reads the parent's output sees its end."""
+    for number in range(2000):
+        (tmp_path / f"{number}-{'long' * 20}").touch()
+    program = f"from pathlib import Path; from trainyard.system import ahead; ahead.walk(Path({str(tmp_path)!r}))"
+    subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, timeout=30)

@@ -23,13 +23,17 @@ def walk(folder: Path) -> Callable[[], list[files.Found]]:
     receiving, sending = os.pipe()
     child = os.fork()
     if child == 0:
+        os.close(receiving)
         _send(folder, sending)
     os.close(sending)
     return lambda: _receive(folder, receiving, child)
 
 
 def _send(folder: Path, sending: int) -> None:
-    """List, send, and end at once: nothing of the parent's is flushed or closed twice."""
+    """List, send, and end at once: nothing of the parent's is flushed or closed twice.
+
+    A parent that has ended without asking reads nothing, and the pipe, whose other end it alone had, is broken.
+    """
     code = 1
     try:
         found = [(path, tuple(status), regular) for path, status, regular in files.walk(folder)]
