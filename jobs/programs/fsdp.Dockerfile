@@ -1,7 +1,7 @@
 # Built in this folder:
 #   docker build --file fsdp.Dockerfile --build-arg BASE=<image> .
-# BASE: an image with Python 3.11 and PyTorch 2.6 or newer, for CUDA, ROCm or CPUs; by digest, from a registry that
-# platform/repository.yaml allows.
+# BASE: an image with Python 3.11 and PyTorch 2.6 or newer, for CUDA or ROCm, or for CPUs, where fully_shard of 2.6 does not
+# run yet and that of 2.15 does; by digest, from a registry that platform/repository.yaml allows.
 ARG BASE
 FROM ${BASE}
 USER root

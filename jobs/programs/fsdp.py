@@ -94,7 +94,7 @@ def sharded(told: argparse.Namespace, gang: Gang) -> Model:
         full = torch.ones(parameter.shape)
         if full.dim() > 1:
             full.normal_(std=0.02, generator=torch.Generator().manual_seed(told.seed + zlib.crc32(name.encode())))
-        here = distribute_tensor(full.to(gang.device), mesh, parameter.placements, src_data_rank=None)
+        here = distribute_tensor(full.to(gang.device), mesh, parameter.placements)
         with torch.no_grad():
             parameter.copy_(here)
     return model
