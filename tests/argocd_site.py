@@ -158,3 +158,8 @@ def running(variable: str, folder: Path, written: Mapping[str, Any] | None = Non
             if name.startswith(f"{NAME}-"):
                 found.custom.delete_namespaced_custom_object(GROUP, VERSION, ARGOCD, kind, name)
     found.core.delete_namespace(NAME)
+
+    def gone() -> bool:
+        return NAME not in {each.metadata.name for each in found.core.list_namespace().items}
+
+    found.until("the namespace is gone", gone, seconds=600)

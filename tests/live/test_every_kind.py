@@ -7,6 +7,7 @@ do), and TRAINYARD_THROWAWAY=1, which says that it may be changed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -32,9 +33,13 @@ BATCH = "batch"
 """The queue of Volcano's, and its pool: some of the nodes."""
 
 
-def operators() -> dict[str, Any]:
-    """Return every operator that reconciles kinds of ours, as somebody else installs it."""
-    wanted = {"kueue", *(kind.carrier.operator for kind in kinds().values() if kind.carrier.operator)}
+APART = {"mpi-operator": "training-operator", "training-operator": "mpi-operator"}
+"""Operators that no cluster's file names beside each other: both own MPIJob."""
+
+
+def operators(without: str) -> dict[str, Any]:
+    """Return every operator that reconciles kinds of ours but one, as somebody else installs it."""
+    wanted = {"kueue", *(kind.carrier.operator for kind in kinds().values() if kind.carrier.operator)} - {without}
     newest = {name: max(releases()[name].releases, key=order) for name in wanted}
     return {name: {"version": RELEASES.get(name, newest[name]), "managed": False} for name in sorted(wanted)}
 
@@ -53,24 +58,39 @@ def name_of(kind: Kind) -> str:
     return f"as-{kind.name.lower()}"
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def carried(without: str) -> list[Kind]:
+    """Return the kinds of a cluster without one of the operators: all, or beside the other one what that leaves out."""
+    alone = APART[without]
+    names = {None, *operators(without)} if alone == "training-operator" else {alone}
+    return [kind for kind in kinds().values() if kind.carrier.operator in names]
+
+
+@dataclass
+class Kinds(Site):
+    """A site with one job of each of these kinds."""
+
+    there: list[Kind] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module", params=sorted(APART), ids=lambda name: f"without {name}")
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The cluster with one job of every kind, or a loud skip."""
     written = specs()
+    here = carried(request.param)
     (cluster,) = written["clusters"].values()
     pools = {name: {**cluster["pools"]["cpu"], "nodes": nodes} for name, nodes in {"cpu": 8, BATCH: 2}.items()}
     queues = {
         "research": {"teams": [NAME], "nominalQuota": {"cpu": {"nodes": 8}}},
         BATCH: {"teams": [NAME], "scheduler": "volcano", "nominalQuota": {BATCH: {"nodes": 2}}},
     }
-    changed = fields(cluster, {"operators": operators(), "pools": pools, "queues": queues})
-    jobs = {f"{NAME}/{name_of(kind)}": job_of(kind) for kind in kinds().values()}
-    with running(
-        "TRAINYARD_ARGOCD", tmp_path_factory.mktemp("kinds"), {**written, "clusters": {NAME: changed}, "jobs": jobs}
-    ) as found:
+    changed = fields(cluster, {"operators": operators(request.param), "pools": pools, "queues": queues})
+    jobs = {f"{NAME}/{name_of(kind)}": job_of(kind) for kind in here}
+    teams = {NAME: fields(written["teams"][NAME], {"podSecurity": "baseline"})}
+    written = {**written, "clusters": {NAME: changed}, "jobs": jobs, "teams": teams}
+    with running("TRAINYARD_ARGOCD", tmp_path_factory.mktemp("kinds"), written) as found:
         for node in found.core.list_node().items[:2]:
             found.core.patch_node(node.metadata.name, {"metadata": {"labels": {"trainyard.dev/pool": BATCH}}})
-        yield found
+        yield Kinds(found.core, found.custom, found.repository, found.before, here)
 
 
 def pods_of(site: Site, kind: Kind) -> dict[str, str]:
@@ -81,7 +101,7 @@ def pods_of(site: Site, kind: Kind) -> dict[str, str]:
 
 def test_a_commit_leads_to_running_pods(site):
     """Of every kind two pods at least run, and Argo CD sees no difference between Git and the cluster."""
-    for kind in kinds().values():
+    for kind in site.there:
         site.until(f"pods of {kind.name} run", lambda kind=kind: len(pods_of(site, kind)) >= 2)
     site.until("everything is in sync", site.synced)
 
@@ -99,7 +119,7 @@ def test_an_unrelated_commit_leaves_running_pods_alone(site):
 def test_retiring_stops_every_kind_and_nothing_else(site):
     """All files of the runs but one go in one commit: their pods, Services and workloads go, the other's pod stays."""
     other = {name: uid for name, uid in site.pods().items() if name.startswith("other-")}
-    for kind in kinds().values():
+    for kind in site.there:
         site.repository.put(f"jobs/{NAME}/{name_of(kind)}.yaml", dump(job_of(kind, retired=True)))
     site.commit("Retire all but one")
     site.until("one pod is left", lambda: site.pods() == other)
