@@ -182,6 +182,7 @@ MAY = {
     "carriers": "the table itself",
     "kinds": "write these fields: an object of ours begins there",
     "local/controllers": "what each controller makes of its own fields",
+    "local/lives": "when each controller makes pods anew, by its own fields",
     "apiserver/webhooks/jobset.py": "rules about a JobSet's jobs",
     "apiserver/webhooks/kuberay.py": "rules about the groups of a Ray cluster",
     "apiserver/webhooks/kueue/ray.py": "rules about a queued cluster's groups",

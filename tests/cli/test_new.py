@@ -75,7 +75,7 @@ REFUSED = {
     "a job that is there": (["ads/recommender", *GIVEN], 2, "exists already"),
     "a job that a program makes": (["nlp/adapter-sweep-1e4-r8", *GIVEN], 2, "adapter-sweep.py makes job"),
     "a cluster that does not exist": (["ads/x", "--cluster", "kund"], 2, "did you mean 'kind'?"),
-    "a choice that nobody can answer": (["ads/x", "--cluster", "atlas"], 2, "--pool is missing; there are: cpu, h100"),
+    "a choice that nobody can answer": (["ads/x", "--cluster", "atlas"], 2, "--pool is missing; there are: a100-parts"),
     "an image without a digest": (["ads/x", *GIVEN[:3], "a:latest", *GIVEN[4:]], 1, "image"),
     "more nodes than there are": (["ads/x", *GIVEN, "--nodes", "9"], 1, "nodes is 9"),
     "a launcher that does not exist": (["ads/x", *GIVEN, "--launcher", "torchrn"], 1, "did you mean 'torchrun'?"),

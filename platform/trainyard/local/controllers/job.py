@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.carriers import pods_of_job
+from trainyard.labels import JOB_INDEX, JOB_NAME
 from trainyard.local.controllers.base import (
     Controller,
     Made,
@@ -26,9 +27,7 @@ from trainyard.local.controllers.base import (
     uid,
 )
 
-INDEX = "batch.kubernetes.io/job-completion-index"
 VARIABLE = "JOB_COMPLETION_INDEX"
-JOB_NAME = "batch.kubernetes.io/job-name"
 
 
 def is_indexed(spec: Mapping[str, Any]) -> bool:
@@ -55,13 +54,13 @@ def pods_of(job: Object, role: str, *, offset: int = 0) -> Iterator[Pod]:
             made = pod(spec["template"], drawn, namespace, stem=f"{name}-", labels=labels)
         else:
             prefix = f"{name[: 58 - len(f'-{index}-')]}-{index}-"
-            notes = {INDEX: str(index)}
+            notes = {JOB_INDEX: str(index)}
             both = {**labels, **notes}
             made = pod(spec["template"], generated(prefix), namespace, stem=prefix, labels=both, annotations=notes)
             made["spec"]["hostname"] = f"{name}-{index}"
             for container in (*made["spec"].get("initContainers", ()), *made["spec"]["containers"]):
                 if not has(container, VARIABLE):
-                    add(container, from_field(VARIABLE, f"metadata.labels['{INDEX}']"))
+                    add(container, from_field(VARIABLE, f"metadata.labels['{JOB_INDEX}']"))
         yield Pod(role, offset + index, made, name)
 
 

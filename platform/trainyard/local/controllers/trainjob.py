@@ -12,6 +12,7 @@ from typing import Any
 
 from trainyard.carriers import carrier
 from trainyard.carriers.merge import merge
+from trainyard.labels import JOB_INDEX
 from trainyard.local.controllers import jobset
 from trainyard.local.controllers.base import (
     Controller,
@@ -28,7 +29,6 @@ from trainyard.local.controllers.base import (
     upsert,
     variable,
 )
-from trainyard.local.controllers.job import INDEX
 from trainyard.local.controllers.mpijob import FOLDER, PRIVATE, PUBLIC, SECRET_TYPE, SLOW
 from trainyard.quantities import Quantity
 
@@ -37,7 +37,7 @@ NODE, LAUNCHER, TRAINER = "node", "launcher", "trainer"
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 """Label of the replicated job that a TrainJob's `trainer` is about."""
 
-RANK = f"metadata.annotations['{INDEX}']"
+RANK = f"metadata.annotations['{JOB_INDEX}']"
 STORAGE = "STORAGE_URI"
 INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
 KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")

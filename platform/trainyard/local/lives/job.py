@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.carriers import pods_of_job
+from trainyard.labels import JOB_INDEX
 from trainyard.local.controllers.base import Object, Pod, count
-from trainyard.local.controllers.job import INDEX, is_indexed
+from trainyard.local.controllers.job import is_indexed
 from trainyard.local.lives.base import GO_ON, Exit, Life, Step, ended
 
 RETRIES = 6
@@ -126,7 +127,7 @@ class JobLife(Life):
     @staticmethod
     def index(pod: Pod) -> int:
         """Return a pod's completion index."""
-        return int(pod.value["metadata"]["annotations"].get(INDEX, 0))
+        return int(pod.value["metadata"]["annotations"].get(JOB_INDEX, 0))
 
     def done(self) -> Step | None:
         """Return the end of the Job, if it is there: by its success policy, or when every pod has ended."""
