@@ -149,3 +149,44 @@ def running(mark: str) -> list[str]:
         if mark.encode() in words:
             found.append(folder.name)
     return found
+
+
+WRONG = {
+    "a folder that is not there": (("--workdir", "/nosuch"), "--workdir /nosuch is no folder"),
+    "less than no time": (("--grace", "-1"), "--grace -1 is no time to wait"),
+    "a time that is no number": (("--grace", "nan"), "--grace nan is no time to wait"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG)
+def test_options_that_cannot_be_are_refused_first(options, message, capsys, tmp_path):
+    """Nothing has started when the exit code is 2."""
+    code, out, told = call(capsys, str(manifest(tmp_path, "touch", str(tmp_path / "x"))), "--plain", *options)
+    assert (code, out) == (2, "")
+    assert message in told
+    assert not (tmp_path / "x").exists()
+
+
+def test_an_object_without_metadata_is_no_traceback(capsys, tmp_path):
+    """Files of other programs lie among manifests, and an object that runs must have a name."""
+    path = manifest(tmp_path, "true")
+    path.write_text(f"{path.read_text()}---\napiVersion: v1\nkind: Config\n")
+    assert call(capsys, str(path), "--plain", "--show")[0] == 0
+    path.write_text("apiVersion: batch/v1\nkind: Job\nspec: {}\n")
+    code, _, told = call(capsys, str(path), "--plain", "--show")
+    assert code == 2
+    assert "a Job has no name" in told
+
+
+def test_a_terminal_is_not_steered(capsys, tmp_path):
+    """Escapes of names, values and lines are shown as such; colours are left out."""
+    path = manifest(tmp_path, "printf", r"a\033[31mb\033[2Jc\td\n")
+    job = yaml.safe_load(path.read_text())
+    job["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "A\x1b[2J", "value": "x\n\x1b]0;y\x07"}]
+    path.write_text(yaml.safe_dump(job))
+    _, out, _ = call(capsys, str(path), "--show")
+    assert r"    A\x1b[2J=x\n\x1b]0;y\x07" in out.splitlines()
+    job["spec"]["template"]["spec"]["containers"][0]["env"] = []
+    path.write_text(yaml.safe_dump(job))
+    _, out, _ = call(capsys, str(path), "--plain")
+    assert "| ab\\x1b[2Jc" in out

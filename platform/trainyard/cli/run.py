@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import time
@@ -14,6 +15,13 @@ import typer
 if TYPE_CHECKING:
     from trainyard.local.controllers import Pod
     from trainyard.local.controllers.base import Object
+
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""What programs colour their lines by; here colours tell pods apart."""
+
+LINES = "\t\n"
 
 
 def command(
@@ -37,11 +45,17 @@ def command(
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Run a job's rendered pods here: their own commands and variables, with what operators add."""
+    from trainyard.errors import TrainyardError
     from trainyard.local import NAMESPACE, work_of
     from trainyard.local.secrets import given
+    from trainyard.manifests import identity_of
 
     objects, told = found(what, root, nodes, processes)
-    namespaces = {value["metadata"].get("namespace") or NAMESPACE for value in objects}
+    if workdir is not None and not workdir.is_dir():
+        raise TrainyardError(f"--workdir {workdir} is no folder; name one, or leave it out")
+    if grace is not None and not grace >= 0:
+        raise TrainyardError(f"--grace {grace:g} is no time to wait; name 0 seconds or more")
+    namespaces = {identity_of(value).namespace or NAMESPACE for value in objects}
     objects += given(folders(secret or (), "--secret"), sorted(namespaces))
     works = work_of(objects)
     if not works:
@@ -107,12 +121,17 @@ def shown(pods: Sequence[Any]) -> None:
     import shlex
 
     for pod in pods:
-        print(f"{pod.pod.role}-{pod.pod.index}: pod {pod.pod.name}, {pod.address}")
+        print(f"{escaped(pod.pod.role)}-{pod.pod.index}: pod {pod.pod.name}, {pod.address}")
         for container in pod.containers:
             command = shlex.join(container.command) or "what the image starts"
-            print(f"  {container.name}: {command}")
+            print(f"  {escaped(container.name)}: {escaped(command, keep=LINES)}")
             for name, value in container.env.items():
-                print(f"    {name}={value}")
+                print(f"    {escaped(name)}={escaped(value)}")
+
+
+def escaped(text: str, *, keep: str = "\t") -> str:
+    """Return a text in which what would steer a terminal is written as an escape, but characters to keep."""
+    return CONTROL.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
 
 
 def started(work: Any, kill: Sequence[str], grace: float | None, where: dict[str, Any], *, plain: bool) -> bool:
@@ -153,4 +172,4 @@ class Screen:
         name = f"{pod.role}-{pod.index}" if pod else "trainyard"
         style = self.colours.get(name, "bold")
         head = f"{time.monotonic() - self.began:7.1f}s {name:<{self.width}} | "
-        self.console.print(Text.assemble((head, style), text))
+        self.console.print(Text.assemble((head, style), escaped(COLOUR.sub("", text))))

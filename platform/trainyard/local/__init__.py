@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trainyard.apiserver.meta.names import dns_subdomain
 from trainyard.local.controllers import Objects, RunError, controller_of
-from trainyard.local.controllers.base import NAMESPACE, Controller, Object
+from trainyard.local.controllers.base import NAMESPACE, Controller, Object, name_of
+from trainyard.local.door import admit, few, judged, named
 from trainyard.local.kubelet import Container, Resolved, resolve
 from trainyard.local.names import known
 
@@ -42,21 +44,28 @@ def address(number: int) -> str:
 def work_of(objects: Iterable[Mapping[str, Any]]) -> tuple[Work, ...]:
     """Return what controllers make of each object that pods are made of.
 
-    Raises RunError where an object names one that is not there, or its controller would make no pods of it.
+    Raises RunError where an object cannot be what it says, names one that is not there, or its controller would make no
+    pods of it.
     """
     given = Objects.of(objects)
+    for value in given.values:
+        admit(value)
     works: list[Work] = []
     number = 0
     for value in given.values:
         controller = controller_of(value)
         if controller is None:
             continue
-        made = controller.make(value, given)
-        beside = Objects.of((*given.values, *made.objects))
+        who = f"{controller.kind} {name_of(value)!r}"
         resolved = []
-        for pod in made.pods:
-            resolved.append(resolve(pod, beside, address(number)))
-            number += 1
+        with judged(who):
+            made = controller.make(value, given)
+            beside = Objects.of((*given.values, *made.objects))
+            few(who, number + len(made.pods))
+            for pod in made.pods:
+                named(f"pod {pod.name!r:.80}", "name", pod.name, dns_subdomain(pod.name))
+                resolved.append(resolve(pod, beside, address(number)))
+                number += 1
         works.append(Work(controller, value, tuple(resolved), beside))
     return tuple(works)
 

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trainyard.local.controllers.base import RunError
+
+MOST = 1 << 20
+"""Characters of an expanded text: variables that name each other twice double with each one."""
+
 
 def expand(text: str, variables: Mapping[str, str]) -> str:
     """Return a text with references replaced; unknown ones stay as they are.
 
-    `$$` is one `$` that refers to nothing. What is replaced is not looked at again.
+    `$$` is one `$` that refers to nothing. What is replaced is not looked at again. Raises RunError for a text that
+    comes to more than MOST.
     """
-    found, at = [], 0
+    found: list[str] = []
+    at = size = 0
     while at < len(text):
         if text[at] != "$" or at + 1 == len(text):
             found.append(text[at])
@@ -31,4 +38,7 @@ def expand(text: str, variables: Mapping[str, str]) -> str:
         else:
             found.append(text[at : at + 2])
             at += 2
+        size += len(found[-1])
+        if size > MOST:
+            raise RunError(f"text {text[:40]!r}... comes to more than {MOST} characters; refer to fewer variables")
     return "".join(found)

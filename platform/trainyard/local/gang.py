@@ -20,7 +20,7 @@ from trainyard.local.lives import Exit, Life, Step
 from trainyard.local.lives.base import KILLED
 from trainyard.local.spaces.base import Space, Started
 from trainyard.local.steps import Steps, Target
-from trainyard.local.volumes import Volumes
+from trainyard.local.volumes import Volumes, inside
 
 WAIT_SECONDS = 1.0
 """Before a container starts again in its pod."""
@@ -30,6 +30,7 @@ GRACE_SECONDS = 30
 
 TICK_SECONDS = 0.1
 BLOCK = 65536
+"""Bytes that are read at once, and about as many as a line may have."""
 
 Say = Callable[[Pod | None, str], None]
 
@@ -114,6 +115,9 @@ class Gang:
             self.space.open()
             for name in self.life.begin():
                 self.start(by_name[name])
+            if not self.members:
+                why = "no pod may start: parallelism is 0" if self.pods else "there are no pods to run"
+                self.over = Step(over=not self.pods, why=why)
             while self.over is None:
                 self.turn(by_name)
             self.say(None, f"{'done' if self.over.over else 'failed'}: {self.over.why}")
@@ -162,7 +166,7 @@ class Gang:
 
     def start(self, resolved: Resolved) -> None:
         """Make a pod, of which the first container starts at the next turn."""
-        shutil.rmtree(self.volumes.scratch / resolved.pod.name, ignore_errors=True)
+        shutil.rmtree(inside(self.volumes.scratch, resolved.folder), ignore_errors=True)
         before = [Running(each) for each in resolved.containers if each.first]
         beside = [Running(each) for each in resolved.containers if not each.first]
         self.members[resolved.pod.name] = Member(resolved, before, beside)
@@ -199,11 +203,17 @@ class Gang:
             member, running = key.data
             data = os.read(key.fd, BLOCK)
             if data:
-                *lines, running.rest = (running.rest + data).split(b"\n")
-                for line in lines:
-                    self.line(member, line)
+                self.take(member, running, data)
             else:
                 self.output.unregister(key.fileobj)
+
+    def take(self, member: Member, running: Running, data: bytes) -> None:
+        """Show the lines that output completes; a line that is longer than a block is cut."""
+        *lines, running.rest = (running.rest + data).split(b"\n")
+        if len(running.rest) >= BLOCK:
+            lines, running.rest = [*lines, running.rest], b""
+        for line in lines:
+            self.line(member, line)
 
     def line(self, member: Member, line: bytes) -> None:
         """Show a line, and kill whom its step is for."""
@@ -238,9 +248,7 @@ class Gang:
         assert stream is not None
         try:
             while data := os.read(stream.fileno(), BLOCK):
-                *lines, running.rest = (running.rest + data).split(b"\n")
-                for line in lines:
-                    self.line(member, line)
+                self.take(member, running, data)
         except BlockingIOError:
             pass
         if running.rest:

@@ -46,9 +46,19 @@ class Resolved:
     """In the order in which they start."""
 
     @property
+    def folder(self) -> str:
+        """Name of its folder among those of a run: by number, since names are the manifest's."""
+        return folder_of(self.address)
+
+    @property
     def main(self) -> Container:
         """The first of its containers proper."""
         return next(each for each in self.containers if not each.first)
+
+
+def folder_of(address: str) -> str:
+    """Return the name of the folder of the pod that has an address."""
+    return "pod-" + "-".join(address.split(".")[2:])
 
 
 def resolve(pod: Pod, objects: Objects, address: str) -> Resolved:

@@ -11,6 +11,7 @@ from pathlib import Path
 from trainyard.local import Work
 from trainyard.local.controllers import Objects
 from trainyard.local.controllers.base import RunError, name_of
+from trainyard.local.door import judged
 from trainyard.local.gang import Gang, Say
 from trainyard.local.kubelet import Container, Resolved, absent, resolve
 from trainyard.local.lives import life_of
@@ -39,31 +40,32 @@ class Session:
         grace: float | None = None,
         plain: bool = False,
     ) -> None:
-        objects = Objects.of((*work.objects.values, *drawn(work.objects)))
-        pods = [resolve(each.pod, objects, each.address) for each in work.pods]
-        pods, changed = fewer_threads(pods)
-        for pod in pods:
-            for container in pod.containers:
-                if container.image_starts:
-                    raise RunError(
-                        f"container {container.name!r} of pod {pod.pod.name!r} has no command, "
-                        "and its image's own is not known here; write one"
-                    )
-        why = "--plain says so" if plain else linux.possible()
-        make: type[Space] = Plain if why else linux.Linux
-        scratch = Path(tempfile.mkdtemp(prefix="trainyard-run-"))
-        self.space = make(pods, work.names, scratch, workdir.resolve())
-        volumes = Volumes(state or default_state(), scratch, objects, paths or {}, self.space.rewrite)
-        life = life_of(work.value, objects, [each.pod for each in pods])
-        self.gang = Gang(
-            pods, life, self.space, volumes, say, targets=[target(text, pods) for text in kill], grace=grace
-        )
-        self.warnings = [f"{work.controller.kind} {name_of(work.value)}: {len(pods)} pods as {self.space.how}"]
-        if why and not plain:
-            self.warnings.append(f"not as namespaces of Linux: {why}")
-        self.warnings += changed
-        missing = sorted({name for pod in pods for name in absent(pod.pod, objects)})
-        self.warnings += (f"Secret {name} is empty here; give it by --secret {name}=FOLDER" for name in missing)
+        with judged(f"{work.controller.kind} {name_of(work.value)!r}"):
+            objects = Objects.of((*work.objects.values, *drawn(work.objects)))
+            pods = [resolve(each.pod, objects, each.address) for each in work.pods]
+            for pod in pods:
+                for container in pod.containers:
+                    if container.image_starts:
+                        raise RunError(
+                            f"container {container.name!r} of pod {pod.pod.name!r} has no command, "
+                            "and its image's own is not known here; write one"
+                        )
+            pods, changed = fewer_threads(pods)
+            why = "--plain says so" if plain else linux.possible()
+            make: type[Space] = Plain if why else linux.Linux
+            scratch = Path(tempfile.mkdtemp(prefix="trainyard-run-"))
+            self.space = make(pods, work.names, scratch, workdir.resolve())
+            volumes = Volumes(state or default_state(), scratch, objects, paths or {}, self.space.rewrite)
+            life = life_of(work.value, objects, [each.pod for each in pods])
+            self.gang = Gang(
+                pods, life, self.space, volumes, say, targets=[target(text, pods) for text in kill], grace=grace
+            )
+            self.warnings = [f"{work.controller.kind} {name_of(work.value)}: {len(pods)} pods as {self.space.how}"]
+            if why and not plain:
+                self.warnings.append(f"not as namespaces of Linux: {why}")
+            self.warnings += changed
+            missing = sorted({name for pod in pods for name in absent(pod.pod, objects)})
+            self.warnings += (f"Secret {name} is empty here; give it by --secret {name}=FOLDER" for name in missing)
 
     def run(self) -> bool:
         """Run the pods to their end, and return whether it is a good one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from trainyard.local.controllers.base import RunError
 from trainyard.local.kubelet import Resolved
@@ -50,7 +51,7 @@ def target(text: str, pods: Sequence[Resolved]) -> Target:
 def processes(pod: Resolved) -> int:
     """Return how many ranks a pod has, as its command line or its variables say; 1 where they do not."""
     words = pod.main.command
-    for word, after in zip(words, (*words[1:], ""), strict=True):
+    for word, after in pairwise((*words, "")):
         if match := PROCESSES.match(word):
             return int(match[1])
         if word in {"--nproc-per-node", "--nproc_per_node"} and after.isdigit():

@@ -6,19 +6,34 @@ Facts: kubernetes v1.35 pkg/volume: configmap, secret, projected, downwardapi; v
 from __future__ import annotations
 
 import base64
-import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trainyard.local.controllers.base import Object, Objects, Pod, RunError
+from trainyard.local.door import judged
 from trainyard.local.downward import field_of, resource_of
 from trainyard.local.expansion import expand
-from trainyard.local.kubelet import Container
+from trainyard.local.kubelet import Container, folder_of
 
-SAFE = re.compile(r"[^-\w.]")
+HERE = frozenset({"emptyDir", "ephemeral", "persistentVolumeClaim", "configMap", "secret", "projected", "downwardAPI"})
+"""Sources of volumes that folders can be."""
+
+
+def inside(base: Path, part: str) -> Path:
+    """Return a place below a folder, links followed; raises RunError where that lies elsewhere."""
+    words = PurePosixPath(part)
+    if words.is_absolute() or ".." in words.parts or "\0" in part:
+        raise RunError(f"path {part!r:.80} leaves its volume; write one without '..' that does not begin with '/'")
+    try:
+        found = (base / part).resolve()
+    except (OSError, RuntimeError) as error:
+        raise RunError(f"path {part!r:.80} cannot be followed: {error}") from error
+    if not found.is_relative_to(base.resolve()):
+        raise RunError(f"path {part!r:.80} leaves its volume by a link; remove the link from {base}")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +61,12 @@ class Volumes:
 
     def mounts(self, pod: Pod, container: Container, address: str) -> Iterator[Mount]:
         """Yield what a container of a pod mounts, shorter paths first."""
+        with judged(f"pod {pod.name!r}"):
+            found = self.found(pod, container, address)
+        yield from sorted(found.values(), key=lambda each: each.target)
+
+    def found(self, pod: Pod, container: Container, address: str) -> dict[str, Mount]:
+        """Return what a container of a pod mounts, by where."""
         found = {target: Mount(source, target) for target, source in self.paths.items()}
         volumes = {volume["name"]: volume for volume in pod.spec.get("volumes") or ()}
         for mount in container.value.get("volumeMounts") or ():
@@ -58,34 +79,34 @@ class Volumes:
             source = self.folder(pod, container, volume, address)
             sub = mount.get("subPath") or expand(mount.get("subPathExpr") or "", container.env)
             if sub:
-                source = source / sub
+                source = inside(source, str(sub))
                 if not source.exists():
                     source.mkdir(parents=True)
             written = {"configMap", "secret", "projected", "downwardAPI"} & volume.keys()
             found[target] = Mount(source, target, bool(mount.get("readOnly") or written))
-        yield from sorted(found.values(), key=lambda each: each.target)
+        return found
 
     def folder(self, pod: Pod, container: Container, volume: Object, address: str) -> Path:
         """Return the folder of a volume, with what is in it."""
         namespace, name = pod.value["metadata"]["namespace"], volume["name"]
-        own = self.scratch / SAFE.sub("_", pod.name) / SAFE.sub("_", name)
+        place = next(number for number, each in enumerate(pod.spec["volumes"]) if each["name"] == name)
+        own = inside(self.scratch, f"{folder_of(address)}/volume-{place}")
         claim = volume.get("persistentVolumeClaim")
         if claim:
-            found = self.state / "claims" / str(namespace) / str(claim["claimName"])
+            found = inside(inside(self.state / "claims", str(namespace)), str(claim["claimName"]))
             found.mkdir(parents=True, exist_ok=True)
             return found
-        for source in ("hostPath", "nfs", "iscsi", "cephfs", "fc", "flexVolume"):
-            if source in volume:
-                path = (volume[source] or {}).get("path", "")
-                raise RunError(
-                    f"pod {pod.name!r} has volume {name!r} from {source} {path}, which is not here; "
-                    "put a folder in its place by --path MOUNTPATH=FOLDER"
-                )
+        for source in volume.keys() - {"name"} - HERE:
+            path = (volume[source] or {}).get("path", "")
+            raise RunError(
+                f"pod {pod.name!r} has volume {name!r} from {source}{f' {path}' if path else ''}, which is not here; "
+                "put a folder in its place by --path MOUNTPATH=FOLDER"
+            )
         if own.is_dir():
             return own
         own.mkdir(parents=True)
         for path, data, mode in self.files(pod, container, volume, address):
-            file = own / path
+            file = inside(own, path)
             file.parent.mkdir(parents=True, exist_ok=True)
             text = data.decode("utf-8", "surrogateescape")
             file.write_bytes(self.rewrite(text).encode("utf-8", "surrogateescape"))

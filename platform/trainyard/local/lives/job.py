@@ -6,13 +6,14 @@ backoff_utils.go. Waits between retries, ten seconds and twice as long each time
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.carriers import pods_of_job
 from trainyard.labels import JOB_INDEX
-from trainyard.local.controllers.base import Object, Pod, count
+from trainyard.local.controllers.base import Object, Pod, RunError, count
 from trainyard.local.controllers.job import is_indexed
 from trainyard.local.lives.base import GO_ON, Exit, Life, Step, ended
 
@@ -22,6 +23,7 @@ RETRIES = 6
 UNLIMITED = 2**31 - 1
 BY_POLICY, TOO_OFTEN = "PodFailurePolicy", "BackoffLimitExceeded"
 INDICES = "FailedIndexes"
+RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 @dataclass
@@ -161,10 +163,15 @@ def matched(rule: Mapping[str, Any], pod: Pod, exit_: Exit) -> str:
     return ""
 
 
-def numbers(text: str) -> set[int]:
-    """Return the numbers of a list such as `0,2-4`."""
+def numbers(text: str, most: int | None = None) -> set[int]:
+    """Return the numbers of a list such as `0,2-4`; raises RunError for another text, and for numbers above `most`."""
     found: set[int] = set()
     for part in text.split(","):
-        low, _, high = part.partition("-")
-        found |= set(range(int(low), int(high or low) + 1))
+        match = RANGE.fullmatch(part)
+        if match is None:
+            raise RunError(f"indices {text!r:.80} are no list of numbers; write one as in 0,2-4")
+        low, high = int(match[1]), int(match[2] or match[1])
+        if most is not None and high > most:
+            raise RunError(f"index {high} is above {most}, the last that runs here; make the job smaller")
+        found |= set(range(low, high + 1))
     return found

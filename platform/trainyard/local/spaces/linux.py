@@ -75,7 +75,7 @@ class Linux(Space):
     def start(self, pod: Resolved, container: Container, mounts: Sequence[Mount], number: int) -> Started:
         """Start a container in its pod."""
         user = user_of(pod.pod.spec, container.value)
-        folder = self.scratch / "etc" / f"{pod.pod.name}-{number}"
+        folder = self.scratch / "etc" / f"{number}"
         binds = [(str(each.source), each.target, each.read_only) for each in mounts]
         cwd = container.value.get("workingDir") or WORKSPACE
         targets = {target for _, target, _ in binds}

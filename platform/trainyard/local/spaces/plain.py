@@ -88,7 +88,7 @@ class Plain(Space):
 
     def start(self, pod: Resolved, container: Container, mounts: Sequence[Mount], _number: int) -> Started:
         """Start a container as a process group."""
-        home = self.scratch / pod.pod.name
+        home = self.scratch / pod.folder
         home.mkdir(parents=True, exist_ok=True)
         paths = sorted(((each.target, str(each.source)) for each in mounts), key=lambda pair: -len(pair[0]))
 
