@@ -124,6 +124,10 @@ WRONG = {
         {"env": {"ARRAY_INDEX": "3"}},
         "env has ARRAY_INDEX, by which Trainyard tells the program of its run; remove it",
     ),
+    "more than a Job may have": (
+        {"array": {"of": 100_001}},
+        "array has 100001 indices, but one Job has at most 100000; write several jobs",
+    ),
     "nothing": ({}, None),
     "no room for failed indices": (
         {"array": {"of": 12, "parallel": 10}, "cluster": make_cluster()},
@@ -138,6 +142,20 @@ def test_what_ties_pods_together_does_not_go_with_an_array(changes, message):
     base = {**ONE, "array": {"of": 100, "parallel": 10}, "cluster": NO_RECOVERY}
     found = [each.message for each in check_run(make_run(**{**base, **changes}))[1]]
     assert (message in found) if message else found == []
+
+
+@pytest.mark.parametrize("array", [{"of": 100_001}, {"of": 3, "parallel": 13}], ids=["too many", "too many at once"])
+def test_an_array_that_cannot_be_gets_no_further_advice(array):
+    """What follows from a wrong number would lead to another refusal."""
+    rules = {each.rule for each in check_run(make_run(**ONE, cluster=make_cluster(), array=array))[1]}
+    assert rules & {"run/array", "run/array-size"}
+    assert not rules & {"spec/nodes", "kq-recovery-array"}
+
+
+def test_a_job_may_have_a_hundred_thousand_indices():
+    """The API server takes as many without more."""
+    found = check_run(make_run(**ONE, cluster=NO_RECOVERY, array={"of": 100_000, "parallel": 10}))[1]
+    assert found == []
 
 
 def test_room_for_failed_indices_is_enough():

@@ -212,6 +212,34 @@ WRONG = {
         {"launcher": "mpirun", "program": None, "command": ["mpirun", "./train"]},
         ["command starts 'mpirun', as launcher 'mpirun' does already; leave it out"],
     ),
+    "mpirun within mpirun, on one node": (
+        {"launcher": "mpirun", "nodes": 1, "program": None, "command": ["mpirun", "./train"]},
+        ["command starts 'mpirun', as launcher 'mpirun' does already; leave it out"],
+    ),
+    "a launcher by a shell": (
+        {"launcher": "exec", "program": None, "command": ["bash", "-euo", "pipefail", "-c", "cd /a && torchrun b.py"]},
+        ["command starts 'torchrun' by itself on each of 2 nodes; write launcher: torchrun"],
+    ),
+    "a launcher by a shell that names variables": (
+        {"launcher": "exec", "program": None, "command": ["sh", "-c", "torchrun --node-rank=$NODE_RANK b.py"]},
+        [],
+    ),
+    "a launcher by env": (
+        {"launcher": "exec", "program": None, "command": ["env", "X=1", "/usr/bin/torchrun", "b.py"]},
+        ["command starts 'torchrun' by itself on each of 2 nodes; write launcher: torchrun"],
+    ),
+    "a launcher as a module": (
+        {"launcher": "exec", "program": None, "command": ["python3", "-u", "-m", "torch.distributed.run", "b.py"]},
+        ["command starts 'torchrun' by itself on each of 2 nodes; write launcher: torchrun"],
+    ),
+    "a module that is torchrun": (
+        {"program": None, "module": "torch.distributed.launch", "nodes": 1, "args": ["b.py"]},
+        ["module starts 'torchrun', as launcher 'torchrun' does already; leave it out"],
+    ),
+    "a script that is told of a launcher": (
+        {"launcher": "exec", "program": None, "command": ["python", "a.py", "-m", "torch.distributed.run"]},
+        [],
+    ),
     "a launcher that is told its ranks": (
         {
             "launcher": "exec",

@@ -20,11 +20,11 @@ def test_two_drivers_of_dynamic_resources_own_the_same_definitions():
             ),
         ),
         (
-            "pairing/two-owners",
+            "pairing/shared-definition",
             "operators.dra-driver-nvidia-gpu",
             (
-                "dra-driver-nvidia-gpu and gpu-operator both own computedomaincliques.resource.nvidia.com,"
-                " each with its own versions; remove one"
+                "dra-driver-nvidia-gpu and gpu-operator both own computedomaincliques.resource.nvidia.com;"
+                " have dra-driver-nvidia-gpu installed without it, and waive this"
             ),
         ),
     ]

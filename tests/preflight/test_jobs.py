@@ -33,6 +33,11 @@ def test_kind(job, expected):
     assert (resolved.run.kind, resolved.kind.name, findings) == (expected, expected, [])
 
 
+def test_a_retired_job_of_many_nodes_is_left_in_peace():
+    """What it asked for is not worked out, since to name its pods would take hours."""
+    assert outcome(retired=True, nodes=2147483647) == (None, [])
+
+
 def test_a_run_is_named_by_its_job_and_digest():
     """The run carries its cluster, team, source and files."""
     resolved, _ = outcome(files=[{"source": "a.yaml", "mountPath": "/etc/a"}], contents={"a.yaml": "1"})
@@ -92,6 +97,43 @@ WRONG = {
             ]
         },
         ['patch of metadata.labels["kueue.x-k8s.io/queue-name"], which says whose and what the object is; remove it'],
+    ),
+    "the priority in the queue": (
+        {
+            "patches": [
+                {
+                    "object": "JobSet",
+                    "merge": {"metadata": {"labels": {"kueue.x-k8s.io/priority-class": "high"}}},
+                    "reason": "x",
+                }
+            ]
+        },
+        [
+            (
+                'patch of metadata.labels["kueue.x-k8s.io/priority-class"], which says whose and what the object is;'
+                " remove it"
+            )
+        ],
+    ),
+    "the priority of pods": (
+        {
+            "patches": [
+                {"object": "Pod", "merge": {"spec": {"priorityClassName": "system-node-critical"}}, "reason": "x"},
+                {"object": "JobSet", "merge": {"spec": {"a": [{"priorityClassName": "b"}]}}, "reason": "x"},
+            ]
+        },
+        [
+            "patch of spec.priorityClassName, which says whom the pods go before; remove it",
+            "patch of spec.a[0].priorityClassName, which says whom the pods go before; remove it",
+        ],
+    ),
+    "nodes beyond all reason": (
+        {"nodes": 2147483647},
+        ["nodes is 2147483647, but pool 'gpu' has 4 nodes; ask for at most as many"],
+    ),
+    "nodes of a role beyond all reason": (
+        {"launcher": "tensorflow", "roles": {"ps": {"pool": "cpu", "cpusPerNode": 2, "nodes": 100_000_000}}},
+        ["nodes is 100000000, but pool 'cpu' has 4 nodes; ask for at most as many"],
     ),
     "all labels": (
         {"patches": [{"object": "JobSet", "merge": {"metadata": {"labels": None}}, "reason": "x"}]},

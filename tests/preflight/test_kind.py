@@ -12,6 +12,7 @@ from trainyard.kinds import Resolved
 from trainyard.preflight import jobs
 
 KUBEFLOW = {
+    "kuberay": {"version": "1.6.2"},
     "mpi-operator": {"version": "0.8.0", "managed": False},
     "training-operator": {"version": "1.9.4", "managed": False},
 }
@@ -88,6 +89,24 @@ WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
         "run/elastic",
         "minNodes",
         "launcher 'tensorflow' cannot go on with fewer nodes; remove it",
+    ),
+    "Ray without its operator": (
+        {"launcher": "ray"},
+        "run/pair",
+        "launcher",
+        "kinds that can: RayJob, with kuberay",
+    ),
+    "more processes of Ray than CPUs": (
+        {"launcher": "ray", "operators": ("kuberay",), "processes_per_node": 8, "cpus_per_node": 4},
+        "run/ray-cpus",
+        "processesPerNode",
+        "processesPerNode is 8, but a worker has 4 CPUs, one a process; write 4 or less",
+    ),
+    "fewer CPUs than processes of Ray": (
+        {"launcher": "ray", "operators": ("kuberay",), "cpus_per_node": 4},
+        "run/ray-cpus",
+        "cpusPerNode",
+        "cpusPerNode is 4, but a worker has 8 processes of a CPU each; raise it",
     ),
     "a variable that kind and launcher set": (
         {"launcher": "tensorflow", "kind": "TFJob", "operators": ("training-operator",), "env": {"TF_CONFIG": "{}"}},
@@ -183,3 +202,11 @@ def test_what_a_job_says_of_a_launchers_role_changes_nothing_else():
     assert starter.cpus == silent.sizing.role("launcher").cpus
     assert worker.cpus == silent.sizing.worker.cpus
     assert "4Gi of role 'launcher'" in worker.memory.origin
+
+
+def test_a_launcher_that_cannot_shrink_still_gets_its_kind():
+    """What a launcher cannot do is no reason to look for a kind that can: one finding says what to remove."""
+    _, findings = outcome(launcher="ray", operators=("kuberay",), min_nodes=1)
+    assert [each.message for each in findings] == [
+        "minNodes is 1, but launcher 'ray' cannot go on with fewer nodes; remove it"
+    ]

@@ -48,6 +48,11 @@ CASES = {
         {},
         ["nlp/a comes after itself; remove a job from after", "nlp/b comes after itself; remove a job from after"],
     ),
+    "a kind without an end": (
+        (make_job_file("a", after=[], kind="RayCluster", launcher="ray"), make_job_file("b", after=["a"])),
+        {},
+        ["kind 'RayCluster' has no end, so that no step after it would begin; choose another, or remove after"],
+    ),
     "itself": ((make_job_file("a", after=["a"]),), {}, ["nlp/a comes after itself; remove a job from after"]),
 }
 

@@ -86,13 +86,19 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
                 training_operator={"version": "1.9.4", "managed": False},
             )
         },
-        "error pairing/two-owners operators.training-operator",
-        "training-operator and mpi-operator both own mpijobs.kubeflow.org, each with its own versions; remove one",
+        "warning pairing/shared-definition operators.training-operator",
+        (
+            "training-operator and mpi-operator both own mpijobs.kubeflow.org; have training-operator installed"
+            " without it, and waive this"
+        ),
     ),
     "two owners of MPIJob, one of which is not ours to change": (
         {"operators": but(training_operator={"version": "1.9.4", "managed": False})},
-        "error pairing/two-owners operators.training-operator",
-        "training-operator and mpi-operator both own mpijobs.kubeflow.org, each with its own versions; remove one",
+        "warning pairing/shared-definition operators.training-operator",
+        (
+            "training-operator and mpi-operator both own mpijobs.kubeflow.org; have training-operator installed"
+            " without it, and waive this"
+        ),
     ),
     "two of node feature discovery, because the file says so": (
         {

@@ -33,6 +33,14 @@ def test_what_patches_may_name(kind, job, expected):
     assert patchable(make_resolved(kind=kind, patches=removed, **job)) == expected
 
 
+def test_the_queue_of_volcano_is_no_patch():
+    """A VolcanoJob names its queue in its spec, where other kinds have none."""
+    patch = {"object": "Job", "merge": {"spec": {"queue": "other"}}, "reason": "a test"}
+    found = {kind: check(make_resolved(kind=kind, patches=[patch]), buildable=True) for kind in ("VolcanoJob", "Job")}
+    assert [each.path for each in found["VolcanoJob"]] == ["patches[0].merge.spec.queue"]
+    assert list(found["Job"]) == []
+
+
 METADATA: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "labels and annotations": ("JobSet", {"labels": {"a/b": "c"}, "annotations": {"a/b": "c"}}, []),
     "what our objects never carry": ("JobSet", {"finalizers": ["a/b"]}, ["patches[0].merge.metadata.finalizers"]),

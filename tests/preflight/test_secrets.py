@@ -128,3 +128,14 @@ def test_what_is_mounted_can_be(mount, job, messages):
     _, found = jobs.check(make_specs(file, teams={"nlp": team}), file)
     assert [each.message for each in found] == messages
     assert all(each.location.line for each in found)
+
+
+def test_an_account_by_a_patch_is_the_team_s_too():
+    """A patch names an account of the team's, at any depth; taking one away names none."""
+    merges = [{"spec": {"serviceAccountName": name}} for name in ("other", "trainer", None)]
+    patches = [{"object": "Pod", "merge": each, "reason": "a test"} for each in merges]
+    job = make_job_file(patches=patches)
+    found = list(secrets.check(job, make_team(serviceAccounts=["trainer"])))
+    assert [(each.rule, each.path) for each in found] == [
+        ("spec/unknown-service-account", "patches[0].merge.spec.serviceAccountName")
+    ]

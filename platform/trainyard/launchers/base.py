@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,17 @@ OWN: Mapping[str, str] = {
     "horovodrun": "horovod",
 }
 """Launchers that are here, by executables of theirs, which none but them should start."""
+
+MODULES: Mapping[str, str] = {
+    "torch.distributed.run": "torchrun",
+    "torch.distributed.launch": "torchrun",
+    "accelerate.commands.launch": "accelerate-launch",
+}
+"""Executables of `OWN` by the modules that are the same."""
+
+PYTHON, SHELLS = re.compile(r"python[\d.]*"), frozenset({"sh", "bash", "dash", "zsh"})
+ASSIGNED, MODULE, SHELL_TEXT = re.compile(r"[A-Za-z_]\w*="), re.compile(r"-[a-zA-Z]*m"), re.compile(r"-[a-z]*c")
+"""A variable before a command, and the options after which Python's module and a shell's commands stand."""
 
 NEEDS: Mapping[str, str] = {
     "rank": "every pod knows its index in its role",
@@ -218,7 +230,7 @@ class Launcher(ABC):
         several = sum(role.nodes for role in roles) > 1
         apart = {"hosts"} if self.any_role and len(roles) > 1 else set()
         many = {"array"} if run.job.array is not None else set()
-        shrinks = {"elastic"} if run.job.min_nodes is not None else set()
+        shrinks = {"elastic"} if run.job.min_nodes is not None and self.elastic else set()
         return frozenset({*self.alone, *(self.needs if several else ()), *apart, *many, *shrinks})
 
     def ending(self, _run: Run, _grace: int) -> int:
@@ -248,6 +260,10 @@ class Launcher(ABC):
                 message = f"{'.'.join(path)} has {name}, which launcher {self.name!r} sets itself; remove it"
                 yield VARIABLES.at(run.source, (*path, name), message)
         yield from self.check_roles(run)
+
+    def check_sized(self, _run: Run, _sizing: Sizing) -> Iterator[Finding]:
+        """Yield what it cannot start in pods of the size that they come to have."""
+        yield from ()
 
     def knows(self, role: str) -> bool:
         """Whether it starts pods of a role beside the workers."""
@@ -282,13 +298,14 @@ class Launcher(ABC):
                 f"launcher {self.name!r} starts a command as it is; write command: [python, …], or launcher: python"
             )
             yield START.at(run.source, (given,), message)
-        words = (*(job.command or ()), *job.args)
-        first = words[0].rpartition("/")[2] if words else ""
-        if job.command and first in OWN and job.nodes > 1 and not any("$(" in word for word in words):
-            message = f"command starts {first!r} by itself on each of {job.nodes} nodes; write launcher: {OWN[first]}"
-            if OWN[first] == self.name:
-                message = f"command starts {first!r}, as launcher {self.name!r} does already; leave it out"
-            yield IN_COMMAND.at(run.source, ("command",), message)
+        words = (*(job.command or ("python", *program(run))), *(job.args if job.command else ()))
+        first = started_by(words)
+        if first is not None and OWN[first] == self.name:
+            message = f"{given} starts {first!r}, as launcher {self.name!r} does already; leave it out"
+            yield IN_COMMAND.at(run.source, (given,), message)
+        elif first is not None and job.nodes > 1 and not any("$(" in word for word in words):
+            message = f"{given} starts {first!r} by itself on each of {job.nodes} nodes; write launcher: {OWN[first]}"
+            yield IN_COMMAND.at(run.source, (given,), message)
 
     @property
     def variables(self) -> frozenset[str]:
@@ -317,6 +334,34 @@ def started(run: Run, role: str = WORKER) -> tuple[str, ...]:
     if start.command is not None:
         return (*start.command, *start.args)
     return ("python", *program(run, role))
+
+
+def started_by(words: Sequence[str]) -> str | None:
+    """Return the launcher of `OWN` that a command line starts: by itself, by Python, `env` or a shell; None for none.
+
+    A shell that names variables is left in peace, since it may tell the launcher its rank.
+    """
+    rest = list(words)
+    while rest and (rest[0].rpartition("/")[2] in {"env", "exec"} or ASSIGNED.match(rest[0])):
+        del rest[0]
+    first = rest[0].rpartition("/")[2] if rest else ""
+    if PYTHON.fullmatch(first):
+        return MODULES.get(after(rest, MODULE))
+    text = after(rest, SHELL_TEXT) if first in SHELLS else ""
+    if text and "$" not in text:
+        lines = (line.split() for line in re.split(r"[;&|\n]+", text))
+        return next(filter(None, map(started_by, lines)), None)
+    return first if first in OWN else None
+
+
+def after(words: Sequence[str], option: re.Pattern[str]) -> str:
+    """Return the word after an option that stands before any script of its interpreter; empty where there is none."""
+    for index, word in enumerate(words[1:-1], 1):
+        if option.fullmatch(word):
+            return words[index + 1]
+        if not word.startswith("-") and word != "pipefail":
+            break
+    return ""
 
 
 def numbered(names: Sequence[str], wiring: Wiring, command: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:

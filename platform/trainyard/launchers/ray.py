@@ -12,11 +12,13 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from trainyard.findings import Finding
 from trainyard.launchers.base import Launch, Launcher, Role, Wiring, started, threads
 from trainyard.parts.contract import saving
 from trainyard.parts.storage import LAUNCH_FOLDER
+from trainyard.rules import Rule
 from trainyard.sizing import Implied, RoleSize, RoleSpec, Sized, Sizing
 from trainyard.sizing.restarts import restarts
 from trainyard.specs.run import Run
@@ -61,6 +63,16 @@ What it asks while Ray starts is light: commands of `ray` take seconds of a CPU 
 """
 
 
+TOO_FEW = Rule(
+    id="run/ray-cpus",
+    title="A worker of a Ray cluster has a CPU for each of its processes.",
+    why="Ray Train asks for them all at once, and waits for ever for a CPU that no worker has",
+    fix="lower processesPerNode, or raise cpusPerNode",
+    source="ray v2.60 python/ray/train/v2/_internal/execution/worker_group; docs/jobs.md",
+    layer="run",
+)
+
+
 class Ray(Launcher):
     """Run the program once, as the driver of a Ray cluster."""
 
@@ -83,6 +95,20 @@ class Ray(Launcher):
     def processes(self, run: Run, role: str, gpus: int) -> Sized[int]:
         """Return how many processes the driver is told to start in a worker; in the head there is none."""
         return none() if role == HEAD else super().processes(run, role, gpus)
+
+    def check_sized(self, run: Run, sizing: Sizing) -> Iterator[Finding]:
+        """Yield more processes than workers have CPUs: the driver asks for a whole one for each, and waits for them."""
+        cpus, processes = sizing.worker.cpus.value, sizing.worker.processes.value
+        if processes <= cpus:
+            return
+        if run.job.processes_per_node is not None:
+            message = (
+                f"processesPerNode is {processes}, but a worker has {cpus} CPUs, one a process; write {cpus} or less"
+            )
+            yield TOO_FEW.at(run.source, ("processesPerNode",), message)
+        else:
+            message = f"cpusPerNode is {cpus}, but a worker has {processes} processes of a CPU each; raise it"
+            yield TOO_FEW.at(run.source, ("cpusPerNode",), message)
 
     def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
         """Return workers and head, which the operator starts as Ray wants it, and the driver."""

@@ -21,6 +21,14 @@ ALONE = Rule(
     source="kubernetes v1.35 staging/src/k8s.io/api/batch/v1/types.go backoffLimitPerIndex; docs/jobs.md",
     layer="run",
 )
+MANY = Rule(
+    id="run/array-size",
+    title="An array has at most as many indices as one Job may have with retries of their own.",
+    why="the API server refuses a Job of more, unless it fails as a whole after some of them and runs few at a time",
+    fix="write several jobs, each for a part of the indices",
+    source="kubernetes v1.35 pkg/apis/batch/validation/validation.go completionsSoftLimit",
+    layer="run",
+)
 SHORT = Rule(
     id="kq-recovery-array",
     title="An array whose last indices run is not taken for a gang that is short of pods.",
@@ -31,11 +39,18 @@ SHORT = Rule(
     severity=Severity.WARNING,
 )
 
+MOST = 100_000
+"""Indices above which a Job has to say maxFailedIndexes (kubernetes v1.35 pkg/apis/batch/validation/validation.go)."""
+
 
 def check(run: Resolved) -> Iterator[Finding]:
     """Yield what does not go with an array, and one that Kueue stops when some of its indices have failed."""
     job, source = run.run.job, run.run.source
     if job.array is None:
+        return
+    if job.array.of > MOST:
+        message = f"array has {job.array.of} indices, but one Job has at most {MOST}; write several jobs"
+        yield MANY.at(source, ("array", "of"), message)
         return
     if job.array.parallel is not None and job.array.parallel > job.array.of:
         message = f"array runs {job.array.parallel} indices at once, but has {job.array.of}; lower parallel"
@@ -62,7 +77,7 @@ def check_recovery(run: Resolved, array: Array) -> Iterator[Finding]:
     cluster, parallel = run.run.cluster, at_once(run.run.job)
     spare = array.of - parallel
     left = short_of_pods(cluster) if Kueue.name in cluster.operators else 0
-    if left and parallel > 1 and spare < parallel:
+    if left and parallel > 1 and 0 <= spare < parallel:
         failed = "one index has" if spare == 0 else f"{spare + 1} indices have"
         message = (
             f"once {failed} failed for good, Kueue stops the others after {duration_text(left)}"

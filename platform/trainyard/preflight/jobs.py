@@ -51,7 +51,7 @@ def check(
     """
     run = run_of(specs, file)
     if file.job.retired:
-        return (resolve(run) if run and is_known(run) else None), []
+        return (resolve(run) if run and is_known(run) and not list(size.check_counts(run)) else None), []
     by_kind = volumes.of_kind(run) if run and is_known(run) else {}
     findings = [*names.check_job(specs, file, broken=broken), *volumes.check_mounts(file, by_kind)]
     team, cluster = specs.teams.get(file.team), specs.clusters.get(file.job.cluster)
@@ -133,7 +133,10 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     ]
     part = run.job.gpu is not None
     findings += (finding for role in roles for finding in size.check_role(role, run.source, part=part))
+    if beyond := list(size.check_counts(run)):
+        return None, [*findings, *beyond]
     resolved = resolve(run)
+    findings += launcher.check_sized(run, resolved.sizing)
     findings += kind.check_variables(resolved)
     findings += kind.check_topology(resolved)
     findings += kind.check_runtime(resolved)

@@ -104,7 +104,7 @@ def check_pair(run: Run, kind: Kind, launcher: Launcher, roles: Sequence[RoleSpe
         yield QUEUE_KIND.at(run.source, ("kind",) if run.job.kind else ("queue",), message)
         return
     wanted = launcher.wants(run, roles)
-    if "elastic" in wanted and launcher.elastic and "elastic" not in kind.gives:
+    if "elastic" in wanted and "elastic" not in kind.gives:
         able = listed(run, lambda other: other.can(wanted, roles))
         message = (
             f"minNodes is {run.job.min_nodes}, but kind {kind.name!r} cannot change its size; kinds that can: {able}"
@@ -132,7 +132,10 @@ def listed(run: Run, able: Callable[[Kind], bool]) -> str:
     if names := ", ".join(kind.name for kind in here if able(kind)):
         return names
     schedulers = {kind.scheduler for kind in here} or {"kueue"}
-    others = (kind for kind in kinds().values() if kind.scheduler in schedulers)
+    others = sorted(
+        (kind for kind in kinds().values() if kind.scheduler in schedulers),
+        key=lambda kind: (kind.carrier.ending is None, kind.name not in PREFERRED, kind.name),
+    )
     missing = next((kind for kind in others if able(kind) and kind.carrier.operator), None)
     return f"{missing.name}, with {missing.carrier.operator}" if missing else "none on this cluster"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainyard.findings import Finding, did_you_mean
+from trainyard.kinds import Kind, kinds
+from trainyard.preflight.jobs import run_of
 from trainyard.rules import Rule
 from trainyard.specs.order import JobName, after_of, circle
 from trainyard.specs.sources import JobFile, Specs
@@ -22,6 +24,14 @@ STEP = Rule(
     title="What a job comes after exists, is a step of the same cluster's pipelines, and does not come after it.",
     why="a step that is not in the pipeline never ends, and two that wait for each other never begin",
     fix="name jobs of the same cluster that say after themselves, if only after: []",
+    source="docs/pipelines.md",
+    layer="run",
+)
+ENDLESS = Rule(
+    id="run/after-end",
+    title="A step of a pipeline is of a kind that ends.",
+    why="the step waits for the end of its run, and whatever comes after it never begins",
+    fix="name a kind that ends, such as RayJob or JobSet, or remove after",
     source="docs/pipelines.md",
     layer="run",
 )
@@ -43,12 +53,24 @@ def check(specs: Specs, names: Iterable[JobName], *, broken: frozenset[JobName])
             )
             yield ORDER.at(file.source, ("after",), message)
             continue
+        kind = kind_of(specs, file)
+        if kind is not None and kind.carrier.ending is None:
+            message = (
+                f"kind {kind.name!r} has no end, so that no step after it would begin; choose another, or remove after"
+            )
+            yield ENDLESS.at(file.source, ("kind",) if file.job.kind else ("after",), message)
         for index, other in enumerate(before[name]):
             problem = None if other in broken else wrong(file, other, steps, known)
             if problem is not None:
                 yield STEP.at(file.source, place(file, other, index), problem)
         if circle(name, before):
             yield STEP.at(file.source, ("after",), f"{'/'.join(name)} comes after itself; remove a job from after")
+
+
+def kind_of(specs: Specs, file: JobFile) -> Kind | None:
+    """Return the kind of a job; None where it is unknown."""
+    run = run_of(specs, file)
+    return kinds().get(run.kind) if run is not None else None
 
 
 def place(file: JobFile, other: JobName, index: int) -> tuple[str | int, ...]:

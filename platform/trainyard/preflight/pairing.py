@@ -82,6 +82,15 @@ TWO_OWNERS = Rule(
     source=DOCS,
     layer="pairing",
 )
+ELSEWHERE = Rule(
+    id="pairing/shared-definition",
+    title="Operators that come from different hands share no definition of a kind.",
+    why="the last one installed would win, and the other's objects lose fields",
+    fix="have the one serve its other kinds alone (training-operator: an --enable-scheme for each), and waive this",
+    source="kubeflow/trainer v1.9.4 pkg/controller.v1/register_controller.go; docs/clusters.md",
+    layer="pairing",
+    severity=Severity.WARNING,
+)
 TWICE = Rule(
     id="pairing/bundled-twice",
     title="A project that several charts bring along is brought once.",
@@ -199,6 +208,14 @@ def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for first, second in combinations(sites(cluster), 2):
         shared = sorted((set(first.facts.crds) - ceded(first)) & (set(second.facts.crds) - ceded(second)))
         if shared:
+            others = next((site for site in (second, first) if not site.choice.managed), None)
+            if others is not None:
+                message = (
+                    f"{second.name} and {first.name} both own {shared[0]}; have {others.name} installed without it,"
+                    " and waive this"
+                )
+                yield ELSEWHERE.at(source, others.at, message, key=True)
+                continue
             message = f"{second.name} and {first.name} both own {shared[0]}, each with its own versions; remove one"
             fact = second.facts.sources.get("crds", second.release.source)
             yield TWO_OWNERS.at(source, second.at, message, key=True, source=fact)

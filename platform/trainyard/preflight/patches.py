@@ -9,15 +9,15 @@ from typing import Any
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
 from trainyard.kinds import Kind, Resolved
-from trainyard.labels import GIVE_DEVICES, QUEUE, is_of
+from trainyard.labels import GIVE_DEVICES, PRIORITY, QUEUE, is_of
 from trainyard.rules import Rule
 from trainyard.specs import Patch
 
 PATCH = Rule(
     id="run/patch",
-    title="A patch changes an object that the run has, and not whose or which it is.",
-    why="what a patch misses stays as it was without a word; an object of another name or queue is another object",
-    fix="name an object and a role of the run, and leave name, namespace, queue and devices of the node alone",
+    title="A patch changes an object that the run has, and not whose or which it is, or whom it goes before.",
+    why="what a patch misses stays as it was; another queue or priority takes the nodes of other teams",
+    fix="name an object and a role of the run, and leave name, queue, priority and devices of the node alone",
     source="docs/jobs.md",
     layer="run",
 )
@@ -49,8 +49,11 @@ def check(run: Resolved, *, buildable: bool) -> Iterator[Finding]:
         if patch.role is not None and patch.object in objects and not has_roles(patch, run.kind):
             message = f"patch of {patch.object!r} names role {patch.role!r}, but it belongs to all roles; remove role"
             yield finding(run, message, (index, "role"))
-        for path in refused(patch.merge):
+        for path in refused(patch.merge, queue=of_volcano(patch, run.kind)):
             message = f"patch of {format_path(path)}, which says whose and what the object is; remove it"
+            yield finding(run, message, (index, "merge", *path))
+        for path in ranked(patch.merge):
+            message = f"patch of {format_path(path)[:80]}, which says whom the pods go before; remove it"
             yield finding(run, message, (index, "merge", *path))
         for path in injected(patch.merge):
             message = f"patch of {format_path(path)[:80]}, which gives pods devices of their node; remove it"
@@ -75,30 +78,56 @@ def has_roles(patch: Patch, kind: Kind) -> bool:
     )
 
 
-def refused(merge: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield the paths in a merge that no patch may have: identity, and the queue label or null for its parents."""
-    for path in IDENTITY:
+def of_volcano(patch: Patch, kind: Kind) -> bool:
+    """Whether a patch is of an object that names Volcano's queue in its spec, as others do by a label."""
+    return kind.scheduler == "volcano" and patch.object == kind.object_kind
+
+
+def refused(merge: Mapping[str, Any], *, queue: bool) -> Iterator[Path]:
+    """Yield the paths in a merge that no patch may have: identity, and Kueue's labels or null for their parents.
+
+    `queue` says that the object's spec names its queue.
+    """
+    for path in (*IDENTITY, *([("spec", "queue")] if queue else [])):
         if present(merge, path):
             yield path
     for path in (("metadata",), ("metadata", "labels")):
         if present(merge, path) and not isinstance(value(merge, path), Mapping):
             yield path
             return
-    if present(merge, ("metadata", "labels", QUEUE)):
-        yield ("metadata", "labels", QUEUE)
+    for label in (QUEUE, PRIORITY):
+        if present(merge, ("metadata", "labels", label)):
+            yield ("metadata", "labels", label)
 
 
-def injected(merge: Any, above: Path = ()) -> Iterator[Path]:
+def ranked(merge: Any) -> Iterator[Path]:
+    """Yield the fields anywhere in a merge that name a PriorityClass: its pods would preempt those of other teams.
+
+    Kubeflow's schedulingPolicy names it by `priorityClass` (training-operator v1.9.4 pkg/apis/kubeflow.org/v1).
+    """
+    for path, _ in fields(merge):
+        if path[-1] == "priorityClassName" or path[-2:] == ("schedulingPolicy", "priorityClass"):
+            yield path
+
+
+def injected(merge: Any) -> Iterator[Path]:
     """Yield annotations anywhere in a merge by which the node's software would give pods its devices."""
+    for path, inner in fields(merge):
+        key = path[-1]
+        if path[-2:-1] == ("annotations",) and isinstance(key, str) and inner is not None and is_of(key, GIVE_DEVICES):
+            yield path
+
+
+def fields(merge: Any, above: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield every field of a merge with its path, those inside lists too."""
     parts: Iterable[tuple[Any, Any]] = ()
     if isinstance(merge, Mapping):
         parts = merge.items()
     elif isinstance(merge, list):
         parts = enumerate(merge)
     for key, inner in parts:
-        if above[-1:] == ("annotations",) and isinstance(key, str) and inner is not None and is_of(key, GIVE_DEVICES):
-            yield (*above, key)
-        yield from injected(inner, (*above, key))
+        yield (*above, key), inner
+        yield from fields(inner, (*above, key))
 
 
 def lost(patch: Patch) -> Iterator[Path]:

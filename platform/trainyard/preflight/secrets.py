@@ -7,6 +7,7 @@ from typing import Any
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
+from trainyard.preflight.patches import fields
 from trainyard.rules import Rule
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.team import Team
@@ -61,11 +62,21 @@ def check(file: JobFile, team: Team) -> Iterator[Finding]:
         if name not in listed:
             message = f"{what} {name!r} is not listed in {listing}; {did_you_mean(name, listed)}"
             yield rule.at(file.source, place, message)
-    account = job.service_account
-    if account is not None and account not in team.accounts:
-        hint = did_you_mean(account, team.accounts)
-        message = f"service account {account!r} is not listed in {listing}; {hint}"
-        yield ACCOUNT.at(file.source, ("serviceAccount",), message)
+    for account, place in accounts(job):
+        if account not in team.accounts:
+            hint = did_you_mean(account, team.accounts)
+            message = f"service account {account!r} is not listed in {listing}; {hint}"
+            yield ACCOUNT.at(file.source, place, message)
+
+
+def accounts(job: Job) -> Iterator[tuple[str, Path]]:
+    """Yield the service accounts that a job names, each with its place: in its own field, and in patches of pods."""
+    if job.service_account is not None:
+        yield job.service_account, ("serviceAccount",)
+    for index, patch in enumerate(job.patches):
+        for path, account in fields(patch.merge):
+            if path[-1] in {"serviceAccountName", "serviceAccount"} and isinstance(account, str):
+                yield account, ("patches", index, "merge", *path)
 
 
 def named(job: Job) -> Iterator[tuple[str, str, Path]]:

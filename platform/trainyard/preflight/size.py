@@ -10,6 +10,7 @@ from fractions import Fraction
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.launchers.base import bounds
+from trainyard.preflight.arrays import MOST as INDICES
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER, RoleSize, RoleSpec, pod_requests, quota, resources
@@ -18,6 +19,8 @@ from trainyard.sizing.disks import of_local_disks
 from trainyard.sizing.gpus import offers, whole
 from trainyard.sizing.node import available, binary
 from trainyard.sizing.roles import number
+from trainyard.specs import Pool
+from trainyard.specs.run import Run
 from trainyard.specs.sources import Source
 
 DOCS = "docs/jobs.md"
@@ -77,6 +80,9 @@ ROOM = Rule(
 LOCAL = "local disk"
 """What a pod takes of the pool's local disks by a claim of its own: no resource, so that nothing but this counts it."""
 
+MANY = 1024
+"""Pods a node that nobody has: the kubelet takes 110 (kubernetes v1.35 pkg/kubelet/apis/config/v1beta1/defaults.go)."""
+
 FIELDS = {LOCAL: "scratch", "cpu": "cpusPerNode", "memory": "memoryPerNode", "ephemeral-storage": "scratch"}
 """Fields of a job by the resources that they say."""
 
@@ -112,6 +118,18 @@ def check_amounts(role: RoleSpec, source: Source) -> Iterator[Finding]:
         limit = f"{node.memory // 2**30}Gi"
         message = f"memoryPerNode is {role.memory}, but pool {role.pool_name!r} has {limit} a node for pods; lower it"
         yield MEMORY.at(source, (*role.path, "memoryPerNode"), message)
+
+
+def check_counts(run: Run) -> Iterator[Finding]:
+    """Yield numbers of nodes beyond all that the pool could hold: to name each of such pods takes hours."""
+    asked: list[tuple[tuple[str, ...], int, str, Pool]] = [(("nodes",), run.job.nodes, run.job.pool, run.pool)]
+    for name, role in run.job.roles.items():
+        pool = role.pool or run.job.pool
+        asked.append((("roles", name, "nodes"), role.nodes, pool, run.cluster.pools[pool]))
+    for path, nodes, pool_name, has in asked:
+        if nodes > has.nodes * MANY:
+            message = f"nodes is {nodes}, but pool {pool_name!r} has {has.nodes} nodes; ask for at most as many"
+            yield NODES.at(run.source, path, message)
 
 
 def whole_gpus(role: RoleSpec, *, part: bool) -> int:
@@ -198,6 +216,8 @@ def too_many(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
         if most and role.pods > most and not role.implied:
             has = f"{role.pool.nodes} nodes" + ("" if fits == 1 else f", each for {fits} such pods")
             if role.copies > 1:
+                if run.run.job.array is not None and run.run.job.array.of > INDICES:
+                    continue
                 message = (
                     f"array runs {role.pods} pods at once, but pool {role.pool_name!r} has {has}; write"
                     f" parallel: {most}"
