@@ -35,3 +35,16 @@ def test_every_launcher_has_a_kind(launcher):
     """No launcher is there that no kind can carry, and every word of what it needs is explained."""
     assert any(Pair(launcher, kind).word in {"yes", "elastic"} for kind in kinds().values())
     assert launcher.needs | launcher.alone <= set(NEEDS)
+
+
+V1 = ("JAXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob")
+
+
+@pytest.mark.parametrize("kind", V1)
+def test_one_pod_is_enough_for_kueue_in_kubeflows_v1_kinds(kind):
+    """They are ready by their condition Running, of one pod, so that nothing queues again what lacks others.
+
+    kueue v0.19.2 pkg/controller/jobs/kubeflow/kubeflowjob/kubeflowjob_controller.go PodsReady.
+    """
+    assert kinds()[kind].behaviour.unready != kinds()["JobSet"].behaviour.unready
+    assert not kinds()[kind].waits_for_all

@@ -28,15 +28,31 @@ Config = dict[str, Any]
 
 
 def of_operator(job: dict[str, Any]) -> dict[tuple[str, int], Config]:
-    """Return what the operator tells every task (training-operator v1.9.4 tensorflow.go genTFConfigJSONStr)."""
+    """Return what the operator tells every task (training-operator v1.9.4 tensorflow.go genTFConfigJSONStr).
+
+    Where workers are dynamic each task hears of itself alone, and a worker of all parameter servers.
+    """
     name, space = job["metadata"]["name"], job["metadata"]["namespace"]
     counts = {kind.lower(): each["replicas"] for kind, each in job["spec"]["tfReplicaSpecs"].items()}
     cluster = {
         kind: [f"{name}-{kind}-{index}.{space}.svc:2222" for index in range(count)] for kind, count in counts.items()
     }
     tasks = [(kind, index) for kind, count in counts.items() for index in range(count)]
+    if not job["spec"].get("enableDynamicWorker"):
+        return {
+            (kind, index): {"cluster": cluster, "task": {"type": kind, "index": index}, "environment": "cloud"}
+            for kind, index in tasks
+        }
+    known: dict[str, Any] = {
+        "worker": lambda index: {"worker": {str(index): cluster["worker"][index]}, "ps": cluster.get("ps")},
+        "ps": lambda index: {"worker": {}, "ps": [cluster["ps"][index]]},
+    }
+    alone = {"worker": {}, "ps": []}
     return {
-        (kind, index): {"cluster": cluster, "task": {"type": kind, "index": index}, "environment": "cloud"}
+        (kind, index): {
+            "cluster": known[kind](index) if kind in known else alone,
+            "task": {"type": kind, "index": index},
+        }
         for kind, index in tasks
     }
 
@@ -104,3 +120,14 @@ def test_every_task_knows_all_others(kind, roles):
         for other, hosts in config["cluster"].items():
             inside = f"{name}-{other}-0-{{}}.{name}:2222" if kind == "JobSet" else f"{name}-{other}-{{}}:2222"
             assert [host.replace(".nlp.svc", "") for host in hosts] == [inside.format(at) for at in range(PODS[other])]
+
+
+def test_a_drained_worker_of_a_tfjob_does_not_fail_the_run():
+    """Its workers are dynamic: of others a pod that is being deleted counts as failed, which ends the job for good.
+
+    training-operator v1.9.4, run with real pods: without it the TFJob fails at the drain, with it the worker is made
+    anew (pkg/core/status.go UpdateJobReplicaStatuses, tfjob_controller.go UpdateJobStatus).
+    """
+    for roles in SHAPES.values():
+        job = next(build(make_resolved(kind="TFJob", launcher="tensorflow", nodes=3, roles=roles))).value()
+        assert job["spec"]["enableDynamicWorker"] is True

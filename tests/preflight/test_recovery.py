@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from make import CLUSTER, make_cluster, make_run, make_source
+from trainyard.kinds import resolve
 from trainyard.preflight import recovery
 from trainyard.preflight.jobs import check_run
 
@@ -127,3 +128,49 @@ def test_a_job_does_not_give_up_before_its_deadline(job, expected):
     """A number of its own is held against what a run of its size and length loses on average."""
     found = [each.message for each in check_run(make_run(**job))[1] if each.rule == "ft-maxrestarts-budget"]
     assert found == expected
+
+
+SPOT: dict[str, Any] = {"nodes": 2, "max_hours": 1, "pool": "spot"}
+POOLS: dict[str, Any] = {**CLUSTER["pools"], "spot": {"shape": "dgx-h100", "nodes": 4, "spot": True}}
+QUEUE = {
+    "research": {"teams": ["nlp"], "nominalQuota": {"spot": {"gpus": 32}, "gpu": {"gpus": 32}, "cpu": {"nodes": 4}}}
+}
+SPOTTED = "a drained pod fails the {} for good, and {} is on spot nodes; name another kind, such as JobSet"
+LIKELY = (
+    "a drained pod fails the XGBoostJob for good, and 64 × 0.13 a month for 720 hours are 8.3 nodes lost;"
+    " name another kind, such as JobSet"
+)
+MORTALS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "a kind that starts again": ({"kind": "JobSet", **SPOT}, []),
+    "an XGBoostJob on spot nodes": ({"kind": "XGBoostJob", **SPOT}, [SPOTTED.format("XGBoostJob", "worker")]),
+    "one on nodes that hardly go": ({"kind": "XGBoostJob", "nodes": 2, "max_hours": 24}, []),
+    "one that is likely to lose a node": (
+        {"kind": "XGBoostJob", "nodes": 64, "max_hours": 720},
+        [LIKELY],
+    ),
+    "one that is not to start again anyway": ({"kind": "XGBoostJob", "restarts": 0, **SPOT}, []),
+    "workers of a TFJob, which are made anew": ({"kind": "TFJob", "launcher": "tensorflow", **SPOT}, []),
+    "its chief on spot nodes": (
+        {"kind": "TFJob", "launcher": "tensorflow", **SPOT, "roles": {"chief": {"pool": "spot", "gpusPerNode": 8}}},
+        [SPOTTED.format("TFJob", "chief")],
+    ),
+    "its chief elsewhere": (
+        {"kind": "TFJob", "launcher": "tensorflow", **SPOT, "roles": {"chief": {"pool": "cpu"}}},
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("job", "expected"), MORTALS.values(), ids=MORTALS)
+def test_a_run_that_a_drain_ends_is_named_where_a_drain_is_likely(job, expected):
+    """A kind that fails for good with a drained pod is a finding on spot nodes, or where nodes are lost on average."""
+    run = resolve(make_run(cluster=make_cluster(pools=POOLS, queues=QUEUE), **job))
+    found = [(each.path, each.message) for each in recovery.check_job(run) if each.rule == "ft-drain-mortal"]
+    assert found == [("kind", message) for message in expected]
+
+
+def test_kueue_leaves_elastic_horovod_alone():
+    """An MPIJob stays ready once all of it has run, so it may shrink whatever Kueue's time for recovery."""
+    run = resolve(make_run(kind="MPIJob", launcher="horovod", nodes=4, min_nodes=2))
+    assert run.launcher.elastic
+    assert list(recovery.check_job(run)) == []

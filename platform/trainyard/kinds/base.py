@@ -117,6 +117,8 @@ class Kind(ABC):
     """Argo CD `ignoreDifferences` entries."""
     waits_for_all: ClassVar[bool] = True
     """Whether Kueue takes a run that is short of a pod for not ready, and stops it after a while."""
+    mortal: ClassVar[frozenset[str]] = frozenset()
+    """Roles of which one pod that is deleted while it runs, as by a drain, fails the run for good."""
     behaviour: ClassVar[Behaviour]
     """What becomes of its runs when something fails or ends, in words."""
     health: ClassVar[str | None] = None

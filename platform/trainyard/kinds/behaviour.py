@@ -11,9 +11,19 @@ EVENTS: Mapping[str, str] = {
     "counts": "restarts are counted as",
     "done": "the run is done when",
     "late": "after maxHours",
+    "unready": "when pods do not get ready",
     "order": "ranks lie",
 }
 """What is said of every kind, by the field of `Behaviour`."""
+
+QUEUED_AGAIN = "Kueue takes the quota back after 30 minutes, and queues the run again"
+
+ONE_IS_ENOUGH = "one that runs, chief or Master where there is one, is enough for Kueue; the others are waited for"
+"""Of kinds that Kueue takes for ready by their own condition Running, which the first pod that runs is enough for.
+
+That is the chief's or the Master's, else any worker's (kueue v0.19.2 pkg/controller/jobs/kubeflow/kubeflowjob;
+training-operator v1.9.4, UpdateJobStatus of each kind).
+"""
 
 BY_INDEX = "as their pods lie in the topology"
 ANYHOW = "anywhere among the nodes that Kueue chose: it knows no index of these pods"
@@ -32,6 +42,7 @@ class Behaviour:
     counts: str
     done: str
     late: str = "the run fails"
+    unready: str = QUEUED_AGAIN
     order: str = BY_INDEX
 
     def said(self) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.kinds.base import Kind, Resolved, files, queued
-from trainyard.kinds.behaviour import Behaviour
+from trainyard.kinds.behaviour import ONE_IS_ENOUGH, Behaviour
 from trainyard.kinds.kubeflow import GROUP, INDEX_LABEL, allowed, deadline, health, ignored, replicas, run_policy
 from trainyard.launchers import Wiring
 from trainyard.parts.objects import Resource
@@ -33,6 +33,7 @@ class JAXJob(Kind):
     gives = frozenset({"rank", "master", "hosts"})
     replicas = {"worker": "Worker"}  # noqa: RUF012
     container = "jax"
+    waits_for_all = False
     objects = frozenset({"kubeflow.org/JAXJob", "/ConfigMap"})
     ignore = (ignored("JAXJob", FIELD),)
     health = health(FIELD)
@@ -42,6 +43,7 @@ class JAXJob(Kind):
         counts="restarts of containers, restarts times the number of pods",
         done="all pods have ended with 0",
         late="the run fails when the kubelet has ended the first of its pods",
+        unready=ONE_IS_ENOUGH,
     )
 
     def injected(self, _role: str) -> frozenset[str]:

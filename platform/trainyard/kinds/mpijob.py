@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from trainyard.kinds.base import Kind, Resolved, files, queued
-from trainyard.kinds.behaviour import Behaviour
+from trainyard.kinds.behaviour import QUEUED_AGAIN, Behaviour
 from trainyard.kinds.kubeflow import GROUP, INDEX_LABEL, health, ignored, replicas, run_policy
 from trainyard.launchers import Wiring
 from trainyard.parts.objects import Resource
@@ -39,7 +39,8 @@ class MPIJob(Kind):
     """An MPIJob: the launcher's end is the job's, and a launcher that fails is started again among the same workers.
 
     It waits for the workers to be ready. A worker whose container ends, as when it runs out of memory, is restarted in
-    its place, so that the next launcher finds it.
+    its place, so that the next launcher finds it. Kueue takes it for ready by the condition Running, which says that
+    launcher and all workers have run at once, and which nothing but a suspension takes back.
     """
 
     name = "MPIJob"
@@ -48,6 +49,7 @@ class MPIJob(Kind):
     gives = frozenset({"ssh", "hosts", "master", "elastic"})
     replicas = {"launcher": "Launcher", "worker": "Worker"}  # noqa: RUF012
     required = frozenset({LAUNCHER})
+    waits_for_all = False
     objects = frozenset({"kubeflow.org/MPIJob", "/ConfigMap"})
     ignore = (ignored("MPIJob", FIELD),)
     health = health(FIELD)
@@ -56,6 +58,7 @@ class MPIJob(Kind):
         drained="the worker is made anew, and the launcher waits for it",
         counts="failures of the launcher's pod",
         done="the launcher has ended with 0",
+        unready=f"{QUEUED_AGAIN}; once all have run at once, they are waited for",
     )
 
     def gang(self, run: Resolved) -> Mapping[str, int]:

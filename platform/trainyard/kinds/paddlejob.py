@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.kinds.base import Kind, Resolved, files, queued
-from trainyard.kinds.behaviour import Behaviour
+from trainyard.kinds.behaviour import ONE_IS_ENOUGH, Behaviour
 from trainyard.kinds.kubeflow import (
     GROUP,
     INDEX,
@@ -42,6 +42,7 @@ class PaddleJob(Kind):
     gives = frozenset({"rank", "master", "hosts"})
     replicas = {"worker": "Worker"}  # noqa: RUF012
     container = "paddle"
+    waits_for_all = False
     objects = frozenset({"kubeflow.org/PaddleJob", "/ConfigMap"})
     ignore = (ignored("PaddleJob", FIELD),)
     health = health(FIELD)
@@ -51,6 +52,7 @@ class PaddleJob(Kind):
         counts="restarts of containers, restarts times the number of pods",
         done="all pods have ended with 0",
         late="the run fails when the kubelet has ended the first of its pods",
+        unready=ONE_IS_ENOUGH,
     )
 
     def injected(self, _role: str) -> frozenset[str]:

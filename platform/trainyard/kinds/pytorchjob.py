@@ -11,7 +11,7 @@ from typing import Any
 
 from trainyard.findings import Finding, Severity
 from trainyard.kinds.base import Kind, Resolved, files, queued
-from trainyard.kinds.behaviour import Behaviour
+from trainyard.kinds.behaviour import ONE_IS_ENOUGH, Behaviour
 from trainyard.kinds.kubeflow import (
     GROUP,
     INDEX,
@@ -80,6 +80,7 @@ class PyTorchJob(Kind):
         counts="restarts of containers, restarts times the number of pods",
         done="the first pod has ended with 0, or any of an elastic job",
         late="the run fails when the kubelet has ended the first of its pods",
+        unready=ONE_IS_ENOUGH,
     )
 
     def injected(self, _role: str) -> frozenset[str]:

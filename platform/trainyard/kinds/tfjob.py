@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.kinds.base import Kind, Resolved, files, queued
-from trainyard.kinds.behaviour import Behaviour
+from trainyard.kinds.behaviour import ONE_IS_ENOUGH, Behaviour
 from trainyard.kinds.kubeflow import (
     GROUP,
     INDEX,
@@ -33,6 +33,10 @@ class TFJob(Kind):
 
     It does not restart a gang. When a task is gone, the others fail and are restarted in their place, each of them
     counted.
+
+    A pod that is deleted while it runs counts as failed until it is gone, and one that failed ends the job. Dynamic
+    workers are let off that, and made anew; chief, parameter servers and evaluator are not. With them the operator's
+    TF_CONFIG names no worker but the pod's own, so a launcher has to say who the others are.
     """
 
     name = "TFJob"
@@ -41,15 +45,18 @@ class TFJob(Kind):
     gives = frozenset({"rank", "master", "hosts"})
     replicas = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "Evaluator"}  # noqa: RUF012
     container = "tensorflow"
+    waits_for_all = False
+    mortal = frozenset({"chief", "ps", "evaluator"})
     objects = frozenset({"kubeflow.org/TFJob", "/ConfigMap"})
     ignore = (ignored("TFJob", FIELD),)
     health = health(FIELD)
     behaviour = Behaviour(
         fails="its container is started again in its place, and so are those that fail for want of it",
-        drained="its pod is made anew, and the others restart in their place",
+        drained="a worker is made anew, and the others restart in their place; a drain of other roles fails the run",
         counts="restarts of containers, restarts times the number of pods",
         done="the chief has ended with 0, or all workers have where there is no chief",
         late="the run fails when the kubelet has ended the first of its pods",
+        unready=ONE_IS_ENOUGH,
     )
 
     def injected(self, _role: str) -> frozenset[str]:
@@ -75,6 +82,7 @@ class TFJob(Kind):
         spec = {
             "runPolicy": run_policy(run, backoff=allowed(run)),
             "successPolicy": None if "chief" in {role.name for role in run.roles} else "AllWorkers",
+            "enableDynamicWorker": True,
             FIELD: replicas(run, {role.name: "OnFailure" for role in run.roles}, deadline=deadline(run)),
         }
         yield queued(run, spec)

@@ -110,6 +110,7 @@ class VolcanoJob(Kind):
         counts="restarts of the gang; of an elastic job, restarts times the number of pods",
         done="all pods have ended with 0, or those of the role that ends the run; of an elastic job, the first",
         late="the kubelet ends the pods, which counts as a failure: a restart begins to count anew",
+        unready="Volcano makes none run before all find room; what fails to start there is waited for",
         order="anywhere in the pool: Volcano is told no topology",
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from trainyard.findings import Finding
 from trainyard.kinds.base import Kind, Resolved, files, queued
-from trainyard.kinds.behaviour import Behaviour
+from trainyard.kinds.behaviour import ONE_IS_ENOUGH, Behaviour
 from trainyard.kinds.kubeflow import (
     GROUP,
     allowed,
@@ -45,6 +45,8 @@ class XGBoostJob(Kind):
     gives = frozenset({"rank", "master"})
     replicas = {"worker": "Worker"}  # noqa: RUF012
     container = "xgboost"
+    waits_for_all = False
+    mortal = frozenset({"worker"})
     objects = frozenset({"kubeflow.org/XGBoostJob", "/ConfigMap"})
     ignore = (ignored("XGBoostJob", FIELD),)
     health = health(FIELD)
@@ -54,6 +56,7 @@ class XGBoostJob(Kind):
         counts="restarts of containers, restarts times the number of pods",
         done="the first pod has ended with 0",
         late="the run fails when the kubelet has ended the first of its pods",
+        unready=ONE_IS_ENOUGH,
     )
 
     def injected(self, _role: str) -> frozenset[str]:

@@ -26,7 +26,11 @@ CHIEF, SERVERS, EVALUATOR = "chief", "ps", "evaluator"
 CONFIG, OURS, INDEX = "TF_CONFIG", "TF_CONFIG_OF_RUN", "TF_TASK_INDEX"
 
 INSTEAD = f'export {CONFIG}="${OURS}"; exec python "$@"'
-"""What stands before the program where the kind sets a TF_CONFIG with which the chief would wait for ever."""
+"""What stands before the program where the kind sets a TF_CONFIG of its own.
+
+A TFJob's names each worker alone where workers may be made anew, and an evaluator for which the chief would wait for
+ever (training-operator v1.9.4 pkg/controller.v1/tensorflow/tensorflow.go genTFConfigJSONStr).
+"""
 
 
 class TensorFlow(Launcher):
@@ -54,12 +58,11 @@ class TensorFlow(Launcher):
         return Sized(1, "launcher tensorflow starts one")
 
     def launch(self, run: Run, sizing: Sizing, wiring: Wiring) -> Launch:
-        """Return the same command for every role; only TF_CONFIG differs, which the kind may work out itself."""
+        """Return the same command for every role; only TF_CONFIG differs."""
         names = [size.name for size in sizing.roles]
         apart = {SERVERS, EVALUATOR} <= set(names)
-        told = CONFIG in wiring.sets and not apart
         cluster = members(sizing, wiring, without=EVALUATOR if apart else None)
-        roles = tuple(role(run, size, wiring, {} if told or sizing.pods == 1 else cluster) for size in sizing.roles)
+        roles = tuple(role(run, size, wiring, {} if sizing.pods == 1 else cluster) for size in sizing.roles)
         ends = tuple(name for name in names if name != EVALUATOR) if SERVERS not in names else (CHIEF,)
         return Launch(roles, ends if len(ends) < len(names) else ())
 
@@ -82,7 +85,7 @@ def members(sizing: Sizing, wiring: Wiring, *, without: str | None) -> dict[str,
 
 
 def role(run: Run, size: RoleSize, wiring: Wiring, cluster: Mapping[str, list[str]]) -> Role:
-    """Return what one role's pods run; without a cluster a program takes itself for alone, or is told by the kind."""
+    """Return what one role's pods run; without a cluster a program takes itself for alone."""
     if not cluster or wiring.rank_field is None:
         return Role(size, ("python",), program(run, size.name))
     task = {"type": size.name, "index": 0}

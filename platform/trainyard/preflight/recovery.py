@@ -39,6 +39,15 @@ BUDGET = Rule(
     layer="run",
     severity=Severity.WARNING,
 )
+MORTAL = Rule(
+    id="ft-drain-mortal",
+    title="Runs that a drained pod fails for good have a kind that starts again, or hardly lose nodes.",
+    why="the training operator counts a pod that is deleted while it runs as failed, whatever restarts says",
+    fix="name a kind that starts again, such as JobSet, take nodes that are not spot, or waive this",
+    source="training-operator v1.9.4 pkg/core/status.go UpdateJobReplicaStatuses, UpdateJobStatus of each kind",
+    layer="run",
+    severity=Severity.WARNING,
+)
 SHRUNK = Rule(
     id="kq-recovery-elastic",
     title="Jobs that may shrink run where Kueue does not take back what is short of pods.",
@@ -67,8 +76,9 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 
 def check_job(run: Resolved) -> Iterator[Finding]:
-    """Yield a job that gives up before its deadline, or that Kueue stops when it shrinks."""
+    """Yield a job that gives up before its deadline or at a drain, or that Kueue stops when it shrinks."""
     yield from check_budget(run)
+    yield from check_mortal(run)
     job, cluster = run.run.job, run.run.cluster
     shrinks = job.min_nodes is not None and job.min_nodes < job.nodes
     if (
@@ -98,3 +108,17 @@ def check_budget(run: Resolved) -> Iterator[Finding]:
     if lost.count > job.restarts:
         message = f"restarts is {job.restarts}, but {lost.words} are {lost.count:.2g} nodes lost; remove or raise it"
         yield BUDGET.at(run.run.source, ("restarts",), message)
+
+
+def check_mortal(run: Resolved) -> Iterator[Finding]:
+    """Yield a job that ends with a drained pod, on nodes that are likely to go; no restarts at all are meant so."""
+    roles = [role for role in run.specs if role.name in run.kind.mortal]
+    if not roles or run.run.job.restarts == 0:
+        return
+    spot = next((role for role in roles if role.pool.spot), None)
+    lost = losses(run.run, roles)
+    if spot is None and lost.count < 1:
+        return
+    why = f"{spot.name} is on spot nodes" if spot else f"{lost.words} are {lost.count:.2g} nodes lost"
+    message = f"a drained pod fails the {run.kind.name} for good, and {why}; name another kind, such as JobSet"
+    yield MORTAL.at(run.run.source, ("kind",), message)
