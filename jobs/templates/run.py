@@ -33,7 +33,7 @@ def jobs() -> Iterator[tuple[str, Job]]:
 def job(launcher: str, kind: str) -> Job:
     """Return the job of a pair."""
     framework = FRAMEWORKS.get(launcher, "torch")
-    script = "/workspace/recommender_ray.py" if launcher == "ray" else "/workspace/roll_call.py"
+    script = "recommender_ray.py" if launcher == "ray" else "roll_call.py"
     args = ("--made", "200", "--out", "/scratch") if launcher == "ray" else (framework,)
     start = (
         {"command": ("python", f"/workspace/{script}")} if launcher == "exec" else {"program": f"/workspace/{script}"}
