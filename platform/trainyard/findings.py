@@ -76,7 +76,8 @@ class Finding:
     `path` is the field in the document (`spec.template.spec.containers[0].image`); `spec` is the line a person
     should edit when the file is generated; `source` names the upstream file and release that the rule mirrors;
     `frozen` marks a finding on a run that exists at the base and that this change does not cause. `fix` is the nearest
-    change that would pass here; `remedy` is what its rule says helps in general, for reports that have room for it.
+    change that would pass here; `remedy` is what its rule says helps in general, for reports that have room for it;
+    `hide` says that what stands there is for nobody's eyes, so that no report shows the line.
     """
 
     rule: str
@@ -91,6 +92,7 @@ class Finding:
     source: str | None = None
     frozen: bool = False
     remedy: str | None = None
+    hide: bool = False
 
     @property
     def is_error(self) -> bool:

@@ -39,6 +39,8 @@ class Rule:
     """Whether an error may be waived too; a warning always may."""
     may_warn: bool = False
     """Whether some findings of a rule of errors are only warnings."""
+    hides: bool = False
+    """Whether what it finds is for nobody's eyes, as a password is: no report shows the lines."""
 
     @property
     def waivable(self) -> bool:
@@ -69,4 +71,5 @@ class Rule:
         weight = severity or self.severity
         if weight is Severity.WARNING and not self.waivable:
             raise ValueError(f"rule {self.id!r} never warns")
-        return Finding(self.id, self.layer, message, place, weight, fix=fix, source=self.source, remedy=self.fix)
+        found = Finding(self.id, self.layer, message, place, weight, fix=fix, source=self.source, remedy=self.fix)
+        return replace(found, hide=True) if self.hides else found
