@@ -46,6 +46,9 @@ PART = 2**20
 SHARED = frozenset({DEFINITION, *webhooks.CONSULTED})
 """Kinds whose objects matter to objects of other files; Namespaces do too, where one of them has a level."""
 
+INSTALLS = (b"training-operator", b"kuberay-operator", b"config.ray.io/")
+"""What stands in objects that say what operators add to pods; training-operator names a ConfigMap beside."""
+
 NAMESPACE = b"Namespace"
 LEVEL = podsecurity.LABEL.encode()
 ESCAPE = re.compile(rb"\\[uUx/]")
@@ -95,7 +98,9 @@ def shared(pieces: Sequence[Piece]) -> Iterator[dict[str, Any]]:
     """Yield the objects of the pieces that speak of a kind which matters to all."""
     words = [kind.encode() for kind in SHARED]
     if any(LEVEL in piece.data for piece in pieces):
-        words.append(NAMESPACE)
+        words += [NAMESPACE, *INSTALLS]
+        if any(INSTALLS[0] in piece.data for piece in pieces):
+            words.append(b"ConfigMap")
     for name, data, _ in pieces:
         if any(word in data for word in words):
             yield from (each.value for each in decode(name, data)[0])

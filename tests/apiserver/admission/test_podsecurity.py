@@ -19,12 +19,13 @@ from make import write_repository
 from trainyard.apiserver.admission import podsecurity
 from trainyard.apiserver.admission.podsecurity.levels import Level, enforced
 from trainyard.apiserver.admission.podsecurity.plugin import Admission
+from trainyard.apiserver.admission.podsecurity.settings import Settings, settings
 from trainyard.apiserver.webhooks import around
 from trainyard.checks import parallel
 from trainyard.checks.repository import validate_repository
 from trainyard.checks.result import Result
 from trainyard.checks.validate import strangers
-from trainyard.documents import dump
+from trainyard.documents import dump, load
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "pod_security.jsonl"
 LABEL = podsecurity.LABEL
@@ -430,6 +431,184 @@ def test_containers_that_operators_add(value: dict[str, Any], names: list[str]) 
     assert all(each.is_error != ("init-pytorch" in names) for each in found)
     assert not any("change the field" in (each.fix or "") for each in found)
     assert {each.verdict for each in result.objects} == {"valid"}
+
+
+WAITING = {"name": "wait", "image": "example.com/wait"}
+LOCKED = {**WAITING, "securityContext": SAFE_CONTAINER["securityContext"]}
+MOUNT = {"name": "template", "mountPath": "/etc/config"}
+VOLUME = {"name": "template", "configMap": {"name": "template"}}
+
+
+def operator(*, args: tuple[str, ...] = (), mount: dict[str, Any] = MOUNT, volume: dict[str, Any] = VOLUME) -> Any:
+    """Return the Deployment of a training-operator."""
+    container = {"name": "manager", "image": "example.com/training-operator:v1", "args": [*args]}
+    found = {**SAFE, "containers": [{**SAFE_CONTAINER, **container, "volumeMounts": [mount]}], "volumes": [volume]}
+    labels = {"app": "a"}
+    spec = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": found}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "o", "namespace": "kubeflow"},
+        "spec": spec,
+    }
+
+
+def application(**source: Any) -> dict[str, Any]:
+    """Return an Application that installs an operator into the namespace `kubeflow`."""
+    spec = {
+        "project": "operators",
+        "destination": {"name": "a", "namespace": "kubeflow"},
+        "source": {"repoURL": "https://git.example.com/a.git", **source},
+    }
+    return {**named("argoproj.io/v1alpha1", "Application", spec=spec)}
+
+
+def config(text: str, *, key: str = "initContainer.yaml", name: str = "template") -> dict[str, Any]:
+    """Return the ConfigMap of a template."""
+    metadata = {"name": name, "namespace": "kubeflow"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {key: text}}
+
+
+def patched(deployment: dict[str, Any]) -> dict[str, Any]:
+    """Return an Application that installs manifests and patches them."""
+    patch = {"patch": dump(deployment), "target": {"kind": "Deployment"}}
+    return application(path="manifests", kustomize={"patches": [patch]})
+
+
+DISTRIBUTED = ADDED["the workers of a PyTorchJob"][0]
+NOTHING, OPEN_, SHUT = "[]\n", json.dumps([WAITING]), json.dumps([LOCKED])
+BESIDE = {**MOUNT, "mountPath": "/srv"}
+RENAMED = {"name": "template", "items": [{"key": "w", "path": "initContainer.yaml"}]}
+ELSEWHERE = "--pytorch-init-container-template-file=/srv/wait.yaml"
+KNOWN: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
+    "by nothing": ([], [("warning", "init-pytorch")]),
+    "by a template of nothing": ([operator(), config(NOTHING)], []),
+    "by a patch of Argo CD's, with a template of nothing": ([patched(operator()), config(NOTHING)], []),
+    "by an empty template": ([operator(), config("")], []),
+    "by a template that keeps to the level": ([operator(), config(SHUT)], []),
+    "by a template with what the operator fills in": (
+        [operator(), config(f"- {{{{if .MasterAddr}}}}\n  {SHUT}")],
+        [("warning", "init-pytorch")],
+    ),
+    "by a template that does not keep to it": ([operator(), config(OPEN_)], [("error", "wait")]),
+    "by a template whose name is filled in": (
+        [operator(), config(json.dumps([{**WAITING, "image": "{{.InitContainerImage}}"}]))],
+        [("error", "wait")],
+    ),
+    "by an operator without a template": (
+        [operator(mount={**MOUNT, "mountPath": "/srv"})],
+        [("warning", "init-pytorch")],
+    ),
+    "by a template that is not at hand": ([operator()], [("warning", "init-pytorch")]),
+    "by a template of another key": ([operator(), config(NOTHING, key="other")], [("warning", "init-pytorch")]),
+    "by a template in another place": (
+        [operator(args=(ELSEWHERE,), mount=BESIDE), config(NOTHING, key="wait.yaml")],
+        [],
+    ),
+    "by a key that is mounted as the file": (
+        [
+            operator(mount={**MOUNT, "mountPath": "/etc/config/initContainer.yaml", "subPath": "wait"}),
+            config(NOTHING, key="wait"),
+        ],
+        [],
+    ),
+    "by a key that is put under another name": (
+        [
+            operator(
+                volume={
+                    **VOLUME,
+                    "configMap": {"name": "template", "items": [{"key": "w", "path": "initContainer.yaml"}]},
+                }
+            ),
+            config(NOTHING, key="w"),
+        ],
+        [],
+    ),
+    "by two operators that differ": (
+        [
+            operator(),
+            {**operator(volume={**VOLUME, "configMap": {"name": "b"}})},
+            config(NOTHING),
+            config(OPEN_, name="b"),
+        ],
+        [("warning", "init-pytorch")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("installs", "expected"), KNOWN.values(), ids=KNOWN)
+def test_a_template_that_is_known_is_what_counts(
+    installs: list[dict[str, Any]], expected: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What Workers begin with is said by what installs the operator; only where nothing says it is it the default."""
+    values = [namespace("restricted"), DISTRIBUTED, *installs]
+    for large in (parallel.LARGE, 0):
+        monkeypatch.setattr(parallel, "LARGE", large)
+        found = [
+            (each.severity.value, name)
+            for each in judged(*values).findings
+            if each.rule == "pod-security/allow-privilege-escalation"
+            for name in ("init-pytorch", "wait")
+            if f'container "{name}"' in each.message
+        ]
+        assert found == expected
+
+
+def test_our_own_operators_are_known() -> None:
+    """What this repository installs says that Workers begin with nothing of the operator's."""
+    folders = sorted(
+        folder for folder in (ROOT / "generated").iterdir() if (folder / "operators" / "training-operator").is_dir()
+    )
+    assert folders
+    for folder in folders:
+        files = [*(folder / "argocd").glob("*.yaml"), *(folder / "operators").rglob("*.yaml")]
+        values = [each.value for path in files for each in load(path.read_bytes(), file=path.name)[0]]
+        assert settings(values) == Settings(waits=())
+
+
+RAY_SIDECARS: dict[str, dict[str, Any]] = {
+    "values": application(
+        chart="kuberay-operator",
+        targetRevision="1.6.2",
+        helm={"valuesObject": {"configuration": {"enabled": True, "workerSidecarContainers": [WAITING]}}},
+    ),
+    "values as a text": application(
+        chart="kuberay-operator",
+        targetRevision="1.6.2",
+        helm={"values": dump({"configuration": {"enabled": True, "workerSidecarContainers": [WAITING]}})},
+    ),
+    "a ConfigMap": config(
+        dump({"apiVersion": "config.ray.io/v1alpha1", "kind": "Configuration", "workerSidecarContainers": [WAITING]}),
+        key="config.yaml",
+    ),
+}
+
+
+@pytest.mark.parametrize("installs", RAY_SIDECARS.values(), ids=RAY_SIDECARS)
+def test_sidecars_of_rays_operator_count(installs: dict[str, Any]) -> None:
+    """What KubeRay is configured to put beside Ray is held against the level, in the pods that it goes into."""
+    spec = ray(SAFE)
+    spec["workerGroupSpecs"] = [
+        {
+            "groupName": "w",
+            "replicas": 1,
+            "minReplicas": 1,
+            "maxReplicas": 1,
+            "rayStartParams": {},
+            "template": template(SAFE),
+        }
+    ]
+    value = placed("ray.io/v1", "RayCluster", spec=spec)
+    (found,) = [
+        each
+        for each in judged(namespace("restricted"), value, installs).findings
+        if each.rule == "pod-security/allow-privilege-escalation"
+    ]
+    assert found.is_error
+    assert 'container "wait"' in found.message
+    assert "workerGroupSpecs[0]" in str(found.path)
+    assert found.fix is not None
+    assert found.fix.startswith("give the sidecars of the operator's configuration")
 
 
 UPDATES = {

@@ -17,14 +17,16 @@ LABEL = "pod-security.kubernetes.io/enforce"
 
 def admission(values: Iterable[Any], *, kubernetes: str) -> Admission | None:
     """Return what judges pods by the Namespaces among some objects; None where none of them enforces anything."""
+    values = list(values)
     labelled = [value for value in values if is_labelled(value)]
     if not labelled:
         return None
     from trainyard.apiserver.admission.podsecurity.levels import enforced
     from trainyard.apiserver.admission.podsecurity.plugin import Admission
+    from trainyard.apiserver.admission.podsecurity.settings import settings
 
     levels = {str(value["metadata"].get("name")): level for value in labelled if (level := enforced(value)) is not None}
-    return Admission(levels, kubernetes) if levels else None
+    return Admission(levels, kubernetes, settings(values)) if levels else None
 
 
 def is_labelled(value: Any) -> bool:

@@ -7,13 +7,14 @@ Source: k8s.io/pod-security-admission v0.35.4 admission/admission.go.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from trainyard.apiserver.admission.podsecurity.added import Made
 from trainyard.apiserver.admission.podsecurity.levels import Level
 from trainyard.apiserver.admission.podsecurity.pods import Violation
 from trainyard.apiserver.admission.podsecurity.registry import Check, evaluate
+from trainyard.apiserver.admission.podsecurity.settings import Settings
 from trainyard.apiserver.admission.podsecurity.templates import made
 from trainyard.apiserver.core.shapes import Object, each, inner, text
 from trainyard.apiserver.problems import Path, Problem
@@ -42,6 +43,8 @@ class Admission:
     levels: Mapping[str, Level]
     """By namespace: the level, where one is enforced."""
     kubernetes: str
+    settings: Settings = field(default_factory=Settings)
+    """What operators are told to add to pods."""
 
     def check(
         self, value: Object, *, group: str, kind: str, around: Around, old: Object | None = None
@@ -53,7 +56,7 @@ class Admission:
             return
         if (group, kind) == POD and old is not None and not is_significant(value, old):
             return
-        for pods in made(value, row, around):
+        for pods in made(value, row, around, self.settings):
             yield from self._objections(pods, level, namespace, row)
 
     def _objections(self, pods: Made, level: Level, namespace: str, row: Carrier) -> Iterator[Objection]:
@@ -83,8 +86,8 @@ def stated(verdict: str, check: Check, violation: Violation, place: Path) -> Pro
 def is_significant(pod: Object, old: Object) -> bool:
     """Whether an update of a Pod is judged at all: containers are added or removed, or an image changes."""
     spec, before = inner(pod, "spec"), inner(old, "spec")
-    for field in ("containers", "initContainers"):
-        now, then = images(spec, field), images(before, field)
+    for name in ("containers", "initContainers"):
+        now, then = images(spec, name), images(before, name)
         if [image for _, image in now] != [image for _, image in then]:
             return True
     known = dict(reversed(images(before, "ephemeralContainers")))

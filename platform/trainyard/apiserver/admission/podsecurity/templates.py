@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.apiserver.admission.podsecurity.added import Made, complete, submitter
 from trainyard.apiserver.admission.podsecurity.pods import Pod
+from trainyard.apiserver.admission.podsecurity.settings import Settings
 from trainyard.apiserver.core.shapes import Object, inner, text
 from trainyard.apiserver.problems import Path
 from trainyard.apiserver.webhooks.around import Around, namespace_of
@@ -15,14 +16,14 @@ from trainyard.manifests import matches, value_at
 _TRAINER = "trainer.kubeflow.org"
 
 
-def made(value: Object, row: Carrier, around: Around, at: Path = ()) -> Iterator[Made]:
+def made(value: Object, row: Carrier, around: Around, settings: Settings, at: Path = ()) -> Iterator[Made]:
     """Yield every pod that an object has, by its kind's row; `at` is where the object itself is embedded."""
     if not row.namespaced:
         return
     for template in row.templates:
         for path, found in matches(value, template.pattern):
             if isinstance(found, dict) and inner(found, "spec"):
-                yield complete(value, row, template, Pod(found, (*at, *path)))
+                yield complete(value, row, template, Pod(found, (*at, *path)), settings)
     yield from submitter(value, row, at)
     if (row.group, row.kind) == (_TRAINER, "TrainJob"):
         yield from of_runtime(value, around, at)
@@ -30,7 +31,7 @@ def made(value: Object, row: Carrier, around: Around, at: Path = ()) -> Iterator
         for path, embedded in matches(value, row.embeds):
             inside = carrier_of(embedded) if isinstance(embedded, dict) else None
             if inside is not None and inside is not row:
-                yield from made(embedded, inside, around, (*at, *path))
+                yield from made(embedded, inside, around, settings, (*at, *path))
 
 
 def of_runtime(job: Object, around: Around, at: Path) -> Iterator[Made]:
