@@ -244,12 +244,12 @@ def made(
 
 def queued(run: Resolved, spec: Mapping[str, Any], *, annotations: Mapping[str, str] | None = None) -> Resource:
     """Return the object that Kueue queues."""
-    kind, job, deadline = run.kind, run.run.job, run.sizing.deadline
+    kind, job, late = run.kind, run.run.job, run.sizing.deadline_seconds
     labels = {QUEUE: job.queue}
     if job.priority is not None:
         labels[PRIORITY] = job.priority
-    if deadline is not None:
-        labels[MAX_TIME] = str(deadline.value + AFTER_DEADLINE)
+    if late is not None:
+        labels[MAX_TIME] = str(late + AFTER_DEADLINE)
     notes = {**kind.annotations, **(annotations or {})}
     return made(run, kind.api_version, kind.object_kind, labels=labels, annotations=notes, spec=spec)
 

@@ -145,7 +145,6 @@ def indexed(run: Resolved, role: Role, *, backoff: int, disrupted: str, subdomai
         {"action": disrupted, "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
         {"action": "FailJob", "onExitCodes": codes},
     ]
-    deadline = run.sizing.deadline
     return {
         "parallelism": role.pods,
         "completions": role.pods,
@@ -153,7 +152,7 @@ def indexed(run: Resolved, role: Role, *, backoff: int, disrupted: str, subdomai
         "backoffLimit": backoff,
         "podReplacementPolicy": "Failed",
         "podFailurePolicy": {"rules": rules},
-        **({"activeDeadlineSeconds": deadline.value} if deadline else {}),
+        "activeDeadlineSeconds": run.sizing.deadline_seconds,
         "template": pod(run, role, subdomain=subdomain),
     }
 

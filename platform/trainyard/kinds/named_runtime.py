@@ -120,12 +120,12 @@ def patch(run: Resolved) -> dict[str, Any]:
 
 def spec(run: Resolved, runtime: Object) -> dict[str, Any]:
     """Return the specification of a TrainJob that names a runtime."""
-    identity, deadline = identity_of(runtime), run.sizing.deadline
+    identity = identity_of(runtime)
     return {
         "runtimeRef": {"apiGroup": identity.group, "kind": identity.kind, "name": identity.name},
         "trainer": trainer(run),
         "runtimePatches": [patch(run)],
-        "activeDeadlineSeconds": deadline.value if deadline else None,
+        "activeDeadlineSeconds": run.sizing.deadline_seconds,
     }
 
 

@@ -98,13 +98,12 @@ class RayJob(RayKind):
         Its cluster goes as soon as the driver has ended, which is when Kueue gives the quota to others.
         """
         (submitter,) = (role for role in run.roles if role.name == SUBMITTER)
-        deadline = run.sizing.deadline
         spec = {
             "entrypoint": shlex.join(run.launch.entrypoint),
             "submissionMode": "K8sJobMode",
             "shutdownAfterJobFinishes": True,
             "backoffLimit": attempts(run.run, run.sizing, run.specs),
-            "activeDeadlineSeconds": deadline.value if deadline else None,
+            "activeDeadlineSeconds": run.sizing.deadline_seconds,
             "submitterConfig": {"backoffLimit": SUBMISSIONS},
             "rayClusterSpec": cluster(run),
             "submitterPodTemplate": pod(run, submitter, grace=NO_GRACE),

@@ -199,14 +199,13 @@ def policies(*, again: str) -> list[dict[str, Any]]:
 
 def task(run: Resolved, role: Role, least: int) -> dict[str, Any]:
     """Return one role as a task; where its end is the run's, the others are ended with it."""
-    deadline = run.sizing.deadline
     return {
         "name": role.name,
         "replicas": role.pods,
         "minAvailable": least,
         "maxRetry": RETRIES_OF_A_TASK,
         "policies": [{"event": "TaskCompleted", "action": "CompleteJob"}] if role.name in run.launch.ends else None,
-        "template": pod(run, role, deadline=deadline.value if deadline else None),
+        "template": pod(run, role, deadline=run.sizing.deadline_seconds),
     }
 
 

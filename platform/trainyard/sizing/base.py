@@ -173,6 +173,11 @@ class Sizing:
         return self.roles[0]
 
     @property
+    def deadline_seconds(self) -> int | None:
+        """The deadline without its origin."""
+        return self.deadline.value if self.deadline else None
+
+    @property
     def pods(self) -> int:
         """All pods of the run."""
         return sum(role.nodes.value for role in self.roles)
