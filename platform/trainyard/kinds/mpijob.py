@@ -6,16 +6,16 @@ pkg/controller/jobs/mpijob; Argo CD 3.2 on a real cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import Any
 
-from trainyard.kinds.base import Kind, Resolved, files, queued
+from trainyard.kinds.base import Resolved
 from trainyard.kinds.behaviour import QUEUED_AGAIN, Behaviour
-from trainyard.kinds.kubeflow import GROUP, INDEX_LABEL, health, ignored, replicas, run_policy
+from trainyard.kinds.kubeflow import INDEX_LABEL, run_policy
+from trainyard.kinds.replicated import Replicated, numbered, replica
 from trainyard.launchers import Wiring
-from trainyard.parts.objects import Resource
 from trainyard.specs.run import Run
 
-FIELD = "mpiReplicaSpecs"
 LAUNCHER = "launcher"
 
 KEYS = "/etc/ssh-keys"
@@ -35,7 +35,7 @@ OF_LAUNCHER = frozenset(
 )
 
 
-class MPIJob(Kind):
+class MPIJob(Replicated):
     """An MPIJob: the launcher's end is the job's, and a launcher that fails is started again among the same workers.
 
     It waits for the workers to be ready. A worker whose container ends, as when it runs out of memory, is restarted in
@@ -44,15 +44,11 @@ class MPIJob(Kind):
     """
 
     name = "MPIJob"
-    group = GROUP
     version = "v2beta1"
     gives = frozenset({"ssh", "hosts", "master", "elastic"})
     replicas = {"launcher": "Launcher", "worker": "Worker"}  # noqa: RUF012
     required = frozenset({LAUNCHER})
-    waits_for_all = False
-    objects = frozenset({"kubeflow.org/MPIJob", "/ConfigMap"})
-    ignore = (ignored("MPIJob", FIELD),)
-    health = health(FIELD)
+    field = "mpiReplicaSpecs"
     behaviour = Behaviour(
         fails="mpirun ends all ranks, and the launcher starts them again among the same workers",
         drained="the worker is made anew, and the launcher waits for it",
@@ -71,7 +67,7 @@ class MPIJob(Kind):
 
     def host(self, run: str, role: str, index: int) -> str:
         """Return `<job>-worker-<index>`; there is one launcher."""
-        return f"{run}-{role}" if role == LAUNCHER else f"{run}-{role}-{index}"
+        return f"{run}-{role}" if role == LAUNCHER else numbered(run, role, index)
 
     def wiring(self, run: Run) -> Wiring:
         """Return names below the operator's Service, which is called as the job."""
@@ -83,19 +79,23 @@ class MPIJob(Kind):
             hostfile=HOSTFILE,
         )
 
-    def build(self, run: Resolved) -> Iterator[Resource]:
-        """Yield the MPIJob and the files."""
-        worker = run.roles[0]
-        spec = {
+    def says(self, run: Resolved) -> Mapping[str, Any]:
+        """Return how the launcher starts ranks in the workers, that it waits for them, and how often it is tried."""
+        return {
             "launcherCreationPolicy": "WaitForWorkersReady",
             "mpiImplementation": "OpenMPI",
-            "slotsPerWorker": worker.processes,
+            "slotsPerWorker": run.roles[0].processes,
             "sshAuthMountPath": KEYS,
             "runPolicy": run_policy(run, backoff=run.sizing.restarts.value),
-            FIELD: replicas(run, {LAUNCHER: "Never", "worker": "OnFailure"}),
         }
-        yield queued(run, spec)
-        yield from files(run)
+
+    def pods(self, run: Resolved) -> dict[str, Any]:
+        """Return launcher and workers; the launcher is a Job, which keeps the deadline by itself."""
+        names = self.replicas
+        return {
+            names[role.name]: replica(run, role, restart="Never" if role.name == LAUNCHER else "OnFailure")
+            for role in run.roles
+        }
 
 
 KIND = MPIJob()

@@ -1,40 +1,20 @@
 """PyTorchJob: a Master and Workers of fixed size, or Workers alone whose number may change.
 
-Facts: training-operator v1.9.4 pkg/controller.v1/pytorch, pkg/controller.v1/common, pkg/core; kueue v0.19.2
-pkg/controller/jobs/kubeflow; Argo CD 3.2 on a real cluster.
+Facts: training-operator v1.9.4 pkg/controller.v1/pytorch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from trainyard.findings import Finding, Severity
-from trainyard.kinds.base import Kind, Resolved, files, queued
-from trainyard.kinds.behaviour import ONE_IS_ENOUGH, Behaviour
-from trainyard.kinds.kubeflow import (
-    GROUP,
-    INDEX,
-    INDEX_LABEL,
-    allowed,
-    check_split,
-    deadline,
-    first_is_master,
-    health,
-    ignored,
-    led,
-    replicas,
-    run_policy,
-)
+from trainyard.kinds.base import Resolved
+from trainyard.kinds.replicated import IN_PLACE, Led, Replicated, by_index
 from trainyard.launchers import Wiring
-from trainyard.parts.objects import Resource
 from trainyard.rules import Rule
 from trainyard.specs.run import Run
-
-FIELD = "pytorchReplicaSpecs"
-
-PORT = 23456
-"""Where the operator says that the first pod listens (pkg/apis/kubeflow.org/v1/pytorch_types.go)."""
 
 ALWAYS = ("PYTHONUNBUFFERED", "PET_NNODES", "PET_NPROC_PER_NODE")
 OF_GANG = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NODE_RANK")
@@ -55,81 +35,49 @@ INIT_IMAGE = Rule(
 )
 
 
-class PyTorchJob(Kind):
+class PyTorchJob(Led):
     """A PyTorchJob: containers that fail are restarted in their place, pods that are gone are made anew.
 
     It does not restart a gang. When a rank is gone, the collectives of the others fail, and each of them is restarted,
     so one restart costs one of every pod. Kueue takes it for ready as long as the operator says that it runs. It is
     done when the Master is, or when any Worker of an elastic job is: then those that still run are taken away, so ranks
     have to wait for each other at their end, as torchrun's agents do.
+
+    An elastic job has no Master, so the operator tells its pods no rank: they have it from their labels.
     """
 
     name = "PyTorchJob"
-    group = GROUP
-    version = "v1"
     gives = frozenset({"rank", "master", "elastic"})
-    replicas = {"worker": "Worker"}  # noqa: RUF012
     container = "pytorch"
-    waits_for_all = False
-    objects = frozenset({"kubeflow.org/PyTorchJob", "/ConfigMap"})
-    ignore = (ignored("PyTorchJob", FIELD),)
-    health = health(FIELD)
-    behaviour = Behaviour(
-        fails="its container is started again in its place, and so are those that fail for want of it",
-        drained="its pod is made anew, and the others restart in their place",
-        counts="restarts of containers, restarts times the number of pods",
-        done="the first pod has ended with 0, or any of an elastic job",
-        late="the run fails when the kubelet has ended the first of its pods",
-        unready=ONE_IS_ENOUGH,
-    )
+    field = "pytorchReplicaSpecs"
+    port = 23456
+    """Of the first pod (pkg/apis/kubeflow.org/v1/pytorch_types.go)."""
+    behaviour = replace(IN_PLACE, done="the first pod has ended with 0, or any of an elastic job")
 
     def injected(self, _role: str) -> frozenset[str]:
         """Return what the operator appends to the variables of a pod, so that it hides others of the same names."""
         return frozenset({*ALWAYS, *OF_GANG, *OF_ELASTIC})
 
-    def host(self, run: str, role: str, index: int) -> str:
-        """Return `<job>-master-0` for the first worker, and `<job>-worker-<index - 1>` for the others."""
-        return first_is_master(run, role, index)
-
     def wiring(self, run: Run) -> Wiring:
-        """Return the names of Services, one a pod and without a domain, and who tells a pod its rank.
+        """Return how pods meet: by the Master, or by their index where there is none."""
+        return super().wiring(run) if run.job.min_nodes is None else by_index(run.name, self.port)
 
-        An elastic job has no Master, so the operator tells its pods no rank: they have it from their labels.
-        """
-        if run.job.min_nodes is not None:
-            label = f"metadata.labels['{INDEX_LABEL}']"
-            return Wiring(
-                host=lambda role, index: f"{run.name}-{role}-{index}",
-                rank=INDEX,
-                rank_field=label,
-                port=PORT,
-                fields={INDEX: label},
-            )
-        return Wiring(
-            host=lambda role, index: first_is_master(run.name, role, index), rank="RANK", rank_field=None, port=PORT
-        )
-
-    def build(self, run: Resolved) -> Iterator[Resource]:
-        """Yield the PyTorchJob and the files.
+    def says(self, run: Resolved) -> Mapping[str, Any]:
+        """Return the same with bounds of its size, and how many processes a pod has.
 
         A number of processes makes the operator's WORLD_SIZE count processes; by default it counts pods.
         """
-        bounds = elastic(run)
-        late = deadline(run)
-        pods = replicas(run, {"worker": "OnFailure"}, deadline=late) if bounds else led(run, "OnFailure", deadline=late)
-        spec = {
-            "nprocPerNode": str(run.roles[0].processes),
-            "elasticPolicy": bounds or None,
-            "runPolicy": run_policy(run, backoff=allowed(run)),
-            FIELD: pods,
-        }
-        yield queued(run, spec)
-        yield from files(run)
+        own = {"nprocPerNode": str(run.roles[0].processes), "elasticPolicy": elastic(run) or None}
+        return {**own, **super().says(run)}
+
+    def pods(self, run: Resolved) -> dict[str, Any]:
+        """Return Master and Workers, or the Workers of an elastic job."""
+        return Replicated.pods(self, run) if elastic(run) else super().pods(run)
 
     def check(self, run: Resolved) -> Iterator[Finding]:
         """Yield slices, into which pods that stand apart cannot be cut, and what waits for the Master in their pods."""
         if not elastic(run):
-            yield from check_split(run)
+            yield from super().check(run)
             yield from check_waiting(run)
 
 
