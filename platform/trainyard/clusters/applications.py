@@ -187,17 +187,10 @@ def settings_app(follower: Follower) -> App:
 OF_OPERATORS = ("ServerSideApply=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true")
 
 
-def chart_app(follower: Follower, site: Site, known: Operator) -> App:
-    """Return the Application of an operator's chart, pinned, with its values inline."""
-    chart = site.facts.chart
-    source = {
-        "repoURL": chart.repository if chart else None,
-        **({"path": chart.path} if chart and chart.path else {"chart": chart.name if chart else None}),
-        "targetRevision": f"v{site.version}" if chart and chart.v_prefix else site.version,
-        "helm": {"releaseName": site.name, "valuesObject": values(site, known)},
-    }
+def upstream_app(follower: Follower, site: Site, known: Operator, form: str, source: Mapping[str, Any]) -> App:
+    """Return the Application of what an operator's project publishes, in one form or another."""
     return App(
-        f"operators-{site.name}-chart",
+        f"operators-{site.name}-{form}",
         "operators",
         site.at,
         source,
@@ -207,6 +200,18 @@ def chart_app(follower: Follower, site: Site, known: Operator) -> App:
         annotations=SERVER_SIDE_DIFF,
         ignore=[*CERTIFICATES, *known.ignore],
     )
+
+
+def chart_app(follower: Follower, site: Site, known: Operator) -> App:
+    """Return the Application of an operator's chart, pinned, with its values inline."""
+    chart = site.facts.chart
+    source = {
+        "repoURL": chart.repository if chart else None,
+        **({"path": chart.path} if chart and chart.path else {"chart": chart.name if chart else None}),
+        "targetRevision": f"v{site.version}" if chart and chart.v_prefix else site.version,
+        "helm": {"releaseName": site.name, "valuesObject": values(site, known)},
+    }
+    return upstream_app(follower, site, known, "chart", source)
 
 
 def manifests_app(follower: Follower, site: Site, known: Operator, manifests: Manifests) -> App:
@@ -223,17 +228,7 @@ def manifests_app(follower: Follower, site: Site, known: Operator, manifests: Ma
         "path": manifests.path,
         "kustomize": {"images": images or None, "patches": [change(each) for each in changes]},
     }
-    return App(
-        f"operators-{site.name}-manifests",
-        "operators",
-        site.at,
-        source,
-        follower.destination(site.facts.namespace),
-        [*OF_OPERATORS, "RespectIgnoreDifferences=true"],
-        KEEP,
-        annotations=SERVER_SIDE_DIFF,
-        ignore=[*CERTIFICATES, *known.ignore],
-    )
+    return upstream_app(follower, site, known, "manifests", source)
 
 
 def change(value: Mapping[str, Any]) -> dict[str, Any]:
