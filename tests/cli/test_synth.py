@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,77 +81,6 @@ def test_from_specs_to_files_and_words(repo: Repo) -> None:
     assert trainyard(repo.root, "synth").returncode == 0
     assert not run.parent.exists()
     assert f"stops nlp/{run.parent.name}" in trainyard(repo.root, "plan").stdout
-
-
-@pytest.mark.slow
-def test_a_plan_of_a_tree_that_lags_behind_says_so(repo: Repo) -> None:
-    """A plan is told from the trees, so an edited job that is not rendered yet must not pass as left alone."""
-    rewrite(repo, jobs={"nlp/train": {**JOB, "nodes": 1}})
-    done = trainyard(repo.root, "plan")
-    assert done.returncode == 1
-    assert "jobs/nlp/train.yaml:1:1: error: generated/ does not have what this file says" in done.stderr
-    assert trainyard(repo.root, "synth").returncode == 0
-    assert trainyard(repo.root, "plan").stderr == ""
-
-
-def edited(repo: Repo) -> None:
-    """Edit a file of the frozen run by hand."""
-    path = next((repo.root / "generated/test/runs/nlp").glob("train-*/jobset.*.yaml"))
-    path.write_text(path.read_text() + "# edited\n")
-
-
-def reverted(repo: Repo) -> None:
-    """Merge an edit of the job, and go back to what it said before, as GitHub's button does."""
-    rewrite(repo, jobs={"nlp/train": {**JOB, "nodes": 1}})
-    assert trainyard(repo.root, "synth").returncode == 0
-    repo.commit()
-    repo.git("branch", "-f", "main", "work")
-    repo.git("revert", "--no-edit", "HEAD")
-
-
-REFUSED = {
-    "a job is edited and not rendered": (
-        lambda repo: rewrite(repo, jobs={"nlp/train": {**JOB, "nodes": 1}}),
-        "run/stale",
-    ),
-    "a job's file is gone": (lambda repo: (repo.root / "jobs/nlp/train.yaml").unlink(), "run/job-gone"),
-    "a job is renamed": (
-        lambda repo: (repo.root / "jobs/nlp/train.yaml").rename(repo.root / "jobs/nlp/trained.yaml"),
-        "run/job-gone",
-    ),
-    "a quota falls below a run": (
-        lambda repo: rewrite(
-            repo,
-            clusters={
-                "test": {**CLUSTER, "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 8}}}}}
-            },
-        ),
-        "kq-max-quota",
-    ),
-    "a cluster's file is unreadable": (
-        lambda repo: repo.put("platform/clusters/test.yaml", "kubernetes: [\n"),
-        "decode/syntax",
-    ),
-    "the settings are unreadable": (lambda repo: repo.put("platform/repository.yaml", "live: maybe\n"), "spec/type"),
-    "an edit is reverted": (reverted, "run/name-used"),
-    "a frozen file is edited": (edited, "run/frozen"),
-    "a hidden file is added": (
-        lambda repo: repo.put("generated/test/runs/nlp/.trainyard-1-1.yaml", "kind: Job\n"),
-        "run/foreign-file",
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("change", "rule"), REFUSED.values(), ids=REFUSED)
-def test_a_plan_of_a_change_that_is_refused_fails(repo: Repo, change: Callable[[Repo], object], rule: str) -> None:
-    """It leads with that, and with the finding that a synth gives."""
-    change(repo)
-    done = trainyard(repo.root, "plan", "--base", "main")
-    assert done.returncode == 1, done.stdout
-    assert f"[{rule}]" in done.stderr
-    assert done.stdout.startswith("refused (")
-    assert rule in done.stdout.splitlines()[0]
 
 
 @pytest.mark.slow

@@ -239,7 +239,7 @@ def test_a_repository_that_is_not_live_starts_nothing(tmp_path: Path) -> None:
     site.commit()
     site.template = "2"
     assert words(site) == [
-        "live is false: no cluster syncs this repository, so nothing starts or stops yet",
+        "live is false: no cluster syncs this repository, so nothing of what follows happens yet",
         "test",
         f"renders nlp/{run} differently",
         "runs: 1 is rendered differently; 0 other objects change",

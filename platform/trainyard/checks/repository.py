@@ -31,6 +31,7 @@ from trainyard.system.data import policy_files, schemas_dir
 from trainyard.system.repository import GENERATED, cluster_file
 from trainyard.tree import frozen, layout
 from trainyard.tree.origins import SpecLine, spec_lines
+from trainyard.tree.snapshot import Snapshot
 
 Said = tuple[str, str, str]
 """A rule, and the team and name of the job that it found something in."""
@@ -53,6 +54,10 @@ class Checking:
     waivers: Waivers = field(default_factory=Waivers)
     said: frozenset[Said] = frozenset()
     """What was found of jobs before anything was rendered."""
+    tree: Snapshot | None = None
+    """The generated tree, where that is not the one on disk."""
+    second: bool = True
+    """Whether the second engine is asked too."""
 
     def cluster(self, name: str, policies: Sequence[Policy]) -> Result:
         """Judge one cluster's tree."""
@@ -69,7 +74,8 @@ class Checking:
         judgements = [judge.judge(each) if updates is None else updates.judge(each) for each in manifests]
         rulebook.keep()
         self.policies(name, judge.catalog, judgements, policies, result, updates)
-        self.second_engine(judge.catalog, inputs, result)
+        if self.second:
+            self.second_engine(judge.catalog, inputs, result)
         result.findings = [each for each in result.findings if not self.covers(each) and not self.was_said(each)]
         result.waived, result.refused = set(self.waivers.used), set(self.waivers.refused)
         if any((self.root / GENERATED / name / layout.NODES).glob("*")):
@@ -110,6 +116,11 @@ class Checking:
 
     def inputs(self, name: str) -> Iterable[tuple[str, bytes]]:
         """Yield path and bytes of every object of a cluster, in order."""
+        if self.tree is not None:
+            paths = [path for path in sorted(self.tree.of_cluster(name)) if layout.is_object(path.partition("/")[2])]
+            contents = self.tree.read([self.tree.files[path] for path in paths])
+            yield from zip((f"{GENERATED}/{path}" for path in paths), contents, strict=True)
+            return
         folder = self.root / GENERATED / name
         for found in sorted(files.walk(folder), key=lambda each: each.path):
             if found.regular and layout.is_object(found.path):
@@ -197,13 +208,16 @@ def validate_repository(
     base: str | None = None,
     against: str | None = None,
     home: Path | None = None,
+    tree: Snapshot | None = None,
+    second: bool = True,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
     """Judge the specs, and the generated tree of every cluster or of those named.
 
     An error that a frozen run had at the base already is a warning; `base` leads to the base. `against` is a commit
     whose objects are those before this change. `home` is the repository whose schemas and policies count, where that
-    is another than the one at `root`. `watch` is told the share that is done.
+    is another than the one at `root`; `tree` is the generated tree, where that is not the one on disk. `second`
+    says whether the second engine is asked too. `watch` is told the share that is done.
 
     Raises SpecError for a cluster that does not exist, and ToolError for a commit that does not.
     """
@@ -219,8 +233,9 @@ def validate_repository(
             raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, checked.specs.clusters)}")
     before = None if against is None else past.objects_at(root, against, names)
     said = said_of_jobs(checked)
+    places = spec_lines(root, tree.text if tree is not None else None)
     checking = Checking(
-        root, checked.specs, home, frozenset(allow_unknown), before, spec_lines(root), checked.waivers, said
+        root, checked.specs, home, frozenset(allow_unknown), before, places, checked.waivers, said, tree, second
     )
     result.extend(judge_trees(checking, names, watch))
     checked.waivers.used |= result.waived
@@ -232,18 +247,23 @@ def validate_repository(
     def found_at(folder: Path, clusters: Sequence[str]) -> list[Finding]:
         specs = preflight.check_repository(folder, home=home).specs
         there = [name for name in clusters if name in specs.clusters]
-        return judge_trees(Checking(folder, specs, home), there).findings
+        return judge_trees(Checking(folder, specs, home, second=second), there).findings
 
     result.findings = frozen.weighed(root, result.findings, checked.specs.repository, found_at, ref=base)
     return result
 
 
 def judge_trees(checking: Checking, names: Sequence[str], watch: Callable[[float], None] = lambda _: None) -> Result:
-    """Judge the trees of clusters; large ones with a process for each core, a cluster at a time."""
+    """Judge the trees of clusters together."""
     result = Result()
-    judge = partial(checking.cluster, policies=load_policies(policy_files(checking.home)))
-    several = len(names) > 1 and parallel.is_much(sum(map(checking.size, names)))
-    for number, found in enumerate(parallel.each(names, judge) if several else map(judge, names), 1):
+    for number, found in enumerate(each_tree(checking, names), 1):
         result.extend(found)
         watch(number / len(names))
     return result
+
+
+def each_tree(checking: Checking, names: Sequence[str]) -> Iterable[Result]:
+    """Judge the trees of clusters one by one; large ones with a process for each core, a cluster at a time."""
+    judge = partial(checking.cluster, policies=load_policies(policy_files(checking.home)))
+    several = len(names) > 1 and parallel.is_much(sum(map(checking.size, names)))
+    return parallel.each(names, judge) if several else map(judge, names)

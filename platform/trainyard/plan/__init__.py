@@ -2,8 +2,9 @@
 
 from trainyard.plan.compare import compare
 from trainyard.plan.effects import ObjectEffect, Plan, RunEffect
+from trainyard.plan.made import made
 from trainyard.plan.read import read
-from trainyard.plan.refused import judge, refused
+from trainyard.plan.refused import Verdict, refused
 from trainyard.plan.words import render
 
-__all__ = ["ObjectEffect", "Plan", "RunEffect", "compare", "judge", "read", "refused", "render"]
+__all__ = ["ObjectEffect", "Plan", "RunEffect", "Verdict", "compare", "made", "read", "refused", "render"]

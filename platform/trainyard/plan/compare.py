@@ -9,7 +9,7 @@ from typing import Any
 from trainyard.documents import load
 from trainyard.documents.differences import changed_keys, differences
 from trainyard.plan import losses
-from trainyard.plan.effects import ObjectEffect, Plan, RunEffect, RunWord
+from trainyard.plan.effects import ObjectEffect, Plan, RunEffect, RunWord, Switch
 from trainyard.plan.shape import Shape, shape
 from trainyard.specs.run import OUTSIDE_DIGEST
 from trainyard.system.repository import JOBS
@@ -35,10 +35,13 @@ def compare(base: Snapshot, now: Snapshot, spec: Spec, *, live: bool) -> Plan:
     objects = tuple(object_effects(base, now))
     findings = (
         tuple(hardware_with_runs(base, now.files, {key: entry.name for key, entry in now.active.items()}))
-        if live
+        if base.live
         else ()
     )
-    return Plan(base.commit, live, runs, objects, findings)
+    switched: Switch | None = None
+    if base.commit is not None and live != base.live:
+        switched = "on" if live else "off"
+    return Plan(base.commit, live or base.live, switched, runs=runs, objects=objects, findings=findings)
 
 
 def run_effects(base: Snapshot, now: Snapshot, spec: Spec) -> Iterator[RunEffect]:
@@ -55,7 +58,11 @@ def run_effects(base: Snapshot, now: Snapshot, spec: Spec) -> Iterator[RunEffect
             continue
         source = key if key in ended else leaving.pop(key[1:], None)
         if source is None:
-            yield RunEffect("starts", *key, entry.name, new_shapes[key].words)
+            word: RunWord = "returns" if base.live and used_up(base, key, entry) else "starts"
+            yield RunEffect(word, *key, entry.name, new_shapes[key].words)
+        elif base.live and used_up(base, key, entry):
+            old = ended.pop(source)
+            yield RunEffect("returns", *key, entry.name, new_shapes[key].words, old.name, source[0])
         else:
             old = ended.pop(source)
             job = job_of(base, source, old, spec)
@@ -83,6 +90,11 @@ def follows(key: JobKey, entry: Entry, new: Shape, source: JobKey, ended: Entry,
     elif new.claim:
         state = f"it starts from nothing, with its checkpoints in volume {new.claim} from now on"
     return RunEffect(word, *key, entry.name, new.words, ended.name, source[0], state=state)
+
+
+def used_up(base: Snapshot, key: JobKey, entry: Entry) -> bool:
+    """Say whether a run's name is one that the job had before, and that never comes back."""
+    return any(each.name == entry.name and each.state != "active" for each in base.ledgers.get(key, ()))
 
 
 def same(base: Snapshot, now: Snapshot, key: JobKey, entry: Entry) -> bool:

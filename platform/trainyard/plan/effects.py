@@ -7,7 +7,7 @@ from typing import Literal
 
 from trainyard.findings import Finding, ObjectRef
 
-RunWord = Literal["starts", "replaces", "moves", "leaves", "stops", "changes", "keeps"]
+RunWord = Literal["starts", "returns", "replaces", "moves", "leaves", "stops", "changes", "keeps"]
 ObjectWord = Literal["adds", "changes", "removes"]
 
 
@@ -16,8 +16,8 @@ class RunEffect:
     """What happens to one run.
 
     `replaces` and `moves` name the run that ends as `before`; of a move, `leaves` is the same on the cluster that the
-    job leaves, with the new run as `before`. `changes` is a run whose files change under the same name, which in a
-    live repository is refused.
+    job leaves, with the new run as `before`. `changes` is a run whose files change under the same name, and `returns`
+    one whose name was used up: in a live repository both are refused.
     """
 
     word: RunWord
@@ -59,6 +59,16 @@ class Rebuild:
     gpus: int
 
 
+Told = Literal["disk", "synth", "refused"]
+"""Which tree a plan is told of.
+
+`disk` is the one at hand, which is what a synth would write. `synth` is what a synth would write, which is not at hand
+yet. `refused` is the one at hand, though what a merge would do is not known, since a synth refuses to write.
+"""
+
+Switch = Literal["on", "off"]
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that a change does."""
@@ -66,7 +76,10 @@ class Plan:
     base: str | None
     """The commit that it is compared with."""
     live: bool
-    """Whether clusters sync the repository."""
+    """Whether clusters sync the repository, before the change or after it."""
+    switched: Switch | None = None
+    """Whether the change turns `live` on or off."""
+    told: Told = "disk"
     runs: tuple[RunEffect, ...] = ()
     objects: tuple[ObjectEffect, ...] = ()
     findings: tuple[Finding, ...] = ()

@@ -1,42 +1,51 @@
-"""What `synth --check` would refuse of the tree at hand: a plan of such a change is none of what will be merged."""
+"""What stands against a change: what a synth would refuse, and what the API server and policies would."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from trainyard.checks.repository import validate_repository
 from trainyard.findings import Finding
-from trainyard.plan.effects import Plan
+from trainyard.plan import objects
+from trainyard.plan.effects import Told
 from trainyard.synth import session
 from trainyard.tree.base import unproven
-from trainyard.tree.frozen import checked
-from trainyard.tree.rules import STALE
+from trainyard.tree.snapshot import Snapshot
 
 
-def judge(plan: Plan, refusals: Iterable[Finding]) -> Plan:
-    """Return a plan with what stands against the change.
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a change comes to: the tree that a synth would write, and everything that is said of it."""
 
-    That the tree is behind a file goes without saying where the file itself is refused.
-    """
-    found = dict.fromkeys((*plan.findings, *refusals))
-    wrong = {each.location.file for each in found if each.is_error and STALE.id != each.rule}
-    left = [each for each in found if STALE.id != each.rule or each.location.file not in wrong]
-    return replace(plan, findings=tuple(sorted(left, key=lambda finding: finding.order)))
+    findings: tuple[Finding, ...]
+    tree: Snapshot | None = None
+    """None where a synth refuses to write, or cannot run."""
+    told: Told = "refused"
 
 
-def refused(root: Path, version: str, *, ref: str | None = None, automated: bool = False) -> tuple[Finding, ...]:
+def refused(root: Path, version: str, *, ref: str | None = None, automated: bool = False) -> Verdict:
     """Return what stands against the change, which is compared with the base like the plan itself.
 
-    Whether the tree follows from the specs takes rendering; without the extra that brings cdk8s a warning says so.
+    What the objects come to is asked of the tree that a synth would write. Of what is no error only that of the specs
+    is told. Rendering takes the extra that brings cdk8s; without it a warning says what is not known.
     """
     if find_spec("cdk8s") is None:
-        specs = checked(root, ref=ref).findings
-        return (
-            *specs,
-            unproven("whether generated/ follows from the specs is not known: trainyard[synth] is not installed"),
-        )
+        return unrendered(root, ref)
     outcome = session.run(root, version, ref=ref, checking=True, automated=automated)
     outcome.save()
-    return outcome.findings
+    tree, work, specs = outcome.tree, outcome.work, outcome.specs
+    if tree is None or work is None or specs is None:
+        return Verdict(outcome.findings)
+    found = objects.refused(root, specs, tree.snapshot, code=outcome.code, ref=ref)
+    is_behind = bool(work.changes.write or work.changes.remove)
+    return Verdict((*outcome.findings, *found), tree.snapshot, "synth" if is_behind else "disk")
+
+
+def unrendered(root: Path, ref: str | None) -> Verdict:
+    """Return what stands against the specs and the tree at hand, of which nothing says that it follows from them."""
+    result = validate_repository(root, base=ref, second=objects.second_engine(root))
+    errors = tuple(each for each in result.findings if each.is_error)
+    why = "whether generated/ follows from the specs is not known: the extra 'synth' of Trainyard is not installed"
+    return Verdict((*errors, unproven(why)), told="disk" if result.objects else "refused")

@@ -1,10 +1,11 @@
-"""A plan as text: one sentence an effect, cluster by cluster."""
+"""A plan as text: what stands against the change first, then one sentence an effect, cluster by cluster."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
+from trainyard.findings import Finding
 from trainyard.plan.effects import ObjectEffect, Plan, Rebuild, RunEffect, RunWord
 
 NOTES = {
@@ -13,6 +14,12 @@ NOTES = {
     "argocd": "how Argo CD syncs the cluster",
 }
 """What is special about a folder."""
+
+ERRORS = 40
+"""Errors that are told; the commands that find them tell all."""
+
+ENDS = frozenset({"stops", "leaves"})
+"""What happens to a run that is not there any more."""
 
 SHOWN = 4
 """Objects of a group that are named."""
@@ -32,17 +39,40 @@ def render(plan: Plan) -> str:
 
 
 def opening(plan: Plan) -> Iterator[str]:
-    """Yield whether the change is refused, what it is compared with, and whether it is of consequence at all."""
+    """Yield what stands against the change, what it is compared with, and of which tree the rest is told."""
     if plan.refused:
-        rules = Counter(finding.rule for finding in plan.findings if finding.is_error)
-        said = ", ".join(rule if count == 1 else f"{count} {rule}" for rule, count in sorted(rules.items()))
-        yield f"refused ({said}): what follows is told of the files at hand, which cannot be merged as they are"
+        yield from refusals([finding for finding in plan.findings if finding.is_error])
     yield f"compared with {plan.base[:12]}" if plan.base else "compared with nothing: all of it is new"
+    if plan.told == "synth":
+        yield "generated/ is not what the specs say; what follows is what `trainyard synth` would make of it"
+    if plan.told == "refused":
+        yield "what follows is told of generated/ at hand; what a merge would do is not known while synth refuses"
     if not plan.live:
-        yield "live is false: no cluster syncs this repository, so nothing starts or stops yet"
+        yield "live is false: no cluster syncs this repository, so nothing of what follows happens yet"
+    if plan.switched == "off":
+        yield "live goes from true to false, but clusters sync this repository: what follows happens all the same"
+    if plan.switched == "on":
+        active = sum(each.word not in ENDS for each in plan.runs)
+        runs = "its run starts" if active == 1 else f"all {active} runs start"
+        yield f"live goes from false to true: once clusters sync this repository, {runs}, those left alone too"
 
 
-ORDER: tuple[RunWord, ...] = ("stops", "leaves", "replaces", "moves", "changes", "starts")
+def refusals(errors: Sequence[Finding]) -> Iterator[str]:
+    """Yield that a change is refused, and by what: a place, a sentence and a remedy each."""
+    count = "1 error stands" if len(errors) == 1 else f"{len(errors)} errors stand"
+    yield f"refused: {count} against this change, which cannot be merged as it is"
+    for each in errors[:ERRORS]:
+        yield f"{each.location}: {each.severity}: {each.message} [{each.rule}]"
+        if each.spec is not None and each.spec != each.location:
+            yield f"  from {each.spec}"
+        if each.fix:
+            yield f"  fix: {each.fix}"
+    if len(errors) > ERRORS:
+        yield f"and {len(errors) - ERRORS} more, which `trainyard synth --check` and `trainyard validate` name"
+    yield ""
+
+
+ORDER: tuple[RunWord, ...] = ("returns", "stops", "leaves", "replaces", "moves", "changes", "starts")
 """What ends comes first: it is what a reviewer looks for."""
 
 
@@ -61,6 +91,9 @@ def run_line(effect: RunEffect, *, live: bool = True) -> str:
     match effect.word:
         case "starts":
             return f"starts {name}{about}"
+        case "returns":
+            instead = f" in place of {effect.before}" if effect.before else ""
+            return f"brings back {name}{instead}, whose name was used up, which is refused{about}"
         case "replaces":
             return f"replaces {effect.team}/{effect.before} by {effect.run}{reason}{about}{state}"
         case "moves":
@@ -106,17 +139,20 @@ def lines_of(effects: Iterable[ObjectEffect], folder: str) -> Iterator[str]:
 
 
 def closing(plan: Plan) -> str:
-    """Return the last line: how much of everything."""
+    """Return the last line: how much of everything; of a tree that a merge would not bring no run is left alone."""
     counts = [
+        (len(plan.of("returns")), "comes back", "come back"),
         (len(plan.of("starts")), "starts", "start"),
         (len(plan.of("replaces")) + len(plan.of("moves")), "is replaced", "are replaced"),
         (len(plan.of("stops")), "stops", "stop"),
         (len(plan.of("changes")), "is rendered differently", "are rendered differently"),
-        (len(plan.of("keeps")), "is left alone", "are left alone"),
+        (len(plan.of("keeps")) if plan.told != "refused" else 0, "is left alone", "are left alone"),
     ]
     said = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
-    runs = f"runs: {', '.join(said)}" if said else "no runs"
     changed = len(plan.objects)
+    if plan.told == "refused" and not said and not changed:
+        return "generated/ is as at the base, and says nothing of this change"
+    runs = f"runs: {', '.join(said)}" if said else "no runs"
     return f"{runs}; {changed} {'other object changes' if changed == 1 else 'other objects change'}"
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from trainyard.errors import ToolError
 from trainyard.findings import Finding
+from trainyard.specs.sources import Specs
 from trainyard.synth import assemble, finish, repository
 from trainyard.synth.facts import Keys, Memory, code_key
 from trainyard.synth.incremental import render
 from trainyard.synth.reading import read
 from trainyard.synth.render.processes import Show, make_ready
+from trainyard.synth.write import Tree
 from trainyard.system import cache, files
 from trainyard.system import git as system_git
 from trainyard.system.git import Git, blob_id
@@ -35,11 +37,20 @@ class Outcome:
     memory: Memory
     disk: Disk
     work: finish.Work | None = None
+    specs: Specs | None = None
+    """The specs that were read, which lack the jobs about which enough was remembered; None where they are refused."""
+    code: str = ""
+    """A key of the code that rendered and checked."""
 
     @property
     def refused(self) -> bool:
         """Whether an error stands, so that nothing may be written."""
         return any(finding.is_error for finding in self.findings)
+
+    @property
+    def tree(self) -> Tree | None:
+        """What `generated/` should be; None where the specs, or what is at the base, forbid to say so."""
+        return None if self.work is None or refused(self.work.decision.findings) else self.work.tree
 
     def save(self) -> None:
         """Keep what was found out for the next run; call it when everything is written."""
@@ -96,7 +107,7 @@ def run(
     found = tuple(reading.waivers.left(done.findings))
     if done.refused and git is not None and base.commit and ref is None and is_done(git, base.commit, revision):
         found = tuple(replace(each, fix=each.fix or DONE) for each in found)
-    return Outcome((*findings, *found), memory, disk, done)
+    return Outcome((*findings, *found), memory, disk, done, reading.specs, keys.code)
 
 
 def is_done(git: Git, base: str, revision: str) -> bool:

@@ -13,7 +13,7 @@ from trainyard.errors import SpecError
 from trainyard.system import files
 from trainyard.system.repository import GENERATED
 from trainyard.tree import index, layout, ledger
-from trainyard.tree.snapshot import Snapshot
+from trainyard.tree.snapshot import Snapshot, from_contents
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,11 @@ class Tree:
     def ids(self) -> Mapping[str, str]:
         """The id of every file's content."""
         return {**self.known, **self.kept, **{path: self.base.id_of(text) for path, text in self.texts.items()}}
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The tree as it will be, whatever is on disk."""
+        return from_contents(self.ids, self.contents, self.base.algorithm)
 
     def contents(self, paths: Sequence[str]) -> Iterator[bytes]:
         """Yield the content of files, in order."""

@@ -14,6 +14,8 @@ from trainyard.system.repository import GENERATED
 from trainyard.tree import index, layout
 
 SpecLine = Callable[[str], Location | None]
+Contents = Callable[[str], bytes | None]
+"""The content of a file by its path below `generated/`."""
 
 
 def at_field(root: Path, finding: Finding) -> Finding:
@@ -23,15 +25,17 @@ def at_field(root: Path, finding: Finding) -> Finding:
     return replace(finding, location=documents[0].location((finding.path or "",))) if documents else finding
 
 
-def spec_lines(root: Path) -> SpecLine:
+def spec_lines(root: Path, contents: Contents | None = None) -> SpecLine:
     """Return what tells the spec line of a generated file, named by its path in the repository.
 
     The line is that of the field, or of its nearest ancestor that is still there. A file that no index lists has none.
+    `contents` reads the indexes of a tree that is not on disk.
     """
+    read = contents or (lambda path: files.read(root / GENERATED / path))
 
     @cache
     def entries(cluster: str, folder: str) -> Mapping[str, index.Entry]:
-        data = files.read(root / GENERATED / cluster / layout.index_file(folder))
+        data = read(f"{cluster}/{layout.index_file(folder)}")
         return (index.load(data, folder) if data else None) or {}
 
     @cache

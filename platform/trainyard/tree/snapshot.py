@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,10 @@ class Snapshot:
                 found.setdefault(cluster, []).append(path)
         return found
 
+    def of_cluster(self, name: str) -> Mapping[str, str]:
+        """Return the files of one cluster."""
+        return {path: oid for path, oid in self.files.items() if path.startswith(f"{name}/")}
+
     def folder(self, path: str) -> Mapping[str, str]:
         """Return the files of one folder, by their name."""
         return self.by_folder.get(path, {})
@@ -87,7 +91,7 @@ def from_git(git: Git, commit: str | None, store: Cache | None = None) -> Snapsh
         return Snapshot(algorithm=git.algorithm)
     tree, repository = git.object_ids(commit, GENERATED, SETTINGS)
     found = listing(git, tree, store) if tree else {}
-    live = settings(next(git.read([repository])))[0] if repository else False
+    live = settings(next(git.read([repository])))[0] if repository else bool(found)
     ledgers, broken = read_ledgers(found, git.read, store)
     return Snapshot(found, ledgers, live, git.read, git.algorithm, commit, findings=unreadable(broken))
 
@@ -108,13 +112,21 @@ def listing(git: Git, tree: str, store: Cache | None = None) -> dict[str, str]:
 def from_disk(folder: Path, disk: Mapping[str, str | None]) -> Snapshot:
     """Read the snapshot that the tree at hand is of itself: without Git its ledgers decide what is frozen."""
     found = {path: oid for path, oid in disk.items() if oid is not None}
+    snapshot = from_contents(found, lambda paths: (files.read(folder / path) or b"" for path in paths))
+    return replace(snapshot, proven=False)
+
+
+def from_contents(
+    found: Mapping[str, str], contents: Callable[[Sequence[str]], Iterator[bytes]], algorithm: str = "sha1"
+) -> Snapshot:
+    """Return the snapshot of a tree that need not be on disk: content ids by path, and what gives contents by path."""
     places = {oid: path for path, oid in found.items()}
 
     def read(oids: Sequence[str]) -> Iterator[bytes]:
-        return (files.read(folder / places[oid]) or b"" for oid in oids)
+        return contents([places[oid] for oid in oids])
 
     ledgers, broken = read_ledgers(found, read)
-    return Snapshot(found, ledgers, read=read, proven=False, findings=unreadable(broken))
+    return Snapshot(found, ledgers, read=read, algorithm=algorithm, findings=unreadable(broken))
 
 
 def unreadable(paths: Sequence[str]) -> tuple[Finding, ...]:
@@ -124,8 +136,11 @@ def unreadable(paths: Sequence[str]) -> tuple[Finding, ...]:
 
 
 def settings(data: bytes) -> tuple[bool, str]:
-    """Return `live` and `revision` from the text of a `repository.yaml`, which need not be valid."""
+    """Return `live` and `revision` from the text of a `repository.yaml`, which need not be valid.
+
+    What does not say `false` is taken as live: a slip in this file must not thaw what clusters run.
+    """
     documents, _ = load(data, file=SETTINGS)
     value: Any = documents[0].value if documents else None
     found = value if isinstance(value, dict) else {}
-    return found.get("live") is True, str(found.get("revision") or "main")
+    return found.get("live") is not False, str(found.get("revision") or "main")

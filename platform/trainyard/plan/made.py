@@ -1,0 +1,18 @@
+"""The whole of a plan: what stands against the change, and what it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trainyard.plan.effects import Plan
+from trainyard.plan.read import read
+from trainyard.plan.refused import refused
+
+
+def made(root: Path, version: str, *, ref: str | None = None, automated: bool = False) -> Plan:
+    """Return the plan of the repository at `root`; `version` is the release that renders, `ref` leads to the base.
+
+    `automated` says that nobody watches: then a live repository has to be given a base, as in a synth.
+    Raises ToolError without Git, which alone knows the base, and SpecError where the folder is no repository.
+    """
+    return read(root, refused(root, version, ref=ref, automated=automated), ref=ref, automated=automated)
