@@ -180,6 +180,12 @@ def add(container: Object, *variables: Object) -> None:
     container["env"] = [*(container.get("env") or ()), *variables]
 
 
+def add_to_all(containers: Iterable[Object], *variables: Object) -> None:
+    """Append the same variables to each of some containers."""
+    for container in containers:
+        add(container, *variables)
+
+
 def has(container: Mapping[str, Any], name: str) -> bool:
     """Whether a container says a variable itself."""
     return any(each.get("name") == name for each in container.get("env") or ())

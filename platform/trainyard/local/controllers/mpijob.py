@@ -29,7 +29,7 @@ from trainyard.local.controllers.base import (
     variable,
 )
 from trainyard.local.controllers.job import pods_of
-from trainyard.local.controllers.kubeflow import PREFIX
+from trainyard.local.controllers.replicas import PREFIX
 
 FOLDER = "/etc/mpi"
 KEYS = "/root/.ssh"

@@ -16,7 +16,7 @@ from trainyard.local.controllers.base import (
     Objects,
     Pod,
     RunError,
-    add,
+    add_to_all,
     config_map,
     count,
     mount,
@@ -67,8 +67,7 @@ def hosts(job: Object, task: Object) -> list[str]:
 
 def of_env(_job: Object, made: Pod, _arguments: Sequence[str]) -> None:
     """Tell every container its index in its task."""
-    for container in containers(made):
-        add(container, variable("VK_TASK_INDEX", made.index), variable("VC_TASK_INDEX", made.index))
+    add_to_all(containers(made), *(variable(name, made.index) for name in ("VK_TASK_INDEX", "VC_TASK_INDEX")))
 
 
 def of_svc(job: Object, made: Pod, _arguments: Sequence[str]) -> None:
@@ -77,8 +76,9 @@ def of_svc(job: Object, made: Pod, _arguments: Sequence[str]) -> None:
     spec["hostname"] = spec.get("hostname") or made.name
     spec["subdomain"] = spec.get("subdomain") or name_of(job)
     keys = [f"VC_{word(task['name']).upper()}_{what}" for task in tasks(job) for what in ("HOSTS", "NUM")]
+    told = ({"name": key, "valueFrom": {"configMapKeyRef": {"name": config, "key": key}}} for key in keys)
+    add_to_all(containers(made), *told)
     for container in containers(made):
-        add(container, *({"name": key, "valueFrom": {"configMapKeyRef": {"name": config, "key": key}}} for key in keys))
         mount(spec, container, {"name": config, "configMap": {"name": config}}, "/etc/volcano")
 
 
@@ -105,9 +105,9 @@ def of_pytorch(job: Object, made: Pod, arguments: Sequence[str]) -> None:
     told.append(variable("WORLD_SIZE", sum(count(task.get("replicas"), 1) for task in roles)))
     ranks = {said["master"]: 0, said["worker"]: made.index + 1}
     told += [variable("RANK", ranks[made.role])] if made.role in ranks else []
+    add_to_all(made.spec["containers"], *told)
     for container in made.spec["containers"]:
         listen(container, "pytorchjob-port", int(said["port"]))
-        add(container, *told)
     if made.role == said["worker"] and said.get("wait-master-enabled") == "true":
         raise RunError("Volcano's wait-master-enabled is not known here; leave it out")
 
@@ -120,8 +120,8 @@ def of_mpi(job: Object, made: Pod, arguments: Sequence[str]) -> None:
         return
     for container in containers(made):
         listen(container, "mpijob-port", int(said["port"]))
-        if made.role == said["master"] and workers is not None:
-            add(container, variable("MPI_HOST", ",".join(hosts(job, workers))))
+    if made.role == said["master"] and workers is not None:
+        add_to_all(containers(made), variable("MPI_HOST", ",".join(hosts(job, workers))))
 
 
 def of_tensorflow(job: Object, made: Pod, arguments: Sequence[str]) -> None:
@@ -138,8 +138,7 @@ def of_tensorflow(job: Object, made: Pod, arguments: Sequence[str]) -> None:
         if kind in known
     }
     config = {"cluster": cluster, "task": {"type": kinds.get(made.role, made.role), "index": made.index}}
-    for container in made.spec["containers"]:
-        add(container, variable("TF_CONFIG", json.dumps(config, separators=(",", ":"))))
+    add_to_all(made.spec["containers"], variable("TF_CONFIG", json.dumps(config, separators=(",", ":"))))
 
 
 def listen(container: Object, name: str, port: int) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from trainyard.local.controllers import controller_of
 from trainyard.local.controllers.base import Object, Pod
-from trainyard.local.controllers.kubeflow import CHIEF, MASTER, WORKER, of
+from trainyard.local.controllers.replicas import CHIEF, MASTER, WORKER, Replicas
 from trainyard.local.lives.base import GO_ON, Exit, Life, Step, ended
 from trainyard.local.lives.job import JobLife
 
@@ -23,6 +24,13 @@ class ReplicasLife(Life):
     """Of a job with replica types."""
 
     job: Object = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Replicas:
+        """The controller of the job."""
+        found = controller_of(self.job)
+        assert isinstance(found, Replicas)
+        return found
 
     @property
     def limit(self) -> int | None:
@@ -43,7 +51,7 @@ class ReplicasLife(Life):
         if exit_.well:
             self.succeeded.add(pod.name)
             return self.done()
-        kind = of(self.job)
+        kind = self.kind
         role = next(name for name in kind.types if name.lower() == pod.role)
         policy = kind.replicas(self.job)[role].get("restartPolicy") or kind.restart
         self.failures += 1
@@ -62,7 +70,7 @@ class ReplicasLife(Life):
 
     def deciding(self) -> tuple[set[str], int]:
         """Return the pods that decide, and how many of them must end well."""
-        kind, spec = of(self.job), self.job["spec"]
+        kind, spec = self.kind, self.job["spec"]
         roles = kind.replicas(self.job)
         leaders = [name for name in (CHIEF, MASTER) if name in roles]
         workers = {pod.name for pod in self.pods if pod.role == WORKER.lower()}
