@@ -11,7 +11,7 @@ import pytest
 
 from trainyard.local import RunError, work_of
 from trainyard.local.expansion import MOST, expand
-from trainyard.local.gang import BLOCK
+from trainyard.local.output import BLOCK
 from trainyard.local.session import Session
 from trainyard.local.volumes import inside
 

@@ -6,8 +6,6 @@ starts, ten seconds and twice as long each time, are one second here.
 
 from __future__ import annotations
 
-import os
-import selectors
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -15,77 +13,20 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from trainyard.local.controllers.base import Pod
-from trainyard.local.kubelet import Container, Resolved
+from trainyard.local.kubelet import Resolved
 from trainyard.local.lives import Exit, Life, Step
 from trainyard.local.lives.base import KILLED
-from trainyard.local.spaces.base import Space, Started
+from trainyard.local.members import Member, Running, is_sidecar
+from trainyard.local.output import Output
+from trainyard.local.spaces.base import Space
 from trainyard.local.steps import Steps, Target
 from trainyard.local.volumes import Volumes, inside
 
 WAIT_SECONDS = 1.0
 """Before a container starts again in its pod."""
 
-GRACE_SECONDS = 30
-"""A pod's `terminationGracePeriodSeconds` where none is said."""
-
 TICK_SECONDS = 0.1
-BLOCK = 65536
-"""Bytes that are read at once, and about as many as a line may have."""
-
 Say = Callable[[Pod | None, str], None]
-
-
-@dataclass
-class Running:
-    """A container of a pod, and how often it has started."""
-
-    container: Container
-    started: Started | None = None
-    code: int | None = None
-    """Of its last end, if it is not to start again."""
-    due: float = 0.0
-    """When it starts, if it does not run."""
-    rest: bytes = b""
-    """A line that has no end yet."""
-
-
-@dataclass
-class Member:
-    """A pod that has started."""
-
-    resolved: Resolved
-    before: list[Running] = field(default_factory=list)
-    """Containers that run first, one after another; those that stay are sidecars."""
-    beside: list[Running] = field(default_factory=list)
-    killed: bool = False
-    ending: float | None = None
-    """When it was told to end."""
-
-    @property
-    def name(self) -> str:
-        """The pod's name."""
-        return self.resolved.pod.name
-
-    @property
-    def all(self) -> list[Running]:
-        """All containers."""
-        return [*self.before, *self.beside]
-
-    @property
-    def alive(self) -> bool:
-        """Whether anything in it runs."""
-        return any(each.started is not None for each in self.all)
-
-    @property
-    def grace(self) -> float:
-        """Seconds that it has to end."""
-        said = self.resolved.pod.spec.get("terminationGracePeriodSeconds")
-        return float(GRACE_SECONDS if said is None else said)
-
-
-def is_sidecar(container: Container) -> bool:
-    """Whether a container that starts first stays."""
-    return container.first and container.value.get("restartPolicy") == "Always"
 
 
 @dataclass
@@ -106,7 +47,10 @@ class Gang:
     """Of containers, in their pods."""
     steps: Steps = field(default_factory=Steps)
     numbers: Iterable[int] = field(default_factory=count)
-    output: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
+    output: Output = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.output = Output(self.line)
 
     def run(self) -> bool:
         """Run to the end, and return whether it was a good one; whatever happens, nothing is left."""
@@ -134,7 +78,7 @@ class Gang:
 
     def turn(self, by_name: dict[str, Resolved]) -> None:
         """Read what there is, see who has ended, and do what follows."""
-        self.read(TICK_SECONDS)
+        self.output.read(TICK_SECONDS)
         for step in self.reap():
             self.follow(step, by_name)
             if self.over is not None:
@@ -190,30 +134,7 @@ class Gang:
         resolved = member.resolved
         mounts = list(self.volumes.mounts(resolved.pod, running.container, resolved.address))
         running.started = self.space.start(resolved, running.container, mounts, next(iter(self.numbers)))
-        stream = running.started.process.stdout
-        assert stream is not None
-        os.set_blocking(stream.fileno(), False)
-        self.output.register(stream, selectors.EVENT_READ, (member, running))
-
-    def read(self, seconds: float) -> None:
-        """Take what containers have written, at most so long after."""
-        if not self.output.get_map():
-            time.sleep(seconds)
-        for key, _ in self.output.select(seconds):
-            member, running = key.data
-            data = os.read(key.fd, BLOCK)
-            if data:
-                self.take(member, running, data)
-            else:
-                self.output.unregister(key.fileobj)
-
-    def take(self, member: Member, running: Running, data: bytes) -> None:
-        """Show the lines that output completes; a line that is longer than a block is cut."""
-        *lines, running.rest = (running.rest + data).split(b"\n")
-        if len(running.rest) >= BLOCK:
-            lines, running.rest = [*lines, running.rest], b""
-        for line in lines:
-            self.line(member, line)
+        self.output.follow(member, running)
 
     def line(self, member: Member, line: bytes) -> None:
         """Show a line, and kill whom its step is for."""
@@ -241,23 +162,6 @@ class Gang:
             if each.started is not None:
                 each.started.kill()
 
-    def drain(self, running: Running, member: Member) -> None:
-        """Take the last that an ended container has written."""
-        assert running.started is not None
-        stream = running.started.process.stdout
-        assert stream is not None
-        try:
-            while data := os.read(stream.fileno(), BLOCK):
-                self.take(member, running, data)
-        except BlockingIOError:
-            pass
-        if running.rest:
-            self.line(member, running.rest)
-            running.rest = b""
-        if stream in {key.fileobj for key in self.output.get_map().values()}:
-            self.output.unregister(stream)
-        stream.close()
-
     def reap(self) -> list[Step]:
         """Return what follows from containers that have ended."""
         found: list[Step] = []
@@ -265,7 +169,7 @@ class Gang:
             for each in member.all:
                 if each.started is not None and each.started.code is not None:
                     code = each.started.code
-                    self.drain(each, member)
+                    self.output.drain(member, each)
                     each.started.kill()
                     each.started = None
                     found += self.ended(member, each, KILLED if member.killed else code)
@@ -316,7 +220,7 @@ class Gang:
                     if each.started is not None:
                         each.started.tell()
         while any(member.alive for member in members):
-            self.read(TICK_SECONDS)
+            self.output.read(TICK_SECONDS)
             self.reap()
             for member in members:
                 grace = member.grace if self.grace is None else min(self.grace, member.grace)
