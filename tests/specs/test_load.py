@@ -11,7 +11,6 @@ from conftest import ROOT
 from trainyard.preflight import check_repository
 from trainyard.specs.editing import draft
 from trainyard.specs.load import read_repository
-from trainyard.specs.reading import python_jobs
 from trainyard.specs.run import digest
 
 SWEEP = f'''
@@ -193,7 +192,7 @@ def failures(tmp_path_factory) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("case", PROGRAMS)
 def test_programs_fail_in_words(case, failures):
-    """Whatever a program does wrong is a finding at its file, and its output goes nowhere."""
+    """Whatever a program does wrong is a finding at its file."""
     number = list(PROGRAMS).index(case)
     message = PROGRAMS[case][1].replace("sweep-", f"sweep{number}-")
     assert [found for found in failures[f"jobs/nlp/sweep{number}.py"] if found.startswith(message)], failures
@@ -206,21 +205,13 @@ def test_endless_programs_are_stopped(tmp_path):
     assert "is not done after 10 seconds" in findings[0].message
 
 
-def test_programs_are_the_same_every_time(tmp_path):
-    """Hashes of text are fixed, so that sets come in one order."""
-    program = yields(COMMON + ", args=list({str(n) for n in range(9)})")
-    first = read_repository(with_python(tmp_path, program)).specs
-    python_jobs.ran.cache_clear()
-    second = read_repository(with_python(tmp_path, program)).specs
-    assert first.jobs[0].job == second.jobs[0].job
-
-
 def test_programs_have_no_environment(tmp_path, monkeypatch):
-    """Secrets of the process that reads the repository are not there for programs."""
+    """Secrets of whoever reads the repository are not there for programs; to ask for them is an error."""
     monkeypatch.setenv("TOKEN", "hunter2")
     program = "import os\n" + yields(COMMON + ", env={'A': os.environ.get('TOKEN', 'none')}")
-    specs = read_repository(with_python(tmp_path, program)).specs
-    assert specs.jobs[0].job.env == {"A": "none"}
+    loaded = read_repository(with_python(tmp_path, program))
+    assert loaded.specs.jobs[0].job.env == {"A": "none"}
+    assert [each.rule for each in loaded.findings] == ["spec/python-same"]
 
 
 def test_a_python_file_may_be_a_small_file(tmp_path):

@@ -31,10 +31,11 @@ def command(
     """Say what a job's pods ask for, and from what each value follows."""
     if job == PAIRS:
         return pairs(root, cluster, as_json=format_ == "json")
-    from trainyard.cli._findings import show
+    from trainyard.cli._findings import show, told
     from trainyard.tree import frozen
 
     checked = frozen.checked(root)
+    told(checked.printed)
     show(checked.findings)
     resolved = find(checked, job)
     if isinstance(resolved, int):

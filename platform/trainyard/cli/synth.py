@@ -31,6 +31,7 @@ def command(
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     with progress("rendering") as show:
         outcome = session.run(root, version("trainyard"), ref=base, checking=check, automated=automated, show=show)
+    _findings.told(outcome.printed)
     _findings.show(outcome.findings)
     work = outcome.work
     if check and work is not None:

@@ -13,7 +13,7 @@ from trainyard.preflight import disks, jobs, names, objects, order, own, users
 from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.shapes import known
-from trainyard.specs.sources import ExtraFile, ProgramFile, Specs
+from trainyard.specs.sources import ExtraFile, Printed, ProgramFile, Specs
 from trainyard.system.data import policy_files, policy_id, schemas_dir
 from trainyard.system.repository import JOBS
 
@@ -29,6 +29,8 @@ class Checked:
     findings: list[Finding] = field(default_factory=list)
     waivers: Waivers = field(default_factory=Waivers)
     """What is accepted, for those who look at objects."""
+    printed: tuple[Printed, ...] = ()
+    """What programs that make jobs print."""
 
     @property
     def refused(self) -> bool:
@@ -54,7 +56,7 @@ def check(loaded: Loaded, home: Path) -> Checked:
         findings += check_cluster(loaded, name, schemas)
     waivers = Waivers.of(loaded)
     ordered = sorted(dict.fromkeys(waived(waivers, findings)), key=lambda finding: finding.order)
-    return Checked(loaded.specs, tuple(runs), ordered, waivers)
+    return Checked(loaded.specs, tuple(runs), ordered, waivers, loaded.printed)
 
 
 def waived(waivers: Waivers, findings: Iterable[Finding]) -> list[Finding]:

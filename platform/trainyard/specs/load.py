@@ -16,7 +16,7 @@ from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
 from trainyard.specs.reading import contents, document, job_files, layout, python_jobs
 from trainyard.specs.reading.layout import Place, problem
-from trainyard.specs.sources import ExtraFile, JobFile, ProgramFile, Source, Specs
+from trainyard.specs.sources import ExtraFile, JobFile, Printed, ProgramFile, Source, Specs
 from trainyard.system import files
 from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository
 
@@ -39,6 +39,8 @@ class Loaded:
     """Every file that may be a job, by its path alone."""
     small: frozenset[str] = frozenset()
     """Small files that the opened jobs name."""
+    printed: tuple[Printed, ...] = ()
+    """What the programs that were run print."""
 
 
 def read_repository(
@@ -66,7 +68,14 @@ def read_repository(
         raise SpecError(f"{error.filename or root} cannot be read: {error.strerror}") from error
     findings = sorted(set(loading.findings), key=lambda finding: finding.order)
     return Loaded(
-        specs, root, findings, frozenset(loading.broken), tuple(loading.rest), tuple(loading.places), loading.named
+        specs,
+        root,
+        findings,
+        frozenset(loading.broken),
+        tuple(loading.rest),
+        tuple(loading.places),
+        loading.named,
+        tuple(loading.printed),
     )
 
 
@@ -91,6 +100,8 @@ class Loading:
     """Every file that may be a job."""
     named: frozenset[str] = frozenset()
     """Small files that the opened jobs name."""
+    printed: list[Printed] = field(default_factory=list)
+    """What the programs that were run print."""
 
     def specs(self) -> Specs:
         """Read everything."""
@@ -141,7 +152,7 @@ class Loading:
         small = self.small | self.named
         written, self.rest, wrong = job_files.jobs(yaml, small)
         programs, off = job_files.programs((p for p in places if p.is_python and p.path not in small), teams)
-        made, failed = python_jobs.run(programs, [self.bytes(place.path) for place in programs])
+        made, failed, self.printed = python_jobs.run(programs, [self.bytes(place.path) for place in programs])
         jobs, twice = job_files.once([*written, *made])
         sizes = {f"{JOBS}/{file.path}": file.stat.st_size for file in listed if file.regular}
         filled, missing = contents.fill(jobs, sizes, self.bytes)

@@ -55,6 +55,14 @@ class JobFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Printed:
+    """What a program that makes jobs prints."""
+
+    file: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExtraFile:
     """A plain object of one's own: `platform/extra/<cluster>/{platform,teams/<team>}/<name>.yaml`."""
 

@@ -16,7 +16,7 @@ from trainyard.system.data import PACKAGE, own, policy_files, schemas_dir
 from trainyard.system.registry import GROUPS, added
 from trainyard.system.repository import EXTRA, JOBS, SETTINGS, TEAMS, cluster_file, team_file
 
-FORMAT = "1"
+FORMAT = "2"
 """Raise it when the facts are written in another way."""
 
 PLUGINS = (*GROUPS, "trainyard.releases")
@@ -46,6 +46,8 @@ class FileFact:
     """Small files that its jobs name."""
     runs: Sequence[RunFact]
     findings: Sequence[Finding] = ()
+    printed: str = ""
+    """What the file prints, where it is a program."""
 
     @property
     def clusters(self) -> list[str]:
@@ -84,8 +86,8 @@ class Memory:
             data = store.get(memory._key(name)) if store else None
             value = json.loads(data) if data else {}
             jobs = {
-                file: FileFact(key, small, [RunFact(*run) for run in runs], [_finding(each) for each in findings])
-                for file, (key, small, runs, findings) in value.get("jobs", {}).items()
+                file: FileFact(key, small, [RunFact(*run) for run in runs], [_finding(each) for each in findings], said)
+                for file, (key, small, runs, findings, said) in value.get("jobs", {}).items()
             }
             clusters = {
                 cluster: ClusterFact(key, contents, [_finding(each) for each in findings])
@@ -121,7 +123,13 @@ def part_of(path: str) -> str:
 def _text(jobs: Mapping[str, FileFact], clusters: Mapping[str, ClusterFact]) -> bytes:
     value = {
         "jobs": {
-            file: (fact.key, fact.small, [_values(run) for run in fact.runs], [asdict(each) for each in fact.findings])
+            file: (
+                fact.key,
+                fact.small,
+                [_values(run) for run in fact.runs],
+                [asdict(each) for each in fact.findings],
+                fact.printed,
+            )
             for file, fact in jobs.items()
         },
         "clusters": {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from trainyard.findings import Finding, Location
 from trainyard.kinds import Resolved
 from trainyard.preflight import Waivers
 from trainyard.specs.load import read_repository
-from trainyard.specs.sources import JobFile, Specs
+from trainyard.specs.sources import JobFile, Printed, Specs
 from trainyard.synth.facts import ClusterFact, FileFact, Keys, Memory, RunFact
 from trainyard.synth.render.processes import CLUSTER
 from trainyard.system.data import schemas_dir
@@ -38,6 +38,8 @@ class Reading:
     on_clusters: dict[str, list[Finding]] = field(default_factory=dict)
     """What was found on each cluster, now or when it was looked at."""
     waivers: Waivers = field(default_factory=Waivers)
+    said: Mapping[str, str] = field(default_factory=dict)
+    """What the programs that were run print, by file."""
 
     @property
     def weight(self) -> int:
@@ -51,6 +53,18 @@ class Reading:
             team, place = file.split("/")[1], Location(file, 1, 1)
             found += (Wanted(run.cluster, team, run.job, run.spec, run.retired, run.number, place) for run in fact.runs)
         return found
+
+    def small(self) -> dict[str, set[str]]:
+        """Return the small files that the jobs of each file name."""
+        found: dict[str, set[str]] = {file: set(fact.small) for file, fact in self.known.items()}
+        for job in self.specs.jobs:
+            found.setdefault(job.source.file, set()).update(small_of(job))
+        return found
+
+    def printed(self) -> tuple[Printed, ...]:
+        """Return what programs print, or printed when they were run."""
+        said = {file: fact.printed for file, fact in self.known.items() if fact.printed} | dict(self.said)
+        return tuple(Printed(file, text) for file, text in sorted(said.items()))
 
     def load(self, asked: Sequence[Wanted]) -> list[Resolved]:
         """Return the runs of jobs, opening the files that were not opened before."""
@@ -73,10 +87,10 @@ class Reading:
         for file, jobs in by_file.items():
             steps = any(job.job.step for job in jobs)  # what is said of them follows from each other
             if not steps and not any(finding.is_error for finding in said[file]):
-                small = sorted({f"{JOBS}/{job.team}/{each.source}" for job in jobs for each in job.job.files})
+                small = sorted({path for job in jobs for path in small_of(job)})
                 runs = [fact_of(job) for job in jobs]
                 key = self.keys.of_file(file, small, sorted({run.cluster for run in runs}))
-                facts[file] = FileFact(key, small, runs, said[file])
+                facts[file] = FileFact(key, small, runs, said[file], self.said.get(file, ""))
         return facts
 
 
@@ -108,7 +122,13 @@ def read(disk: Disk, keys: Keys, memory: Memory) -> Reading:
     waivers = preflight.Waivers.of(loaded)
     findings = preflight.waived(waivers, findings)
     findings += (finding for fact in known.values() for finding in fact.findings)
-    return Reading(root, keys, known, clusters, specs, by_name(runs), findings, looked, waivers)
+    said = {each.file: each.text for each in loaded.printed}
+    return Reading(root, keys, known, clusters, specs, by_name(runs), findings, looked, waivers, said)
+
+
+def small_of(job: JobFile) -> Iterator[str]:
+    """Yield the small files that a job names."""
+    yield from (f"{JOBS}/{job.team}/{each.source}" for each in job.job.files)
 
 
 def small_files(facts: Mapping[str, FileFact]) -> frozenset[str]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from trainyard.errors import ToolError
 from trainyard.findings import Finding
-from trainyard.specs.sources import Specs
+from trainyard.specs.reading.rules import RULES
+from trainyard.specs.sources import Printed, Specs
 from trainyard.synth import assemble, finish, repository
 from trainyard.synth.facts import Keys, Memory, code_key
 from trainyard.synth.incremental import render
@@ -24,9 +25,12 @@ from trainyard.tree.commit import ASK, base_commit
 from trainyard.tree.disk import CACHE, Disk
 from trainyard.tree.frozen import Frozen, in_specs
 from trainyard.tree.origins import at_field
+from trainyard.tree.programs import as_at_base
 
 DONE = "HEAD is judged against its first parent; revert it, or if it came with others say what was before: --base REF"
 """What helps where a finding is on a commit that the default branch has already."""
+
+UNSTEADY = RULES["python-same"].id
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class Outcome:
     """The specs that were read, which lack the jobs about which enough was remembered; None where they are refused."""
     code: str = ""
     """A key of the code that rendered and checked."""
+    printed: tuple[Printed, ...] = ()
+    """What programs that make jobs print; of those that were not run again, what they printed."""
 
     @property
     def refused(self) -> bool:
@@ -88,7 +94,7 @@ def run(
     memory.jobs = reading.facts()
     terms, jobs, findings = repository.terms(reading.specs, version), reading.jobs(), reading.findings
     if refused(findings) and (git is None or not terms.live):
-        return Outcome(tuple(findings), memory, disk)
+        return Outcome(tuple(findings), memory, disk, printed=reading.printed())
     if automated and terms.live and ref is None:
         raise ToolError(ASK)
     make_ready(reading.weight)
@@ -99,7 +105,10 @@ def run(
         findings = frozen.sort(findings)
         jobs = frozen.held(jobs, findings)
     if refused(findings):
-        return Outcome(tuple(findings), memory, disk)
+        return Outcome(tuple(findings), memory, disk, printed=reading.printed())
+    if git is not None and terms.live:
+        small, unsteady = reading.small(), [each.location.file for each in findings if each.rule == UNSTEADY]
+        jobs = as_at_base(jobs, base, git, keys.specs, small, unsteady)
     decision = assemble.decide(jobs, base, terms)
     decision.findings = [at_field(root, finding) for finding in decision.findings]
     tree = render(reading, decision, base, terms, disk=disk, memory=memory, show=show)
@@ -107,7 +116,7 @@ def run(
     found = tuple(reading.waivers.left(done.findings))
     if done.refused and git is not None and base.commit and ref is None and is_done(git, base.commit, revision):
         found = tuple(replace(each, fix=each.fix or DONE) for each in found)
-    return Outcome((*findings, *found), memory, disk, done, reading.specs, keys.code)
+    return Outcome((*findings, *found), memory, disk, done, reading.specs, keys.code, reading.printed())
 
 
 def is_done(git: Git, base: str, revision: str) -> bool:

@@ -201,13 +201,18 @@ class Frozen:
         """Yield the small files that a job's file may name: of a program all that its team has beside jobs."""
         team = file.rpartition("/")[0]
         if file.endswith(".py"):
-            yield from (path for path in self.changed if path.startswith(f"{team}/") and not path.endswith(".yaml"))
+            beside = (path for path in self.changed if path.startswith(f"{team}/") and not path.endswith(".yaml"))
+            yield from (path for path in beside if path == file or not self.is_program(path))
             return
         documents, _ = load(files.read(self.root / file) or b"", file=file)
         value = documents[0].value if documents else None
         named = value.get("files") if isinstance(value, dict) else None
         sources = [each.get("source") for each in named if isinstance(each, dict)] if isinstance(named, list) else []
         yield from (f"{team}/{source}" for source in sources if isinstance(source, str))
+
+    def is_program(self, path: str) -> bool:
+        """Whether a file at hand makes jobs itself, and is no other job's small file."""
+        return path.endswith(".py") and b"def jobs(" in (files.read(self.root / path) or b"")
 
 
 def is_shared(path: str) -> bool:

@@ -1,10 +1,12 @@
-"""Jobs that a program yields: run in another process without an environment, and validated like any other."""
+"""Jobs that a program yields: run in other processes without surroundings, and validated like any other."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,55 +18,74 @@ from trainyard.findings import Finding, Location
 from trainyard.specs.models.job import Job
 from trainyard.specs.reading import layout, problems
 from trainyard.specs.reading.layout import Place, problem
+from trainyard.specs.reading.programs import twice
 from trainyard.specs.reading.rules import RULES, VALUE
-from trainyard.specs.sources import JobFile, Source
+from trainyard.specs.sources import JobFile, Printed, Source
 from trainyard.system import process
 
 PACKAGES = Path(__file__).resolve().parents[3]
 """The folder that holds this package."""
 
-START = "import sys; sys.path.insert(0, sys.argv[1]); from trainyard.specs.reading.python_child import main; main()"
+START = "import sys; sys.path.insert(0, sys.argv[1]); from trainyard.specs.reading.programs.child import main; main()"
 
-SECONDS_EACH = 25
-"""Longest that one program may take, with its start; the other process stops it earlier."""
+SECONDS_EACH = 60
+"""Longest that one program may take, with its start, in all worlds; the other process stops it earlier."""
+
+SEEDS = {"first": "0", "other": "1"}
+"""Seeds of hashes, by what a process is asked for: the first answer counts, the other is held against it."""
 
 
-def run(places: Sequence[Place], texts: Sequence[bytes]) -> tuple[list[JobFile], list[Finding]]:
-    """Run programs, given by their places and texts, and return their jobs, and what is wrong with them."""
+def run(places: Sequence[Place], texts: Sequence[bytes]) -> tuple[list[JobFile], list[Finding], list[Printed]]:
+    """Run programs, given by places and texts, and return their jobs, what is wrong with them, and what they print."""
     if not places:
-        return [], []
+        return [], [], []
     try:
-        done = ran(tuple((place.path, text) for place, text in zip(places, texts, strict=True)))
+        answers = ran(tuple((place.path, text) for place, text in zip(places, texts, strict=True)))
     except ToolError as error:
-        return [], [problem("python-error", place.path, f"program could not be run: {error}") for place in places]
-    answers = {answer["file"]: answer for answer in map(json.loads, done.out.decode().splitlines())}
+        return [], [problem("python-error", place.path, f"program could not be run: {error}") for place in places], []
     jobs: list[JobFile] = []
     findings: list[Finding] = []
+    printed: list[Printed] = []
     for place in places:
-        answer = answers.get(place.path) or {"problems": [{"message": f"program could not be run: {done.complaint}"}]}
-        findings += failures(place, answer.get("problems", ()))
-        for item in answer.get("jobs", ()):
+        first, other = (each[place.path] for each in answers)
+        findings += failures(place, first.get("problems", ()))
+        differs = first.get("differs") or twice.difference(first, other["hashed"], "order")
+        if differs := differs or twice.difference(first, other["other"]):
+            where = Location(place.path, differs["line"], 1)
+            findings.append(replace(RULES["python-same"].of(where, differs["message"]), path=differs.get("path")))
+        for item in first.get("jobs", ()):
             job, wrong = validated(place, item)
             findings += wrong
             jobs += [job] if job else []
-    return jobs, findings
+        printed += [Printed(place.path, first["printed"])] if first.get("printed") else []
+    return jobs, findings, printed
 
 
 @lru_cache(maxsize=16)
-def ran(programs: tuple[tuple[str, bytes], ...]) -> process.Completed:
-    """Return what the other process says of programs; a command that reads a repository twice runs them once.
+def ran(programs: tuple[tuple[str, bytes], ...]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return what two other processes say of programs, by file; a command that reads a repository twice asks once."""
+    with ThreadPoolExecutor(len(SEEDS)) as threads:
+        first, other = threads.map(lambda asked: told(programs, asked), SEEDS)
+    return first, other
+
+
+def told(programs: Sequence[tuple[str, bytes]], asked: str) -> Mapping[str, Any]:
+    """Return what another process says of programs, by file.
 
     It has no environment but a fixed hash seed, no folder of the user's on its path, and is told texts, not files:
     what Python's `-I` gives, which would ignore the seed, and jobs that depend on the text alone.
     """
     told = [{"file": file, "text": text.decode("latin-1")} for file, text in programs]
-    return process.run(
-        [sys.executable, "-s", "-P", "-B", "-c", START, str(PACKAGES)],
+    done = process.run(
+        [sys.executable, "-s", "-P", "-B", "-c", START, str(PACKAGES), asked],
         cwd=PACKAGES,
         stdin=json.dumps(told).encode(),
-        env={"PYTHONHASHSEED": "0", "PYTHONUTF8": "1"},
+        env={"PYTHONHASHSEED": SEEDS[asked], "PYTHONUTF8": "1"},
         timeout_seconds=SECONDS_EACH * len(programs),
     )
+    none = {"problems": [{"message": f"program could not be run: {done.complaint}"}]}
+    answers = {answer["file"]: answer for answer in map(json.loads, done.out.decode().splitlines())}
+    return {file: answers.get(file, {**none, "hashed": none, "other": none}) for file, _ in programs}
 
 
 def failures(place: Place, listed: Iterable[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -40,6 +40,12 @@ FILES = (
     of_file("not-a-job", "A file beside jobs is a job, or is named by one.", "move it into a subfolder, or delete it"),
     of_file("python-off", "Jobs are programs only where the team allows it.", "set python: true in the team's file"),
     of_file("python-error", "A program that makes jobs ends without an error.", "mend the program at that line"),
+    of_file(
+        "python-same",
+        "A program makes the same jobs every time and everywhere.",
+        "derive every value from the program alone; write down what chance, clock or machine gave",
+        why="another day, laptop or user would end its runs and start others",
+    ),
 )
 
 FIELDS = (

@@ -1,0 +1,98 @@
+"""What a program may not do: write, read, reach other processes or hosts, and take much memory or time."""
+
+from __future__ import annotations
+
+import ast
+import os
+import resource
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+CPU_SECONDS = 10
+MEMORY_BYTES = 2**30
+
+READS = frozenset({"open", "os.listdir", "os.scandir"})
+"""Audit events of looking at the disk: allowed where modules lie, since imports are late."""
+
+REFUSED = ("os.", "socket.", "subprocess.", "shutil.", "ctypes.", "mmap.", "pty.", "fcntl.", "resource.", "signal.")
+"""Audit events of reaching outside, by their first words (Python's table of audit events)."""
+
+LOOKS = ("stat", "lstat", "access", "readlink", "statvfs", "getxattr", "listxattr")
+"""Functions of `os` that look at the disk without an audit event."""
+
+
+def limit() -> None:
+    """Set limits on time, memory and files, and send what is written without Python nowhere."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    for kind, most in (
+        (resource.RLIMIT_CPU, CPU_SECONDS),
+        (resource.RLIMIT_AS, MEMORY_BYTES),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (most, most + 1))
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield the modules that a program imports, with the line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or ""), node.lineno
+
+
+def importable(module: str) -> bool:
+    """Whether a program may import a module."""
+    return module == "trainyard.specs" or module.partition(".")[0] in sys.stdlib_module_names
+
+
+def shut() -> None:
+    """Refuse from now on to write, to look outside of modules, and to reach other processes or hosts."""
+    entries = [Path(entry) for entry in sys.path if entry]
+    roots = tuple(f"{path}{os.sep}" for entry in entries for path in (entry.absolute(), entry.resolve()))
+    known = {name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "import":
+            if str(arguments[0]).partition(".")[0] not in known:
+                raise PermissionError(f"import of {arguments[0]!r}")
+        elif event in READS:
+            if writes(event, arguments) or not inside(arguments[0], roots):
+                raise PermissionError(f"{event} of {str(arguments[0])[:80]!r}")
+        elif event.startswith(REFUSED):
+            raise PermissionError(event)
+
+    for name in LOOKS:
+        if hasattr(os, name):
+            setattr(os, name, blind(name, getattr(os, name), roots))
+    sys.addaudithook(hook)
+
+
+def writes(event: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether a file is opened for more than to read it."""
+    flags = arguments[2] if event == "open" and isinstance(arguments[2], int) else 0
+    return bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
+
+
+def inside(path: object, roots: tuple[str, ...]) -> bool:
+    """Whether a path lies in one of the folders, by its words alone."""
+    text = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else None
+    return text is not None and (os.path.abspath(text) + os.sep).startswith(roots)  # noqa: PTH100 - also takes '..' out
+
+
+def blind(name: str, look: Callable[..., Any], roots: tuple[str, ...]) -> Callable[..., Any]:
+    """Return a function of `os` that looks nowhere but in these folders."""
+
+    def looked(path: Any, *arguments: Any, **options: Any) -> Any:
+        if not inside(path, roots):
+            raise PermissionError(f"os.{name} of {str(path)[:80]!r}")
+        return look(path, *arguments, **options)
+
+    return looked

@@ -1,0 +1,140 @@
+"""Programs that make jobs are frozen as other job files are: an unchanged one keeps its runs."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from make import JOB, TEAM, write_repository
+from repo import Repo
+from trainyard.findings import Finding
+from trainyard.synth import session
+
+pytestmark = pytest.mark.node
+
+TEAMS = {"nlp": {**TEAM, "python": True}}
+FILES = [{"source": "config/a.txt", "mountPath": "/etc/a"}]
+
+
+def sweep(*, before: str = "", args: str = "str(nodes)", name: str = "nodes") -> str:
+    """Return a program that makes two jobs, which name a small file."""
+    return f"""from trainyard.specs import Job
+{before}
+
+def jobs():
+    print("two jobs")
+    for nodes in (1, 2):
+        yield f"sweep-{{{name}}}", Job.model_validate(
+            {{**{JOB!r}, "nodes": nodes, "args": [{args}], "files": {FILES!r}}}
+        )
+"""
+
+
+BY_CHANCE = sweep(before="import random", args="str(random.random())")
+BY_CLOCK = sweep(before="import time", name="int(time.time()) % 997 + nodes")
+
+
+def synth(repo: Repo) -> tuple[Finding, ...]:
+    """Synthesise as the command does, and return what was found."""
+    outcome = session.run(repo.root, version("trainyard"))
+    if outcome.work is not None and not outcome.refused:
+        list(outcome.work.write())
+        outcome.save()
+    return outcome.findings
+
+
+def runs(repo: Repo) -> set[str]:
+    """Return the names of the runs."""
+    return {path.name for path in (repo.root / "generated/test/runs/nlp").glob("sweep-*")}
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """Make a live repository with a job and a program on main."""
+    repo = Repo(tmp_path_factory.mktemp("first") / "repo")
+    write_repository(repo.root, jobs={"nlp/train": JOB}, teams=TEAMS)
+    repo.put("jobs/nlp/config/a.txt", "one")
+    repo.put("jobs/nlp/sweep.py", sweep())
+    assert synth(repo) == ()
+    repo.commit()
+    return repo
+
+
+@pytest.fixture
+def repo(first: Repo, tmp_path: Path) -> Repo:
+    """Return a copy of it."""
+    return first.copied(tmp_path / "repo")
+
+
+def merged(repo: Repo, text: str) -> None:
+    """Have the program on main say something that an earlier release took, beside the runs that it made then."""
+    repo.put("jobs/nlp/sweep.py", text)
+    repo.commit()
+    repo.git("switch", "-qc", "work")
+
+
+def describe(repo: Repo) -> None:
+    """Change another job of the team, in what starts no new run."""
+    write_repository(repo.root, jobs={"nlp/train": {**JOB, "description": "longer"}}, teams=TEAMS)
+
+
+@pytest.mark.parametrize("text", [BY_CHANCE, BY_CLOCK], ids=["other values", "other names"])
+def test_another_job_s_change_leaves_an_unsteady_program_alone(repo: Repo, text: str) -> None:
+    """Its runs are those of the base, and that it makes others is a warning until somebody touches it."""
+    before = runs(repo)
+    merged(repo, text)
+    describe(repo)
+    (found,) = synth(repo)
+    assert (found.rule, found.frozen, found.is_error) == ("spec/python-same", True, False)
+    assert runs(repo) == before
+
+
+def test_another_program_s_change_leaves_it_alone_too(repo: Repo) -> None:
+    """A program beside it is no small file of its jobs."""
+    before = runs(repo)
+    merged(repo, BY_CHANCE)
+    repo.put("jobs/nlp/other.py", sweep().replace("sweep-", "other-"))
+    assert [(each.rule, each.frozen) for each in synth(repo)] == [("spec/python-same", True)]
+    assert runs(repo) == before
+
+
+def test_a_program_that_changes_has_to_be_the_same_twice(repo: Repo) -> None:
+    """A comment is enough, and nothing is written."""
+    merged(repo, BY_CHANCE)
+    repo.put("jobs/nlp/sweep.py", BY_CHANCE + "# again\n")
+    (found,) = synth(repo)
+    assert (found.rule, found.frozen, found.is_error) == ("spec/python-same", False, True)
+
+
+def test_an_edit_and_a_small_file_make_new_runs(repo: Repo) -> None:
+    """What a program says now counts where it, or what its jobs name, is not as at the base."""
+    before = runs(repo)
+    repo.git("switch", "-qc", "work")
+    repo.put("jobs/nlp/sweep.py", sweep(args="'--more', str(nodes)"))
+    assert synth(repo) == ()
+    edited = runs(repo)
+    repo.put("jobs/nlp/sweep.py", sweep())
+    repo.put("jobs/nlp/config/a.txt", "two")
+    assert synth(repo) == ()
+    assert len(before) == len(edited) == len(runs(repo)) == 2
+    assert not before & edited
+    assert not before & runs(repo)
+
+
+def test_a_job_that_a_program_makes_no_more_is_missed(repo: Repo) -> None:
+    """Dropping a value is as deleting a file: the job has to be retired first."""
+    repo.git("switch", "-qc", "work")
+    repo.put("jobs/nlp/sweep.py", sweep().replace("(1, 2)", "(1,)"))
+    (found,) = synth(repo)
+    assert found.rule == "run/job-gone"
+
+
+def test_what_a_program_prints_is_kept(repo: Repo) -> None:
+    """It is told where the program is run, and where what it makes is remembered."""
+    describe(repo)
+    for _ in range(2):
+        outcome = session.run(repo.root, version("trainyard"))
+        outcome.save()
+        assert [(each.file, each.text) for each in outcome.printed] == [("jobs/nlp/sweep.py", "two jobs\n")]
