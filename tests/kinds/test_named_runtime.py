@@ -14,7 +14,7 @@ from trainyard.carriers import pod_sets_of
 from trainyard.checks.validate import strangers
 from trainyard.documents import dump
 from trainyard.kinds import build
-from trainyard.kinds.base import pod
+from trainyard.kinds.objects import pod
 from trainyard.parts.objects import canonical
 from trainyard.preflight import jobs
 from trainyard.specs.sources import ExtraFile

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from make import make_resolved
-from trainyard.kinds.base import begun
+from trainyard.kinds.objects import begun
 from trainyard.parts.storage import LAUNCH_FOLDER
 
 PROGRAMS = {

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from make import make_cluster, make_pool, make_resolved
-from trainyard.kinds.base import pod
+from trainyard.kinds.objects import pod
 
 CHECKPOINT = {"volume": "checkpoints", "mountPath": "/ckpt", "everyMinutes": 7, "size": "1Gi", "keep": 4}
 OF_RUN = {"JOB_NAME": "train", "TEAM": "nlp"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from make import IMAGE, make_resolved
-from trainyard.kinds.base import pod
+from trainyard.kinds.objects import pod
 
 MOUNTS: list[dict[str, Any]] = [
     {"secret": "kaggle", "mountPath": "/etc/kaggle", "items": {"token": "kaggle.json"}},

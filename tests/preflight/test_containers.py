@@ -8,7 +8,7 @@ import pytest
 
 from make import IMAGE, make_resolved
 from trainyard.kinds import Resolved
-from trainyard.kinds.base import pod
+from trainyard.kinds.objects import pod
 from trainyard.labels import POOL
 from trainyard.nodes.answers import answer
 from trainyard.preflight import containers

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from make import make_cluster, make_resolved, make_sizing, make_source, make_team
-from trainyard.kinds.base import begun
+from trainyard.kinds.objects import begun
 from trainyard.launchers.mpirun import ENVIRONMENT, SESSION
 from trainyard.preflight import attached
 from trainyard.sizing import pod_requests

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.kinds.base import Resolved, made
+from trainyard.kinds.base import Resolved
+from trainyard.kinds.objects import made
 from trainyard.parts import gang
 from trainyard.parts.objects import Resource
 from trainyard.sizing import nvlink

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.kinds.base import NOT_WORTH_A_RETRY, Kind, Resolved, files, made, pod, queued
+from trainyard.kinds.base import NOT_WORTH_A_RETRY, Kind, Resolved
 from trainyard.kinds.behaviour import Behaviour
+from trainyard.kinds.objects import files, made, pod, queued
 from trainyard.labels import JOB_INDEX, JOB_NAME
 from trainyard.launchers import Role, Wiring
 from trainyard.parts import network

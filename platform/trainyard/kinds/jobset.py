@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from trainyard.kinds.base import Kind, Resolved, files, patched, queued
+from trainyard.kinds.base import Kind, Resolved
 from trainyard.kinds.behaviour import Behaviour
 from trainyard.kinds.job import INDEX_FIELD, INDEX_VARIABLE, indexed
+from trainyard.kinds.objects import files, patched, queued
 from trainyard.labels import SYNC_OPTIONS
 from trainyard.launchers import Role, Wiring
 from trainyard.parts.health import by_conditions

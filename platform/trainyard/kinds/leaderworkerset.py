@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from trainyard.findings import Finding, Severity
-from trainyard.kinds.base import Kind, Resolved, files, pod, queued
+from trainyard.kinds.base import Kind, Resolved
 from trainyard.kinds.behaviour import Behaviour
+from trainyard.kinds.objects import files, pod, queued
 from trainyard.launchers import Role, Wiring
 from trainyard.parts.objects import Resource
 from trainyard.rules import Rule

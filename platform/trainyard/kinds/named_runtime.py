@@ -15,7 +15,8 @@ from trainyard.apiserver.webhooks.trainer import RESERVED
 from trainyard.carriers import runtimes
 from trainyard.carriers.base import Object, inner, number, text
 from trainyard.findings import Finding, Severity, did_you_mean
-from trainyard.kinds.base import Resolved, pod
+from trainyard.kinds.base import Resolved
+from trainyard.kinds.objects import pod
 from trainyard.labels import OURS
 from trainyard.manifests import identity_of
 from trainyard.parts import pods

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.findings import Finding, Severity
-from trainyard.kinds.base import Kind, Resolved, files, pod, queued
+from trainyard.kinds.base import Kind, Resolved
 from trainyard.kinds.behaviour import ANYHOW, Behaviour
+from trainyard.kinds.objects import files, pod, queued
 from trainyard.launchers import Role, Wiring
 from trainyard.launchers.ray import AGENT, ALIVE, DASHBOARD, HEAD
 from trainyard.parts.objects import Resource

@@ -10,8 +10,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from trainyard.kinds.base import Resolved, files, pod, queued
+from trainyard.kinds.base import Resolved
 from trainyard.kinds.behaviour import ANYHOW, Behaviour
+from trainyard.kinds.objects import files, pod, queued
 from trainyard.kinds.raycluster import FAILS, GROUP, RayKind, cluster
 from trainyard.launchers import Wiring
 from trainyard.launchers.ray import HEAD, attempts

@@ -11,9 +11,10 @@ from functools import partial
 from typing import Any, ClassVar
 
 from trainyard.findings import Finding
-from trainyard.kinds.base import Kind, Resolved, files, pod, queued
+from trainyard.kinds.base import Kind, Resolved
 from trainyard.kinds.behaviour import ONE_IS_ENOUGH, Behaviour
 from trainyard.kinds.kubeflow import GROUP, INDEX_LABEL, allowed, health, ignored, run_policy
+from trainyard.kinds.objects import files, pod, queued
 from trainyard.launchers import Role, Wiring
 from trainyard.launchers.base import PORT
 from trainyard.parts.objects import Resource

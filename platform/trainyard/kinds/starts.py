@@ -9,7 +9,8 @@ from typing import Any
 
 from trainyard.carriers import carrier_of
 from trainyard.errors import SpecError
-from trainyard.kinds.base import Resolved, pod
+from trainyard.kinds.base import Resolved
+from trainyard.kinds.objects import pod
 from trainyard.launchers import Role
 from trainyard.manifests import value_at
 from trainyard.nodes import Admitted, Exploded, Invalid, Refused, forms

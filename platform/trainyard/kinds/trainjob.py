@@ -21,9 +21,10 @@ from trainyard.carriers import carrier
 from trainyard.carriers.runtimes import NODE, RUNTIME, STEP, TRAINS
 from trainyard.findings import Finding
 from trainyard.kinds import named_runtime
-from trainyard.kinds.base import Kind, Resolved, files, made, queued
+from trainyard.kinds.base import Kind, Resolved
 from trainyard.kinds.job import INDEX_FIELD, INDEX_VARIABLE
 from trainyard.kinds.jobset import JobSet, jobs, replicated
+from trainyard.kinds.objects import files, made, queued
 from trainyard.labels import SYNC_WAVE
 from trainyard.launchers import Role, Wiring
 from trainyard.parts import pods

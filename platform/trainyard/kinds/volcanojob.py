@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.findings import Finding, Severity
-from trainyard.kinds.base import NOT_WORTH_A_RETRY, Kind, Resolved, files, made, pod
+from trainyard.kinds.base import NOT_WORTH_A_RETRY, Kind, Resolved
 from trainyard.kinds.behaviour import Behaviour
+from trainyard.kinds.objects import files, made, pod
 from trainyard.launchers import Role, Wiring
 from trainyard.parts.objects import Resource
 from trainyard.parts.pods import Placing

@@ -9,8 +9,8 @@ from trainyard.documents import Path
 from trainyard.findings import Finding, did_you_mean
 from trainyard.labels import HOSTNAME, POOL
 from trainyard.operators import operators
-from trainyard.preflight.names import POOL as UNKNOWN_POOL
 from trainyard.preflight.names import UNKNOWN_TEAM
+from trainyard.preflight.placement import POOL as UNKNOWN_POOL
 from trainyard.releases import releases
 from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster, Pool, Quota

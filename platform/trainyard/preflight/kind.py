@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from trainyard.carriers.gone import gone
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.kinds import PREFERRED, Kind, Resolved, admitted, available, kinds
-from trainyard.kinds.base import from_fields
+from trainyard.kinds.objects import from_fields
 from trainyard.launchers import NEEDS, Launcher, launchers
 from trainyard.launchers.base import ELASTIC, ROLES, VARIABLES, bounds
 from trainyard.launchers.own_roles import named
