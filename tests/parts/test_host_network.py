@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from make import make_cluster, make_resolved
-from trainyard.kinds import base as kinds
+from trainyard.kinds import objects as kinds
 
 HOST = {"type": "roce", "attach": "host", "interface": "eno1", "pools": ["gpu"]}
 

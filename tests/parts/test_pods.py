@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from make import CLUSTER, IMAGE, make_cluster, make_resolved, make_team
-from trainyard.kinds import base as kinds
+from trainyard.kinds import objects as kinds
 from trainyard.nodes import Kubelet
 from trainyard.nodes.cases import Case
 from trainyard.parts.pods import drop_empty

@@ -12,7 +12,8 @@ from trainyard.parts.objects import Resource
 from trainyard.sizing.quota import amounts, covered
 from trainyard.specs import Cluster, Pool, Queue, Quota, Repository
 from trainyard.specs.drivers import secret_parameters
-from trainyard.specs.models.cluster import Cohort, Storage
+from trainyard.specs.models.queues import Cohort
+from trainyard.specs.models.storage import Storage
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 

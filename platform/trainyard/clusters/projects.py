@@ -13,7 +13,7 @@ from trainyard.kinds import available, companions
 from trainyard.operators import Operator, Site
 from trainyard.operators.install import installed
 from trainyard.parts.objects import Resource
-from trainyard.specs.models.cluster import Window
+from trainyard.specs.models.argocd import Window
 
 WORKDAYS = Window(schedule="0 6 * * 1-5", duration="14h")
 """When hardware is left alone unless the cluster says otherwise: working days, 06:00 to 20:00 UTC."""

@@ -13,8 +13,10 @@ from trainyard.preflight.names import UNKNOWN_TEAM
 from trainyard.preflight.placement import POOL as UNKNOWN_POOL
 from trainyard.releases import releases
 from trainyard.rules import Rule
-from trainyard.specs.models.cluster import Cluster, Pool, Quota
+from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.fabric import Fabric
+from trainyard.specs.models.pools import Pool
+from trainyard.specs.models.queues import Quota
 from trainyard.specs.shapes import Shape, known, names
 from trainyard.specs.sources import Source, Specs
 

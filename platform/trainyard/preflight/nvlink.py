@@ -9,7 +9,7 @@ from trainyard.kinds import Resolved
 from trainyard.rules import Rule
 from trainyard.sizing import nvlink
 from trainyard.specs import Cluster
-from trainyard.specs.models.cluster import Pool
+from trainyard.specs.models.pools import Pool
 from trainyard.specs.shapes import known
 from trainyard.specs.sources import Source
 

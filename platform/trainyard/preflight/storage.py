@@ -9,7 +9,8 @@ from trainyard.documents import Path
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.rules import Rule
 from trainyard.specs.drivers import Driver, secret_parameters
-from trainyard.specs.models.cluster import Cluster, Storage
+from trainyard.specs.models.cluster import Cluster
+from trainyard.specs.models.storage import Storage
 from trainyard.specs.sources import Source
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"

@@ -8,8 +8,9 @@ from typing import Any, Literal
 from pydantic import Field, StrictBool
 
 from trainyard.specs.models.base import Name, Size, Spec, SubdomainName, Text, Version
-from trainyard.specs.models.cluster import Gang, Scheduler
+from trainyard.specs.models.cluster import Gang
 from trainyard.specs.models.fabric import Attach
+from trainyard.specs.models.queues import Scheduler
 from trainyard.versions import nearest
 
 

@@ -12,8 +12,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from trainyard.quantities import Quantity
-from trainyard.specs.models.cluster import Cluster, Pool
+from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
+from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.team import Team
 from trainyard.specs.sources import Source
 

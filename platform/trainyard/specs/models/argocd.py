@@ -1,0 +1,41 @@
+"""The Argo CD that syncs a cluster, and when it must not change hardware."""
+
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from trainyard.specs.models.base import Name, Spec, Text, Version, wrong
+
+
+class Destination(Spec):
+    """The cluster as Argo CD knows it: by name or by address."""
+
+    name: Text | None = None
+    server: Text | None = None
+
+    @model_validator(mode="after")
+    def one_of_two(self) -> Destination:
+        """Refuse both, as Argo CD does in an Application, and neither."""
+        if (self.name is None) == (self.server is None):
+            raise wrong("one-of", "should have exactly one of: name, server")
+        return self
+
+
+class Window(Spec):
+    """Times when hardware changes may not be synced (an AppProject deny window)."""
+
+    schedule: Text
+    """Cron expression of the start."""
+    duration: Text
+    """Such as `8h`."""
+    time_zone: Text = "UTC"
+
+
+class ArgoCD(Spec):
+    """The Argo CD that syncs this cluster."""
+
+    version: Version
+    destination: Destination
+    namespace: Name = "argocd"
+    hardware_deny: tuple[Window, ...] = ()
+    """Default: working days, 06:00 to 20:00 UTC."""

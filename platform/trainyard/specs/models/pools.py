@@ -1,0 +1,189 @@
+"""Pools of nodes: their shape, how their GPUs are cut, and how their kubelets are set."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, StrictBool, StrictStr, Tag, model_validator
+
+from trainyard.specs.models.base import Amount, Count, CpuList, Labels, Name, Rate, Size, Spec, Text, wrong
+from trainyard.specs.models.daemons import PoolDaemon, kept
+from trainyard.specs.models.disks import LocalDisks
+from trainyard.specs.models.gpus import Mig, Sharing
+from trainyard.specs.models.system import System
+from trainyard.specs.shapes import PciAddress, Shape, preset
+
+NOTICE = 30
+"""Seconds of notice where no shape says any, as on Azure (Azure Scheduled Events: Preempt); AWS gives 120."""
+
+LOST = 0.13
+"""466 interruptions of 2,048 nodes in 54 days, planned ones included (The Llama 3 Herd of Models, 3.3.4)."""
+
+TAKEN = 3.0
+"""Of spot nodes, assumed: one is taken away every ten days; providers say nothing that would hold."""
+
+Shaped = Annotated[
+    Annotated[Name, Tag("preset")] | Annotated[Shape, Tag("spelled out")],
+    Discriminator(lambda value: "spelled out" if isinstance(value, (dict, Shape)) else "preset"),
+]
+
+
+class Taint(Spec):
+    """A node taint; the pool's flavor tolerates it."""
+
+    key: Text
+    value: str = ""
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
+
+    def tolerated(self) -> dict[str, str]:
+        """Return the toleration of it, value included where it has one."""
+        if self.value:
+            return {"key": self.key, "operator": "Equal", "value": self.value, "effect": self.effect}
+        return {"key": self.key, "operator": "Exists", "effect": self.effect}
+
+
+CpuOptions = dict[
+    Literal[
+        "full-pcpus-only",
+        "strict-cpu-reservation",
+        "distribute-cpus-across-numa",
+        "prefer-align-cpus-by-uncorecache",
+        "align-by-socket",
+        "distribute-cpus-across-cores",
+    ],
+    StrictStr,
+]
+"""Options of the static CPU manager (kubernetes v1.35 pkg/kubelet/cm/cpumanager/policy_options.go)."""
+
+
+TopologyOptions = dict[Literal["prefer-closest-numa-nodes", "max-allowable-numa-nodes"], StrictStr]
+
+
+class Kubelet(Spec):
+    """Settings of the kubelet on a pool's nodes, in the words of KubeletConfiguration v1beta1."""
+
+    topology_manager_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = "none"
+    topology_manager_scope: Literal["container", "pod"] = "container"
+    cpu_manager_policy: Literal["none", "static"] = "none"
+    cpu_manager_policy_options: CpuOptions = {}
+    topology_manager_policy_options: TopologyOptions = {}
+    memory_manager_policy: Literal["None", "Static"] = "None"
+    reserved_cpus: CpuList | None = Field(default=None, alias="reservedSystemCPUs")
+    """CPU list such as `0-1,64-65`; default: the first cores of every NUMA node, as many as the shape reserves."""
+    max_pods: Count = 110
+
+
+DeviceAccess = Annotated[
+    Annotated[Literal["open", "udev"], Tag("a way")]
+    | Annotated[tuple[Amount, ...], Field(min_length=1), Tag("groups")],
+    Discriminator(lambda value: "groups" if isinstance(value, (list, tuple)) else "a way"),
+]
+
+
+class Pool(Spec):
+    """Nodes of one shape."""
+
+    shape: Shaped
+    """A preset's name, or the shape spelled out."""
+    nodes: Count
+    racks: Count = 1
+    """Nodes are split evenly over racks."""
+    blocks: Count = 1
+    """Racks are split evenly over blocks."""
+    spot: StrictBool = False
+    """Whether the nodes are taken away at short notice."""
+    notice_seconds: Count | None = None
+    """Seconds that pods have from the notice to the end of a spot node; default: what the shape says, else 30."""
+    losses_per_month: Rate | None = None
+    """How often one node fails, is drained or taken away in 30 days; default 0.13, or 3 for spot nodes."""
+    labels: Labels = {}
+    """Labels that the nodes carry beside `trainyard.dev/pool`."""
+    taints: tuple[Taint, ...] = ()
+    mig: Mig | None = None
+    """How its GPUs are cut by MIG; default: they are whole."""
+    sharing: Sharing | None = None
+    """How several pods share each of its GPUs; default: they do not."""
+    nvlink: Name | None = None
+    """Level of the topology that is the NVLink domain of its nodes, where that is more than a node."""
+    kubelet: Kubelet | None = None
+    """None where the provider sets the kubelet."""
+    system: System = System()
+    """How the pool's nodes are set up where that differs from the cluster's other nodes."""
+    disk: Size | None = None
+    """Bytes of the file system with the kubelet's folder, for scratch, logs and images; default: the shape's."""
+    local_disks: LocalDisks | None = None
+    """Local disks for `scratch: {medium: nvme}`; default: none that are known."""
+    device_access: DeviceAccess | None = None
+    """Who may open the GPUs' device files: `open`, every user; `udev`, every user by a rule that is rendered for the
+    nodes; or the numbers of the groups that own them, which pods then get. AMD's are closed on most distributions."""
+    daemons: tuple[PoolDaemon, ...] = ()
+    """What others run on every node of the pool; told, it takes the place of what the shape assumes."""
+    pci: tuple[PciAddress, ...] = ()
+    """PCI addresses of the shape's NICs on these nodes, in its order; default: those that the shape knows."""
+    interfaces: tuple[Text, ...] = ()
+    """Network devices of the shape's NICs on these nodes, in its order, such as `ens1f0np0`."""
+
+    def tolerations(self) -> list[dict[str, str]]:
+        """Return what gets a pod past every taint of the nodes, value included where it has one."""
+        return [taint.tolerated() for taint in self.taints]
+
+    @property
+    def notice(self) -> int | None:
+        """Seconds that pods have when a node is taken away; None for nodes that are not."""
+        return (self.notice_seconds or self.node.spot_notice or NOTICE) if self.spot else None
+
+    @property
+    def losses(self) -> float:
+        """How many times in 30 days one node is lost."""
+        if self.losses_per_month is not None:
+            return self.losses_per_month
+        return TAKEN if self.spot else LOST
+
+    @cached_property
+    def node(self) -> Shape:
+        """The shape of one node, its NICs as the pool says them."""
+        shape = self.shape if isinstance(self.shape, Shape) else preset(self.shape)
+        known: dict[str, Any] = {}
+        if self.kubelet_disk is not None:
+            known["ephemeral_storage"] = self.kubelet_disk
+        known |= self.named(shape)
+        if self.daemons:
+            known["daemons"] = kept(self.daemons)
+        return shape.model_copy(update=known) if known else shape
+
+    def named(self, shape: Shape) -> dict[str, Any]:
+        """Return the shape's NICs with the addresses and names that the pool says, where it says one for each."""
+        said = {field: values for field, values in (("pci", self.pci), ("interface", self.interfaces)) if values}
+        if not said or any(len(values) != len(shape.nics) for values in said.values()):
+            return {}
+        nics = (
+            nic.model_copy(update={field: values[index] for field, values in said.items()})
+            for index, nic in enumerate(shape.nics)
+        )
+        return {"nics": tuple(nics)}
+
+    @property
+    def device_groups(self) -> tuple[int, ...]:
+        """Groups that a pod needs to open the GPUs' device files; none where every user may."""
+        return self.device_access if isinstance(self.device_access, tuple) else ()
+
+    @property
+    def kubelet_disk(self) -> str | None:
+        """Bytes of the file system with the kubelet's folder, where the pool says it: its own words, or local disks."""
+        local = self.local_disks
+        return self.disk or (local.size if local and local.storage is None else None)
+
+    @model_validator(mode="after")
+    def one_disk(self) -> Pool:
+        """Refuse two sizes for the one disk with the kubelet's folder."""
+        if self.disk is not None and self.local_disks is not None and self.local_disks.storage is None:
+            raise wrong("one-of", "has disk, and localDisks without storage, which are the same disk; remove disk")
+        return self
+
+    @model_validator(mode="after")
+    def one_way(self) -> Pool:
+        """Refuse GPUs that are both cut and shared: MPS takes no MIG devices (k8s-device-plugin v0.20.0 README.md)."""
+        if self.mig is not None and self.sharing is not None:
+            raise wrong("one-of", "has mig and sharing; cut its GPUs or share them, in pools of their own")
+        return self
