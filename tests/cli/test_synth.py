@@ -63,7 +63,7 @@ def test_from_specs_to_files_and_words(repo: Repo) -> None:
     assert "[run/stale]" in stale.stderr
     done = trainyard(repo.root, "synth")
     assert done.returncode == 0, done.stderr
-    assert "1 runs rendered, 1 left as they are at the base" in done.stdout
+    assert "1 run rendered, 1 left as it is at the base" in done.stdout
     after = tree(repo.root)
     assert {path: after[path] for path in before} == before
     said = trainyard(repo.root, "plan")

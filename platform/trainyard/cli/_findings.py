@@ -1,22 +1,45 @@
-"""Findings on standard error, in the one order that all commands have."""
+"""Findings for whoever called: on standard error as text, or as the report of the format that was asked for."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import typer
 
 if TYPE_CHECKING:
+    from trainyard.checks.result import Result
     from trainyard.findings import Finding
+    from trainyard.report import View
     from trainyard.specs.sources import Printed
 
+FORMATS = "text|json|sarif|junit|github|markdown"
+"""As help shows them; `trainyard.report` has the list."""
 
-def show(findings: Iterable[Finding]) -> None:
-    """Print findings, a paragraph each."""
+FORMAT: Any = typer.Option(
+    "text", "--format", "-o", metavar=FORMATS, show_default=True, help="How findings are reported."
+)
+QUIET: Any = typer.Option(False, "--quiet", "-q", help="Report findings and nothing else.")
+SUMMARY: Any = typer.Option(False, "--summary", help="Report how often each rule was broken, in place of the findings.")
+
+PAGES = "TRAINYARD_RULES_URL"
+"""Where docs/rules.md is published: reports link to the rules there."""
+
+
+def show(findings: Iterable[Finding], root: Path = Path()) -> None:
+    """Print findings on standard error, a paragraph each."""
     from trainyard.report.text import paragraph
+    from trainyard.report.view import View, hidden
 
-    for finding in sorted(findings, key=lambda each: each.order):
-        print("\n".join(paragraph(finding)), file=sys.stderr)
+    view = View(colour=coloured(sys.stderr), lines=reader(root), pages=os.environ.get(PAGES, ""))
+    found = list(findings)
+    secret = hidden(found)
+    for finding in sorted(found, key=lambda each: each.order):
+        print("\n".join(paragraph(finding, view, secret)), file=sys.stderr)
 
 
 def told(printed: Iterable[Printed]) -> None:
@@ -24,3 +47,41 @@ def told(printed: Iterable[Printed]) -> None:
     for each in printed:
         for line in each.text.splitlines():
             print(f"{each.file}: {line}", file=sys.stderr)
+
+
+def report(result: Result, format_: str, view: View) -> None:
+    """Print a report on standard output."""
+    from trainyard.report import render
+
+    sys.stdout.write(render(result, format_, view))
+
+
+def view_of(command: str, root: Path, **more: Any) -> View:
+    """Return how a report is shown here: with colours where somebody watches."""
+    from trainyard.report import View
+
+    pages = os.environ.get(PAGES, "")
+    return View(command, colour=coloured(sys.stdout), lines=reader(root), pages=pages, **more)
+
+
+def coloured(stream: TextIO) -> bool:
+    """Say whether a stream takes colours: a terminal, unless the environment says otherwise (no-color.org)."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if any(os.environ.get(name) not in {None, "", "0"} for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb" and os.environ.get("CLICOLOR") != "0"
+
+
+def reader(root: Path) -> Any:
+    """Return what reads the lines of a file that a finding names, of the repository or as it is called here."""
+    from trainyard.system import files
+
+    @cache
+    def lines(name: str) -> Sequence[str]:
+        for path in (root / name, Path(name)):
+            if path.is_file() and (data := files.read(path)) is not None:
+                return data.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+        return ()
+
+    return lines

@@ -9,20 +9,32 @@ from pathlib import Path
 
 import typer
 
+from trainyard.cli._findings import FORMAT, QUIET, SUMMARY, report, show, view_of
+
 
 def command(
     base: str = typer.Option(None, envvar="TRAINYARD_BASE", help="The commit to compare with; CI has to give it."),
+    format_: str = FORMAT,
+    quiet: bool = QUIET,
+    summary: bool = SUMMARY,
     root: Path = typer.Option(Path(), help="The repository."),
 ) -> int:
     """Say in words what the change at hand does to the clusters, or why it is refused, which fails."""
     from importlib.metadata import version
 
-    from trainyard.cli._findings import show
+    from trainyard.checks.result import Result
     from trainyard.plan import made, render
+    from trainyard.report import require
 
     gc.disable()  # as in a synth, which is part of it
+    require(format_)
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     plan = made(root, version("trainyard"), ref=base, automated=automated)
-    show(finding for finding in plan.findings if not finding.is_error)
-    sys.stdout.write(render(plan))
+    if format_ != "text" or summary:
+        view = view_of("plan", root, plan=plan, quiet=quiet, summary=summary)
+        report(Result(findings=list(plan.findings)), format_, view)
+        return int(plan.refused)
+    show((finding for finding in plan.findings if quiet or not finding.is_error), root)
+    if not quiet:
+        sys.stdout.write(render(plan))
     return int(plan.refused)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+
+from trainyard.cli._findings import FORMAT, QUIET, SUMMARY, report, view_of
 
 if TYPE_CHECKING:
     from trainyard.apiserver import Rulebook
@@ -20,7 +21,9 @@ def command(
     paths: list[str] | None = typer.Argument(
         None, metavar="PATH...", help="Files, folders or -; without any, generated/ of this repository."
     ),
-    format_: str = typer.Option("text", "--format", "-o", metavar="FORMAT", help="text or json."),
+    format_: str = FORMAT,
+    quiet: bool = QUIET,
+    summary: bool = SUMMARY,
     kubernetes: str | None = typer.Option(
         None, metavar="RELEASE", help="Kubernetes of the files, as in 1.35; default: the newest known."
     ),
@@ -52,7 +55,7 @@ def command(
     from trainyard.checks.versions import parse_kubernetes, parse_projects
     from trainyard.cli._progress import progress
     from trainyard.errors import TrainyardError
-    from trainyard.report import render, require
+    from trainyard.report import require
     from trainyard.system.data import schemas_dir
 
     if old and against:
@@ -82,7 +85,7 @@ def command(
             result = validate_repository(
                 root, clusters=cluster or (), allow_unknown=allow_unknown or (), base=base, against=against, watch=watch
             )
-    sys.stdout.write(render(result, format_))
+    report(result, format_, view_of("validate", root, quiet=quiet, summary=summary, strict=strict))
     return result.exit_code(strict=strict)
 
 

@@ -1,29 +1,31 @@
-"""Reports of a result: one module a format, each with `render(result) -> str`."""
+"""Reports of a result: one module a format, each with `render(result, view) -> str`."""
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from typing import cast
 
 from trainyard.checks.result import Result
 from trainyard.errors import TrainyardError
 from trainyard.findings import did_you_mean
+from trainyard.report.view import View
 
+__all__ = ["FORMATS", "View", "render", "require"]
 
-def formats() -> list[str]:
-    """Return the names of all formats."""
-    return sorted(module.name.removesuffix("_") for module in pkgutil.iter_modules(__path__))
+FORMATS = ("text", "json", "sarif", "junit", "github", "markdown")
+"""The names of all formats."""
+
+PLAIN = View()
 
 
 def require(format_: str) -> None:
     """Raise TrainyardError where a format does not exist; asked before the work is done."""
-    if format_ not in formats():
-        raise TrainyardError(f"format {format_!r} does not exist; {did_you_mean(format_, formats())}")
+    if format_ not in FORMATS:
+        raise TrainyardError(f"format {format_!r} does not exist; {did_you_mean(format_, FORMATS)}")
 
 
-def render(result: Result, format_: str) -> str:
+def render(result: Result, format_: str, view: View = PLAIN) -> str:
     """Return the report as text; raises TrainyardError where the format does not exist."""
     require(format_)
     name = "json_" if format_ == "json" else format_
-    return cast("str", importlib.import_module(f"{__name__}.{name}").render(result))
+    return cast("str", importlib.import_module(f"{__name__}.{name}").render(result, view))

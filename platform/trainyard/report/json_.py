@@ -3,17 +3,48 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, is_dataclass
 from typing import Any, get_args
 
 from trainyard.checks.result import Change, ChangeWord, Judged, Result, Update
 from trainyard.findings import Finding, Layer, Location, ObjectRef, Severity
+from trainyard.plan import Plan
+from trainyard.report.view import View
 
 VERSION = 1
 
+PLAIN = View()
 
-def render(result: Result) -> str:
-    """Return the report as one JSON document."""
-    return json.dumps(as_dict(result), indent=1, ensure_ascii=False) + "\n"
+
+def render(result: Result, view: View = PLAIN) -> str:
+    """Return the report as one JSON document; a plan's has its effects beside the findings."""
+    document = as_dict(result)
+    if view.plan is not None:
+        document["plan"] = effects(view.plan)
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def effects(plan: Plan) -> dict[str, Any]:
+    """Return what a plan says, but for its findings, with the names of its fields as JSON has them."""
+    found: dict[str, Any] = plain(plan)
+    return {"refused": plan.refused} | {key: value for key, value in found.items() if key != "findings"}
+
+
+def plain(value: Any) -> Any:
+    """Return data classes as maps, whatever they hold."""
+    if isinstance(value, ObjectRef):
+        return reference(value)
+    if is_dataclass(value):
+        return {camel(each.name): plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, (tuple, list, frozenset, set)):
+        return [plain(each) for each in (sorted(value) if isinstance(value, (frozenset, set)) else value)]
+    return {str(key): plain(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def camel(name: str) -> str:
+    """Return the name of a field as JSON has it."""
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
 
 
 def as_dict(result: Result) -> dict[str, Any]:
@@ -151,7 +182,18 @@ def schema() -> dict[str, Any]:
                 "notes": {"type": "array", "items": text},
                 "changes": {"type": "array", "items": difference},
                 "findings": {"type": "array", "items": entry},
+                "plan": {
+                    "type": "object",
+                    "required": ["refused", "base", "live", "runs", "objects"],
+                    "properties": {
+                        "refused": {"type": "boolean"},
+                        "base": nullable("string"),
+                        "live": {"type": "boolean"},
+                        "runs": {"type": "array", "items": {"type": "object", "required": ["word", "cluster", "run"]}},
+                        "objects": {"type": "array", "items": {"type": "object", "required": ["word", "object"]}},
+                    },
+                },
             },
-            optional=("changes",),
+            optional=("changes", "plan"),
         ),
     }

@@ -7,23 +7,46 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from trainyard.checks.result import Change, ChangeWord, Result
-from trainyard.findings import Finding, Skipped
+from trainyard.findings import Finding, Severity, Skipped
+from trainyard.report.excerpt import excerpt
+from trainyard.report.view import View, hidden, place
 
 WIDTH = max(len(word) for word in get_args(ChangeWord))
 """Of the column of words."""
 
+PLAIN = View()
 
-def render(result: Result) -> str:
-    """Return the report as text without colours; a pipe gets the same bytes as a terminal."""
-    blocks = ["\n".join(paragraph(each)) for each in sorted(result.findings, key=lambda each: each.order)]
-    if result.changes is not None:
+BOLD, RED, YELLOW, BLUE, DIM = "1", "1;31", "1;33", "1;34", "2"
+"""What a terminal is told by `ESC [ … m` (ECMA-48)."""
+
+WEIGHTS = {Severity.ERROR: RED, Severity.WARNING: YELLOW}
+
+
+def render(result: Result, view: View = PLAIN) -> str:
+    """Return the report as text; without colours a pipe gets the same bytes as a terminal."""
+    if view.summary:
+        return "\n".join([*by_rule(result.findings, view), closing(result, view)]) + "\n"
+    blocks = paragraphs(result.findings, view)
+    if result.changes is not None and not view.quiet:
         blocks.append("\n".join(changes(result.changes)))
+    if not view.quiet:
+        blocks += told(result)
+        blocks.append(closing(result, view))
+    return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+def told(result: Result) -> Iterator[str]:
+    """Yield what was left out, and what was assumed."""
     if result.skipped:
-        blocks.append("\n".join(skipped(result.skipped)))
+        yield "\n".join(skipped(result.skipped))
     if result.notes:
-        blocks.append("\n".join(result.notes))
-    blocks.append(closing(result))
-    return "\n\n".join(blocks) + "\n"
+        yield "\n".join(result.notes)
+
+
+def paragraphs(findings: Sequence[Finding], view: View = PLAIN) -> list[str]:
+    """Return findings in their order, each with the line that it is about."""
+    secret = hidden(findings)
+    return ["\n".join(paragraph(each, view, secret)) for each in sorted(findings, key=lambda each: each.order)]
 
 
 def skipped(found: Sequence[Skipped]) -> Iterator[str]:
@@ -32,17 +55,49 @@ def skipped(found: Sequence[Skipped]) -> Iterator[str]:
         yield f"skipped {', '.join(dict.fromkeys(each.rule for each in found if each.why == why))}: {why}"
 
 
-def paragraph(each: Finding) -> Iterator[str]:
-    """Yield the lines of one finding."""
+def paragraph(
+    each: Finding, view: View = PLAIN, secret: frozenset[tuple[str, int | None]] = frozenset()
+) -> Iterator[str]:
+    """Yield the lines of one finding; `secret` are the lines of files that are not shown."""
     frozen = ", frozen" if each.frozen else ""
-    yield f"{each.location}: {each.severity}: {each.message} [{each.rule}{frozen}]"
+    rule = linked(each.rule, view)
+    weight = painted(str(each.severity), WEIGHTS[each.severity], view)
+    yield f"{painted(str(each.location), BOLD, view)}: {weight}: {each.message} [{rule}{frozen}]"
+    where = place(each)
+    if not each.hide and (where.file, where.line) not in secret:
+        for margin, text in excerpt(where, view.lines):
+            mark = not text.strip("^ ")
+            line = painted(text, WEIGHTS[each.severity], view) if mark else text
+            yield f"{painted(margin, BLUE, view)}{line}".rstrip()
     about = [str(part) for part in (each.object, each.path) if part]
     if about:
         yield f"  in {', '.join(about)}"
     if each.spec is not None and each.spec != each.location:
         yield f"  from {each.spec}"
     if each.fix:
-        yield f"  fix: {each.fix}"
+        yield f"  {painted('fix', BOLD, view)}: {each.fix}"
+
+
+def painted(text: str, code: str, view: View) -> str:
+    """Return a text in a colour, where there are colours."""
+    return f"\x1b[{code}m{text}\x1b[0m" if view.colour and text else text
+
+
+def linked(rule: str, view: View) -> str:
+    """Return a rule as a link to its page, which terminals show as the rule alone; only where there are colours."""
+    page = view.page(rule)
+    return f"\x1b]8;;{page}\x1b\\{rule}\x1b]8;;\x1b\\" if page and view.colour else rule
+
+
+def by_rule(findings: Sequence[Finding], view: View = PLAIN) -> Iterator[str]:
+    """Yield a line for each rule that was broken, the most frequent first, errors before warnings."""
+    counts = Counter((each.severity, each.rule) for each in findings)
+    width = max((len(str(count)) for count in counts.values()), default=0)
+    order = sorted(counts.items(), key=lambda item: (item[0][0] is Severity.WARNING, -item[1], item[0][1]))
+    for (severity, rule), count in order:
+        files = len({place(each).file for each in findings if (each.severity, each.rule) == (severity, rule)})
+        weight = painted(str(severity), WEIGHTS[severity], view)
+        yield f"{count:>{width}} {weight} {linked(rule, view)} in {plural(files, 'file')}"
 
 
 def changes(found: Sequence[Change]) -> Iterator[str]:
@@ -57,11 +112,12 @@ def changes(found: Sequence[Change]) -> Iterator[str]:
             yield f"  {'':<{WIDTH}} {each.why}"
 
 
-def closing(result: Result) -> str:
+def closing(result: Result, view: View = PLAIN) -> str:
     """Return the last line: how many objects, how they were judged, how many findings."""
     counts = result.summary()
     verdicts = ", ".join(f"{counts[name]} {name}" for name in ("valid", "invalid", "unknown") if counts[name])
-    found = f"{plural(counts['errors'], 'error')}, {plural(counts['warnings'], 'warning')}"
+    errors, warnings = plural(counts["errors"], "error"), plural(counts["warnings"], "warning")
+    found = f"{painted(errors, RED, view) if counts['errors'] else errors}, {warnings}"
     return f"{plural(counts['objects'], 'object')}{f' ({verdicts})' if verdicts else ''}: {found}"
 
 

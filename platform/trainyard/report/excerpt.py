@@ -1,0 +1,73 @@
+"""The line that a finding is about, with a mark below what it means, as it looks on a terminal."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from trainyard.findings import Location
+from trainyard.report.view import Lines
+
+WIDTH = 100
+"""Columns of a line that are shown."""
+
+BEFORE = 60
+"""Columns in front of the mark that stay where a line is longer than that."""
+
+TAB = "    "
+
+WORD = re.compile(r"\"(?:[^\"\\]|\\.)*\"?|'(?:[^']|'')*'?|[^\s,:\[\]{}#]+|.")
+"""What is marked: a quoted text, a word, or else one character."""
+
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+"""Characters that a terminal would obey, or that would show a line as it is not."""
+
+
+def excerpt(where: Location, lines: Lines) -> Iterator[tuple[str, str]]:
+    """Yield a margin and what stands behind it: the line, and the mark below; nothing where the line is not known."""
+    text = line_of(where, lines)
+    if text is None or where.column is None:
+        return
+    at = min(where.column - 1, len(text))
+    found = WORD.match(text, at)
+    word = found[0] if found else " "
+    start = columns(text[:at])
+    cut = max(0, start - BEFORE) if columns(text) > WIDTH else 0
+    yield f"{where.line:>6} | ", window(shown(text), cut).rstrip()
+    yield f"{'':>6} | ", " " * (start - cut) + "^" * max(1, min(columns(word), WIDTH - (start - cut)))
+
+
+def line_of(where: Location, lines: Lines) -> str | None:
+    """Return the text of a line, None where it is empty or not known."""
+    found = lines(where.file) if where.line else ()
+    text = found[where.line - 1] if where.line and where.line <= len(found) else ""
+    return text if text.strip() else None
+
+
+def shown(text: str) -> str:
+    """Return a line as it may be printed: tabs as blanks, what steers a terminal as a replacement character."""
+    return STEERING.sub("\ufffd", text.replace("\t", TAB))
+
+
+def window(text: str, start: int) -> str:
+    """Return the columns of a text from one on, as many as are shown, with dots where something is left out."""
+    out, column = "", 0
+    for char in text:
+        if start <= column < start + WIDTH:
+            out += char
+        column += width(char)
+    out = f"…{out[1:]}" if start and out else out
+    return f"{out[:-1]}…" if column > start + WIDTH else out
+
+
+def columns(text: str) -> int:
+    """Return how wide a text is on a terminal."""
+    return sum(map(width, shown(text)))
+
+
+def width(char: str) -> int:
+    """Return how wide a character is on a terminal (Unicode Standard Annex 11)."""
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1

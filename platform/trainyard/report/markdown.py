@@ -1,0 +1,84 @@
+"""Markdown as GitHub, GitLab and Gitea show it: what a bot posts on a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from trainyard.checks.result import Result
+from trainyard.findings import Finding, Severity
+from trainyard.plan import render as words
+from trainyard.report.text import PLAIN, closing, told
+from trainyard.report.view import View, place
+
+MOST = 60_000
+"""Characters that are written: GitHub takes 65,536 in a comment, and a bot has words of its own."""
+
+SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~#!$&]")
+"""What Markdown, tables and HTML in it read as marks."""
+
+MARKS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
+
+
+def render(result: Result, view: View = PLAIN) -> str:
+    """Return a headline, a table of findings, and what a plan says; what is too long is counted, not cut off."""
+    refused = "refused, " if view.plan and view.plan.refused else ""
+    parts = [f"### trainyard {view.command}: {refused}{closing(result)}"]
+    text = words(replace(view.plan, findings=())) if view.plan and not view.quiet else ""
+    room = MOST - sum(map(len, (parts[0], text)))
+    if rows := list(table(result, view, room)):
+        parts.append("\n".join(rows))
+    if text:
+        parts.append(f"{fence(text)}text\n{text.rstrip()}\n{fence(text)}")
+    if not view.quiet and (said := [line for block in told(result) for line in block.splitlines()]):
+        parts.append("\n".join(f"- {escaped(line)}" for line in said))
+    return "\n\n".join(parts) + "\n"
+
+
+def table(result: Result, view: View, room: int) -> Iterator[str]:
+    """Yield the lines of the table, errors first, as many as there is room for."""
+    findings = sorted(result.findings, key=lambda each: (not each.is_error, *each.order))
+    if not findings:
+        return
+    yield "| | where | what | rule |"
+    yield "|---|---|---|---|"
+    for number, each in enumerate(findings):
+        line = row(each, view)
+        room -= len(line) + 1
+        if room < 0:
+            yield f"| | | and {len(findings) - number} more | |"
+            return
+        yield line
+
+
+def row(finding: Finding, view: View) -> str:
+    """Return the line of one finding."""
+    page = view.page(finding.rule)
+    rule = f"[{escaped(finding.rule)}]({page})" if page else code(finding.rule)
+    frozen = ", frozen" if finding.frozen else ""
+    what = escaped(finding.message)
+    if finding.fix:
+        what += f"<br>**fix:** {escaped(finding.fix)}"
+    if finding.object:
+        what += f"<br>in {escaped(str(finding.object))}"
+    return f"| {MARKS[finding.severity]}{frozen} | {code(str(place(finding)))} | {what} | {rule} |"
+
+
+def escaped(text: str) -> str:
+    """Return a text that Markdown shows as it is; nobody is told by an `@` in it."""
+    flat = " ".join(text.split())
+    return SPECIAL.sub(lambda found: f"&#{ord(found[0])};", flat).replace("@", "&#64;")
+
+
+def code(text: str) -> str:
+    """Return a text as code in a cell of a table."""
+    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    pad = " " if "`" in text else ""
+    flat = " ".join(text.split()).replace("|", "\\|")
+    return f"{ticks}{pad}{flat}{pad}{ticks}"
+
+
+def fence(text: str) -> str:
+    """Return what opens and closes a block that holds the text."""
+    return "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))

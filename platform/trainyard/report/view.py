@@ -1,0 +1,57 @@
+"""How a report is shown: by which command, with colours or not, and where the lines that it quotes come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from trainyard.findings import Finding, Location
+from trainyard.plan import Plan
+from trainyard.system.repository import GENERATED
+
+Lines = Callable[[str], Sequence[str]]
+"""The lines of a file by its name in findings; nothing where it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a report needs to know beside the result."""
+
+    command: str = "validate"
+    plan: Plan | None = None
+    """What a change does, where the command says that."""
+    lines: Lines = lambda _: ()
+    colour: bool = False
+    quiet: bool = False
+    """Findings and nothing else."""
+    summary: bool = False
+    """How often each rule was broken, in place of the findings."""
+    strict: bool = False
+    """Whether warnings fail."""
+    pages: str = ""
+    """Address of the page that lists the rules, with an anchor for each; nothing where none is published."""
+
+    def page(self, rule: str) -> str | None:
+        """Return the address of what is written about a rule."""
+        return f"{self.pages}#{anchor(rule)}" if self.pages else None
+
+
+def anchor(rule: str) -> str:
+    """Return the anchor of a rule in docs/rules.md.
+
+    >>> anchor("spec/gpus-per-node")
+    'spec-gpus-per-node'
+    """
+    return rule.replace("/", "-")
+
+
+def place(finding: Finding) -> Location:
+    """Return the place that a person edits: of what is generated, the line of the spec."""
+    return finding.spec if finding.spec and finding.location.file.startswith(f"{GENERATED}/") else finding.location
+
+
+def hidden(findings: Iterable[Finding]) -> frozenset[tuple[str, int | None]]:
+    """Return the lines, by file and number, that no report shows, since a finding says so."""
+    return frozenset(
+        (where.file, where.line) for each in findings if each.hide for where in (each.location, each.spec) if where
+    )

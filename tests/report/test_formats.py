@@ -1,0 +1,236 @@
+"""Every format is what its readers take: checked by a schema, or by a reader of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+from markdown_it import MarkdownIt
+
+from trainyard.checks.result import Judged, Result
+from trainyard.cli import _findings
+from trainyard.errors import TrainyardError
+from trainyard.findings import Finding, Location, ObjectRef, Severity, Skipped
+from trainyard.plan import Plan, RunEffect
+from trainyard.report import FORMATS, View, render, require
+from trainyard.report.json_ import schema
+from trainyard.report.markdown import MOST
+
+JOB = ObjectRef("batch/v1", "Job", "nlp", "x")
+NASTY = 'say "50%: a, b"\r\n::error::no | *b* <i>@all</i> `c` \x1b[31m \x00 ü 中'
+"""What might be read as a mark by any of the formats."""
+
+ODD = "jobs/ü nlp/a,b:c%d.yaml"
+"""A file that nobody should call so."""
+
+PAGES = "https://docs.example.com/rules"
+
+
+def found(**more: object) -> Finding:
+    """Return a finding that stands in for any."""
+    values = {
+        "rule": "spec/form", "layer": "spec", "message": "nodes is 0; ask for 1", "location": Location("a.yaml", 2, 3)
+    }  # fmt: skip
+    return Finding(**(values | more))  # type: ignore[arg-type]
+
+
+FINDINGS = (
+    found(),
+    found(message=NASTY, location=Location(ODD, 3, 1), fix=NASTY, path="env.A", object=JOB),
+    found(rule="kq-max-quota", severity=Severity.WARNING, layer="queueing", frozen=True, remedy="ask for less"),
+    found(rule="own/policy-of-somebody", location=Location("platform/clusters/a.yaml"), layer="policy"),
+    found(
+        location=Location("generated/a/runs/nlp/x/job.x.yaml", 40, 9, 0),
+        spec=Location("jobs/nlp/x.yaml", 7, 1),
+        object=JOB,
+        path="spec.template",
+    ),
+)
+
+
+def everything() -> Result:
+    """Return a result that has some of all."""
+    objects = [Judged("a.yaml", 0, JOB, "valid"), Judged("b.yaml", 0, JOB, "unknown"), Judged("c", 0, JOB, "invalid")]
+    return Result(objects, list(FINDINGS), [Skipped("schema", "no types are here")], [NASTY])
+
+
+RESULTS = {"nothing": Result(), "some of all": everything()}
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_format_has_every_finding(format_: str) -> None:
+    """No format leaves a finding out, a warning included, or stumbles over an empty result."""
+    text = render(everything(), format_, View(pages=PAGES))
+    for rule in {each.rule for each in FINDINGS}:
+        assert rule in text
+    assert render(Result(), format_).endswith("\n")
+
+
+def test_help_names_all_formats() -> None:
+    """What `--help` shows is what there is."""
+    assert "|".join(FORMATS) == _findings.FORMATS
+
+
+def test_a_format_that_is_not_there_is_named() -> None:
+    """A misspelt format ends before the work, with the one that was meant."""
+    with pytest.raises(TrainyardError, match="did you mean 'sarif'"):
+        require("sarf")
+
+
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_sarif_is_as_its_standard_says(result: Result) -> None:
+    """A log is as SARIF 2.1.0 has it, and every result finds its rule by name and by number."""
+    log = json.loads(render(result, "sarif", View(pages=PAGES)))
+    checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
+    restated = json.loads((Path(__file__).parent / "sarif.json").read_text())
+    jsonschema.Draft202012Validator(restated, format_checker=checker).validate(log)
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rules[each["ruleIndex"]]["id"] for each in run["results"]] == [each["ruleId"] for each in run["results"]]
+    assert len(run["results"]) == len(result.findings)
+
+
+def test_sarif_leads_to_the_line_that_a_person_edits() -> None:
+    """What is found in generated files stands at the spec, with the generated line beside it."""
+    results = json.loads(render(everything(), "sarif"))["runs"][0]["results"]
+    (one,) = [each for each in results if "relatedLocations" in each]
+    places = [each["physicalLocation"] for each in (*one["locations"], *one["relatedLocations"])]
+    assert [each["artifactLocation"]["uri"].partition("/")[0] for each in places] == ["jobs", "generated"]
+    assert [each["region"]["startLine"] for each in places] == [7, 40]
+
+
+def test_sarif_knows_a_result_again() -> None:
+    """Lines that come before a finding do not make it another; another field does."""
+
+    def mark(**more: object) -> str:
+        log = json.loads(render(Result(findings=[found(**more)]), "sarif"))
+        return str(log["runs"][0]["results"][0]["partialFingerprints"])
+
+    assert mark(path="nodes") == mark(path="nodes", location=Location("a.yaml", 90, 3), message="nodes is -1")
+    assert mark(path="nodes") != mark(path="roles.ps.nodes")
+
+
+COUNTS = {"tests", "failures", "errors"}
+CASE = {"classname", "name", "file", "line"}
+
+
+def cases(text: str) -> Iterator[tuple[str, str, ET.Element]]:
+    """Read JUnit's XML as Jenkins and GitLab do: yield name, outcome and element of every case; refuse what is none."""
+    top = ET.fromstring(text.encode())
+    assert (top.tag, set(top.attrib)) == ("testsuites", {"name", *COUNTS})
+    for suite in top:
+        assert (suite.tag, set(suite.attrib)) == ("testsuite", {"name", "skipped", *COUNTS})
+        outcomes = []
+        for case in suite:
+            assert case.tag == "testcase"
+            assert {"classname", "name"} <= set(case.attrib) <= CASE
+            assert [each.tag for each in case] in (["failure"], ["skipped"], ["system-out"], [])
+            outcomes.append(next((each.tag for each in case if each.tag != "system-out"), "passed"))
+            yield case.attrib["name"], outcomes[-1], case
+        assert int(suite.attrib["tests"]) == len(outcomes) > 0
+        assert int(suite.attrib["failures"]) == outcomes.count("failure")
+        assert int(suite.attrib["skipped"]) == outcomes.count("skipped")
+
+
+def test_junit_reads_back() -> None:
+    """Errors fail, warnings only where they are strict, right objects pass, unknown ones are skipped."""
+    plain = [outcome for _, outcome, _ in cases(render(everything(), "junit"))]
+    strict = [outcome for _, outcome, _ in cases(render(everything(), "junit", View(strict=True)))]
+    assert (plain.count("failure"), plain.count("passed"), plain.count("skipped")) == (4, 2, 1)
+    assert (strict.count("failure"), strict.count("passed")) == (5, 1)
+    assert [outcome for _, outcome, _ in cases(render(Result(), "junit"))] == ["passed"]
+
+
+def test_junit_holds_any_text() -> None:
+    """Characters that XML has no room for are replaced, all others come back as they were."""
+    (said,) = [case.find("failure") for name, _, case in cases(render(everything(), "junit")) if ODD in name]
+    assert said is not None
+    assert said.attrib["type"] == "spec/form"
+    assert 'say "50%: a, b"' in (said.text or "")
+    assert "\ufffd" in (said.text or "")
+    assert "ü 中" in (said.text or "")
+
+
+ANNOTATION = re.compile(r"::(error|warning|notice) ([^:\n]*)::(.*)")
+
+
+def annotations(text: str) -> list[tuple[str, dict[str, str], str]]:
+    """Read workflow commands as the runner does (actions/runner src/Runner.Common/ActionCommand.cs)."""
+    found = []
+    for line in text.removesuffix("\n").split("\n"):
+        match = ANNOTATION.fullmatch(line)
+        assert match, line
+        named = dict(pair.split("=", 1) for pair in match[2].split(","))
+        found.append((match[1], {key: unescaped(value) for key, value in named.items()}, unescaped(match[3])))
+    return found
+
+
+def unescaped(text: str) -> str:
+    """Turn the runner's escapes back; a percent sign comes last, or it would make others."""
+    for code, char in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
+        text = text.replace(code, char)
+    return text
+
+
+def test_annotations_read_back() -> None:
+    """The runner gets file, line, column, title and sentence as they were, whatever they hold."""
+    found = annotations(render(everything(), "github", View(pages=PAGES)))
+    assert [kind for kind, _, _ in found] == ["error"] * 4 + ["warning", "notice"]
+    (odd,) = [(named, text) for _, named, text in found if named.get("file") == ODD]
+    assert (odd[0]["line"], odd[0]["col"], odd[0]["title"]) == ("3", "1", "spec/form")
+    assert odd[1].startswith(NASTY)
+    assert odd[1].endswith(f"{PAGES}#spec-form")
+    assert ("jobs/nlp/x.yaml", "7") in [(named.get("file"), named.get("line")) for _, named, _ in found]
+
+
+def rows(text: str) -> list[list[str]]:
+    """Return the cells of the tables in a Markdown text, as a reader of GitHub's flavour sees them."""
+    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
+    table: list[list[str]] = []
+    for token in tokens:
+        if token.type == "table_close":
+            break
+        if token.type == "tr_open":
+            table.append([])
+        elif token.type == "inline" and table:
+            parts = token.children or []
+            assert not [each for each in parts if each.type == "html_inline" and each.content != "<br>"]
+            table[-1].append("".join(each.content if each.type != "softbreak" else "\n" for each in parts))
+    return table
+
+
+def test_markdown_is_a_table_that_nothing_breaks() -> None:
+    """Every finding is a row of four cells, errors first; no text in it is read as a mark, or calls anybody."""
+    text = render(everything(), "markdown", View(pages=PAGES))
+    head, *table = rows(text)
+    assert head == ["", "where", "what", "rule"]
+    assert [row[0] for row in table] == ["error"] * 4 + ["warning, frozen"]
+    assert all(len(row) == 4 for row in table)
+    assert any("::error::no | *b* <i>@all</i> `c`" in row[2] for row in table)
+    assert "@" not in text
+    assert f"]({PAGES}#kq-max-quota)" in text
+
+
+def test_markdown_fits_a_comment() -> None:
+    """What is too long for a comment is counted, and the plan stands behind it whole."""
+    plan = Plan("abc", live=True, runs=(RunEffect("starts", "a", "nlp", "x", "x-abc", "JobSet of 2 pods"),))
+    many = Result(findings=[found(location=Location(f"jobs/{number}.yaml", 1, 1)) for number in range(3000)])
+    text = render(many, "markdown", View("plan", plan=plan))
+    assert len(text) <= MOST + 500
+    assert re.search(r"and \d+ more", rows(text)[-1][2])
+    assert "starts nlp/x-abc: JobSet of 2 pods" in text
+
+
+def test_a_plan_is_data_too() -> None:
+    """In JSON a plan has its effects beside the findings, as the report's schema says."""
+    plan = Plan("abc", live=True, runs=(RunEffect("starts", "a", "nlp", "x", "x-abc", because=("nodes",)),))
+    report = json.loads(render(everything(), "json", View("plan", plan=plan)))
+    jsonschema.validate(report, schema())
+    assert report["plan"]["refused"] is False
+    assert report["plan"]["runs"][0]["because"] == ["nodes"]
+    assert "beforeCluster" in report["plan"]["runs"][0]
