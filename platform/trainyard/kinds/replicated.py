@@ -16,7 +16,7 @@ from trainyard.kinds.behaviour import ONE_IS_ENOUGH, Behaviour
 from trainyard.kinds.kubeflow import GROUP, INDEX_LABEL, allowed, health, ignored, run_policy
 from trainyard.kinds.objects import files, pod, queued
 from trainyard.launchers import Role, Wiring
-from trainyard.launchers.base import PORT
+from trainyard.launchers.launch import PORT
 from trainyard.parts.objects import Resource
 from trainyard.rules import Rule
 from trainyard.specs.run import Run

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from functools import cache
 
-from trainyard.launchers.base import NEEDS, Launch, Launcher, Role, Wiring
+from trainyard.launchers.base import NEEDS, Launcher
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.system.registry import registered
 
 __all__ = ["NEEDS", "Launch", "Launcher", "Role", "Wiring", "launchers"]

@@ -14,7 +14,9 @@ from typing import Any
 
 from trainyard.documents import load
 from trainyard.findings import Finding
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, program
+from trainyard.launchers.base import Launcher
+from trainyard.launchers.commands import program
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.launchers.torchrun import JOIN_SECONDS, of_agent
 from trainyard.rules import Rule
 from trainyard.sizing import Sized, Sizing

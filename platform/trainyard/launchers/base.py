@@ -1,45 +1,20 @@
-"""What a launcher says: what it needs of a kind, which roles it implies, and what each role's pods run."""
+"""What a launcher is: what it needs of a kind, which roles it implies, and what a job may tell it."""
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.launchers import own_roles
+from trainyard.launchers.commands import OWN, program, started_by
+from trainyard.launchers.launch import Launch, Wiring
 from trainyard.rules import Rule
-from trainyard.sizing import WORKER, Implied, RoleSize, RoleSpec, Sized, Sizing
+from trainyard.sizing import WORKER, Implied, RoleSpec, Sized, Sizing
 from trainyard.sizing import roles as of_run
 from trainyard.specs import Job
 from trainyard.specs.run import Run
-
-PORT = 29500
-"""Where rank 0 listens; torch.distributed's own default (pytorch v2.9 torch/distributed/run.py)."""
-
-OWN: Mapping[str, str] = {
-    "torchrun": "torchrun",
-    "mpirun": "mpirun",
-    "mpiexec": "mpirun",
-    "accelerate": "accelerate",
-    "accelerate-launch": "accelerate",
-    "deepspeed": "deepspeed",
-    "horovodrun": "horovod",
-}
-"""Launchers that are here, by executables of theirs, which none but them should start."""
-
-MODULES: Mapping[str, str] = {
-    "torch.distributed.run": "torchrun",
-    "torch.distributed.launch": "torchrun",
-    "accelerate.commands.launch": "accelerate-launch",
-}
-"""Executables of `OWN` by the modules that are the same."""
-
-PYTHON, SHELLS = re.compile(r"python[\d.]*"), frozenset({"sh", "bash", "dash", "zsh"})
-ASSIGNED, MODULE, SHELL_TEXT = re.compile(r"[A-Za-z_]\w*="), re.compile(r"-[a-zA-Z]*m"), re.compile(r"-[a-z]*c")
-"""A variable before a command, and the options after which Python's module and a shell's commands stand."""
 
 NEEDS: Mapping[str, str] = {
     "rank": "every pod knows its index in its role",
@@ -109,85 +84,6 @@ VARIABLES = Rule(
     source="kubernetes v1.35 pkg/apis/core/types.go EnvVar; docs/jobs.md",
     layer="run",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Wiring:
-    """How pods of a run find each other, as the kind sets it up."""
-
-    host: Callable[[str, int], str]
-    """Address of a pod in the namespace: of its role and index."""
-    rank: str
-    """Variable with the pod's index in its role, which arguments may use as `$(NAME)`."""
-    rank_field: str | None
-    """The same as a field of the pod, for variables: arguments see all variables, a variable only those before it.
-
-    None where the operator sets RANK itself.
-    """
-    port: int = PORT
-    fields: Mapping[str, str] = field(default_factory=dict)
-    """Variables from fields of the pod that the kind needs itself, such as one for `rank`: name to fieldPath."""
-    sets: frozenset[str] = frozenset()
-    """Variables that the operator works out for a launcher, which then need not."""
-    keys: str = ""
-    """Folder with `id_rsa` and `authorized_keys` for pods to reach each other by ssh; empty where there is none."""
-    hostfile: str = ""
-    """File with the workers' addresses and slots, as MPI reads it; empty where there is none."""
-    submits: bool = False
-    """Whether the operator submits the launch's entrypoint by itself."""
-
-    @property
-    def master(self) -> str:
-        """Address of the first worker."""
-        return self.host(WORKER, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Role:
-    """Equal pods of a run: what they ask for and what their container runs."""
-
-    size: RoleSize
-    command: tuple[str, ...]
-    args: tuple[str, ...] = ()
-    env: Mapping[str, Sized[str]] = field(default_factory=dict)
-    fields: Mapping[str, str] = field(default_factory=dict)
-    """Variables from the pod's own fields: name to fieldPath."""
-
-    @property
-    def name(self) -> str:
-        """`worker`, or another role's name."""
-        return self.size.name
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """Every text of its command line and its variables."""
-        return (*self.command, *self.args, *(sized.value for sized in self.env.values()))
-
-    @property
-    def pods(self) -> int:
-        """How many there are."""
-        return self.size.nodes.value
-
-    @property
-    def processes(self) -> int:
-        """How many processes the launcher starts in each."""
-        return self.size.processes.value
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How a run starts: what each role's pods run, and what is for all of them."""
-
-    roles: tuple[Role, ...]
-    """The first is the worker."""
-    ends: tuple[str, ...] = ()
-    """Roles whose end is the run's; empty: all. The others serve, and are ended with it."""
-    led: bool = False
-    """Whether the first worker alone ends the run: it waits for the others, and late ones find nobody."""
-    entrypoint: tuple[str, ...] = ()
-    """Command line of the program where the kind submits it by itself, as to a Ray cluster."""
-    files: Mapping[str, str] = field(default_factory=dict)
-    """Small files of the launcher's own, by name, which every pod finds in `parts.storage.LAUNCH_FOLDER`."""
 
 
 class Launcher(ABC):
@@ -328,57 +224,6 @@ class Launcher(ABC):
         return tuple(role for role in roles if not role.field or self.knows(role.name))
 
 
-def started(run: Run, role: str = WORKER) -> tuple[str, ...]:
-    """Return what a launcher runs that takes commands and programs: the command as it is, or the program by Python."""
-    start = own_roles.start(run.job, role)
-    if start.command is not None:
-        return (*start.command, *start.args)
-    return ("python", *program(run, role))
-
-
-def started_by(words: Sequence[str]) -> str | None:
-    """Return the launcher of `OWN` that a command line starts: by itself, by Python, `env` or a shell; None for none.
-
-    A shell that names variables is left in peace, since it may tell the launcher its rank.
-    """
-    rest = list(words)
-    while rest and (rest[0].rpartition("/")[2] in {"env", "exec"} or ASSIGNED.match(rest[0])):
-        del rest[0]
-    first = rest[0].rpartition("/")[2] if rest else ""
-    if PYTHON.fullmatch(first):
-        return MODULES.get(after(rest, MODULE))
-    text = after(rest, SHELL_TEXT) if first in SHELLS else ""
-    if text and "$" not in text:
-        lines = (line.split() for line in re.split(r"[;&|\n]+", text))
-        return next(filter(None, map(started_by, lines)), None)
-    return first if first in OWN else None
-
-
-def after(words: Sequence[str], option: re.Pattern[str]) -> str:
-    """Return the word after an option that stands before any script of its interpreter; empty where there is none."""
-    for index, word in enumerate(words[1:-1], 1):
-        if option.fullmatch(word):
-            return words[index + 1]
-        if not word.startswith("-") and word != "pipefail":
-            break
-    return ""
-
-
-def numbered(names: Sequence[str], wiring: Wiring, command: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the command, and variables from fields of the pod, by which variables of these names have its index.
-
-    Where the operator tells the index by a variable of its own alone, no other variable can refer to that: then a shell
-    hands it on, and is replaced by the command.
-    """
-    if wiring.rank_field is not None:
-        return command, dict.fromkeys(names, wiring.rank_field)
-    own = [name for name in names if name != wiring.rank]
-    if not own:
-        return command, {}
-    said = " ".join(f'{name}="${wiring.rank}"' for name in own)
-    return ("sh", "-c", f'export {said}; exec "$@"', "numbered", *command), {}
-
-
 def one_process(launcher: Launcher, run: Run) -> Iterator[Finding]:
     """Yield numbers of processes of a job whose launcher starts one a pod."""
     processes = run.job.processes_per_node
@@ -390,15 +235,3 @@ def one_process(launcher: Launcher, run: Run) -> Iterator[Finding]:
 def bounds(job: Job) -> tuple[int, int]:
     """Return the fewest and the most nodes with which a job goes on; both are `nodes` where it is not elastic."""
     return job.min_nodes or job.nodes, job.max_nodes or job.nodes
-
-
-def program(run: Run, role: str = WORKER) -> tuple[str, ...]:
-    """Return the program or module of a role as Python takes it, and its arguments."""
-    start = own_roles.start(run.job, role)
-    return (*(("-m", start.module) if start.module else (start.program or "",)), *start.args)
-
-
-def threads(cpus: int, processes: int) -> Sized[str]:
-    """Return OMP_NUM_THREADS: the CPUs divided among processes; torchrun says 1 where nobody says anything."""
-    count = max(1, cpus // processes)
-    return Sized(str(count), f"{count} = floor({cpus} CPUs / {processes} processes)")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from trainyard.launchers import free
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, numbered, threads
+from trainyard.launchers.base import Launcher
+from trainyard.launchers.commands import numbered, threads
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.sizing import RoleSize, Sized, Sizing
 from trainyard.specs.run import Run
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from trainyard.launchers import own_roles
-from trainyard.launchers.base import Launch, Role, Wiring, started, threads
+from trainyard.launchers.commands import started, threads
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.sizing import WORKER, RoleSize, Sized, Sizing
 from trainyard.specs.run import Run
 

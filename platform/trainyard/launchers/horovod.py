@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import posixpath
 
-from trainyard.launchers.base import Launch, Role, Wiring, bounds, program
+from trainyard.launchers.base import bounds
+from trainyard.launchers.commands import program
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.launchers.mpirun import (
     CLIENT,
     END,

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.findings import Finding
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, numbered, one_process, program
+from trainyard.launchers.base import Launcher, one_process
+from trainyard.launchers.commands import numbered, program
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.sizing import Sized, Sizing
 from trainyard.specs.run import Run
 

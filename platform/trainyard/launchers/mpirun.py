@@ -13,7 +13,9 @@ import posixpath
 from collections.abc import Iterator, Mapping
 
 from trainyard.findings import Finding
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, started, threads
+from trainyard.launchers.base import Launcher
+from trainyard.launchers.commands import started, threads
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.parts.storage import LAUNCH_FOLDER
 from trainyard.rules import Rule
 from trainyard.sizing import Implied, RoleSize, Sized, Sizing

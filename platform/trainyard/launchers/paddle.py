@@ -7,7 +7,9 @@ Every node says its rank, so that ranks lie as pods do.
 
 from __future__ import annotations
 
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, program, threads
+from trainyard.launchers.base import Launcher
+from trainyard.launchers.commands import program, threads
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.sizing import Sizing
 from trainyard.specs.run import Run
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from trainyard.findings import Finding, Severity
 from trainyard.launchers import free
-from trainyard.launchers.base import PROCESSES, Launch, Launcher, Role, Wiring, program, threads
+from trainyard.launchers.base import PROCESSES, Launcher
+from trainyard.launchers.commands import program, threads
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.rules import Rule
 from trainyard.sizing import Sized, Sizing
 from trainyard.specs.run import Run

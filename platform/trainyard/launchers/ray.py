@@ -15,7 +15,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
 from trainyard.findings import Finding
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, started, threads
+from trainyard.launchers.base import Launcher
+from trainyard.launchers.commands import started, threads
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.parts.contract import saving
 from trainyard.parts.storage import LAUNCH_FOLDER
 from trainyard.rules import Rule

@@ -14,7 +14,9 @@ import json
 from collections.abc import Iterator, Mapping
 
 from trainyard.findings import Finding
-from trainyard.launchers.base import PROCESSES, Launch, Launcher, Role, Wiring, program
+from trainyard.launchers.base import PROCESSES, Launcher
+from trainyard.launchers.commands import program
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.sizing import Implied, RoleSize, Sized, Sizing
 from trainyard.specs.run import Run
 

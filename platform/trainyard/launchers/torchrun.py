@@ -7,7 +7,9 @@ Facts: pytorch v2.9 torch/distributed/run.py, torch/distributed/elastic/rendezvo
 
 from __future__ import annotations
 
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, bounds, program, threads
+from trainyard.launchers.base import Launcher, bounds
+from trainyard.launchers.commands import program, threads
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.parts.contract import saving
 from trainyard.sizing import Sized, Sizing
 from trainyard.specs.run import Run

@@ -11,7 +11,9 @@ import posixpath
 from collections.abc import Iterator
 
 from trainyard.findings import Finding, Severity
-from trainyard.launchers.base import Launch, Launcher, Role, Wiring, one_process, program, threads
+from trainyard.launchers.base import Launcher, one_process
+from trainyard.launchers.commands import program, threads
+from trainyard.launchers.launch import Launch, Role, Wiring
 from trainyard.parts.storage import LAUNCH_FOLDER
 from trainyard.rules import Rule
 from trainyard.sizing import Sized, Sizing
