@@ -185,6 +185,52 @@ def judge(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> Result:
     return strangers(sides[0], ROOT / "schemas", kubernetes="1.35", before=sides[1])
 
 
+SIZE = "spec.resources.requests.storage"
+CLASSED = altered(objects.CLAIM, {"spec.storageClassName": "a"})
+GROWING = altered(objects.STORAGE_CLASS, {"metadata.name": "a", "allowVolumeExpansion": True})
+SIZED = altered(GROWING, {"allowVolumeExpansion": False})
+TAKEN_BACK = altered(CLASSED, {SIZE: "20Gi", "status": {"phase": "Bound", "capacity": {"storage": "10Gi"}}})
+CLAIMS = {
+    "a class that lets volumes grow": (CLASSED, [GROWING], "20Gi", "valid", None),
+    "a class that does not": (CLASSED, [SIZED], "20Gi", "invalid", "update/volume-growth"),
+    "a class that says nothing": (
+        CLASSED,
+        [altered(GROWING, {"allowVolumeExpansion": GONE})],
+        "20Gi",
+        "invalid",
+        "update/volume-growth",
+    ),
+    "no class at all": (altered(CLASSED, {"spec.storageClassName": ""}), [], "20Gi", "invalid", "update/volume-growth"),
+    "a class that is not at hand": (CLASSED, [], "20Gi", "unknown", "update/volume-growth-unknown"),
+    "the default class": (
+        altered(CLASSED, {"spec.storageClassName": GONE}),
+        [GROWING],
+        "20Gi",
+        "unknown",
+        "update/volume-growth-unknown",
+    ),
+    "a claim that says it is not bound": (
+        altered(CLASSED, {"status": {"phase": "Pending"}}),
+        [GROWING],
+        "20Gi",
+        "invalid",
+        "update/volume-claim",
+    ),
+    "a shrink": (CLASSED, [GROWING], "5Gi", "invalid", "update/volume-claim"),
+    "a growth that is taken back before it happened": (TAKEN_BACK, [GROWING], "15Gi", "valid", None),
+    "the same size": (CLASSED, [], "10240Mi", "valid", None),
+}
+
+
+@pytest.mark.parametrize(("old", "others", "size", "verdict", "rule"), CLAIMS.values(), ids=CLAIMS)
+def test_a_claim_in_a_file_is_bound_by_the_time_it_grows(old, others, size, verdict, rule):
+    """Its class decides, and where that is not at hand the object is unknown, which fails nobody."""
+    result = judge([old, *others], [altered(old, {SIZE: size}), *others])
+    assert result.objects[0].verdict == verdict
+    assert [each.rule for each in result.findings] == ([] if rule is None else [rule])
+    assert (result.errors > 0) == (verdict == "invalid")
+
+
 @pytest.mark.parametrize(("old", "change", "word", "verdict", "why"), CASES.values(), ids=CASES)
 def test_each_change_has_its_word(old, change, word, verdict, why):
     """An object is changed in place, can only be replaced, or its change is refused; the reason is said."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from trainyard.apiserver import core, webhooks
+from trainyard.apiserver.admission import resize
 from trainyard.apiserver.catalog import Catalog, Kind, Missing
 from trainyard.apiserver.meta import metadata
 from trainyard.apiserver.prepare import Preparation, Prepared
@@ -91,6 +92,9 @@ class Judge:
         if verdict == "valid":
             findings += tuple(self._webhooks(manifest, found, value, before))
             verdict = verdict_of(findings)
+            if before is not None:
+                findings += tuple(self._resize(manifest, value, before))
+                verdict = grown(verdict_of(findings), findings)
             if self.security is not None:
                 refused, said = self._security(self.security, manifest, found, value, before)
                 verdict = "invalid" if refused else verdict
@@ -160,6 +164,12 @@ class Judge:
             for problem in webhooks.reconcile(value, kind=kind, projects=projects, around=self.around):
                 yield self._finding(manifest, problem, "webhook", self.refused_later)
 
+    def _resize(self, manifest: Manifest, value: dict[str, Any], old: dict[str, Any]) -> Iterator[Finding]:
+        """Ask the class of a claim that grows."""
+        for problem in resize.check(value, old, self.around):
+            severity = Severity.WARNING if problem.rule == resize.UNKNOWN.id else Severity.ERROR
+            yield self._finding(manifest, problem, "update", severity)
+
     def _security(
         self,
         security: Admission,
@@ -206,6 +216,12 @@ class Judge:
             spec=self.spec_of(manifest),
             source=problem.source,
         )
+
+
+def grown(verdict: Verdict, findings: Iterable[Finding]) -> Verdict:
+    """Return the verdict on an update: whether a claim may grow can be unknown, which fails nobody."""
+    unknown = verdict == "valid" and any(each.rule == resize.UNKNOWN.id for each in findings)
+    return "unknown" if unknown else verdict
 
 
 def verdict_of(findings: Iterable[Finding]) -> Verdict:

@@ -1,15 +1,23 @@
-"""What a commit holds: the objects before a change."""
+"""What a commit holds: the objects before a change, and what the change makes of volumes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from trainyard.checks import inputs
 from trainyard.errors import ToolError, TrainyardError
-from trainyard.system.git import find
+from trainyard.findings import Finding, Skipped
+from trainyard.specs.sources import Specs
+from trainyard.system import cache
+from trainyard.system.git import Git, find
 from trainyard.system.repository import GENERATED
-from trainyard.tree.commit import contents
+from trainyard.tree import claims, layout
+from trainyard.tree.commit import base_commit, contents
+from trainyard.tree.disk import CACHE, Disk
+from trainyard.tree.origins import locator
+from trainyard.tree.snapshot import Snapshot, from_disk, from_git
 
 
 def objects_at(root: Path, ref: str, clusters: Iterable[str]) -> Mapping[str, Sequence[tuple[str, bytes]]]:
@@ -22,6 +30,58 @@ def objects_at(root: Path, ref: str, clusters: Iterable[str]) -> Mapping[str, Se
     if git is None or commit is None:
         raise ToolError(f"--against {ref!r} is no commit of this repository")
     return {cluster: list(contents(git, commit, f"{GENERATED}/{cluster}", (".yaml",))) for cluster in clusters}
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a change meets on clusters: the objects that it changes or takes away, and what it may not make of them."""
+
+    objects: Mapping[str, Sequence[tuple[str, bytes]]] | None = None
+    """By cluster, name and bytes of each; None where nobody syncs them, or nothing tells them."""
+    findings: tuple[Finding, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+
+def before(
+    root: Path, specs: Specs, clusters: Iterable[str], *, tree: Snapshot | None = None, ref: str | None = None
+) -> Before:
+    """Return what is at the base of a change, to which `ref` leads; `tree` is the tree where that is not on disk.
+
+    Raises ToolError where `ref` is no commit.
+    """
+    git = find(root)
+    if git is None or not specs.repository.live:
+        return Before()
+    try:
+        base = from_git(git, base_commit(git, ref, revision=specs.repository.revision))
+    except ToolError as error:
+        if ref is not None:
+            raise
+        return Before(skipped=(Skipped("update", f"what this change is compared with is not known: {error}"),))
+    if not base.live:
+        return Before()
+    now = tree or on_disk(root, git)
+    found = claims.check(base, now.files, now.contents, specs.clusters, locator(specs))
+    return Before(replaced(base, now, clusters), tuple(found))
+
+
+def on_disk(root: Path, git: Git) -> Snapshot:
+    """Return the tree at hand."""
+    disk = Disk(root, cache.private(CACHE, outside=root), git.algorithm)
+    now = from_disk(root / GENERATED, disk.scan(GENERATED))
+    disk.save()
+    return now
+
+
+def replaced(base: Snapshot, now: Snapshot, clusters: Iterable[str]) -> Mapping[str, Sequence[tuple[str, bytes]]]:
+    """Return the objects at the base that are other than now, or gone, by cluster."""
+    found: dict[str, Sequence[tuple[str, bytes]]] = {}
+    for cluster in clusters:
+        paths = [path for path, oid in sorted(base.of_cluster(cluster).items()) if now.files.get(path) != oid]
+        paths = [path for path in paths if layout.is_object(path.partition("/")[2])]
+        contents = base.read([base.files[path] for path in paths])
+        found[cluster] = [(f"{GENERATED}/{path}", data) for path, data in zip(paths, contents, strict=True)]
+    return found
 
 
 def files_at(ref: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:

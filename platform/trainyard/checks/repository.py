@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from trainyard import preflight
 from trainyard.apiserver import Catalog, Judge, Judgement, aware, catalog
@@ -50,6 +51,8 @@ class Checking:
     allow_unknown: frozenset[str] = frozenset()
     before: Mapping[str, Sequence[tuple[str, bytes]]] | None = None
     """By cluster, the generated files as they were, for the rules of updates."""
+    both: bool = False
+    """Whether objects have to pass as new ones too, and nothing is said of updates that pass."""
     spec_line: SpecLine = lambda _: None
     waivers: Waivers = field(default_factory=Waivers)
     said: frozenset[Said] = frozenset()
@@ -69,11 +72,12 @@ class Checking:
         rulebook = open_for(self.home)
         namespaces = self.namespaces(cluster, manifests)
         judge = Judge(known, self.allow_unknown, namespaces, self.line_of, rulebook=rulebook)
-        judge = aware(judge, [each.value for each in manifests])
-        updates = None if self.before is None else Updates(judge, self.olds(name, self.before), manifests)
+        judge = aware(judge, [*(each.value for each in manifests), *classes_of(cluster)])
+        olds = [] if self.before is None else self.olds(name, self.before)
+        updates = None if self.before is None else Updates(judge, olds, manifests, both=self.both)
         judgements = [judge.judge(each) if updates is None else updates.judge(each) for each in manifests]
         rulebook.keep()
-        self.policies(name, judge.catalog, judgements, policies, result, updates)
+        self.policies(name, judge.catalog, judgements, policies, result, None if self.both else updates)
         if self.second:
             self.second_engine(judge.catalog, inputs, result)
         result.findings = [each for each in result.findings if not self.covers(each) and not self.was_said(each)]
@@ -179,6 +183,14 @@ class Checking:
         return job is not None and (finding.rule, *job) in self.said
 
 
+def classes_of(cluster: Cluster) -> Iterable[dict[str, Any]]:
+    """Yield what a cluster's file says of storage classes that are there already: whether volumes may grow."""
+    for name, choice in cluster.storage.items():
+        if choice.existing and choice.allow_volume_expansion is not None:
+            head = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}}
+            yield {**head, "allowVolumeExpansion": choice.allow_volume_expansion}
+
+
 def job_of(finding: Finding) -> tuple[str, str] | None:
     """Return team and job of the run whose object a finding is about, None where it is no run's."""
     run = layout.run_of(finding.location.file.removeprefix(f"{GENERATED}/"))
@@ -214,10 +226,11 @@ def validate_repository(
 ) -> Result:
     """Judge the specs, and the generated tree of every cluster or of those named.
 
-    An error that a frozen run had at the base already is a warning; `base` leads to the base. `against` is a commit
-    whose objects are those before this change. `home` is the repository whose schemas and policies count, where that
-    is another than the one at `root`; `tree` is the generated tree, where that is not the one on disk. `second`
-    says whether the second engine is asked too. `watch` is told the share that is done.
+    An error that a frozen run had at the base already is a warning; `base` leads to the base, over whose objects those
+    of a live repository are judged. `against` is another commit to do that with, and to say what becomes of each.
+    `home` is the repository whose schemas and policies count, where that is another than the one at `root`; `tree` is
+    the generated tree, where that is not the one on disk. `second` says whether the second engine is asked too. `watch`
+    is told the share that is done.
 
     Raises SpecError for a cluster that does not exist, and ToolError for a commit that does not.
     """
@@ -231,12 +244,23 @@ def validate_repository(
     for name in names:
         if name not in checked.specs.clusters:
             raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, checked.specs.clusters)}")
-    before = None if against is None else past.objects_at(root, against, names)
-    said = said_of_jobs(checked)
-    places = spec_lines(root, tree.text if tree is not None else None)
     checking = Checking(
-        root, checked.specs, home, frozenset(allow_unknown), before, places, checked.waivers, said, tree, second
+        root,
+        checked.specs,
+        home,
+        frozenset(allow_unknown),
+        None if against is None else past.objects_at(root, against, names),
+        spec_line=spec_lines(root, tree.text if tree is not None else None),
+        waivers=checked.waivers,
+        said=said_of_jobs(checked),
+        tree=tree,
+        second=second,
     )
+    if against is None:
+        before = past.before(root, checked.specs, names, tree=tree, ref=base)
+        result.add(before.findings)
+        result.skipped += before.skipped
+        checking.before, checking.both = before.objects, True
     result.extend(judge_trees(checking, names, watch))
     checked.waivers.used |= result.waived
     checked.waivers.refused |= result.refused

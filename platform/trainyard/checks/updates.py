@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainyard.apiserver import Judge, Judgement, Verdict
+from trainyard.apiserver.core import persistentvolumeclaim
 from trainyard.checks import guards
 from trainyard.checks.result import Change, ChangeWord
 from trainyard.documents.differences import differences
@@ -36,10 +37,17 @@ def identity(manifest: Manifest) -> Identity | None:
 
 
 class Updates:
-    """Judges objects over those that were before, and says what becomes of each."""
+    """Judges objects over those that were before, and says what becomes of each.
 
-    def __init__(self, judge: Judge, before: Iterable[Manifest], now: Collection[Manifest]) -> None:
+    With `both` an object has to pass as a new one too, as on a cluster that is built anew; claims are then left to
+    `tree.claims`, which speaks of volumes in the words of specs.
+    """
+
+    def __init__(
+        self, judge: Judge, before: Iterable[Manifest], now: Collection[Manifest], *, both: bool = False
+    ) -> None:
         self._judge = judge
+        self._both = both
         self.before = {key: each for each in before if (key := identity(each)) is not None}
         self.now = {key for each in now if (key := identity(each)) is not None}
         self.anew: dict[int, Judgement] = {}
@@ -51,19 +59,23 @@ class Updates:
     def judge(self, manifest: Manifest) -> Judgement:
         """Return the verdict on an object; what is wrong with the change alone is of the layer `update`."""
         old = self.old(manifest)
-        if old is None or not self.comparable(manifest, old):
+        if old is None or not self.comparable(manifest, old) or (self._both and is_claim(manifest)):
             return self._judge.judge(manifest)
-        found = self._judge.judge(manifest, old=old.value)
+        found = self._judge.judge(manifest, old=as_stored(old))
         if found.verdict != "invalid":
-            return found
+            return self._judge.judge(manifest) if self._both else found
         anew = self.anew[id(manifest)] = self._judge.judge(manifest)
+        if anew.verdict == "valid" and guards.forced(old, manifest) and guards.lost(old) is None:
+            return anew  # Argo CD makes no update of it
         known = {key(each) for each in anew.findings}
         fix = None if anew.verdict != "valid" else MOVE if guards.reason(old, manifest) else ANEW
         findings = (
             each if key(each) in known else replace(each, layer="update", fix=each.fix or fix)
             for each in found.findings
         )
-        return replace(found, findings=tuple(findings))
+        said = {key(each) for each in found.findings}
+        more = (each for each in anew.findings if self._both and key(each) not in said)
+        return replace(found, findings=(*findings, *more))
 
     def old(self, manifest: Manifest) -> Manifest | None:
         """Return the object before; one that the server is to name has none."""
@@ -134,6 +146,16 @@ class Updates:
             what = guards.lost(each)
             why = None if what is None else f"deleting it loses {what}"
             yield Change("removed", each.file, each.document.index, each.ref, why=why)
+
+
+def as_stored(old: Manifest) -> dict[str, Any]:
+    """Return the object that a file stands for once a cluster has it: a claim is bound by then."""
+    return dict(persistentvolumeclaim.as_bound(old.value)) if is_claim(old) else old.value
+
+
+def is_claim(manifest: Manifest) -> bool:
+    """Say whether an object is a PersistentVolumeClaim."""
+    return (manifest.group, manifest.kind) == ("", "PersistentVolumeClaim")
 
 
 def phrases(old: Manifest, manifest: Manifest) -> Iterator[str]:

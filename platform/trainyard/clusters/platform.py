@@ -157,9 +157,16 @@ def storage(cluster: Cluster) -> Iterator[Resource]:
             "mountOptions": list(choice.mount_options) or None,
             "reclaimPolicy": reclaim,
             "volumeBindingMode": choice.binding,
-            "allowVolumeExpansion": choice.driver.grows if choice.driver else True,
+            "allowVolumeExpansion": expands(choice),
         }
         yield Resource("storage.k8s.io/v1", "StorageClass", name, ("storage", name), fields=fields)
+
+
+def expands(choice: Storage) -> bool:
+    """Say whether volumes of a class of ours may grow: as it says, else as its driver does."""
+    if choice.allow_volume_expansion is not None:
+        return choice.allow_volume_expansion
+    return choice.driver.grows if choice.driver else True
 
 
 def parameters(choice: Storage, *, kept: bool) -> dict[str, str]:

@@ -7,9 +7,10 @@ asked where there are any.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from trainyard.checks import past
 from trainyard.checks.repository import Checking, each_tree, validate_repository
 from trainyard.errors import ToolError
 from trainyard.findings import Finding
@@ -22,14 +23,23 @@ KEPT = "judged"
 """Sort of the entries that name a tree without errors."""
 
 
-def refused(root: Path, specs: Specs, tree: Snapshot, *, code: str, ref: str | None = None) -> list[Finding]:
-    """Return the errors on the objects of a tree; `code` is a key of the code that judges, `ref` leads to the base."""
+def refused(
+    root: Path, specs: Specs, tree: Snapshot, base: Snapshot, *, code: str, ref: str | None = None
+) -> list[Finding]:
+    """Return the errors on the objects of a tree, over those at the base, to which `ref` leads.
+
+    `code` is a key of the code that judges.
+    """
     store = cache.private(KEPT, outside=root)
     second = second_engine(root)
-    names = {name: key(root, name, tree, code, second=second) for name in sorted(specs.clusters)}
+    before = past.replaced(base, tree, specs.clusters) if base.live else None
+    names = {
+        name: key(root, name, tree, (before or {}).get(name, ()), code, second=second)
+        for name in sorted(specs.clusters)
+    }
     asked = [name for name, each in names.items() if store is None or store.get(each) is None]
     wrong = []
-    checking = Checking(root, specs, root, tree=tree, second=second)
+    checking = Checking(root, specs, root, before=before, both=True, tree=tree, second=second)
     for name, result in zip(asked, each_tree(checking, asked) if asked else (), strict=True):
         if result.errors:
             wrong.append(name)
@@ -44,11 +54,14 @@ def weighed(root: Path, clusters: Sequence[str], tree: Snapshot, ref: str | None
     return [each for each in result.findings if each.is_error]
 
 
-def key(root: Path, cluster: str, tree: Snapshot, code: str, *, second: bool) -> str:
+def key(
+    root: Path, cluster: str, tree: Snapshot, before: Iterable[tuple[str, bytes]], code: str, *, second: bool
+) -> str:
     """Return a name for everything that the verdict on a cluster's objects follows from."""
+    olds = (part for each in before for part in each)
     listed = (part for item in sorted(tree.of_cluster(cluster).items()) for part in item)
     specs = (files.read(root / path) or b"" for path in (cluster_file(cluster), SETTINGS))
-    return cache.key("judged", code, str(second), *specs, *listed)
+    return cache.key("judged", code, str(second), *specs, *olds, "", *listed)
 
 
 def second_engine(root: Path) -> bool:

@@ -38,7 +38,7 @@ def refused(root: Path, version: str, *, ref: str | None = None, automated: bool
     tree, work, specs = outcome.tree, outcome.work, outcome.specs
     if tree is None or work is None or specs is None:
         return Verdict(outcome.findings)
-    found = objects.refused(root, specs, tree.snapshot, code=outcome.code, ref=ref)
+    found = objects.refused(root, specs, tree.snapshot, tree.base, code=outcome.code, ref=ref)
     is_behind = bool(work.changes.write or work.changes.remove)
     return Verdict((*outcome.findings, *found), tree.snapshot, "synth" if is_behind else "disk")
 

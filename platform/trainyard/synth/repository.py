@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
 from trainyard.findings import Location
-from trainyard.specs.sources import Source, Specs
+from trainyard.specs.sources import Specs
 from trainyard.synth.assemble import Terms
 from trainyard.system import files
 from trainyard.system.data import policy_files
 from trainyard.system.repository import SETTINGS
-from trainyard.tree import index
+from trainyard.tree.origins import locator
 
 
 def terms(specs: Specs, version: str) -> Terms:
@@ -34,16 +34,3 @@ def shipped(root: Path) -> list[Mapping[str, Any]]:
             raise TrainyardError(f"policy {path.name} cannot be read: {reason}")
         found.append(documents[0].value)
     return found
-
-
-def locator(specs: Specs) -> Callable[[index.Entry], Location]:
-    """Return what tells where in the specs an entry of an index came from, as exactly as the spec still allows."""
-    sources: dict[str, Source] = {source.file: source for source in specs.sources.values()}
-    sources |= {job.source.file: job.source for job in specs.jobs}
-    sources |= {extra.source.file: extra.source for extra in specs.extra}
-
-    def locate(entry: index.Entry) -> Location:
-        source = sources.get(entry.spec)
-        return source.location(entry.field) if source else Location(entry.spec)
-
-    return locate

@@ -20,6 +20,7 @@ from trainyard.system import cache, files
 from trainyard.system import git as system_git
 from trainyard.system.git import Git, blob_id
 from trainyard.system.repository import CLUSTERS, EXTRA, GENERATED, JOBS, SETTINGS, TEAMS
+from trainyard.tree import claims
 from trainyard.tree.base import find_base
 from trainyard.tree.commit import ASK, base_commit
 from trainyard.tree.disk import CACHE, Disk
@@ -112,6 +113,7 @@ def run(
     decision = assemble.decide(jobs, base, terms)
     decision.findings = [at_field(root, finding) for finding in decision.findings]
     tree = render(reading, decision, base, terms, disk=disk, memory=memory, show=show)
+    notes += claims.check(base, tree.ids, tree.contents, reading.specs.clusters, terms.locate)
     done = finish.finish(disk, tree, decision, notes=notes, checking=checking)
     found = tuple(reading.waivers.left(done.findings))
     if done.refused and git is not None and base.commit and ref is None and is_done(git, base.commit, revision):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from trainyard.documents import Document, load
 from trainyard.findings import Finding, Location
+from trainyard.specs.sources import Source, Specs
 from trainyard.system import files
 from trainyard.system.repository import GENERATED
 from trainyard.tree import index, layout
@@ -54,3 +55,16 @@ def spec_lines(root: Path, contents: Contents | None = None) -> SpecLine:
         return found.location(entry.field) if found else Location(entry.spec)
 
     return spec_line
+
+
+def locator(specs: Specs) -> Callable[[index.Entry], Location]:
+    """Return what tells where in the specs an entry of an index came from, as exactly as the spec still allows."""
+    sources: dict[str, Source] = {source.file: source for source in specs.sources.values()}
+    sources |= {job.source.file: job.source for job in specs.jobs}
+    sources |= {extra.source.file: extra.source for extra in specs.extra}
+
+    def locate(entry: index.Entry) -> Location:
+        source = sources.get(entry.spec)
+        return source.location(entry.field) if source else Location(entry.spec)
+
+    return locate

@@ -74,6 +74,10 @@ class Snapshot:
         """Return the id that a content has here."""
         return blob_id(text.encode(), self.algorithm)
 
+    def contents(self, paths: Sequence[str]) -> Iterator[bytes]:
+        """Return the contents of files that are there, in order."""
+        return self.read([self.files[path] for path in paths])
+
     def text(self, path: str) -> bytes | None:
         """Return one file's content, or None where it was not there."""
         oid = self.files.get(path)

@@ -134,6 +134,35 @@ def check_claim_template(template: Object, path: Path) -> Iterator[Problem]:
     yield from check_claim_spec(child(template, "spec") or EMPTY, (*path, "spec"))
 
 
+def as_bound(claim: Object) -> Object:
+    """Return a claim as it is by the time somebody changes its file: bound, with the capacity that it asked for.
+
+    A file says nothing of its status; one that does is believed.
+    """
+    if inner(claim, "status").get("phase"):
+        return claim
+    size = inner(claim, "spec", "resources", "requests").get("storage")
+    capacity = {"capacity": {"storage": size}} if size is not None else {}
+    return {**claim, "status": {**capacity, **inner(claim, "status"), "phase": "Bound"}}
+
+
+def class_of(claim: Object) -> str | None:
+    """Return the name of a claim's class, empty where it wants none, None where the cluster's default fills it in.
+
+    Source: k8s.io/kubernetes v1.35.4 pkg/apis/core/helper/helpers.go GetPersistentVolumeClaimClass.
+    """
+    if _has_class_annotation(claim):
+        return _class_annotation(claim)
+    name = inner(claim, "spec").get("storageClassName")
+    return name if isinstance(name, str) else None
+
+
+def size_of(claim: Object) -> int | None:
+    """Return the thousandths of bytes that a claim asks for, None where that is no quantity."""
+    size = inner(claim, "spec", "resources", "requests").get("storage")
+    return None if size is None else millis(size)
+
+
 def _check_update(value: Object, old: Object) -> Iterator[Problem]:
     spec, before = inner(value, "spec"), inner(old, "spec")
     bound = inner(old, "status").get("phase") == "Bound"

@@ -10,7 +10,9 @@ from trainyard.apiserver.catalog.served import Kind
 from trainyard.apiserver.core.shapes import EMPTY, Object, child, inner, text
 from trainyard.apiserver.problems import UNKNOWN, Path, Problem, Rule
 
-CONSULTED = frozenset({"ClusterTrainingRuntime", "LocalQueue", "PersistentVolumeClaim", "Queue", "TrainingRuntime"})
+CONSULTED = frozenset(
+    {"ClusterTrainingRuntime", "LocalQueue", "PersistentVolumeClaim", "Queue", "StorageClass", "TrainingRuntime"}
+)
 """Kinds whose objects are looked up, or gone through, when others are judged."""
 
 

@@ -36,6 +36,8 @@ class Storage(Spec):
     """Who lets pods write: the kubelet (by fsGroup), the driver, or the server, where somebody prepares each volume."""
     existing: StrictBool = False
     """The class is there already and is not ours to make."""
+    allow_volume_expansion: StrictBool | None = None
+    """Whether its volumes may grow; default: as the driver does, and of a class that exists unknown."""
     binding: Literal["Immediate", "WaitForFirstConsumer"] = "Immediate"
 
     @cached_property
