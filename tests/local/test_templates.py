@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from forked import torch_python
 from trainyard.kinds import available, kinds
 from trainyard.kinds.pairs import Pair
 from trainyard.launchers import launchers
@@ -97,7 +98,10 @@ def chosen() -> list[tuple[str, str]]:
 def said(launcher: str, kind: str, state: Path) -> tuple[str, int]:
     """Run a template until it has ended, or where nothing ends it, until its ranks have met; return what it said."""
     python = Path(interpreter(launcher))
-    env = {**os.environ, "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}", "JAX_PLATFORMS": "cpu"}
+    found = [python.parent, os.environ["PATH"]]
+    if launcher not in MODULES and python == Path(sys.executable):
+        found.insert(0, torch_python())
+    env = {**os.environ, "PATH": os.pathsep.join(map(str, found)), "JAX_PLATFORMS": "cpu"}
     name, _ = templates()[launcher, kind]
     asked = [sys.executable, "-m", "trainyard", "run", f"{TEAM}/{name}", "--state", str(state)]
     run = subprocess.Popen(asked, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

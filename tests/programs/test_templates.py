@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from everything import everything
+from forked import torch_python
 from make import make_run
 from ranks import PROGRAMS, SAID, needs_torch
 from trainyard.kinds import build, kinds, resolve
@@ -114,7 +115,8 @@ def losses(text):
 @pytest.fixture(autouse=True)
 def own_programs(monkeypatch):
     """What a command names is found beside this Python first, as in an image; GPUs of this machine are left alone."""
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    found = (torch_python(), Path(sys.executable).parent, os.environ["PATH"])
+    monkeypatch.setenv("PATH", os.pathsep.join(map(str, found)))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
 
 
@@ -138,7 +140,7 @@ def test_a_rendered_gang_trains_is_killed_and_goes_on(launcher, kind, elastic, t
     """The second pod is killed at the fifth step: all steps are trained, from a checkpoint on, to the same loss."""
     if (package := NEEDS.get(launcher)) and importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed: pip install {package}")
-    resolved = resolve(job(launcher, kind, elastic=elastic, args=("--save-every", 3, "--pace", 0.2)))
+    resolved = resolve(job(launcher, kind, elastic=elastic, args=("--save-every", 3, "--pace", 0.1)))
     well, text = run([each.value() for each in build(resolved)], tmp_path, "1@5", stays=kind in STAYS)
     assert well, text
     assert "killed " in text
