@@ -18,7 +18,7 @@ MISTAKES = {
     "pods have no numbers and no names": ("rdv-indexed", 23),
     "what only a shell would expand": ("tor-expansion", 24),
     "an image that may change between two pulls": ("sec-digest", 21),
-    "a key in the manifest": ("sec-env-secret", 26),
+    "a key in the manifest": ("sec-env-secret", 27),
     "64Mi of shared memory": ("gpu-shm", 32),
     "a folder of the node": ("pod-security/restricted-volumes", 37),
     "a program that may be root": ("pod-security/run-as-non-root", 21),

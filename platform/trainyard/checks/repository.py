@@ -267,6 +267,7 @@ def validate_repository(
     complete = set(names) == set(checked.specs.clusters)
     result.add(checked.waivers.unneeded(before=False, seen=lambda each: each.cluster in names or complete))
     result.say_once()
+    result.hide()
 
     def found_at(folder: Path, clusters: Sequence[str]) -> list[Finding]:
         specs = preflight.check_repository(folder, home=home).specs

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from trainyard.credentials import hide
 from trainyard.findings import Finding, ObjectRef, Skipped
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ class Result:
     """The waivers that something came of."""
     refused: set[Key] = field(default_factory=set)
     """The waivers that would silence an error."""
+    values: set[str] = field(default_factory=set, repr=False)
+    """Credentials in the objects, which nothing that was found may show."""
 
     def extend(self, other: Result) -> None:
         """Take over what another part of the run found."""
@@ -88,12 +91,21 @@ class Result:
         self.notes += [each for each in other.notes if each not in self.notes]
         self.waived |= other.waived
         self.refused |= other.refused
+        self.values |= other.values
         if other.changes is not None:
             self.changes = [*(self.changes or ()), *other.changes]
 
     def add(self, findings: Iterable[Finding]) -> None:
         """Take findings."""
         self.findings += findings
+
+    def hide(self) -> None:
+        """Take the credentials out of everything that was found."""
+        if self.values:
+            self.findings = [
+                replace(each, message=hide(each.message, self.values), fix=each.fix and hide(each.fix, self.values))
+                for each in self.findings
+            ]
 
     def say_once(self) -> None:
         """Drop what two layers say alike of one line."""

@@ -12,6 +12,7 @@ from trainyard.checks import parallel
 from trainyard.checks.inputs import decode, decode_from
 from trainyard.checks.result import Change, Judged, Outcome, Result
 from trainyard.checks.updates import Updates
+from trainyard.exposed import exposed
 from trainyard.findings import Location
 from trainyard.manifests import Manifest
 from trainyard.system import memory
@@ -59,6 +60,7 @@ def strangers(
         apart = several and olds is None and not policies  # which look at all objects
         found = parallel.judged(files, judge, part, watch) if apart else None
         result.extend(found or alone(files, judge, olds=olds, policies=policies, several=several, watch=watch))
+    result.hide()
     result.notes.append(assumed(known, kubernetes=kubernetes, projects=projects))
     return result
 
@@ -180,6 +182,9 @@ def collect(result: Result, judgements: Iterable[Judgement], outcome: Outcome, u
             Judged(manifest.file, document.index, manifest.ref, verdict, None if change is None else change.update)
         )
         result.add(each.findings)
+        for finding, value in exposed(manifest):
+            result.findings.append(finding)
+            result.values.add(value)
     if updates is not None:
         result.changes = [*(result.changes or ()), *changes]
     result.add(outcome.findings)

@@ -43,9 +43,11 @@ def show(findings: Iterable[Finding], root: Path = Path()) -> None:
 
 
 def told(printed: Iterable[Printed]) -> None:
-    """Print what programs that make jobs print, each line behind its file."""
+    """Print what programs that make jobs print, each line behind its file, without the keys that it may show."""
+    from trainyard.credentials import hides
+
     for each in printed:
-        for line in each.text.splitlines():
+        for line in hides(each.text).splitlines():
             print(f"{each.file}: {line}", file=sys.stderr)
 
 

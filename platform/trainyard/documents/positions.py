@@ -47,6 +47,19 @@ class Document:
             column += self.first_column - 1
         return Location(self.file, line + self.first_line - 1, column, self.index)
 
+    def within(self, path: Path, part: str) -> Location:
+        """Return where a part of the text at the path is written; where it is spelt otherwise, where the text is."""
+        start = self.location(path)
+        first = next((line.strip() for line in part.splitlines() if line.strip()), "")
+        lines = (self.text or b"").removeprefix(BOM).decode("utf-8", "replace").split("\n")
+        number, column = (start.line or 1) - self.first_line, (start.column or 1) - 1
+        for at in range(number, len(lines)):
+            found = lines[at].find(first, column if at == number and not (at == 0 and self.first_column > 1) else 0)
+            if first and found >= 0:
+                shift = self.first_column - 1 if at == 0 else 0
+                return Location(self.file, at + self.first_line, found + 1 + shift, self.index)
+        return start
+
     def _start(self) -> tuple[int, int]:
         """Find the root without parsing: the first line that is no comment and no separator."""
         lines = (self.text or b"").removeprefix(BOM).split(b"\n")

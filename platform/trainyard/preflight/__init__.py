@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from trainyard.credentials import PLAIN
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.policies.policy import load_policies
-from trainyard.preflight import disks, jobs, names, objects, order, own, users
+from trainyard.preflight import disks, jobs, names, objects, order, own, plain, users
 from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.shapes import known
-from trainyard.specs.sources import ExtraFile, Printed, ProgramFile, Specs
+from trainyard.specs.sources import ExtraFile, Printed, ProgramFile, Specs, prefix_of
 from trainyard.system.data import policy_files, policy_id, schemas_dir
 from trainyard.system.repository import JOBS
 
@@ -55,14 +56,20 @@ def check(loaded: Loaded, home: Path) -> Checked:
     for name in loaded.specs.clusters:
         findings += check_cluster(loaded, name, schemas)
     waivers = Waivers.of(loaded)
-    ordered = sorted(dict.fromkeys(waived(waivers, findings)), key=lambda finding: finding.order)
-    return Checked(loaded.specs, tuple(runs), ordered, waivers, loaded.printed)
+    ordered = sorted(dict.fromkeys(waived(loaded, waivers, findings)), key=lambda finding: finding.order)
+    open_ = {(each.location.file, prefix_of(each.message)) for each in ordered if each.rule == PLAIN.id}
+    shown = (run for run in runs if (run.run.source.file, run.run.source.prefix) not in open_)
+    return Checked(loaded.specs, tuple(shown), ordered, waivers, loaded.printed)
 
 
-def waived(waivers: Waivers, findings: Iterable[Finding]) -> list[Finding]:
-    """Return what is left of everything that was found in specs, and what is wrong with the waivers."""
-    left = waivers.left(findings)
-    return [*left, *waivers.wrong(), *waivers.unneeded(before=True)]
+def waived(loaded: Loaded, waivers: Waivers, findings: Iterable[Finding]) -> list[Finding]:
+    """Return what is left of everything that was found in specs, and what is wrong with the waivers.
+
+    Credentials are looked for here, since nothing else that was found may show them.
+    """
+    found = plain.check(loaded)
+    left = waivers.left([*findings, *found.findings])
+    return [found.hidden(each) for each in (*left, *waivers.wrong(), *waivers.unneeded(before=True))]
 
 
 def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolved], list[Finding]]:

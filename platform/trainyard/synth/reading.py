@@ -120,7 +120,7 @@ def read(disk: Disk, keys: Keys, memory: Memory) -> Reading:
     looked |= {name: list(fact.findings) for name, fact in clusters.items()}
     findings += (finding for found in looked.values() for finding in found)
     waivers = preflight.Waivers.of(loaded)
-    findings = preflight.waived(waivers, findings)
+    findings = preflight.waived(loaded, waivers, findings)
     findings += (finding for fact in known.values() for finding in fact.findings)
     said = {each.file: each.text for each in loaded.printed}
     return Reading(root, keys, known, clusters, specs, by_name(runs), findings, looked, waivers, said)

@@ -39,7 +39,7 @@ def findings(error: ValidationError, model: type[BaseModel], source: Source, val
         rule, path, message = explain(details, model, value)
         key = details["type"] == "extra_forbidden" or details["loc"][-1:] == ("[key]",)
         found = RULES.get(rule, VALUE).of(source.location(path, key=key), message)
-        yield replace(found, path=format_path(path) or None)
+        yield replace(found, path=format_path(path) or None, hide=path[:1] == ("secrets",))
 
 
 def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[str, Path, str]:

@@ -1,0 +1,195 @@
+"""Credentials in anybody's manifests: what is found, how much it weighs, and that nothing shows them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import call
+from conftest import ROOT
+from make import JOB, write_repository
+from trainyard.checks import parallel, validate
+from trainyard.checks.result import Result
+from trainyard.documents import dump
+from trainyard.report import render
+from trainyard.system.data import schemas_dir
+
+_dice = random.Random(13)  # the same on every run
+
+
+def made(count: int) -> str:
+    """Return so many random characters, which stand for a key."""
+    return "".join(_dice.choice(string.ascii_letters + string.digits) for _ in range(count - 2)) + "a7"
+
+
+HF, RANDOM, PASSWORD = "hf_" + made(34), made(40), "hunter2-zz"
+
+
+def pod(**container: Any) -> dict[str, Any]:
+    """Return a pod with one container."""
+    main = {"name": "main", "image": "registry.example.com/a:1", **container}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [main]}}
+
+
+def config_map(**data: str) -> dict[str, Any]:
+    """Return a ConfigMap."""
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data}
+
+
+def secret(**parts: Any) -> dict[str, Any]:
+    """Return a Secret."""
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, **parts}
+
+
+APPLIED = json.dumps(pod(env=[{"name": "HF_TOKEN", "value": HF}]))
+BEFORE = json.dumps(secret(stringData={"password": PASSWORD}))
+VALUES = {"helm": {"values": f"grafana:\n  adminPassword: {PASSWORD}\n"}}
+PLAIN, KEPT = "sec-env-secret", "sec-secret-manifest"
+
+FOUND: dict[str, tuple[dict[str, Any], tuple[str, str], str]] = {
+    "a variable": (pod(env=[{"name": "HF_TOKEN", "value": HF}]), (PLAIN, "error"), HF),
+    "a variable by its name": (pod(env=[{"name": "DB_PASSWORD", "value": PASSWORD}]), (PLAIN, "error"), PASSWORD),
+    "a weak password": (pod(env=[{"name": "DB_PASSWORD", "value": "changeme"}]), (PLAIN, "warning"), "changeme"),
+    "an argument": (pod(args=["--api-key", RANDOM]), (PLAIN, "error"), RANDOM),
+    "an argument with its value": (pod(args=[f"--password={PASSWORD}"]), (PLAIN, "error"), PASSWORD),
+    "a script": (pod(command=["sh", "-c", f"curl -u me:{PASSWORD} x"]), (PLAIN, "error"), PASSWORD),
+    "a URL": (pod(env=[{"name": "DB", "value": f"mysql://me:{PASSWORD}@db/x"}]), (PLAIN, "error"), PASSWORD),
+    "settings": (config_map(**{"app.properties": f"a=b\ndb.password={PASSWORD}\n"}), (PLAIN, "error"), PASSWORD),
+    "settings in JSON": (config_map(**{"a.json": json.dumps({"apiKey": RANDOM})}), (PLAIN, "error"), RANDOM),
+    "settings as entries": (config_map(HF_TOKEN=HF), (PLAIN, "error"), HF),
+    "an annotation": (
+        {**pod(), "metadata": {"name": "a", "annotations": {"example.com/webhook-token": RANDOM}}},
+        (PLAIN, "error"),
+        RANDOM,
+    ),
+    "what kubectl applied": (
+        {
+            **pod(),
+            "metadata": {"name": "a", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": APPLIED}},
+        },
+        (PLAIN, "error"),
+        HF,
+    ),
+    "a Secret that kubectl applied": (
+        {
+            **pod(),
+            "metadata": {"name": "a", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": BEFORE}},
+        },
+        (PLAIN, "error"),
+        PASSWORD,
+    ),
+    "values of a chart": (
+        {
+            "apiVersion": "argoproj.io/v1alpha1",
+            "kind": "Application",
+            "metadata": {"name": "a"},
+            "spec": {
+                "project": "default",
+                "destination": {"name": "x", "namespace": "y"},
+                "source": {"repoURL": "https://charts.example.com", "chart": "g", "targetRevision": "1.0.0", **VALUES},
+            },
+        },
+        (PLAIN, "error"),
+        PASSWORD,
+    ),
+    "a Secret": (secret(stringData={"password": PASSWORD}), (KEPT, "error"), PASSWORD),
+    "a Secret in base64": (
+        secret(data={"password": base64.b64encode(PASSWORD.encode()).decode()}),
+        (KEPT, "error"),
+        base64.b64encode(PASSWORD.encode()).decode(),
+    ),
+    "a Secret of an example": (secret(stringData={"password": "changeme"}), (KEPT, "warning"), "changeme"),
+}
+
+PASSES: dict[str, dict[str, Any]] = {
+    "a reference": pod(env=[{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}]),
+    "a variable of another": pod(env=[{"name": "DB_URL", "value": "postgres://$(USER):$(PASSWORD)@db/x"}]),
+    "the name of a Secret": pod(env=[{"name": "TLS_SECRET", "value": "webhook-server-cert"}]),
+    "a name behind a flag": pod(args=["--secret", "webhook-server-cert", "--initial-cluster-token", "etcd-cluster-1"]),
+    "a key that documents show": pod(env=[{"name": "AWS_ACCESS_KEY_ID", "value": "AKIA" + "IOSFODNN7EXAMPLE"}]),
+    "a Secret without values": secret(data={}),
+    "a certificate": secret(data={"ca.crt": base64.b64encode(b"-----BEGIN CERTIFICATE-----\nabc").decode()}),
+    "a Secret of a template": secret(stringData={"password": "${DB_PASSWORD}"}),
+    "settings that name places": config_map(**{"a.yaml": "tokenFile: /run/token\npasswordSecret: db\nkey: label\n"}),
+    "code": config_map(**{"a.py": "token = get_token()\npassword = args.password\nkey = os.environ['API_KEY']\n"}),
+}
+
+
+def judged(*objects: dict[str, Any]) -> Result:
+    """Judge objects as anybody's files."""
+    files = [(f"{number}.yaml", dump(each).encode()) for number, each in enumerate(objects)]
+    return validate.strangers(files, schemas_dir(ROOT))
+
+
+@pytest.mark.parametrize(("value", "said", "hidden"), FOUND.values(), ids=FOUND)
+def test_a_credential_is_found_and_not_shown(value, said, hidden):
+    """By rule and weight, at a line, in every report; the API server takes the object all the same."""
+    result = judged(value)
+    own = [each for each in result.findings if each.rule in {PLAIN, KEPT}]
+    assert {(each.rule, str(each.severity)) for each in own} == {said}
+    assert all(each.location.line and each.hide for each in own)
+    assert [each.verdict for each in result.objects] == ["valid"]
+    for format_ in ("text", "json"):
+        assert hidden not in render(result, format_)
+
+
+@pytest.mark.parametrize("value", PASSES.values(), ids=PASSES)
+def test_what_is_no_credential_passes(value):
+    """References, names, documented keys, certificates, code."""
+    assert [each for each in judged(value).findings if each.rule in {PLAIN, KEPT}] == []
+
+
+def test_what_else_is_wrong_shows_no_credential():
+    """A finding of another rule that would quote the value has it hidden."""
+    label = {**pod(), "metadata": {"name": "a", "labels": {"token": f"{HF}!"}}}
+    result = judged(label)
+    assert {"meta/label-value"} & {each.rule for each in result.findings} or result.errors > 1
+    assert HF not in render(result, "text")
+
+
+def test_a_line_within_a_text_is_named():
+    """Of settings with several lines, the one with the credential."""
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a.ini: |\n    [db]\n    user=me\n"
+    data = f"{text}    password={PASSWORD}\n".encode()
+    (found,) = validate.strangers([("a.yaml", data)], schemas_dir(ROOT)).findings
+    assert (found.location.line, found.location.column) == (8, 14)
+
+
+def test_a_change_shows_neither_the_old_value_nor_the_new():
+    """What becomes of an object is told without them."""
+    before, after = (pod(env=[{"name": "HF_TOKEN", "value": value}]) for value in (RANDOM, HF))
+    result = validate.strangers(
+        [("a.yaml", dump(after).encode())], schemas_dir(ROOT), before=[("a.yaml", dump(before).encode())]
+    )
+    text = render(result, "text")
+    assert "env[0].value: (hidden) -> (hidden)" in text
+    assert HF not in text
+    assert RANDOM not in text
+
+
+def test_many_files_are_looked_through_alike(monkeypatch):
+    """With a process for each core, too: what is found and hidden is the same."""
+    leaky = [(f"{number}.yaml", dump(pod(args=["--token", HF])).encode()) for number in range(3)]
+    few = validate.strangers(leaky, schemas_dir(ROOT))
+    monkeypatch.setattr(parallel, "LARGE", 1)
+    many = validate.strangers(leaky, schemas_dir(ROOT))
+    assert few.findings == many.findings
+    assert many.values == {HF}
+
+
+def test_a_repositorys_own_tree_is_looked_through(tmp_path: Path):
+    """What somebody put into generated/ by hand, where no spec has it."""
+    root = write_repository(tmp_path, jobs={"nlp/train": JOB})
+    folder = root / "generated/test/teams/nlp"
+    folder.mkdir(parents=True)
+    (folder / "pod.a.yaml").write_text(dump(pod(args=["--token", HF])), "utf-8")
+    done = call(root, "validate", str(folder))
+    assert done.returncode == 1
+    assert "args[1] holds a token of Hugging Face; take it from a Secret [sec-env-secret]" in done.stdout
+    assert HF not in done.stdout + done.stderr
