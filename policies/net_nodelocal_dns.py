@@ -15,6 +15,9 @@ from trainyard.checks import Manifest, Place, Problem, World
 CACHE = "node-local-dns"
 DNS = {53, "53", "dns", "dns-tcp"}
 
+OF_DNS = 10
+"""Which address of the range of Services DNS has (kubernetes v1.35 cmd/kubeadm/app/constants GetDNSIP)."""
+
 LINK_LOCAL = "169.254.20.10"
 """The cache's own address (kubernetes v1.35 cluster/addons/dns/nodelocaldns)."""
 
@@ -25,7 +28,8 @@ def check(world: World) -> Iterator[Problem]:
     if world.inventory is None and not cached:
         return
     cidrs = world.inventory.cidrs if world.inventory else None
-    wanted = [str(ipaddress.ip_network(cidrs.services, strict=False)[10])] if cidrs else [LINK_LOCAL]
+    services = ipaddress.ip_network(cidrs.services, strict=False) if cidrs else None
+    wanted = [str(services[OF_DNS])] if services and services.num_addresses > OF_DNS else [LINK_LOCAL]
     closing = [each for each in world.of("NetworkPolicy", group="networking.k8s.io") if "Egress" in types(each)]
     for policy in closing:
         beside = [each for each in closing if each.namespace == policy.namespace and covers(each, policy)]

@@ -34,6 +34,24 @@ def test_a_volume_holds_one_checkpoint_more_than_are_kept():
     assert messages(checkpoint={"volume": "checkpoints", "size": "100Gi"}) == []
 
 
+DEADLINES: dict[str, tuple[dict[str, Any], float | None, int]] = {
+    "after the end": ({"everyMinutes": 600}, 1, 1),
+    "at the end": ({"everyMinutes": 60}, 1, 1),
+    "before the end": ({"everyMinutes": 59}, 1, 0),
+    "in time": ({"everyMinutes": 20}, 0.5, 0),
+    "nobody says how often": ({}, 0.25, 0),
+    "no end": ({"everyMinutes": 600}, None, 0),
+}
+
+
+@pytest.mark.parametrize(("checkpoint", "hours", "expected"), DEADLINES.values(), ids=DEADLINES)
+def test_a_deadline_comes_after_the_first_save(checkpoint, hours, expected):
+    """What a job says of both is held together; what it leaves out is the program's own way of saving."""
+    job = {"checkpoint": {"volume": "checkpoints", "size": "1Gi", **checkpoint}, "max_hours": hours}
+    found = [each for each in check_run(make_run(**job))[1] if each.rule == "ckp-deadline"]
+    assert [each.path for each in found] == ["checkpoint.everyMinutes"] * expected
+
+
 SPOT: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "a grace that nobody gets": (
         {"grace_seconds": 31},

@@ -104,7 +104,7 @@ def test_what_does_not_count(text):
 
 SPELLINGS = {
     "a quantity": ("memoryPerNode: 1Gi", "memoryPerNode: 1024Mi"),
-    "a quantity as a number": ("scratch: 1000", "scratch: 1k"),
+    "a quantity as a number": ("scratch: 1000000", "scratch: 1M"),
     "a quantity in a container": (
         "containers: [{name: a, resources: {limits: {cpu: 1}}}]",
         "containers: [{name: a, resources: {limits: {cpu: 1000m}}}]",

@@ -121,13 +121,16 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         kubelet,
         networks,
         nvlink,
+        overcommit,
         pairing,
         promises,
+        ranges,
         recovery,
         schedulers,
         starts,
         storage,
         values,
+        windows,
     )
 
     cluster, source = loaded.specs.clusters[name], loaded.specs.sources[f"cluster/{name}"]
@@ -135,6 +138,9 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
     shaped = all(known(pool.shape) for pool in cluster.pools.values())
     findings = [
         *inventory.check(cluster, source, teams),
+        *windows.check(cluster, source),
+        *ranges.check(cluster, source),
+        *overcommit.check(cluster, source),
         *pairing.check(cluster, source),
         *values.check(cluster, source, schemas),
         *fabric.check(cluster, source),

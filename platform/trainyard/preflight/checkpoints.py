@@ -28,6 +28,15 @@ NOTICE = Rule(
     layer="run",
     severity=Severity.WARNING,
 )
+DEADLINE = Rule(
+    id="ckp-deadline",
+    title="A run that may take only so long saves before it ends.",
+    why="the deadline ends the run before its first checkpoint, and the next one starts from nothing",
+    fix="lower everyMinutes, or raise maxHours; waive it where the program saves when it is told to end",
+    source="kubernetes v1.35 pkg/controller/job/job_controller.go activeDeadlineSeconds; docs/programs.md",
+    layer="run",
+    may_waive=True,
+)
 SIZE = Rule(
     id="sto-size",
     title="A volume holds one checkpoint more than the run keeps.",
@@ -45,6 +54,9 @@ def check(run: Resolved) -> Iterator[Finding]:
     checkpoint, grace = job.checkpoint, job.grace_seconds
     if checkpoint is None:
         return
+    if "every_minutes" in checkpoint.model_fields_set and checkpoint.every_minutes >= (job.max_hours or math.inf) * 60:
+        message = f"everyMinutes is {checkpoint.every_minutes}, but maxHours ends the run at {job.max_hours:g} hours"
+        yield DEADLINE.at(source, ("checkpoint", "everyMinutes"), f"{message}, before it saves; save more often")
     expected = save(run.run, checkpoint, pods=sum(role.nodes for role in run.specs if role.ranks))
     needed = STEP + math.ceil(expected.seconds)
     if grace is not None and grace < needed and expected.stated and not run.run.pool.spot:

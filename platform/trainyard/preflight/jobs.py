@@ -12,6 +12,7 @@ from trainyard.findings import Finding
 from trainyard.kinds import Resolved, all_roles, default_kind, kinds, resolve
 from trainyard.launchers import launchers
 from trainyard.preflight import (
+    amounts,
     arrays,
     attached,
     ceiling,
@@ -143,6 +144,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += patches.check(resolved, buildable=not any(finding.is_error for finding in findings))
     findings += limits.check(resolved)
     findings += containers.check(resolved)
+    findings += amounts.check(resolved)
     findings += disks.check(resolved)
     findings += rails.check(resolved)
     findings += checkpoints.check(resolved)

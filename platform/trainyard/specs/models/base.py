@@ -99,6 +99,42 @@ def quantity(value: Any) -> Any:
     return amount.canonical()
 
 
+def byte_count(value: Any) -> Any:
+    """Return the canonical text of an amount of bytes; one of a few bytes lacks its unit."""
+    amount = bytes_of(value)
+    text = str(value).strip()
+    if 0 < amount.amount < LEAST_BYTES and not text.endswith(("k", "Ki")):
+        meant = f"{text[:-1]}Mi" if text[-1:] == "m" else f"{text}Gi" if text.isdecimal() else "16Gi"
+        raise wrong("unit", f"that is {in_words(amount)}; write a unit such as {meant}")
+    return quantity(value)
+
+
+def room(value: Any) -> Any:
+    """Return the canonical text of memory or disk, where something has to fit."""
+    found = byte_count(value)
+    amount = bytes_of(value)
+    if 0 < amount.amount < LEAST_BYTES:
+        raise wrong("unit", f"that is {in_words(amount)}, in which nothing fits; write more, such as 16Gi")
+    return found
+
+
+def bytes_of(value: Any) -> Quantity:
+    """Return a quantity of bytes; its hint names no thousandths, which bytes have none of."""
+    try:
+        return Quantity.parse(value)
+    except ValueError:
+        raise wrong("quantity", "should be an amount of bytes such as 16Gi") from None
+
+
+def in_words(amount: Quantity) -> str:
+    """Write a few bytes for a sentence."""
+    return f"{amount.value()} bytes" if amount.amount > 1 else "less than a byte" if amount.amount < 1 else "one byte"
+
+
+LEAST_BYTES = 10**6
+"""Less is no memory, disk or checkpoint of anything that trains, but a number whose unit is missing."""
+
+
 def number(value: Any) -> float:
     """Return a number, whole or not."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -214,6 +250,15 @@ Size = Annotated[
     ),
 ]
 """A Kubernetes quantity in canonical form: bytes for memory and storage, cores for CPUs."""
+
+_BYTES = WithJsonSchema(
+    {"anyOf": [{"type": "string", "pattern": r"^[0-9.]+([eE][0-9]+|[KMGTPE]i?|k|m)?$"}, {"type": "number"}]}
+)
+Bytes = Annotated[str, BeforeValidator(byte_count), _BYTES]
+"""Files in bytes."""
+
+Room = Annotated[str, BeforeValidator(room), _BYTES]
+"""Memory or disk in bytes, at least a megabyte or none at all."""
 
 Name = Annotated[StrictStr, Form(LABEL, "lower-case letters, digits and inner '-'", 63)]
 """A DNS label."""

@@ -9,7 +9,7 @@ from operator import add
 from pydantic import StrictBool
 
 from trainyard.quantities import Quantity
-from trainyard.specs.models.base import Name, Size, Spec
+from trainyard.specs.models.base import Name, Room, Size, Spec
 from trainyard.specs.shapes import Share
 
 OPERATORS = Share(cpus="1", memory="2Gi")
@@ -22,7 +22,7 @@ class PoolDaemon(Spec):
     name: Name
     cpus: Size
     """What its pod asks for."""
-    memory: Size
+    memory: Room
     guaranteed: StrictBool = False
     """Whether limits are requests in every container of its pod, so that the kubelet pins its memory."""
 

@@ -18,6 +18,7 @@ from pydantic import (
 from trainyard.labels import GIVE_DEVICES, GIVE_NETWORKS, OURS, is_of
 from trainyard.specs.models.base import (
     Amount,
+    Bytes,
     Count,
     Form,
     Image,
@@ -25,7 +26,7 @@ from trainyard.specs.models.base import (
     Name,
     Reason,
     RelativePath,
-    Size,
+    Room,
     Spec,
     Text,
     VariableName,
@@ -121,7 +122,7 @@ class Checkpoint(Spec):
     """Where it stands in the container; the program gets it as CHECKPOINT_DIR."""
     every_minutes: Count = 30
     """Minutes between two checkpoints; the program gets them as CHECKPOINT_EVERY_MINUTES."""
-    size: Size
+    size: Bytes
     """Bytes of one checkpoint, all shards together."""
     keep: Count = 3
     """How many checkpoints stay; the program gets it as CHECKPOINT_KEEP."""
@@ -196,9 +197,9 @@ class Job(Spec):
     """Whole GPUs of each pod."""
     cpus_per_node: Count | None = None
     """Whole CPUs; default: the node's, less daemons, times the share of its GPUs."""
-    memory_per_node: Size | None = None
+    memory_per_node: Room | None = None
     """Bytes; default as for CPUs."""
-    shared_memory: Size | None = None
+    shared_memory: Room | None = None
     """Size limit of `/dev/shm`, counted in the memory."""
     scratch: Scratched | None = None
     """Local disk at `/scratch`, new for each pod: a size, or `{size, medium: nvme}` on the pool's `localDisks`."""

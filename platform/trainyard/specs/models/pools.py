@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, StrictBool, StrictStr, Tag, model_validator
 
-from trainyard.specs.models.base import Amount, Count, CpuList, Labels, Name, Rate, Size, Spec, Text, wrong
+from trainyard.specs.models.base import Amount, Count, CpuList, Labels, Name, Rate, Room, Spec, Text, wrong
 from trainyard.specs.models.daemons import PoolDaemon, kept
 from trainyard.specs.models.disks import LocalDisks
 from trainyard.specs.models.gpus import Mig, Sharing
@@ -110,7 +110,7 @@ class Pool(Spec):
     """None where the provider sets the kubelet."""
     system: System = System()
     """How the pool's nodes are set up where that differs from the cluster's other nodes."""
-    disk: Size | None = None
+    disk: Room | None = None
     """Bytes of the file system with the kubelet's folder, for scratch, logs and images; default: the shape's."""
     local_disks: LocalDisks | None = None
     """Local disks for `scratch: {medium: nvme}`; default: none that are known."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StrictInt, model_validator
 from typing_extensions import TypedDict
 
-from trainyard.specs.models.base import Amount, Name, Size, Spec, SubdomainName, named_once, wrong
+from trainyard.specs.models.base import Amount, Name, Room, Size, Spec, SubdomainName, named_once, wrong
 
 Priority = Annotated[StrictInt, Field(ge=-(2**31), le=2**31 - 1)]
 
@@ -18,7 +18,7 @@ class Quota(Spec):
     gpus: Amount | None = None
     nodes: Amount | None = None
     cpus: Amount | None = None
-    memory: Size | None = None
+    memory: Room | None = None
 
     @model_validator(mode="after")
     def one_way(self) -> Quota:

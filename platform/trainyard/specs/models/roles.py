@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import model_validator
 
-from trainyard.specs.models.base import Amount, Count, Name, Size, Spec, VariableName, VariableValue, wrong
+from trainyard.specs.models.base import Amount, Count, Name, Room, Spec, VariableName, VariableValue, wrong
 from trainyard.specs.models.start import Command, Module, Program
 
 
@@ -17,7 +17,7 @@ class Role(Spec):
     """Whole GPUs of each pod."""
     cpus_per_node: Count | None = None
     """Whole CPUs of each pod; default as for the workers."""
-    memory_per_node: Size | None = None
+    memory_per_node: Room | None = None
     """Bytes of each pod; default as for the workers."""
     pool: Name | None = None
     """Default: the job's."""

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import StrictBool
 
 from trainyard.specs.drivers import Access, Driver, Ownership, driver
-from trainyard.specs.models.base import Name, Size, Spec, SubdomainName, Text
+from trainyard.specs.models.base import Name, Room, Spec, SubdomainName, Text
 
 
 class SecretName(Spec):
@@ -23,7 +23,7 @@ class Storage(Spec):
 
     provisioner: Text
     access: Access = "ReadWriteMany"
-    throughput: Size | None = None
+    throughput: Room | None = None
     """Bytes per second, whole class."""
     parameters: dict[str, str] = {}
     secret: SecretName | None = None

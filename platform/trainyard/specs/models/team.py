@@ -13,7 +13,7 @@ from trainyard.specs.models.base import (
     Labels,
     Name,
     PortRange,
-    Size,
+    Room,
     Spec,
     SubdomainName,
     Text,
@@ -49,7 +49,7 @@ class Volume(Spec):
 
     storage: Name
     """A key of the cluster's `storage`."""
-    size: Size
+    size: Room
     clusters: tuple[Name, ...] = ()
     """Only these clusters; default: all that have the storage."""
 

@@ -70,7 +70,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
         )
     if path[:1] == ("secrets",):
         return kind, path, f"{name} {context.get('message')}"
-    if kind in {"form", "path", "quantity", "type"}:
+    if kind in {"form", "path", "quantity", "type", "unit"}:
         return kind, path, f"{name} is {shown(details['input'])}, but {context.get('message')}"
     return kind.replace("_", "-"), path, f"{name} {context.get('message', 'is not what it should be')}"
 

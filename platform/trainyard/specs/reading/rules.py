@@ -60,6 +60,13 @@ FIELDS = (
     rule("form", "A text has the form that its field asks for.", "write it in that form"),
     rule("path", "A path leads downwards from its folder.", "write a relative path without '.' or '..'"),
     rule("quantity", "An amount is a quantity as Kubernetes writes it.", "write one such as 16Gi or 500m"),
+    rule(
+        "unit",
+        "An amount of bytes has a unit.",
+        "write one such as 16Gi",
+        why="500 is five hundred bytes and 500m half a byte, in which nothing starts",
+        source="kubernetes v1.35 staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go",
+    ),
     rule("duplicate", "A list names a thing once.", "remove the second"),
     rule("one-of", "Of fields that exclude each other, one is there.", "keep one"),
     rule("command", "A command is a list of words.", "write the executable and each argument by itself"),

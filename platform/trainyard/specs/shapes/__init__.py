@@ -19,6 +19,7 @@ from trainyard.specs.models.base import (
     Few,
     Form,
     Labels,
+    Room,
     Size,
     Spec,
     Text,
@@ -37,7 +38,7 @@ class Gpus(Spec):
     """As the node's product label has it."""
     resource: Text = "nvidia.com/gpu"
     """Extended resource of whole GPUs."""
-    memory: Size
+    memory: Room
     """Bytes of one GPU."""
 
 
@@ -68,7 +69,7 @@ class Numa(Spec):
 
     cpus: CpuList
     """CPU list, such as `0-55,112-167`."""
-    memory: Size
+    memory: Room
     gpus: tuple[StrictInt, ...] = ()
     nics: tuple[StrictInt, ...] = ()
 
@@ -77,7 +78,7 @@ class Share(Spec):
     """CPUs and memory that pods cannot have."""
 
     cpus: Size
-    memory: Size
+    memory: Room
 
 
 class Shape(Spec):
@@ -86,13 +87,13 @@ class Shape(Spec):
     cpus: Annotated[StrictInt, Field(ge=1, le=MOST_CPUS)]
     """Logical CPUs."""
     threads_per_core: Annotated[StrictInt, Field(ge=1, le=MOST_THREADS)] = 2
-    memory: Size
-    ephemeral_storage: Size
+    memory: Room
+    ephemeral_storage: Room
     gpus: Gpus | None = None
     nics: tuple[Nic, ...] = ()
     devices: dict[Text, Count] = {}
     """Extended resources of the training fabric that device plugins of the provider advertise, by name."""
-    huge_pages: dict[Literal["2Mi", "1Gi"], Size] = {}
+    huge_pages: dict[Literal["2Mi", "1Gi"], Room] = {}
     """Memory that the node's image sets aside in huge pages, by page size; no other memory is to be had of it."""
     numa: Annotated[tuple[Numa, ...], Field(max_length=MOST_NUMA)] = ()
     gpu_numa: Annotated[StrictInt, Field(ge=0, le=MOST_NUMA)] = 0

@@ -1,0 +1,91 @@
+"""The address ranges of a cluster: apart from each other, and large enough for its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from itertools import combinations
+
+from trainyard.findings import Finding, Severity
+from trainyard.rules import Rule
+from trainyard.specs.models.cluster import Cluster
+from trainyard.specs.sources import Source
+
+NODE_BLOCK = {4: 24, 6: 64}
+"""Length of each node's block of pod addresses (kubernetes v1.35 cmd/kube-controller-manager/app/core.go)."""
+
+HOST_PREFIX = 23
+"""The same on OpenShift (openshift/api v1 types_network.go hostPrefix, the installer's default)."""
+
+BLOCKLESS = frozenset({"eks"})
+"""Distributions whose pods have addresses of the nodes' own networks."""
+
+LEAST_SERVICES = 8
+"""Addresses that the API server asks of the range of Services (kubernetes v1.35 pkg/controlplane/services.go)."""
+
+OVERLAP = Rule(
+    id="spec/cidr-overlap",
+    title="The ranges of pods, Services and nodes share no address.",
+    why="traffic to one of them takes the other's way, so that names or nodes are not reached",
+    fix="choose ranges of their own",
+    source="kubernetes v1.35 cmd/kube-controller-manager/app/core.go filterServiceCIDR; kubeadm, networking",
+)
+SIZE = Rule(
+    id="spec/cidr-size",
+    title="The ranges of a cluster have addresses for its nodes, and what runs on them.",
+    why="nodes without a block of pod addresses stay NotReady, and pods of theirs pending",
+    fix="choose a wider range; waive it where the network plugin gives nodes smaller blocks",
+    source="kubernetes v1.35 pkg/controller/nodeipam/ipam/cidrset/cidr_set.go; pkg/controlplane/services.go",
+    may_warn=True,
+)
+
+Range = IPv4Network | IPv6Network
+
+
+def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield ranges that overlap, and ranges that are too small."""
+    if cluster.cidrs is None:
+        return
+    fields = {"pods": cluster.cidrs.pods, "services": cluster.cidrs.services, "nodes": cluster.cidrs.nodes}
+    ranges = {name: ip_network(text) for name, text in fields.items() if text}
+    for (one, own), (other, taken) in combinations(ranges.items(), 2):
+        if not (other == "nodes" and one == "pods" and in_one_network(cluster)) and overlap(own, taken):
+            message = f"{other} {taken} overlap {one} {own}; choose a range of their own"
+            yield OVERLAP.at(source, ("cidrs", other), message)
+    nodes = sum(pool.nodes for pool in cluster.pools.values())
+    yield from check_pods(cluster, ranges["pods"], nodes, source)
+    services = ranges["services"]
+    if services.num_addresses < LEAST_SERVICES:
+        message = f"services {services} have {services.num_addresses} addresses, but need {LEAST_SERVICES}; widen them"
+        yield SIZE.at(source, ("cidrs", "services"), message)
+    if "nodes" in ranges and ranges["nodes"].num_addresses < nodes:
+        message = (
+            f"nodes {ranges['nodes']} have {ranges['nodes'].num_addresses} addresses for {nodes} nodes; widen them"
+        )
+        yield SIZE.at(source, ("cidrs", "nodes"), message)
+
+
+def check_pods(cluster: Cluster, pods: Range, nodes: int, source: Source) -> Iterator[Finding]:
+    """Yield a range with fewer addresses than nodes, or, as a warning, fewer blocks of the usual length."""
+    if pods.num_addresses < nodes:
+        message = f"pods {pods} have {pods.num_addresses} addresses for {nodes} nodes; widen them"
+        yield SIZE.at(source, ("cidrs", "pods"), message)
+        return
+    if in_one_network(cluster):
+        return
+    openshift = cluster.system.distribution == "openshift" and pods.version == 4
+    length = HOST_PREFIX if openshift else NODE_BLOCK[pods.version]
+    blocks = 2 ** max(0, length - pods.prefixlen) if pods.prefixlen <= length else 0
+    if blocks < nodes:
+        message = f"pods {pods} make {blocks} blocks of /{length}, one a node, but there are {nodes} nodes; widen them"
+        yield SIZE.at(source, ("cidrs", "pods"), message, severity=Severity.WARNING)
+
+
+def in_one_network(cluster: Cluster) -> bool:
+    """Whether pods take their addresses from the network of the nodes."""
+    return cluster.system.distribution in BLOCKLESS
+
+
+def overlap(one: Range, other: Range) -> bool:
+    """Whether two ranges share an address."""
+    return one.version == other.version and one.overlaps(other)

@@ -1,0 +1,103 @@
+"""Amounts of bytes have a unit, wherever a job, a team or a cluster writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from make import CLUSTER, CPU_NODE, IMAGE, JOB, TEAM, fields, write_repository
+from trainyard.preflight import check_repository
+
+CHECKPOINT = {"volume": "checkpoints", "size": "10Gi"}
+
+
+def beside(resources):
+    """Return fields of a job with another container."""
+    limits = {"cpu": 1, "memory": "1Gi", **resources}
+    return {"containers": [{"name": "a", "image": IMAGE, "resources": {"limits": limits, "requests": limits}}]}
+
+
+def volume(limit):
+    """Return fields of a job with a volume in memory."""
+    return {"volumes": [{"name": "a", "emptyDir": {"medium": "Memory", "sizeLimit": limit}}]}
+
+
+WRONG = {
+    "a number": ({"memoryPerNode": 500}, "memoryPerNode is 500, but that is 500 bytes; write a unit such as 500Gi"),
+    "the same as text": ({"memoryPerNode": "500"}, "write a unit such as 500Gi"),
+    "thousandths": ({"memoryPerNode": "500m"}, "that is less than a byte; write a unit such as 500Mi"),
+    "a few thousands": ({"memoryPerNode": "64Ki"}, "that is 65536 bytes, in which nothing fits; write more"),
+    "shared memory": ({"sharedMemory": 16}, "sharedMemory is 16, but that is 16 bytes"),
+    "scratch": ({"scratch": "100"}, "scratch is '100', but that is 100 bytes"),
+    "a checkpoint": ({"checkpoint": {**CHECKPOINT, "size": 105}}, "checkpoint.size is 105, but that is 105 bytes"),
+    "no quantity": (
+        {"memoryPerNode": "16GB"},
+        "memoryPerNode is '16GB', but should be an amount of bytes such as 16Gi",
+    ),
+    "a container's memory": (beside({"memory": "500m"}), "containers[0].resources.limits.memory is '500m'"),
+    "a container's disk": (
+        beside({"ephemeral-storage": 10}),
+        "containers[0].resources.limits.ephemeral-storage is '10'",
+    ),
+    "a volume": (volume("64"), "volumes[0].emptyDir.sizeLimit is '64', which is 64 bytes; write a unit"),
+}
+
+RIGHT = {
+    "a unit": {"memoryPerNode": "500Gi"},
+    "bytes in full": {"memoryPerNode": 2**34},
+    "a decimal unit": {"memoryPerNode": "500G"},
+    "a power": {"memoryPerNode": "5e11"},
+    "a small checkpoint that says so": {"checkpoint": {**CHECKPOINT, "size": "64Ki"}},
+    "thousandths of a CPU": {
+        "containers": [
+            {
+                "name": "a",
+                "image": IMAGE,
+                "resources": {"limits": {"cpu": "500m", "memory": "1Gi"}, "requests": {"cpu": "500m", "memory": "1Gi"}},
+            }
+        ]
+    },
+    "a volume": volume("64Mi"),
+}
+
+
+def of(**changes):
+    """Return clusters with a change of the CPU pool."""
+    return {"test": {**CLUSTER, "pools": {**CLUSTER["pools"], "cpu": {"shape": CPU_NODE, "nodes": 4, **changes}}}}
+
+
+VOLUMES = {"checkpoints": {"storage": "shared", "size": 10}}
+QUEUES = {"research": {"teams": ["nlp"], "nominalQuota": {"cpu": {"cpus": 4, "memory": 64}}}}
+
+ELSEWHERE = {
+    "a team's volume": ("teams", {"nlp": {**TEAM, "volumes": VOLUMES}}),
+    "a quota": ("clusters", {"test": {**CLUSTER, "queues": QUEUES}}),
+    "a shape": ("clusters", of(shape={**CPU_NODE, "memory": "64"})),
+    "a disk": ("clusters", of(disk=200)),
+}
+
+
+def found(root, **files):
+    """Return rule and message of every error."""
+    write_repository(root, **files)
+    return [(each.rule, each.message) for each in check_repository(root).findings if each.is_error]
+
+
+@pytest.mark.parametrize(("job", "said"), WRONG.values(), ids=WRONG)
+def test_an_amount_without_a_unit(job, said, tmp_path):
+    """Five hundred bytes are never meant; the nearest amount that may be is named."""
+    errors = found(tmp_path, jobs={"nlp/train": fields(JOB, job)})
+    assert errors
+    assert all(rule in {"spec/unit", "run/unit", "spec/quantity"} for rule, _ in errors)
+    assert said in errors[0][1]
+
+
+@pytest.mark.parametrize("job", RIGHT.values(), ids=RIGHT)
+def test_an_amount_with_one(job, tmp_path):
+    """Every way of Kubernetes to write an amount is taken."""
+    assert found(tmp_path, jobs={"nlp/train": fields(JOB, job)}) == []
+
+
+@pytest.mark.parametrize(("kind", "value"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_teams_and_clusters_write_units_too(kind, value, tmp_path):
+    """The rule is one, whoever writes."""
+    assert "spec/unit" in [rule for rule, _ in found(tmp_path, **{kind: value})]
