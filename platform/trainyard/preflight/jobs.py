@@ -30,6 +30,7 @@ from trainyard.preflight import (
     size,
     starts,
     users,
+    variables,
     volumes,
 )
 from trainyard.sizing.roles import at_once
@@ -153,6 +154,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += ceiling.check(resolved)
     findings += recovery.check_job(resolved)
     findings += elastic.check(resolved)
+    findings += variables.check(resolved)
     findings += arrays.check(resolved)
     findings += size.check_pods(resolved)
     findings += (finding for role in roles for finding in limits.check_numa(resolved, role))

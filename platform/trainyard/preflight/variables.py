@@ -1,0 +1,107 @@
+"""What a job says again that follows from it: threads, network variables, and options of its launcher among its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trainyard.documents import Path
+from trainyard.findings import Finding, Severity
+from trainyard.kinds import Resolved
+from trainyard.rules import Rule
+from trainyard.sizing import RoleSize
+
+THREADS = Rule(
+    id="run/threads",
+    title="The processes of a pod have no more threads than its CPUs.",
+    why="threads that share a CPU wait for each other at every step, and data loaders starve",
+    fix="remove the variable: the pod's CPUs divided among its processes follow by themselves",
+    source="pytorch v2.9 torch/distributed/run.py; OpenMP 5.2, OMP_NUM_THREADS",
+    layer="run",
+    severity=Severity.WARNING,
+)
+NETWORK = Rule(
+    id="run/network-variable",
+    title="A job leaves to the fabric what the fabric says.",
+    why="what it writes takes the place of what follows from the cluster, and NCCL takes other NICs or other classes",
+    fix="remove the variable, or write it into the cluster's fabric.env; waive it where this job alone has to differ",
+    source="NVIDIA NCCL 2.30 user guide, environment variables; docs/clusters.md",
+    layer="run",
+    severity=Severity.WARNING,
+)
+OPTION = Rule(
+    id="run/launcher-option",
+    title="The launcher's own options are not among the program's arguments.",
+    why="args go to the program: how many processes start stays as it was, or the program does not know the option",
+    fix="remove it: what the launcher is told follows from nodes, processesPerNode and restarts",
+    source="pytorch v2.9 torch/distributed/run.py; accelerate commands/launch.py; deepspeed launcher/runner.py",
+    layer="run",
+    severity=Severity.WARNING,
+)
+
+ADAPTER = re.compile(r"=?(?:mlx[0-9]_[0-9]|(?!mlx)[A-Za-z_]+[0-9])")
+"""A list of adapters by their numbers: neither a beginning that all have, nor a list of those left out."""
+
+POOLS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+"""Variables that say how many threads each process has, which all spin while they wait."""
+
+TOLD = frozenset({"NCCL_NET", "NCCL_DEBUG", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"})
+"""What other rules say more of, or what is a matter of taste."""
+
+TORCHRUN = frozenset(
+    (
+        *("nnodes", "nproc-per-node", "node-rank", "standalone", "max-restarts", "rdzv-backend", "rdzv-endpoint"),
+        *("rdzv-id", "rdzv-conf", "master-addr", "master-port"),
+    )
+)
+OPTIONS: dict[str, frozenset[str]] = {
+    "torchrun": TORCHRUN,
+    "accelerate": frozenset({"num-processes", "num-machines", "machine-rank", "main-process-ip", "main-process-port"}),
+    "deepspeed": frozenset({"num-gpus", "num-nodes", "hostfile", "master-addr", "master-port"}),
+}
+"""By launcher, the options by which it is told what follows here."""
+
+
+def check(run: Resolved) -> Iterator[Finding]:
+    """Yield variables and options that say again, and otherwise, what follows from the job and its cluster."""
+    job = run.run.job
+    yield from check_options(run)
+    for size in run.sizing.roles:
+        role = job.roles.get(size.name)
+        own = {**job.env, **(role.env if role else {})}
+        for variable, value in own.items():
+            path: Path = ("roles", size.name, "env") if role and variable in role.env else ("env",)
+            if wrong := threads(size, variable, value):
+                yield THREADS.at(run.run.source, (*path, variable), wrong)
+            if wrong := other(size, variable, value):
+                yield NETWORK.at(run.run.source, (*path, variable), f"{wrong}; remove it")
+
+
+def other(size: RoleSize, variable: str, value: str) -> str | None:
+    """Return what is wrong with a variable that takes the place of a derived one, or names what no pod knows of."""
+    derived = size.env.get(variable)
+    if derived is not None and variable not in TOLD and value != derived.value:
+        return f"{variable} is {value[:20]!r} in place of {derived.value[:20]!r}, which follows from the fabric"
+    if variable == "NCCL_IB_HCA" and derived is None and size.fabric.annotations and ADAPTER.match(value):
+        return f"NCCL_IB_HCA is {value[:20]!r}, but adapters of virtual functions have other names in every pod"
+    return None
+
+
+def threads(size: RoleSize, variable: str, value: str) -> str | None:
+    """Return what is wrong with a number of threads, if a variable is one; a list is of nested threads."""
+    if variable not in POOLS or not value.isdecimal():
+        return None
+    each, processes, cpus = int(value), size.processes.value, size.cpus.value
+    if each * processes <= cpus:
+        return None
+    return f"{variable} is {each} for {processes} processes, but {size.name} has {cpus} CPUs; remove it"
+
+
+def check_options(run: Resolved) -> Iterator[Finding]:
+    """Yield options of the run's launcher among the program's arguments."""
+    known = OPTIONS.get(run.launcher.name, frozenset())
+    for index, word in enumerate(run.run.job.args):
+        option = word.partition("=")[0]
+        if option.startswith("--") and option[2:].replace("_", "-") in known:
+            message = f"args have {option}, which goes to the program and not to {run.launcher.name}; remove it"
+            yield OPTION.at(run.run.source, ("args", index), message)
