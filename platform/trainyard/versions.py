@@ -27,6 +27,26 @@ def same(one: str, other: str) -> bool:
     return order(one) == order(other) and _suffix(one) == _suffix(other)
 
 
+def exact(one: str, other: str) -> bool:
+    """Whether two spellings name one published thing: all that is added to the numbers counts.
+
+    >>> exact("v1.9", "1.9.0"), exact("1.9.0+k3s1", "1.9.0")
+    (True, False)
+    """
+    return order(one) == order(other) and _added(one) == _added(other)
+
+
+def begun(prefix: str, known: Iterable[str]) -> str | None:
+    """Return the newest known release of a line, None where none is in it; `1` and `1.9` name lines, `1.9.0-rc` none.
+
+    >>> begun("0.18", ["0.18.6", "0.18.12", "0.19.2"])
+    '0.18.12'
+    """
+    asked = prefix.strip().removeprefix("v").split(".")
+    found = [name for name in known if name.split(".")[: len(asked)] == asked and not _added(name)]
+    return max(found, key=order) if found else None
+
+
 def line(release: str) -> str:
     """Return the line of patches that a release belongs to, which of Kubernetes is the minor release.
 
@@ -58,6 +78,11 @@ def nearest(release: str, known: Iterable[str]) -> str:
         return (first, second, third, fourth), (newest_first[0], newest_first[1], newest_first[2], newest_first[3])
 
     return min(numbers, key=distance)
+
+
+def _added(release: str) -> str:
+    numbers = release.strip().removeprefix("v")
+    return next((numbers[at:] for at, sign in enumerate(numbers) if sign in "-+"), "")
 
 
 def _suffix(release: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,14 @@ from command import call
 from make import CLUSTER, write_repository
 from trainyard.checks.places import Place, by_place
 
+LIKE = {"version": "0.18.5", "unlisted": {"like": "0.18.6", "reason": "the same API types"}}
 FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: a}\nspec: {}\n"
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Make a repository of two clusters with a file for each, and one for none."""
-    other = {**CLUSTER, "kubernetes": "1.34", "operators": {**CLUSTER["operators"], "kueue": {"version": "0.18.5"}}}
+    other = {**CLUSTER, "kubernetes": "1.34", "operators": {**CLUSTER["operators"], "kueue": LIKE}}
     root = write_repository(tmp_path, clusters={"test": CLUSTER, "old": other})
     for place in ("generated/test/platform", "generated/old/platform", "elsewhere"):
         (root / place).mkdir(parents=True, exist_ok=True)
@@ -39,12 +41,22 @@ def test_each_cluster_is_judged_by_its_releases(root: Path) -> None:
     """Without options the cluster's file says what runs there."""
     done = call(root, "validate", "generated/test/platform/flavor.yaml", "generated/old", "elsewhere")
     assert "judged for Kubernetes 1.34, with argo-cd 3.5.1, jobset 0.12.0, kueue 0.18.6" in done.stdout
-    assert "platform/clusters/old.yaml:44:14: warning: kueue 0.18.5 is not" in done.stdout
-    assert "warning: kueue 0.18.5 is not known here" in done.stdout
     assert f"judged for Kubernetes {CLUSTER['kubernetes']}, with" in done.stdout
     assert "the newest known release of each" in done.stdout
     assert "3 objects (3 valid)" in done.stdout
     assert done.returncode == 0
+
+
+def test_a_release_that_is_not_known_is_an_error_where_it_is_chosen(root: Path) -> None:
+    """What stands for it is missing, and nobody is told that all is well."""
+    path = root / "platform/clusters/old.yaml"
+    lines = path.read_text().splitlines()
+    start = next(number for number, line in enumerate(lines) if line.strip() == "unlisted:")
+    path.write_text("\n".join([*lines[:start], *lines[start + 3 :]]) + "\n")
+    done = call(root, "validate", "generated/old")
+    assert done.returncode == 1
+    message = "error: kueue 0.18.5 is not known here; known are 0.19.2, 0.18.6 [pairing/unknown-release]"
+    assert re.search(rf"platform/clusters/old.yaml:\d+:14: {re.escape(message)}", done.stdout), done.stdout
 
 
 def test_options_count_before_the_cluster(root: Path) -> None:

@@ -25,8 +25,8 @@ def test_one_rule_is_told_whole() -> None:
 
 WAIVING = {
     "a warning": (
-        "pairing/near-release",
-        "  warning; to accept it, write waive: {pairing/near-release: <reason>} into",
+        "pairing/unlisted-release",
+        "  warning; to accept it, write waive: {pairing/unlisted-release: <reason>} into",
     ),
     "a policy's error": ("sec-digest", "  error; to accept it, write waive: {sec-digest: <reason>}"),
     "an error that sometimes warns": ("pairing/kubernetes", "  error, sometimes only a warning; to accept a warning,"),

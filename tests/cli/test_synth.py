@@ -12,7 +12,7 @@ import pytest
 
 from command import call as trainyard
 from conftest import ROOT
-from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
+from make import CLUSTER, JOB, REPOSITORY, TEAM, UNLISTED, write_repository
 from repo import ENV, Repo
 
 pytestmark = pytest.mark.node
@@ -87,7 +87,7 @@ def test_from_specs_to_files_and_words(repo: Repo) -> None:
 def test_a_cluster_that_changes_leaves_existing_runs_alone(repo: Repo) -> None:
     """Another release of an operator and another pool change the platform's files, and no file of a run."""
     before = {path: data for path, data in tree(repo.root).items() if "/runs/" in path or "/ledger/" in path}
-    operators = {**CLUSTER["operators"], "jobset": {"version": "0.11.1"}}
+    operators = {**CLUSTER["operators"], "kueue": UNLISTED}
     pools = {**CLUSTER["pools"], "more": CLUSTER["pools"]["cpu"]}
     cluster = {**CLUSTER, "topology": [{"rack": "example.com/row"}], "operators": operators, "pools": pools}
     rewrite(repo, clusters={"test": cluster})

@@ -224,19 +224,33 @@ def test_nothing_to_judge_is_said(text, code, words, tmp_path, capsys):
 NEAR = {
     "a Kubernetes that is too old": (["--kubernetes", "1.33"], "--kubernetes: warning", "release 1.34 is used"),
     "a Kubernetes to come": (["--kubernetes", "1.40"], "--kubernetes: warning", "release 1.36 is used"),
-    "a release of an operator": (["--with", "kueue=0.99"], "--with: warning", "release 0.19.2 is used"),
+    "a release of an operator": (["--with", "kueue=0.99"], "--with: error", "known are 0.19.2, 0.18.6"),
+    "a first number that none has": (["--with", "kueue=1"], "--with: error", "kueue 1 is not known here"),
+    "a patch that is not carried": (["--with", "kueue=0.19.1"], "--with: error", "kueue 0.19.1 is not known here"),
+    "a candidate of a known release": (["--with", "kueue=0.19.2-rc.1"], "--with: error", "kueue 0.19.2-rc.1 is not"),
     "an operator that does not exist": (["--with", "keueu=0.19.2"], "--with: error", "did you mean 'kueue'?"),
 }
 
 
 @pytest.mark.parametrize(("options", "where", "words"), NEAR.values(), ids=NEAR)
 def test_releases_that_are_not_known_are_said(options, where, words, tmp_path, capsys):
-    """The nearest release is taken with a warning that names it; an unknown operator is an error with a near miss."""
+    """Of Kubernetes the nearest is taken, with a warning; an operator or a release that is not known is an error."""
     (tmp_path / "a.yaml").write_text(JOB)
     code, out = call(capsys, "validate", str(tmp_path), *options)
     assert code == (1 if "error" in where else 0)
     assert out.startswith(where)
     assert words in out.splitlines()[0]
+
+
+LINES = {"0": "0.19.2", "0.18": "0.18.6", "v0.19": "0.19.2", "0.19.2": "0.19.2", "v0.19.2.0": "0.19.2"}
+
+
+@pytest.mark.parametrize(("given", "taken"), LINES.items())
+def test_a_line_of_releases_is_its_newest_one(given, taken, tmp_path, capsys):
+    """The report names the release that was taken."""
+    (tmp_path / "a.yaml").write_text(JOB)
+    code, out = call(capsys, "validate", str(tmp_path), "--with", f"kueue={given}")
+    assert (code, f"with kueue {taken}" in out) == (0, True), out
 
 
 def test_what_a_secret_holds_is_not_shown(tmp_path, capsys):

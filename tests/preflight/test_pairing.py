@@ -40,8 +40,41 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "a release that is not carried": (
         {"operators": but(kueue={"version": "0.19.0"})},
-        "warning pairing/near-release operators.kueue.version",
-        "kueue 0.19.0 is not known here; the nearest known release 0.19.2 is used instead",
+        "error pairing/unknown-release operators.kueue.version",
+        "kueue 0.19.0 is not known here; known are 0.19.2, 0.18.6",
+    ),
+    "a line of releases in the place of one": (
+        {"operators": but(kueue={"version": "0.19"})},
+        "error pairing/unknown-release operators.kueue.version",
+        "kueue 0.19 is not known here; known are 0.19.2, 0.18.6",
+    ),
+    "a release that was built again": (
+        {"operators": but(kueue={"version": "0.19.2+1"})},
+        "error pairing/unknown-release operators.kueue.version",
+        "kueue 0.19.2+1 is not known here; known are 0.19.2, 0.18.6",
+    ),
+    "a release of somebody else that is not carried": (
+        {"operators": but(cert_manager={"version": "1.99.0", "managed": False})},
+        "error pairing/unknown-release operators.cert-manager.version",
+        "cert-manager 1.99.0 is not known here; known are 1.21.1",
+    ),
+    "a release that is said to be like another": (
+        {"operators": but(kueue={"version": "0.20.0", "unlisted": {"like": "0.19.2", "reason": "read"}})},
+        "warning pairing/unlisted-release operators.kueue.version",
+        (
+            "kueue 0.20.0 is installed, but its API types and its chart's values and what it goes with are looked at"
+            " as those of 0.19.2"
+        ),
+    ),
+    "a release that is said to be like one that is not known": (
+        {"operators": but(kueue={"version": "0.20.0", "unlisted": {"like": "0.19.9", "reason": "read"}})},
+        "error pairing/unknown-release operators.kueue.unlisted.like",
+        "kueue 0.19.9 is not known here; known are 0.19.2, 0.18.6",
+    ),
+    "a known release that is said to be like another": (
+        {"operators": but(kueue={"version": "0.18.6", "unlisted": {"like": "0.19.2", "reason": "read"}})},
+        "error pairing/unknown-release operators.kueue.unlisted",
+        "kueue 0.18.6 is known here, so that nothing stands for it; remove unlisted",
     ),
     "a release whose API is another": (
         {"operators": but(kueue={"version": "0.15.4"})},
@@ -167,8 +200,8 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
 def test_what_does_not_go_together_is_reported_at_the_field_to_change(changes, where, message):
     """One finding each, with the way out, at a line of the cluster's file; that a release is not carried goes apart."""
     found = list(check(everything(**changes), source(**changes)))
-    if "near-release" not in where:
-        found = [each for each in found if each.rule != "pairing/near-release"]
+    if "/un" not in where:
+        found = [each for each in found if each.rule != "pairing/unknown-release"]
     assert [(f"{each.severity} {each.rule} {each.path}", each.message) for each in found] == [(where, message)]
     assert all(each.layer == "pairing" and each.location.line for each in found)
 

@@ -11,14 +11,14 @@ import yaml
 import page
 from command import call
 from conftest import ROOT
-from make import CLUSTER, JOB, REPOSITORY, write_repository
+from make import CLUSTER, JOB, REPOSITORY, UNLISTED, write_repository
 from trainyard import preflight
 from trainyard.checks.repository import validate_repository
 from trainyard.documents import dump
 from trainyard.findings import Finding
 
 SMALL = {**JOB, "nodes": 1}
-NEAR = {**CLUSTER["operators"], "kueue": {"version": "0.19.1"}}
+NEAR = {**CLUSTER["operators"], "kueue": UNLISTED}
 
 
 def said(root: Path) -> list[str]:
@@ -35,24 +35,24 @@ def test_a_warning_on_a_cluster_is_waived_in_its_file(tmp_path: Path) -> None:
     """The rule's id is what stands in brackets; with the reason it says nothing any more."""
     root = write_repository(tmp_path, clusters={"test": {**CLUSTER, "operators": NEAR}})
     found = preflight.check_repository(root).findings
-    assert [(str(each.severity), each.rule) for each in found] == [("warning", "pairing/near-release")]
-    waive = {"pairing/near-release": "0.19.1 has the same types"}
+    assert [(str(each.severity), each.rule) for each in found] == [("warning", "pairing/unlisted-release")]
+    waive = {"pairing/unlisted-release": "somebody looked"}
     write_repository(root, clusters={"test": {**CLUSTER, "operators": NEAR, "waive": waive}})
     assert said(root) == []
 
 
 WRONG: dict[str, tuple[dict[str, str], str]] = {
     "a rule that does not exist": (
-        {"pairing/near-releases": "x"},
-        "error: rule 'pairing/near-releases' does not exist; did you mean 'pairing/near-release'? [spec/waive]",
+        {"pairing/unlisted-releases": "x"},
+        "error: rule 'pairing/unlisted-releases' does not exist; did you mean 'pairing/unlisted-release'? [spec/waive]",
     ),
     "a rule of errors": (
         {"spec/unknown-queue": "x"},
         "error: rule 'spec/unknown-queue' is an error, which cannot be waived; ",
     ),
     "a rule that finds nothing": (
-        {"pairing/near-release": "x"},
-        "warning: rule 'pairing/near-release' is waived but finds nothing here; remove the waiver [spec/waive]",
+        {"pairing/unlisted-release": "x"},
+        "warning: rule 'pairing/unlisted-release' is waived but finds nothing here; remove the waiver [spec/waive]",
     ),
 }
 
@@ -129,7 +129,7 @@ def test_a_policy_s_waiver_that_nothing_needs_is_told_where_objects_are_looked_a
     ]
 
 
-@pytest.mark.parametrize(("file", "rule"), {"jobs": "tor-no-launcher", "platform": "pairing/near-release"}.items())
+@pytest.mark.parametrize(("file", "rule"), {"jobs": "tor-no-launcher", "platform": "pairing/unlisted-release"}.items())
 def test_the_waivers_that_the_pages_show_are_needed_and_do(tmp_path: Path, file: str, rule: str) -> None:
     """Without its waiver the job, or the cluster, of the page has one warning, of the rule that it names."""
     shown = page.files("jobs.md")["jobs/nlp/one-process.yaml"]

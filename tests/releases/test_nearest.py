@@ -1,4 +1,4 @@
-"""A release that is not known is the nearest known one, the same for what is rendered and for what is judged."""
+"""A release is a known one, or is said to be like one: what is installed is what is written."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import pytest
 from conftest import ROOT
 from make import CLUSTER, make_cluster, write_repository
 from trainyard import preflight
-from trainyard.apiserver.catalog.releases import Shelf, choose
+from trainyard.apiserver.catalog.releases import Shelf
 from trainyard.checks.repository import Checking
 from trainyard.checks.result import Result
-from trainyard.findings import Location, Severity
+from trainyard.findings import Severity
+from trainyard.operators import operators
 from trainyard.operators.install import sites
 from trainyard.releases import release, releases
 from trainyard.system.data import own
@@ -33,28 +34,53 @@ def kueue(version: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("version", KUEUES.values(), ids=KUEUES)
-def test_an_operator_is_rendered_and_judged_as_one_release(version):
-    """Facts of operators and API types choose alike, since both are asked for the nearest in one way."""
-    (site, *_) = sites(make_cluster(operators={"kueue": {"version": version}}))
-    found, _ = choose(Shelf(SCHEMAS), "kueue", version, lambda _: Location("x"))
-    assert found is not None
-    assert site.known == found.release
-
-
-@pytest.mark.parametrize(("version", "used"), [("1.0.0", "0.19.2"), ("2.1", "0.19.2"), ("0.18.9", "0.18.6")])
-def test_one_finding_says_which_release_is_used(tmp_path, version, used):
-    """What synth and validate make of a release that is not known is said once at its place, and is one."""
+def test_an_operator_that_is_not_known_is_refused_with_those_that_are(tmp_path, version):
+    """One error, at the line of the cluster's file, whichever release the rest is told of."""
     write_repository(tmp_path, clusters={"test": kueue(version)})
     checked, result = preflight.check_repository(tmp_path, home=ROOT), Result()
     cluster = checked.specs.clusters["test"]
     known = Checking(tmp_path, checked.specs, ROOT).catalog("test", cluster, result)
     (site, *_) = sites(cluster)
-    assert (site.known, known.projects["kueue"]) == (used, used)
-    said = [each for each in (*checked.findings, *result.findings) if each.rule == "pairing/near-release"]
-    message = f"kueue {version} is not known here; the nearest known release {used} is used instead"
-    assert [(each.severity, each.message, each.path) for each in said] == [
-        (Severity.WARNING, message, "operators.kueue.version")
-    ]
+    assert known.projects["kueue"] == site.known
+    assert result.findings == []
+    if version == "0.9.0":
+        assert [each.rule for each in checked.findings] == ["pairing/too-old"]
+        return
+    (found,) = checked.findings
+    message = f"kueue {version} is not known here; known are 0.19.2, 0.18.6"
+    assert (found.severity, found.message, found.path) == (Severity.ERROR, message, "operators.kueue.version")
+    assert "unlisted: {like: " in (found.fix or "")
+
+
+@pytest.mark.parametrize("version", KUEUES.values(), ids=KUEUES)
+def test_what_is_installed_is_what_is_written(version):
+    """A release that is not known, and is said to be like another, is installed as it is and judged as the other."""
+    choice = {"version": f"v{version}", "unlisted": {"like": "0.18.6", "reason": "read"}}
+    (site, *_) = sites(make_cluster(operators={"kueue": choice}))
+    assert (site.version, site.known) == (version, "0.18.6")
+
+
+def test_a_known_release_is_installed_as_it_is_published():
+    """However it is spelt: `1.9` would be a range to Helm."""
+    (site, *_) = sites(make_cluster(operators={"jobset": {"version": "v0.12"}}))
+    assert (site.version, site.known) == ("0.12.0", "0.12.0")
+
+
+def test_the_image_of_multus_is_that_of_the_release():
+    """Of one that is not known too, unless the cluster's file names another."""
+    choice = {"version": "4.2.2", "unlisted": {"like": "4.3.0", "reason": "read"}}
+
+    def images(**more):
+        own = {**choice, "unlisted": {**choice["unlisted"], **more}}
+        (site, *_) = sites(make_cluster(operators={"multus": own}))
+        (daemons,) = [each for each in operators()["multus"].own(site) if each.kind == "DaemonSet"]
+        pod = daemons.fields["spec"]["template"]["spec"]
+        return {each["image"] for each in (*pod["initContainers"], *pod["containers"])}
+
+    assert images() == {"ghcr.io/k8snetworkplumbingwg/multus-cni:v4.2.2-thick"}
+    assert images(components={"daemon": {"image": "registry.example.com/multus@sha256:0"}}) == {
+        "registry.example.com/multus@sha256:0"
+    }
 
 
 def test_a_release_that_only_a_repository_has_is_judged_by_its_types(tmp_path):

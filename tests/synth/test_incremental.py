@@ -17,7 +17,7 @@ from unittest import mock
 import pytest
 
 from conftest import ROOT
-from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
+from make import CLUSTER, JOB, REPOSITORY, TEAM, UNLISTED, write_repository
 from repo import ENV, Repo
 from trainyard.synth import facts, session
 from trainyard.synth.session import Outcome
@@ -197,10 +197,10 @@ def test_one_changed_job_renders_one_job(tmp_path: Path) -> None:
 def test_warnings_are_said_again(tmp_path: Path) -> None:
     """What is remembered of a file or a cluster includes what was found on it."""
     root = tmp_path / "repo"
-    cluster = {**CLUSTER, "operators": {**CLUSTER["operators"], "jobset": {"version": "0.11.1"}}}
+    cluster = {**CLUSTER, "operators": {**CLUSTER["operators"], "kueue": UNLISTED}}
     write_repository(root, clusters={"test": cluster}, repository={**REPOSITORY, "live": False})
     first, second = synth(root), synth(root)
-    assert [finding.rule for finding in first.findings] == ["pairing/near-release"]
+    assert [finding.rule for finding in first.findings] == ["pairing/unlisted-release"]
     assert second.findings == first.findings
 
 
@@ -209,13 +209,13 @@ def test_warnings_are_said_again_of_a_cluster_that_was_not_written(tmp_path: Pat
     root = tmp_path / "repo"
     write_repository(root, repository={**REPOSITORY, "live": False})
     synth(root)
-    cluster = {**CLUSTER, "operators": {**CLUSTER["operators"], "jobset": {"version": "0.11.1"}}}
+    cluster = {**CLUSTER, "operators": {**CLUSTER["operators"], "kueue": UNLISTED}}
     cluster["priorities"] = {**CLUSTER["priorities"], "urgent": 5000}
     write_repository(root, clusters={"test": cluster}, repository={**REPOSITORY, "live": False})
     for checking in (True, True, True, False):
         outcome = session.run(root, version("trainyard"), checking=checking)
         outcome.save()
-        assert "pairing/near-release" in {finding.rule for finding in outcome.findings}
+        assert "pairing/unlisted-release" in {finding.rule for finding in outcome.findings}
 
 
 def test_a_job_that_another_one_takes_for_a_small_file_is_found(tmp_path: Path) -> None:

@@ -198,6 +198,25 @@ def test_a_storage_of_which_nothing_is_known_is_a_warning(repo: Repo) -> None:
     assert trainyard(repo.root, "validate").returncode == 0
 
 
+PINNED = OWN.replace("volumeMode", "volumeName: pv-1\n  volumeMode")
+
+
+def test_a_volume_that_is_named_stays_the_same(repo: Repo) -> None:
+    """One that is named only now may be the one that the cluster chose, which nobody here knows; none is taken back."""
+    repo.put(EXTRA, PINNED)
+    done = trainyard(repo.root, "synth")
+    assert done.returncode == 0, done.stderr
+    assert f"{EXTRA}:7:" in done.stderr
+    assert "warning: volume 'mine' says volumeName 'pv-1' now; a cluster takes that only where" in done.stderr
+    repo.commit()
+    repo.git("branch", "-f", "main", "work")
+    for text, now in ((PINNED.replace("pv-1", "pv-2"), "'pv-2'"), (OWN, "nothing")):
+        repo.put(EXTRA, text)
+        done = trainyard(repo.root, "synth", "--base", "main")
+        assert done.returncode == 1
+        assert f"error: volumeName of volume 'mine' changes from 'pv-1' to {now}, which no cluster does" in done.stderr
+
+
 def test_the_same_size_in_other_words_is_no_change(repo: Repo) -> None:
     """10Gi is 10240Mi."""
     own("10Gi", "10240Mi")(repo)

@@ -49,10 +49,15 @@ class Place:
         found = self.description()
         value = mapping(found.value) if found else {}
         chosen = {**mapping(value.get("operators")), "argo-cd": value.get("argocd")}
-        versions = {name: mapping(choice).get("version") for name, choice in chosen.items()}
+        versions = {name: release_of(mapping(choice)) for name, choice in chosen.items()}
         projects = {name: each for name in typed if isinstance(each := versions.get(name), str)}
         kubernetes = value.get("kubernetes")
         return (kubernetes, projects) if isinstance(kubernetes, str) else (None, None)
+
+
+def release_of(choice: Mapping[str, Any]) -> Any:
+    """Return the release that a choice is judged as: the one that it is said to be like, else its own."""
+    return mapping(choice.get("unlisted")).get("like") or choice.get("version")
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

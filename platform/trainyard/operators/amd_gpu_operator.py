@@ -32,7 +32,7 @@ class AmdGpuOperator(Operator):
         """Yield a DeviceConfig for each pool; the values' own `deviceConfig.spec` is merged over it."""
         own = lookup(site.choice.values, "deviceConfig.spec")
         for name, pool in pools(site.cluster).items():
-            spec = merge(device_config(name, pool, site.release.components), own if isinstance(own, dict) else {})
+            spec = merge(device_config(name, pool, site.components), own if isinstance(own, dict) else {})
             at = ("pools", name)
             yield Resource("amd.com/v1alpha1", "DeviceConfig", name, at, site.facts.namespace, fields={"spec": spec})
 

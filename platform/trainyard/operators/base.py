@@ -25,18 +25,29 @@ class Site:
 
     @property
     def version(self) -> str:
-        """The release as chosen, without a leading `v`."""
-        return self.choice.version.removeprefix("v")
+        """The release as it is published, without a leading `v`: what is installed."""
+        return self.facts.listed(self.choice.version) or self.choice.version.removeprefix("v")
 
     @property
     def release(self) -> Release:
-        """What is known of the release, or of the nearest one."""
-        return self.facts.near(self.version)
+        """What is known of the release, or of the one that it is said to be like."""
+        return self.facts.releases[self.known]
 
     @property
     def known(self) -> str:
-        """The known release that is nearest to the chosen one."""
-        return self.facts.nearest(self.version)
+        """The known release by which it is rendered and judged: its own, else the one that it is said to be like.
+
+        Where nothing is said, which is refused, it is the nearest.
+        """
+        said = self.choice.unlisted.like if self.choice.unlisted else self.choice.version
+        return self.facts.listed(said) or self.facts.nearest(said)
+
+    @property
+    def components(self) -> dict[str, Any]:
+        """Images and versions of what the operator runs, where its own resources name them, for this very release."""
+        own = self.choice.unlisted.components if self.choice.unlisted else {}
+        found: dict[str, Any] = filled(merge(self.release.components, own), self.version)
+        return found
 
     @property
     def at(self) -> Path:
@@ -109,6 +120,13 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
         own = merged.get(key)
         merged[key] = merge(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
     return merged
+
+
+def filled(value: Any, version: str) -> Any:
+    """Return a value with the release in the place of `{version}`."""
+    if isinstance(value, Mapping):
+        return {key: filled(each, version) for key, each in value.items()}
+    return value.replace("{version}", version) if isinstance(value, str) else value
 
 
 def nested(path: str, value: Any) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def images(site: Site) -> dict[str, Any]:
     """Return repository, image and version of every component, as the release's chart would write them."""
     found: dict[str, Any] = {}
     for path, component in IMAGES.items():
-        image = site.release.components.get(component)
+        image = site.components.get(component)
         if isinstance(image, dict):
             section, _, part = path.partition(".")
             block = {**image, "imagePullPolicy": "IfNotPresent"}

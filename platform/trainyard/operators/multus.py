@@ -126,7 +126,7 @@ def access(site: Site) -> Iterator[Resource]:
 def daemon_set(site: Site) -> dict[str, Any]:
     """Return the DaemonSet: on every node whatever its taints, since without it no pod there gets a network."""
     labels = {"app.kubernetes.io/name": NAME}
-    image = site.release.components["daemon"]["image"]
+    image = site.components["daemon"]["image"]
     asked = {each.name: each.resources.model_dump() for daemon in site.facts.daemons for each in daemon.containers}
     volumes = [{"name": name, "hostPath": {"path": path}} for name, (path, _, _) in HOST_PATHS.items()]
     config = {"name": f"{NAME}-config", "items": [{"key": "daemon-config.json", "path": "daemon-config.json"}]}

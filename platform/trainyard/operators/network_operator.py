@@ -110,7 +110,7 @@ def spec(site: Site) -> dict[str, Any]:
 
 def image(site: Site, component: str) -> dict[str, Any]:
     """Return image, repository and version of a component, which the policy must name."""
-    return dict(site.release.components[component])
+    return dict(site.components[component])
 
 
 def text(value: Any) -> str:

@@ -11,7 +11,7 @@ from trainyard.specs.models.base import Name, Size, Spec, SubdomainName, Text, V
 from trainyard.specs.models.cluster import Gang
 from trainyard.specs.models.fabric import Attach
 from trainyard.specs.models.queues import Scheduler
-from trainyard.versions import nearest
+from trainyard.versions import exact, nearest, order
 
 
 class Chart(Spec):
@@ -193,6 +193,15 @@ class Facts(Spec):
     def nearest(self, version: str) -> str:
         """Return the known release that is nearest to one."""
         return nearest(version, self.releases)
+
+    def listed(self, version: str) -> str | None:
+        """Return the known release that a version names, as it is published; None where it is none."""
+        return next((known for known in self.releases if exact(known, version)), None)
+
+    @property
+    def newest_first(self) -> list[str]:
+        """The known releases."""
+        return sorted(self.releases, key=order, reverse=True)
 
     def near(self, version: str) -> Release:
         """Return what is known of a release, or of the nearest one."""

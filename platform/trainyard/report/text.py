@@ -64,7 +64,8 @@ def paragraph(
     weight = painted(str(each.severity), WEIGHTS[each.severity], view)
     yield f"{painted(str(each.location), BOLD, view)}: {weight}: {each.message} [{rule}{frozen}]"
     where = place(each)
-    if not each.hide and (where.file, where.line) not in secret:
+    told = each.object is None or each.object.kind != "Secret"
+    if told and not each.hide and (where.file, where.line) not in secret:
         for margin, text in excerpt(where, view.lines):
             mark = not text.strip("^ ")
             line = painted(text, WEIGHTS[each.severity], view) if mark else text

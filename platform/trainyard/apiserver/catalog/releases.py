@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,16 +10,24 @@ from typing import Any
 from trainyard.findings import Finding, Location, Severity, did_you_mean
 from trainyard.rules import Rule
 from trainyard.system import vendored
-from trainyard.versions import line, nearest, order, same
+from trainyard.versions import begun, exact, line, nearest, order, same
 
 NEAR = Rule(
     id="pairing/near-release",
-    title="The release of an operator, or of Kubernetes, is one that is known.",
-    why="facts and API types of another release may differ from what is installed",
+    title="The release of Kubernetes, or of Argo CD, is one that is known.",
+    why="API types of another release may differ from what is there",
     fix="take a known release; the message names the nearest",
     source="docs/apiserver.md",
     layer="pairing",
     severity=Severity.WARNING,
+)
+UNKNOWN_RELEASE = Rule(
+    id="pairing/unknown-release",
+    title="The release of an operator is one that is known, or is said to be like one.",
+    why="charts, API types and what goes with what of another release may differ, so that a verdict says little",
+    fix="take a known release; in a cluster's file say unlisted: {like: <known release>, reason: <why>}",
+    source="docs/clusters.md",
+    layer="pairing",
 )
 UNKNOWN = Rule(
     id="pairing/unknown-operator",
@@ -31,6 +39,11 @@ UNKNOWN = Rule(
 )
 
 CORE = "kubernetes"
+TOLERANT = frozenset({CORE, "argo-cd"})
+"""What is there before anything is installed: its release is a fact, and not a choice."""
+
+SHOWN = 6
+"""Releases that a message lists."""
 NO_PROJECTS = frozenset({CORE, vendored.CHARTS, "trainyard"})
 """Folders beside the projects'."""
 
@@ -83,7 +96,11 @@ class Shelf:
 def choose(
     shelf: Shelf, project: str, release: str | None, where: Callable[[str], Location]
 ) -> tuple[Choice | None, list[Finding]]:
-    """Return the nearest known release to the one asked for, or the newest; say so where it is another."""
+    """Return the known release that is asked for, the newest of the line that is, or the newest of all.
+
+    Of Kubernetes and of what nobody installs from here the nearest will do, with a warning. Any other release is an
+    error that lists those that are known; the nearest one judges, so that the rest can be told.
+    """
     known = shelf.releases(project)
     if not known or project in NO_PROJECTS - {CORE}:
         message = f"no API types of operator {project!r} are known; {did_you_mean(project, shelf.projects())}"
@@ -92,7 +109,19 @@ def choose(
         return Choice(project, known[-1]), []
     asked = release.strip().removeprefix("v")
     found = nearest(asked, known)
-    if same(found, line(asked) if project == CORE else asked):
+    if same(found, line(asked)) if project == CORE else exact(found, asked):
         return Choice(project, found), []
-    message = f"{project} {asked} is not known here; the nearest known release {found} is used instead"
-    return Choice(project, found), [NEAR.of(where(project), message)]
+    if project in TOLERANT:
+        message = f"{project} {asked} is not known here; the nearest known release {found} is used instead"
+        return Choice(project, found), [NEAR.of(where(project), message)]
+    newest = begun(asked, known)
+    if newest is not None:
+        return Choice(project, newest), []
+    return Choice(project, found), [UNKNOWN_RELEASE.of(where(project), not_known(project, asked, known))]
+
+
+def not_known(project: str, asked: str, known: Iterable[str]) -> str:
+    """Return the sentence on a release that is not known, which lists those that are, the newest first."""
+    newest_first = sorted(known, key=order, reverse=True)
+    shown = ", ".join(newest_first[:SHOWN]) + (f" and {len(newest_first) - SHOWN} more" if newest_first[SHOWN:] else "")
+    return f"{project} {asked} is not known here; known are {shown}"

@@ -30,10 +30,23 @@ Gang = Literal["coscheduling"]
 """Who binds the pods of a gang all at once or not at all, where the cluster has no topology by which Kueue would."""
 
 
+class Unlisted(Spec):
+    """What stands for the facts of a release that Trainyard does not know: a release that it does, and why."""
+
+    like: Version
+    """A known release, by which this one is rendered and judged: `trainyard releases` lists them."""
+    reason: Reason
+    """Who looked at what is different, and found what."""
+    components: dict[str, dict[str, Any]] = {}
+    """Images and versions of what the operator runs, where its own resources name them; default: those of `like`."""
+
+
 class OperatorChoice(Spec):
     """Which release of an operator, and its Helm values beside ours."""
 
     version: Version
+    unlisted: Unlisted | None = None
+    """For a release that Trainyard does not know: installed as it is written, and judged as another."""
     values: dict[str, Any] = {}
     managed: StrictBool = True
     """False: somebody else installs it (a provider); it counts as there, and nothing is emitted for it."""

@@ -1,0 +1,39 @@
+"""The command that lists known releases."""
+
+from __future__ import annotations
+
+import json
+
+from command import call
+from conftest import ROOT
+from trainyard.releases import releases
+
+
+def test_all_that_a_cluster_may_name_is_listed():
+    """Every operator with all its releases, the newest first, and what can be done with it."""
+    done = call(ROOT, "releases")
+    assert done.returncode == 0
+    lines = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert set(releases()) <= set(lines)
+    kueue = "0.19.2 on Kubernetes from 1.29; 0.18.6 on Kubernetes from 1.29 (can be installed)"
+    assert lines["kueue"].split(maxsplit=1)[1] == kueue
+    assert lines["node-feature-discovery"].endswith("(with managed: false)")
+    assert lines["keda"].endswith("(only judged)")
+
+
+def test_one_operator_for_a_program():
+    """As JSON, with the chart and the Kubernetes that each release is said to work on."""
+    (found,) = json.loads(call(ROOT, "releases", "gpu-operator", "-o", "json").stdout)
+    facts = releases()["gpu-operator"]
+    assert [each["version"] for each in found["releases"]] == ["26.7.0", "26.3.3"]
+    assert {each["version"] for each in found["releases"]} == set(facts.releases)
+    assert found["releases"][0]["kubernetes"] == {"oldest": "1.32", "newest": "1.36"}
+    assert found["chart"]["name"] == "gpu-operator"
+    assert found["use"] == "can be installed"
+
+
+def test_a_name_that_nobody_has_is_told_with_the_near_miss():
+    """And so is a format."""
+    done = call(ROOT, "releases", "keueu")
+    assert (done.returncode, "did you mean 'kueue'?" in done.stderr) == (2, True)
+    assert call(ROOT, "releases", "-o", "yaml").returncode == 2
