@@ -131,6 +131,11 @@ BEGUN = 3
 """Letters of which the one name that begins with them is taken to be meant, as `gpus` for `gpusPerNode`."""
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return a number of things, of which one is called otherwise than several."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
 def did_you_mean(word: str, choices: Iterable[str], *, limit: int = 8) -> str:
     """Name the nearest choice, or else list what there is, as the second half of a sentence.
 

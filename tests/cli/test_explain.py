@@ -50,7 +50,7 @@ def test_what_the_launcher_works_out_is_explained_too(tmp_path):
     assert facts["worker.processes"] == ("1", "launcher python starts one")
     assert facts["worker.shared_memory"][0] == "8Gi"
     assert facts["worker.env.OMP_NUM_THREADS"] == ("208", "208 = floor(208 CPUs / 1 processes)")
-    assert facts["world_size"] == ("2", "2 worker pods × 1 processes")
+    assert facts["world_size"] == ("2", "2 worker pods × 1 process")
     assert facts["master"][0] == f"{report['run']}-worker-0-0.{report['run']}"
     assert facts["port"][0] == "29500"
     assert "rendezvous_id" not in facts

@@ -150,7 +150,7 @@ LWS = make_cluster(operators={**CLUSTER["operators"], "lws": {"version": "0.10.0
 ENDLESS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "nothing that ends it": (
         {"kind": "LeaderWorkerSet"},
-        ["a LeaderWorkerSet has no end: 2 pods keep their nodes until retired; set maxHours"],
+        ["a LeaderWorkerSet has no end, and 2 pods on as many nodes stay until retired; set maxHours"],
     ),
     "a deadline": ({"kind": "LeaderWorkerSet", "max_hours": 5}, []),
     "restarts that nobody counts": (

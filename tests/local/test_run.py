@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
+import pty
 import re
+import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from trainyard.local import RunError, work_of
+from trainyard.local.progress import Progress
+from trainyard.local.saves import Saves
 from trainyard.local.secrets import given
 from trainyard.local.session import Session
 from trainyard.local.spaces import linux
@@ -167,7 +173,10 @@ def test_pods_meet_by_what_they_are_told(make, count, plain, tmp_path):
 def counting(**volumes: Any) -> dict[str, Any]:
     """Return a template that counts to 30 and saves every 10 in a claim."""
     found = program("count", "30", "10", "/saved", volumes=[{"name": "c", "persistentVolumeClaim": {"claimName": "c"}}])
-    found["spec"]["containers"][0]["volumeMounts"] = [{"name": "c", "mountPath": "/saved", "subPath": "it"}]
+    found["spec"]["containers"][0] |= {
+        "volumeMounts": [{"name": "c", "mountPath": "/saved", "subPath": "it"}],
+        "env": [{"name": "CHECKPOINT_EVERY_MINUTES", "value": "20"}],
+    }
     return found
 
 
@@ -179,7 +188,11 @@ def test_a_killed_rank_costs_the_steps_since_the_last_checkpoint(plain, tmp_path
     assert well, lines
     assert "killed w-1 at step 15" in said
     (cost,) = (
-        re.fullmatch(r"went on at step 11 after [\d.]+ s: (\d+) steps lost, [\d.]+ s of work", each)
+        re.fullmatch(
+            r"went on at step 11 after [\d.]+ s: (\d+) steps repeated, [\d.]+ s of work; "
+            "checkpoints every 10 steps so far, declared every 20 minutes",
+            each,
+        )
         for each in said
         if each.startswith("went")
     )
@@ -313,6 +326,58 @@ def test_a_pod_is_who_it_is_told_to_be(tmp_path):
     assert [text for who, text in lines if who] == ["it-0", "1234", "5", "1", "/some/where"]
 
 
+DAEMON = """
+import os, pathlib, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        pathlib.Path(sys.argv[1]).write_text(str(os.getpid()))
+        os.environ.clear()
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.01)
+print("step=1", flush=True)
+time.sleep(float(sys.argv[2]))
+"""
+"""Starts a process that leaves session, group and parent, and that knows nothing any more of who started it."""
+
+LEAVES = {"a program that has ended": ("0", []), "a rank that is killed": ("600", ["0@1"])}
+
+
+@pytest.mark.parametrize(("seconds", "kill"), LEAVES.values(), ids=LEAVES)
+def test_nothing_is_left_of_what_leaves_its_session(seconds, kill, plain, tmp_path):
+    """A container's end is that of all that it has started, wherever that has gone."""
+    saved = {"name": "c", "persistentVolumeClaim": {"claimName": "c"}}
+    template = {"spec": {"containers": [{"name": "a", "image": "x"}], "volumes": [saved]}}
+    template["spec"]["containers"][0] |= {
+        "command": [PYTHON, "-c", DAEMON, "/saved/pid", seconds],
+        "volumeMounts": [{"name": "c", "mountPath": "/saved"}],
+    }
+    well, lines = run([job(template, 1, backoffLimit=0)], tmp_path, plain=plain, kill=kill)
+    assert well is not bool(kill), lines
+    told = int((tmp_path / "state/claims/nlp/c/pid").read_text())
+    assert told > 1
+    left = [
+        entry.name
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit() and str(tmp_path).encode() in command_of(entry) and DAEMON.encode() in command_of(entry)
+    ]
+    assert not left
+    if plain:
+        with pytest.raises(ProcessLookupError):
+            os.kill(told, 0)
+
+
+def command_of(process: Path) -> bytes:
+    """Return the command line of a process; nothing for one that is gone."""
+    try:
+        return (process / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 KILLS = {
     "no step": ("1", "is not RANK@STEP"),
     "a rank that is not there": ("2@5", "ranks are 0 to 1"),
@@ -375,7 +440,9 @@ def test_what_a_kill_has_cost_is_worked_out():
             steps.again()
         else:
             told += steps.see(line, pod, now)
-    assert told == ["went on at step 10 after 4.0 s: 3 steps lost, 4.0 s of work"]
+    cost = "went on at step 10 after 4.0 s: 3 steps repeated, 4.0 s of work"
+    assert told == [f"{cost}; checkpoints every step so far, none declared"]
+    assert steps.loss == "1"
 
 
 def test_a_kill_that_costs_nothing_says_so():
@@ -385,4 +452,98 @@ def test_a_kill_that_costs_nothing_says_so():
         steps.see(f"step={step}", "a", step)
     steps.struck(2.5)
     steps.again()
-    assert steps.see("step=3", "a", 4) == ["went on at step 3 after 1.5 s: no step lost, 0.0 s of work"]
+    cost = "went on at step 3 after 1.5 s: no step repeated, 0.0 s of work; no checkpoint seen or declared"
+    assert steps.see("step=3", "a", 4) == [cost]
+
+
+INTERVALS = {
+    "none": (None, [], "no checkpoint seen or declared"),
+    "only declared": (20.0, [5, 6], "checkpoints declared every 20 minutes, none seen so far"),
+    "one that was seen, after those that began it": (
+        None,
+        [101, 102, "saved step=110 seconds=1"],
+        "checkpoints every 10 steps so far, none declared",
+    ),
+    "the last two of those that were seen": (
+        1.0,
+        [1, "saved step=4", "[rank0]: saved checkpoint step=30", "saved step=30"],
+        "checkpoints every 26 steps so far, declared every minute",
+    ),
+}
+
+
+@pytest.mark.parametrize(("minutes", "lines", "text"), INTERVALS.values(), ids=INTERVALS)
+def test_checkpoints_are_as_far_apart_as_told_and_declared(minutes, lines, text):
+    """What a kill may cost at most is said by the checkpoints that were seen, and by the job."""
+    steps = Steps(saves=Saves(minutes))
+    for line in lines:
+        steps.see(line if isinstance(line, str) else f"step={line}", "a", 0)
+    assert str(steps.saves) == text
+
+
+def test_how_a_run_stands_is_one_line():
+    """It names what is up, how far training has come, and restarts, each where there is any."""
+    first = Progress("running", 12.7, 1, 2, "rank")
+    assert str(first) == "running 12s · 1 of 2 ranks up"
+    assert str(first._replace(of=1, what="pod", seconds=61)) == "running 1m 01s · 1 of 1 pod up"
+    last = Progress("training", 7325, 2, 2, "rank", 40, "1.23", 1)
+    assert str(last) == "training 2h 02m · 2 of 2 ranks up · step 40 · loss 1.23 · restarts 1"
+
+
+LOSSES = {
+    "step=3 loss=1.25 seconds=2": "1.25",
+    "step=3 loss: 1e-05": "1e-05",
+    "[rank0] step=3 train_loss=2": "",
+    "step=3 Loss=nan": "nan",
+    "step=3": "",
+}
+
+
+@pytest.mark.parametrize(("line", "loss"), LOSSES.items(), ids=LOSSES)
+def test_a_loss_is_read_as_it_is_told(line, loss):
+    """A number behind the word, in the program's own spelling."""
+    steps = Steps()
+    steps.see(line, "a", 0)
+    assert steps.loss == loss
+
+
+def test_a_run_tells_how_it_stands(plain, tmp_path):
+    """Whoever watches sees all ranks up, the step, the loss and the restarts of a run whose rank is killed."""
+    seen: list[Progress] = []
+    found = jobset(counting(), failurePolicy={"maxRestarts": 1})
+    well, lines = run([found], tmp_path, plain=plain, kill=["1@15"], watch=lambda ask: seen.append(ask()))
+    assert well, lines
+    assert {(each.of, each.what) for each in seen} == {(2, "rank")}
+    assert any(each.doing == "training" and each.up == 2 and each.restarts == 0 and each.step for each in seen)
+    assert any(each.doing == "recovering" and each.step for each in seen)
+    assert max(each.restarts for each in seen) == 1
+    assert seen[-1].step is not None
+    assert seen[-1].step > 15
+
+
+WATCHED = {"a terminal": ("xterm", True), "a terminal that knows no such thing": ("dumb", False)}
+
+
+@pytest.mark.parametrize(("term", "shown"), WATCHED.values(), ids=WATCHED)
+def test_only_a_terminal_gets_a_line_that_changes(term, shown, tmp_path):
+    """The last line of a terminal says how the run stands; NO_COLOR takes colours and nothing else away."""
+    manifest = tmp_path / "job.json"
+    manifest.write_text(json.dumps(jobset(counting())))
+    words = ["run", str(manifest), "--plain", "--state", str(tmp_path), "--path", f"/programs={HERE / 'programs'}"]
+    env = {**os.environ, "TERM": term, "NO_COLOR": "1", "COLUMNS": "80"}
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([PYTHON, "-m", "trainyard", *words], stdout=follower, stderr=follower, env=env)
+    os.close(follower)
+    output = b""
+    with suppress(OSError):
+        while data := os.read(leader, 65536):
+            output += data
+    os.close(leader)
+    assert process.wait() == 0, output
+    text = output.decode()
+    assert bool(re.search(r"training \d+s · 2 of 2 ranks up · step \d+\x1b|\r\x1b\[2K", text)) is shown
+    assert "2 of 2 ranks up · step" in text or not shown
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", text)
+    piped = subprocess.run([PYTHON, "-m", "trainyard", *words], capture_output=True, env=env, check=True)
+    assert b"\x1b" not in piped.stdout
+    assert "ranks up" not in piped.stdout.decode()

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from trainyard.cli._screen import Screen, escaped
+
 if TYPE_CHECKING:
-    from trainyard.local.controllers import Pod
     from trainyard.local.controllers.base import Object
 
-
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-"""What programs colour their lines by; here colours tell pods apart."""
 
 LINES = "\t\n"
 
@@ -129,47 +124,21 @@ def shown(pods: Sequence[Any]) -> None:
                 print(f"    {escaped(name)}={escaped(value)}")
 
 
-def escaped(text: str, *, keep: str = "\t") -> str:
-    """Return a text in which what would steer a terminal is written as an escape, but characters to keep."""
-    return CONTROL.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
-
-
 def started(work: Any, kill: Sequence[str], grace: float | None, where: dict[str, Any], *, plain: bool) -> bool:
     """Run the pods of one object, and return whether all went well."""
     from trainyard.local.session import Session
 
     screen = Screen([each.pod for each in work.pods])
-    session = Session(work, screen.say, kill=kill, grace=grace, plain=plain, **where)
+    session = Session(work, screen.say, kill=kill, grace=grace, plain=plain, watch=screen.watch, **where)
     for line in session.warnings:
         screen.say(None, line)
     signal.signal(signal.SIGTERM, interrupted)
-    return session.run()
+    try:
+        return session.run()
+    finally:
+        screen.clear()
 
 
 def interrupted(_number: int, _frame: Any) -> None:
     """Turn a request to end into what Ctrl-C is."""
     raise KeyboardInterrupt
-
-
-class Screen:
-    """Lines of pods: seconds since the start, the pod's role and index in a colour of its own, the text."""
-
-    COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_cyan", "bright_green", "bright_yellow")
-
-    def __init__(self, pods: Sequence[Pod]) -> None:
-        from rich.console import Console
-
-        self.console = Console(highlight=False, soft_wrap=True)
-        self.began = time.monotonic()
-        names = [f"{pod.role}-{pod.index}" for pod in pods]
-        self.width = max(map(len, [*names, "trainyard"]))
-        self.colours = {name: self.COLOURS[place % len(self.COLOURS)] for place, name in enumerate(names)}
-
-    def say(self, pod: Pod | None, text: str) -> None:
-        """Print a line."""
-        from rich.text import Text
-
-        name = f"{pod.role}-{pod.index}" if pod else "trainyard"
-        style = self.colours.get(name, "bold")
-        head = f"{time.monotonic() - self.began:7.1f}s {name:<{self.width}} | "
-        self.console.print(Text.assemble((head, style), escaped(COLOUR.sub("", text))))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from trainyard.carriers import Carrier, carrier
-from trainyard.findings import Finding
+from trainyard.findings import Finding, counted
 from trainyard.kinds.behaviour import Behaviour
 from trainyard.launchers import Launch, Launcher, Role, Wiring
 from trainyard.parts import contract, gang, pods, security
@@ -55,7 +55,10 @@ class Resolved:
             yield "array", Sized(f"{self.run.job.array.of}, {self.specs[0].copies} at once", "array of the job")
         yield from security.who(self.run).facts()
         training = [role for role in self.roles if role.size.ranks]
-        parts = " + ".join(f"{role.pods} {role.name} pods × {role.processes} processes" for role in training)
+        parts = " + ".join(
+            f"{counted(role.pods, f'{role.name} pod')} × {counted(role.processes, 'process', 'processes')}"
+            for role in training
+        )
         yield "world_size", Sized(sum(role.pods * role.processes for role in training), parts)
         meeting = {
             "master": Sized(self.wiring.master, f"the first worker, as {self.kind.name} names its pods"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from trainyard.findings import Finding, Severity
+from trainyard.findings import Finding, Severity, counted
 from trainyard.kinds.base import Kind, Resolved
 from trainyard.kinds.behaviour import Behaviour
 from trainyard.kinds.objects import files, pod, queued
@@ -130,9 +130,8 @@ class LeaderWorkerSet(Kind):
         job, source = run.run.job, run.run.source
         at = ("kind",) if job.kind else ("launcher",)
         if job.max_hours is None:
-            message = (
-                f"a LeaderWorkerSet has no end: {run.sizing.pods} pods keep their nodes until retired; set maxHours"
-            )
+            kept = counted(run.sizing.pods, "pod")
+            message = f"a LeaderWorkerSet has no end, and {kept} on as many nodes stay until retired; set maxHours"
             yield ENDLESS.at(source, at, message)
         if job.restarts is not None:
             message = f"restarts is {job.restarts}, but a LeaderWorkerSet starts again for ever; remove it"

@@ -18,6 +18,7 @@ from trainyard.local.lives import Exit, Life, Step
 from trainyard.local.lives.base import KILLED
 from trainyard.local.members import Member, Running, is_sidecar
 from trainyard.local.output import Output
+from trainyard.local.progress import Progress, ranks_of, what_of
 from trainyard.local.spaces.base import Space
 from trainyard.local.steps import Steps, Target
 from trainyard.local.volumes import Volumes, inside
@@ -27,6 +28,8 @@ WAIT_SECONDS = 1.0
 
 TICK_SECONDS = 0.1
 Say = Callable[[Pod | None, str], None]
+Watch = Callable[[Callable[[], Progress]], None]
+"""Is told often that it may ask how the run stands."""
 
 
 @dataclass
@@ -41,10 +44,14 @@ class Gang:
     targets: Sequence[Target] = ()
     grace: float | None = None
     """Seconds that pods have to end, if not as long as each says."""
+    watch: Watch = lambda _: None
+    began: float = field(default_factory=time.monotonic)
     members: dict[str, Member] = field(default_factory=dict)
     over: Step | None = None
     restarts: int = 0
     """Of containers, in their pods."""
+    again: int = 0
+    """Restarts of the gang, and of pods."""
     steps: Steps = field(default_factory=Steps)
     numbers: Iterable[int] = field(default_factory=count)
     output: Output = field(init=False)
@@ -79,6 +86,7 @@ class Gang:
     def turn(self, by_name: dict[str, Resolved]) -> None:
         """Read what there is, see who has ended, and do what follows."""
         self.output.read(TICK_SECONDS)
+        self.watch(self.progress)
         for step in self.reap():
             self.follow(step, by_name)
             if self.over is not None:
@@ -99,12 +107,14 @@ class Gang:
             self.members.clear()
             self.life.again()
             self.steps.again()
+            self.again += 1
             for name in self.life.begin():
                 self.start(by_name[name])
         for name in step.start:
             old = self.members.get(name)
             if old is not None:
                 self.end([old])
+                self.again += 1
             self.steps.again()
             self.start(by_name[name])
 
@@ -221,6 +231,7 @@ class Gang:
                         each.started.tell()
         while any(member.alive for member in members):
             self.output.read(TICK_SECONDS)
+            self.watch(self.progress)
             self.reap()
             for member in members:
                 grace = member.grace if self.grace is None else min(self.grace, member.grace)
@@ -228,6 +239,23 @@ class Gang:
                     for each in member.all:
                         if each.started is not None:
                             each.started.kill()
+
+    def progress(self) -> Progress:
+        """Return how the run stands."""
+        pods = tuple(self.pods)
+        up = [each for each in self.members.values() if any(own.started is not None for own in each.beside)]
+        struck = self.steps.struck_at is not None
+        doing = "recovering" if struck else "running" if self.steps.last is None else "training"
+        return Progress(
+            "ending" if self.over is not None else doing,
+            time.monotonic() - self.began,
+            sum(ranks_of(each.resolved, pods) for each in up),
+            sum(ranks_of(each, pods) for each in pods),
+            what_of(pods),
+            self.steps.last,
+            self.steps.loss,
+            self.restarts + self.again,
+        )
 
     def stop(self) -> None:
         """End all pods, with the grace that they have."""

@@ -8,18 +8,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from trainyard.findings import counted
 from trainyard.local import Work
 from trainyard.local.controllers import Objects
 from trainyard.local.controllers.base import RunError, name_of
 from trainyard.local.door import judged
-from trainyard.local.gang import Gang, Say
+from trainyard.local.gang import Gang, Say, Watch
 from trainyard.local.kubelet import Container, Resolved, absent, resolve
 from trainyard.local.lives import life_of
+from trainyard.local.saves import Saves, declared
 from trainyard.local.secrets import drawn
 from trainyard.local.spaces import linux
 from trainyard.local.spaces.base import Space
 from trainyard.local.spaces.plain import Plain
-from trainyard.local.steps import processes, target
+from trainyard.local.steps import Steps, processes, target
 from trainyard.local.volumes import Volumes
 
 THREADS = "OMP_NUM_THREADS"
@@ -39,6 +41,7 @@ class Session:
         kill: Sequence[str] = (),
         grace: float | None = None,
         plain: bool = False,
+        watch: Watch = lambda _: None,
     ) -> None:
         with judged(f"{work.controller.kind} {name_of(work.value)!r}"):
             objects = Objects.of((*work.objects.values, *drawn(work.objects)))
@@ -57,10 +60,11 @@ class Session:
             self.space = make(pods, work.names, scratch, workdir.resolve())
             volumes = Volumes(state or default_state(), scratch, objects, paths or {}, self.space.rewrite)
             life = life_of(work.value, objects, [each.pod for each in pods])
-            self.gang = Gang(
-                pods, life, self.space, volumes, say, targets=[target(text, pods) for text in kill], grace=grace
-            )
-            self.warnings = [f"{work.controller.kind} {name_of(work.value)}: {len(pods)} pods as {self.space.how}"]
+            steps = Steps(saves=Saves(declared(pods)))
+            targets = [target(text, pods) for text in kill]
+            self.gang = Gang(pods, life, self.space, volumes, say, targets, grace, watch, steps=steps)
+            several = counted(len(pods), "pod")
+            self.warnings = [f"{work.controller.kind} {name_of(work.value)}: {several} as {self.space.how}"]
             if why and not plain:
                 self.warnings.append(f"not as namespaces of Linux: {why}")
             self.warnings += changed

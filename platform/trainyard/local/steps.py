@@ -9,9 +9,12 @@ from itertools import pairwise
 
 from trainyard.local.controllers.base import RunError
 from trainyard.local.kubelet import Resolved
+from trainyard.local.saves import Saves
 
 STEP = re.compile(r"^(?!\s*(?:saved|saving|resumed|resuming|loaded)\b).*?\bstep=(\d+)\b")
 """In a line that tells a step; one that begins with another word is about a checkpoint."""
+
+LOSS = re.compile(r"\bloss[=:]\s*([-+]?(?:\d[\d.]*(?:e[-+]?\d+)?|nan|inf))", re.IGNORECASE)
 
 SERVES = frozenset({"ps", "launcher", "head", "submitter", "evaluator"})
 """Roles that have no rank."""
@@ -65,6 +68,9 @@ class Steps:
     """The steps that were seen, and when."""
 
     last: int | None = None
+    loss: str = ""
+    """That of the last step, as it was told."""
+    saves: Saves = field(default_factory=Saves)
     seen: dict[int, float] = field(default_factory=dict)
     struck_at: float | None = None
     before: int = 0
@@ -84,10 +90,14 @@ class Steps:
     def see(self, text: str, pod: str, now: float) -> list[str]:
         """Take a line of a pod, and return what it says of the cost of a kill."""
         match = STEP.match(text)
-        if match is None or self.teller not in {"", pod}:
+        if self.saves.see(text) or match is None or self.teller not in {"", pod}:
             return []
         self.teller = pod
         step, told = int(match[1]), []
+        if self.saves.first is None:
+            self.saves.first = step - 1
+        if loss := LOSS.search(text):
+            self.loss = loss[1]
         if self.struck_at is not None:
             reached = self.last or 0
             if step < reached or (step <= reached + 1 and self.begun):
@@ -99,8 +109,9 @@ class Steps:
 
     def cost(self, step: int, reached: int, now: float) -> str:
         """Return what the kill has cost, in steps and seconds."""
-        lost = max(0, reached - step + 1)
-        work = self.seen.get(reached, now) - self.seen.get(step, self.seen.get(reached, now)) if lost else 0.0
+        again = max(0, reached - step + 1)
+        work = self.seen.get(reached, now) - self.seen.get(step, self.seen.get(reached, now)) if again else 0.0
         waited = now - (self.struck_at or now)
-        steps = "no step" if lost == 0 else "1 step" if lost == 1 else f"{lost} steps"
-        return f"went on at step {step} after {waited:.1f} s: {steps} lost, {work:.1f} s of work"
+        steps = "no step" if again == 0 else "1 step" if again == 1 else f"{again} steps"
+        lost = f"{steps} repeated, {work:.1f} s of work; {self.saves}"
+        return f"went on at step {step} after {waited:.1f} s: {lost}"

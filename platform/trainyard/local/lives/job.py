@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.carriers import pods_of_job
+from trainyard.findings import counted
 from trainyard.labels import JOB_INDEX
 from trainyard.local.controllers.base import Object, Pod, RunError, count
 from trainyard.local.controllers.job import is_indexed
@@ -98,7 +99,7 @@ class JobLife(Life):
             self.failures += 1
             self.per_index[pod.name] = self.per_index.get(pod.name, 0) + 1
         if self.failures > self.limit:
-            pods = "1 pod has" if self.failures == 1 else f"{self.failures} pods have"
+            pods = counted(self.failures, "pod has", "pods have")
             why = f"{pods} failed, backoffLimit is {self.limit}; {pod.role}-{pod.index} ended with {exit_.code}"
             return self.fail(TOO_OFTEN, why)
         per_index = self.spec.get("backoffLimitPerIndex")

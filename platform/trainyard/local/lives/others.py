@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainyard.findings import counted
 from trainyard.local.controllers.base import Object, Pod, count
 from trainyard.local.controllers.volcano import named, tasks
 from trainyard.local.lives.base import GO_ON, Exit, Life, Step, UntilAll, ended
@@ -89,9 +90,8 @@ class VolcanoLife(Life):
             if least is not None and spec.get("minSuccess") is None and len(mine & self.succeeded) < least:
                 return ended(well=False, why=f"of task {task['name']} fewer than {least} have ended well")
         well = len(self.succeeded) >= wanted
-        return ended(
-            well=well, why=f"{len(self.succeeded)} of {len(self.pods)} pods have ended well, {wanted} are needed"
-        )
+        pods = counted(len(self.pods), "pod")
+        return ended(well=well, why=f"{len(self.succeeded)} of {pods} ended well, {wanted} are needed")
 
 
 @dataclass

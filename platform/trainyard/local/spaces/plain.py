@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import ClassVar
 
 from trainyard.local.controllers.base import RunError
@@ -21,6 +27,20 @@ LOOPBACK = "127.0.0.1"
 DOT = "."
 WORD = r"(?:(?<=//)|(?<![\w./-])){}(?![\w-]|\.\w)(?::(\d+))?"
 """A name as a word of its own: no part of a path, unless it stands behind `//`."""
+
+
+TEND = (sys.executable, "-I", "-S", str(Path(__file__).with_name("tend.py")))
+"""What starts a container and ends all that comes of it."""
+
+
+@dataclass
+class Tended(Started):
+    """A container whose processes are ended by what has started it, also those that have left its session."""
+
+    def kill(self) -> None:
+        """Have everything ended at once."""
+        with suppress(ProcessLookupError, PermissionError):
+            self.process.send_signal(signal.SIGHUP)
 
 
 @dataclass
@@ -102,9 +122,12 @@ class Plain(Space):
         env = {name: "lo" if INTERFACE.search(name) else value for name, value in env.items()}
         whole = {**self.environment(pod, container, str(home)), **env}
         cwd = told(container.value.get("workingDir") or "") or str(self.workdir)
+        command = [told(word) for word in container.command]
         try:
+            if not is_there(command[0], cwd, whole.get("PATH")):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
             process = subprocess.Popen(  # noqa: S603 - what the manifest says is what is run
-                [told(word) for word in container.command],
+                [*TEND, *command],
                 cwd=cwd,
                 env=whole,
                 stdin=subprocess.DEVNULL,
@@ -114,4 +137,9 @@ class Plain(Space):
             )
         except OSError as error:
             raise RunError(f"pod {pod.pod.name!r} cannot start {container.command[0]!r}: {error.strerror}") from error
-        return Started(process)
+        return Tended(process)
+
+
+def is_there(program: str, cwd: str, path: str | None) -> bool:
+    """Whether a program is found: by its path from where it starts, or by its name on PATH."""
+    return shutil.which(str(Path(cwd, program)) if os.sep in program else program, path=path) is not None
