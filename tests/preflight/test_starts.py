@@ -106,7 +106,9 @@ def test_a_patch_of_the_object_counts_as_one_of_its_pods(cpus, expected):
     operators = {"jobset": {"version": "0.12.0"}}
     site = make_cluster(pools={"gpu": H100, "cpu": CPU}, operators=operators)
     run = make_resolved(cluster=site, kind="JobSet", gpus_per_node=8, nodes=2, patches=patched(cpus))
-    assert [each.rule for each in starts.check(run)] == expected
+    found = list(starts.check(run))
+    assert [each.rule for each in found] == expected
+    assert all(each.path == "patches[0].merge" for each in found)
 
 
 BESIDE = {8: "alone on a node", 4: "beside 1 more", 1: "beside 7 more"}

@@ -24,6 +24,7 @@ from trainyard.preflight import (
     limits,
     names,
     nvlink,
+    patched,
     patches,
     rails,
     recovery,
@@ -151,7 +152,6 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += checkpoints.check(resolved)
     findings += attached.check_job(resolved)
     findings += nvlink.check_job(resolved)
-    findings += ceiling.check(resolved)
     findings += recovery.check_job(resolved)
     findings += elastic.check(resolved)
     findings += variables.check(resolved)
@@ -159,6 +159,10 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += size.check_pods(resolved)
     findings += (finding for role in roles for finding in limits.check_numa(resolved, role))
     findings += carrier.check(resolved)
+    beyond = list(ceiling.check(resolved))
+    if run.job.patches and not any(finding.is_error for finding in findings):
+        beyond = list(patched.check(resolved, beyond))
+    findings += beyond
     if not any(finding.is_error for finding in findings):
         findings += starts.check(resolved)
     return resolved, findings

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
+from trainyard.documents import Path
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.kinds.starts import Start, starts
-from trainyard.nodes import Crashed, Exploded, Invalid, Refused
-from trainyard.preflight import limits
+from trainyard.nodes import Admitted, Crashed, Exploded, Invalid, Refused
+from trainyard.preflight import limits, patched
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
 from trainyard.sizing.node import GI, binary
@@ -101,9 +102,12 @@ def refused(run: Resolved, start: Start, outcome: Refused) -> Finding:
     return rule.at(run.run.source, place(run, start), message)
 
 
-def place(run: Resolved, start: Start) -> tuple[str, ...]:
-    """Return the field of the job that says most about the pod's size."""
+def place(run: Resolved, start: Start) -> Path:
+    """Return the field of the job that says most about the pod's size: the patch with which it starts no more."""
     job, name = run.run.job, start.role.name
+    patch = patched.first(run, lambda some: fails(some, name)) if job.patches else None
+    if patch is not None:
+        return ("patches", patch, "merge")
     if name in job.roles:
         return ("roles", name)
     if name != run.roles[0].name:
@@ -111,6 +115,12 @@ def place(run: Resolved, start: Start) -> tuple[str, ...]:
     said = job.model_fields_set
     fields = {"cpus_per_node": "cpusPerNode", "memory_per_node": "memoryPerNode", "gpus_per_node": "gpusPerNode"}
     return next(((alias,) for field, alias in fields.items() if field in said), ("pool",))
+
+
+def fails(run: Resolved, role: str) -> bool:
+    """Whether the kubelet does not start a role's pods."""
+    found = (each.verdict.decision for each in starts(run) if each.role.name == role)
+    return any(not each.unschedulable and not isinstance(each.outcome, Admitted) for each in found)
 
 
 def nearest(run: Resolved, start: Start) -> str:
