@@ -9,7 +9,7 @@ import pytest
 import command
 from conftest import ROOT
 from make import JOB, write_repository
-from trainyard.cli import main
+from trainyard.cli import _table, main
 
 
 def call(capsys, *arguments):
@@ -38,6 +38,23 @@ def test_text_is_a_table(capsys):
     assert out.startswith("JobSet nlp/llama3-8b-")
     assert "worker.nvidia.com/gpu" in out
     assert "required example.com/rack" in out
+
+
+LONG = [("worker.env.TF_CONFIG", json.dumps({"cluster": ["host"] * 90}), "tasks of all roles"), ("nodes", "2", "nodes")]
+
+
+def test_a_terminal_gets_lines_that_fit():
+    """Long values are wrapped and folded where somebody reads; in a pipe every value is whole, on a line of its own."""
+    for within in (60, 80, 200):
+        shown = list(_table.lines(LONG, within=within))
+        assert all(len(line) <= within for line in shown)
+        assert sum("-o json" in line for line in shown) == 1
+        assert len(shown) <= 1 + max(_table.MOST_LINES, 4)
+        assert shown[-1].split() == ["nodes", "2", "nodes"]
+    whole = list(_table.lines(LONG, within=None))
+    assert len(whole) == len(LONG)
+    assert LONG[0][1] in whole[0]
+    assert len(whole[1]) < 100
 
 
 def test_what_the_launcher_works_out_is_explained_too(tmp_path):

@@ -70,6 +70,7 @@ def find(checked: Checked, name: str) -> Resolved | int:
 
 def facts(resolved: Resolved, *, as_json: bool) -> int:
     """Print every value of a run with its origin."""
+    from trainyard.cli import _table
     from trainyard.kinds import starts
     from trainyard.kinds.pairs import as_text
 
@@ -81,9 +82,8 @@ def facts(resolved: Resolved, *, as_json: bool) -> int:
         print(json.dumps({"run": run.name, "kind": run.kind, "cluster": run.cluster_name, "facts": table}, indent=1))
         return 0
     print(f"{run.kind} {run.namespace}/{run.name} on cluster {run.cluster_name}")
-    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    for name, value, origin in rows:
-        print(f"  {name:<{widths[0]}}  {value:<{widths[1]}}  {origin}")
+    for line in _table.lines(rows, within=_table.columns()):
+        print(line)
     return 0
 
 
