@@ -43,7 +43,9 @@ def lines(rows: Sequence[Row], *, within: int | None) -> Iterator[str]:
 
 def wrapped(row: Row, widths: tuple[int, int, int]) -> Iterator[str]:
     """Yield the lines of a row, each of its parts within its own column."""
-    name, value, origin = (textwrap.wrap(text, width, break_on_hyphens=False) or [""] for text, width in zip(row, widths, strict=True))
+    name, value, origin = (
+        textwrap.wrap(text, width, break_on_hyphens=False) or [""] for text, width in zip(row, widths, strict=True)
+    )
     if len(value) > MOST_LINES:
         value = [*value[: MOST_LINES - 1], f"… all {len(row[1])}: -o json"[: widths[1]]]
     for number in range(max(map(len, (name, value, origin)))):
