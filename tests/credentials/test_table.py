@@ -267,6 +267,7 @@ SECRETS = {
     "nothing": ({"data": {"password": ""}}, False),
     "a placeholder": ({"stringData": {"password": "<password>"}}, False),
     "a certificate": ({"stringData": {"ca.crt": NO_SHAPES["a certificate"]}}, False),
+    "what SOPS encrypted": ({"stringData": {"password": f"ENC[AES256_GCM,data:{made(120)},type:str]"}}, False),
     "a user": ({"stringData": {"username": "postgres"}}, False),
 }
 

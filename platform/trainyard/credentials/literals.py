@@ -73,7 +73,7 @@ def is_placeholder(value: str) -> bool:
     """Say whether a value is a reference, or stands where somebody is to put one."""
     text = value.strip().strip("\"'")
     if len(text) > LONGEST:
-        return False
+        return text.startswith(("ENC[", "{{", "${", "$("))
     return not text or REFERENCE.search(text) is not None or STANDS_FOR.fullmatch(text) is not None
 
 
