@@ -193,3 +193,22 @@ def test_a_repositorys_own_tree_is_looked_through(tmp_path: Path):
     assert done.returncode == 1
     assert "args[1] holds a token of Hugging Face; take it from a Secret [sec-env-secret]" in done.stdout
     assert HF not in done.stdout + done.stderr
+
+
+BROKEN = {
+    "a token behind a second colon": f"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  token: {HF}: b\n",
+    "a password behind a second colon": f"apiVersion: v1\nkind: Pod\npassword: {PASSWORD}: b\n",
+    "a token that is a key twice": f"{{apiVersion: v1, kind: Pod, {HF}: 1, {HF}: 2}}\n",
+    "no object": f"- {HF}\n",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+def test_what_cannot_be_read_shows_no_credential(tmp_path: Path, text):
+    """Neither in the sentence nor in the line that is shown."""
+    (tmp_path / "a.yaml").write_text(text, "utf-8")
+    for format_ in ("text", "json", "github", "markdown", "sarif", "junit"):
+        done = call(tmp_path, "validate", "a.yaml", "-o", format_)
+        assert done.returncode == 1
+        assert HF not in done.stdout + done.stderr
+        assert PASSWORD not in done.stdout + done.stderr

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from trainyard.credentials import hide
+from trainyard.credentials import hide, hides
 from trainyard.findings import Finding, ObjectRef, Skipped
 
 if TYPE_CHECKING:
@@ -100,12 +100,17 @@ class Result:
         self.findings += findings
 
     def hide(self) -> None:
-        """Take the credentials out of everything that was found."""
-        if self.values:
-            self.findings = [
-                replace(each, message=hide(each.message, self.values), fix=each.fix and hide(each.fix, self.values))
-                for each in self.findings
-            ]
+        """Take the credentials out of everything that was found: those of objects, and of texts that are none."""
+        self.findings = [self.hidden(each) for each in self.findings]
+
+    def hidden(self, finding: Finding) -> Finding:
+        """Return a finding that shows no credential."""
+        if finding.layer == "decode":
+            finding = replace(finding, message=hides(finding.message))
+        if not self.values:
+            return finding
+        fix, path = (each and hide(each, self.values) for each in (finding.fix, finding.path))
+        return replace(finding, message=hide(finding.message, self.values), fix=fix, path=path)
 
     def say_once(self) -> None:
         """Drop what two layers say alike of one line."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from trainyard.credentials.names import Sure, kind_of, weigh
 from trainyard.credentials.prefilter import may_have
+from trainyard.credentials.shapes import shapes_in
 from trainyard.credentials.texts import in_text
 from trainyard.findings import Path
 
@@ -80,6 +81,8 @@ def leaks(value: Any, *, told: bool = False) -> Iterator[Leak]:
 def of_map(value: Mapping[Any, Any], path: Path, told: bool, todo: list[tuple[Any, Path, bool]]) -> Iterator[Leak]:
     """Yield what stands in a map, under its keys and beside a name; what is below it is put among what is to do."""
     for key, item in value.items():
+        if isinstance(key, str) and len(key) >= SHORTEST and may_have(key):
+            yield from (Leak((*path, key), each.what, "", each.value, Sure.YES) for each in shapes_in(key))
         if isinstance(item, (Mapping, list, tuple)):
             if key not in REFERENCES:
                 below = key in VARIABLES or (key in LINES and not isinstance(item, Mapping))

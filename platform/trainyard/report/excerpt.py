@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from trainyard.credentials import hides
 from trainyard.findings import Location
 from trainyard.report.view import Lines
 
@@ -25,9 +26,12 @@ STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud
 
 
 def excerpt(where: Location, lines: Lines) -> Iterator[tuple[str, str]]:
-    """Yield a margin and what stands behind it: the line, and the mark below; nothing where the line is not known."""
+    """Yield a margin and what stands behind it: the line, and the mark below.
+
+    Nothing where the line is not known, and where it holds what looks like a credential, whatever the finding is about.
+    """
     text = line_of(where, lines)
-    if text is None or where.column is None:
+    if text is None or where.column is None or hides(text) != text:
         return
     at = min(where.column - 1, len(text))
     found = WORD.match(text, at)
