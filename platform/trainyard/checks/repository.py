@@ -28,6 +28,7 @@ from trainyard.preflight import Checked, Waivers
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs, prefix_of
 from trainyard.system import files
+from trainyard.system import kubeconform as program
 from trainyard.system.data import policy_files, schemas_dir
 from trainyard.system.repository import GENERATED, cluster_file
 from trainyard.tree import frozen, layout
@@ -146,7 +147,10 @@ class Checking:
         return self.spec_line(manifest.file)
 
     def second_engine(self, known: Catalog, inputs: Sequence[tuple[str, bytes]], result: Result) -> None:
-        """Let kubeconform judge the same files; what ours refused already is not said twice."""
+        """Let kubeconform judge the same files, where it is installed; what ours refused already is not said twice."""
+        if (missing := program.missing(self.home)) is not None:
+            result.skipped.append(Skipped(kubeconform.RULE.id, missing))
+            return
         refused = {(each.location.file, each.location.document) for each in result.findings if each.is_error}
         for finding in kubeconform.check(self.home, known, inputs):
             if (finding.location.file, finding.location.document) not in refused:

@@ -32,6 +32,7 @@ SHA256 = {
 }
 """Of the release's archives, by operating system and processor."""
 
+MISSING = f"{NAME}, the second schema engine, is not installed; `make synth` installs it into .tools/"
 PROCESSORS = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 FOLDER = Path(".tools") / "bin"
 BUILD_SECONDS = 600
@@ -42,11 +43,22 @@ Fetch = Callable[[str], bytes]
 
 def find(root: Path | None) -> Path:
     """Return the program: the repository's own, else the one on the PATH; raises ToolError where there is none."""
+    if (found := installed(root)) is None:
+        raise ToolError(MISSING)
+    return found
+
+
+def missing(root: Path | None) -> str | None:
+    """Return the sentence on a program that is not installed, None where it is."""
+    return MISSING if installed(root) is None else None
+
+
+def installed(root: Path | None) -> Path | None:
+    """Return the program, or None where there is none."""
     if root is not None and (own := root / FOLDER / NAME).is_file():
         return own.resolve()
-    if found := shutil.which(NAME):
-        return Path(found)
-    raise ToolError(f"{NAME}, the second schema engine, is not installed; `make synth` installs it into .tools/")
+    found = shutil.which(NAME)
+    return Path(found) if found else None
 
 
 def fetched(address: str) -> bytes:

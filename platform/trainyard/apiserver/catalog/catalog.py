@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
@@ -14,6 +15,12 @@ from trainyard.apiserver.catalog.releases import CORE, Choice, Shelf, choose
 from trainyard.apiserver.catalog.served import Kind, from_crd, from_index
 from trainyard.carriers.gone import GONE
 from trainyard.findings import Finding, Location, did_you_mean
+
+KUBERNETES = ".k8s.io"
+SHARED = frozenset({"k8s.io", "x-k8s.io"})
+"""Domains below which many projects have their groups, which have nothing else in common."""
+NEAR = 0.85
+"""How alike two groups are of which one is taken for a misspelling of the other, as difflib counts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,10 @@ class Catalog:
         found = versions.get(version)
         if found is not None and found.served:
             return found
-        return Missing(self._why(group, version, kind, versions))
+        asked = group, version, kind
+        if asked not in self._missing:
+            self._missing[asked] = Missing(self._why(group, version, kind, versions))
+        return self._missing[asked]
 
     def resource(self, group: str, version: str, plural: str) -> Kind | None:
         """Return the served kind behind a resource name, as RBAC and webhooks write it."""
@@ -66,6 +76,19 @@ class Catalog:
     def _resources(self) -> Mapping[tuple[str, str, str], Kind]:
         return {(each.group, each.version, each.plural): each for each in self.served()}
 
+    @cached_property
+    def _missing(self) -> dict[tuple[str, str, str], Missing]:
+        """What was asked for and is not served: a stranger's folder has one such kind a thousand times."""
+        return {}
+
+    @cached_property
+    def _groups(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+        """By group the kinds that are served, with their versions."""
+        found: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+        for each in self.served():
+            found[each.group][each.kind] = (*found[each.group].get(each.kind, ()), each.version)
+        return found
+
     def _why(self, group: str, version: str, kind: str, versions: Mapping[str, Kind]) -> str:
         label = f"{group}/{version} {kind}" if group else f"{version} {kind}"
         if versions:
@@ -74,14 +97,29 @@ class Catalog:
             return f"kind {kind!r} of {group or 'core'}: {version!r} is {known}; served: {served}"
         if holders := self.shelf.holders(group, kind):
             return f"kind {label!r} is served by {' or '.join(holders)}, which is not among the installed operators"
-        if elsewhere := sorted({each.api_version for each in self.served() if each.kind == kind}):
+        if elsewhere := self._elsewhere(group, kind):
             return f"kind {label!r} does not exist; did you mean {' or '.join(elsewhere)}?"
         if (group, kind) in GONE:
             return f"kind {label!r} {GONE[group, kind]}"
-        of_group = {each.kind for each in self.served() if each.group == group} or self.shelf.kinds(group)
-        near = did_you_mean(kind, of_group or {each.kind for each in self.served()})
-        hint = near if of_group or near.startswith("did you mean") else "give its CRD among the inputs"
-        return f"kind {label!r} does not exist here; {hint}"
+        if of_group := set(self._groups.get(group, ())) or self.shelf.kinds(group):
+            return f"kind {label!r} does not exist here; {did_you_mean(kind, of_group)}"
+        for near in get_close_matches(group, self._groups, n=1, cutoff=NEAR):
+            if meant := get_close_matches(kind, self._groups[near], n=1, cutoff=NEAR):
+                return f"kind {label!r} does not exist here; did you mean {meant[0]!r} of {near}?"
+        return f"kind {label!r} is not known here; give its CRD among the inputs, or take --allow-unknown"
+
+    def _elsewhere(self, group: str, kind: str) -> list[str]:
+        """Return the apiVersions that may be meant: of Kubernetes' own kinds of that name, and of groups near by."""
+        near = {*get_close_matches(group, self._groups, n=3, cutoff=NEAR)}
+        near |= {each for each in self._groups if is_beneath(each, group) or is_beneath(group, each)}
+        own = "." not in group or group.endswith(KUBERNETES)
+        named = (each for each in self.served() if each.kind == kind)
+        return sorted({each.api_version for each in named if each.group in near or (own and each.typed)})
+
+
+def is_beneath(group: str, other: str) -> bool:
+    """Whether a group is a subdomain of another, as `trainer.kubeflow.org` of `kubeflow.org`; not of a bare domain."""
+    return other.count(".") > 0 and other not in SHARED and group.endswith(f".{other}")
 
 
 def load(

@@ -7,6 +7,7 @@ ValidateCustomResourceDefinition and ValidateCustomResourceDefinitionUpdate.
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ from trainyard.apiserver.cel.declare import Declarations
 from trainyard.apiserver.core.admissionregistration.webhookconfigurations import check_client, check_versions
 from trainyard.apiserver.core.apiextensions.defaults import check_defaults
 from trainyard.apiserver.core.apiextensions.expressions import Environments
-from trainyard.apiserver.core.apiextensions.nodes import is_convertible, is_well_formed
+from trainyard.apiserver.core.apiextensions.nodes import is_convertible, is_well_formed, states_rules
 from trainyard.apiserver.core.apiextensions.schemas import SOURCE, Place, check_schema
 from trainyard.apiserver.core.apiextensions.structural import check_structural
 from trainyard.apiserver.core.apiextensions.versions import check_version
@@ -135,11 +136,23 @@ def _check_schemas(spec: Object, release: int) -> Iterator[Problem]:
         if schema is not None:
             path = ("spec", "versions", index, "schema", "openAPIV3Schema")
             status = any_status if shared else _has_status(version)
-            yield from _check_schema(schema, path, status=status, release=release)
+            yield from _known_schema(schema, path, status=status, release=release)
 
 
 def _has_status(version: Object) -> bool:
     return child(inner(version, "subresources"), "status") is not None
+
+
+_judged: dict[tuple[bytes, Path, bool, int], tuple[Problem, ...]] = {}
+"""What is wrong with schemas, by their text: a folder of somebody's releases has each definition many times."""
+
+
+def _known_schema(schema: Object, path: Path, *, status: bool, release: int) -> tuple[Problem, ...]:
+    digest = hashlib.blake2b(repr(schema).encode(errors="surrogatepass")).digest()
+    key = digest, path, status, release
+    if key not in _judged:
+        _judged[key] = tuple(_check_schema(schema, path, status=status, release=release))
+    return _judged[key]
 
 
 def _check_schema(schema: Object, path: Path, *, status: bool, release: int) -> Iterator[Problem]:
@@ -163,7 +176,7 @@ def _check_values(schema: Object, path: Path, release: int) -> Iterator[Problem]
     """Yield what is wrong with the defaults of a structural schema, or else with its rules."""
     closed = schemas.resolve(copy.deepcopy(crd.root(schema, "", "", "")))
     problems = list(check_defaults(schema, closed, path, Compiler(ranged=release >= _RANGED_MINOR), release))
-    if not problems:
+    if not problems and states_rules(schema):
         environments = Environments(Declarations(), release)
         problems = check_schema(schema, path, Place(root=True, environments=environments, converted=closed))
     yield from problems

@@ -114,6 +114,11 @@ def is_well_formed(schema: Object) -> bool:
     return all(is_well_formed(found) for found in below(schema))
 
 
+def states_rules(schema: Object) -> bool:
+    """Whether a node, or one beneath it, states rules in CEL."""
+    return bool(schema.get(RULES)) or any(states_rules(found) for found in below(schema))
+
+
 def _has_shapes(node: Object, shapes: dict[str, tuple[type, ...]]) -> bool:
     return all(
         key not in shapes or type(value) in shapes[key] or (value is None and key not in _BOUNDS)
