@@ -131,7 +131,7 @@ def test_a_file_that_does_not_read_is_not_cut(monkeypatch):
     """What is wrong with a file as a whole is said once."""
     monkeypatch.setattr(parallel, "LARGE", 1)
     monkeypatch.setattr(parallel, "PART", 1)
-    result = strangers([("a.yaml", b"a: 1\n---\nb: \xff\n---\nc: 1\n")], ROOT / "schemas")
+    result = strangers([("a.yaml", b"kind: 1\n---\nb: \xff\n---\nc: 1\n")], ROOT / "schemas")
     assert [each.rule for each in result.findings] == ["decode/encoding"]
 
 

@@ -43,7 +43,7 @@ def verdicts(text, **options):
 
 LAYERS = {
     "a right Job": (JOB, ["valid"], []),
-    "a file that cannot be decoded": ("a: [", [], ["decode/syntax"]),
+    "a file that cannot be decoded": ("kind: [", [], ["decode/syntax"]),
     "a kind that nothing serves": (JOB.replace("kind: Job", "kind: Jobb"), ["unknown"], ["schema/unknown-kind"]),
     "a misspelt field": (JOB.replace("parallelism", "paralelism"), ["invalid"], ["schema/unknown-field"]),
     "a name of the wrong form": (JOB.replace("name: x", "name: X_y"), ["invalid"], ["meta/name"]),
@@ -68,7 +68,7 @@ def test_each_layer_finds_its_own(text, expected, rules):
 
 def test_one_bad_file_hides_no_other(tmp_path, capsys):
     """A file that cannot be decoded is a finding of that file, and the others are still judged."""
-    (tmp_path / "a.yaml").write_bytes(b"\xff\xfe\x00bad")
+    (tmp_path / "a.yaml").write_bytes(b"kind: \xff")
     (tmp_path / "b.yaml").write_text(JOB)
     code, out = call(capsys, "validate", str(tmp_path), "--format", "json")
     report = json.loads(out)
@@ -206,8 +206,8 @@ def test_a_folder_is_read_as_far_as_it_can_be(tmp_path, capsys):
 
 EMPTY = {
     "a folder without a manifest": (None, 0, "holds no file that ends in .yaml, .yml, .json"),
-    "an empty file": ("", 0, "file holds no document"),
-    "an object without kind and name": ("a: b\n", 1, "in unnamed object, apiVersion"),
+    "an empty file": ("", 0, "1 file without a Kubernetes object"),
+    "an object without kind and name": ("metadata: {name: ''}\n", 1, "in unnamed object, apiVersion"),
     "an object without a name": ("apiVersion: v1\nkind: Pod\nmetadata: {}\n", 1, "in unnamed Pod, metadata.name"),
 }
 

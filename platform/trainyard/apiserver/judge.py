@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from trainyard.apiserver import core, webhooks
 from trainyard.apiserver.admission import resize
+from trainyard.apiserver.allowed import Allowed
 from trainyard.apiserver.catalog import Catalog, Kind, Missing
 from trainyard.apiserver.meta import metadata
 from trainyard.apiserver.prepare import Preparation, Prepared
@@ -64,8 +65,8 @@ class Judge:
     """Judges objects as a server of one Kubernetes release with these kinds would."""
 
     catalog: Catalog
-    allow_unknown: frozenset[str] = frozenset()
-    """Kinds, as `GROUP/KIND` or `KIND`, whose unknown verdict does not fail."""
+    allow_unknown: Allowed = field(default_factory=Allowed)
+    """Kinds whose unknown verdict does not fail."""
     namespaces: frozenset[str] | None = None
     """Namespaces that exist; None where that cannot be known."""
     spec_of: Callable[[Manifest], Location | None] = field(default=lambda _: None)
@@ -196,8 +197,8 @@ class Judge:
 
     def _unknown(self, manifest: Manifest, why: Missing) -> Judgement:
         """Return the verdict on a kind that nothing here serves: it fails unless it is allowed."""
-        names = {manifest.kind, f"{manifest.group}/{manifest.kind}"}
-        severity = Severity.WARNING if names & self.allow_unknown else Severity.ERROR
+        allowed = self.allow_unknown.has(manifest.group, manifest.kind)
+        severity = Severity.WARNING if allowed else Severity.ERROR
         problem = Problem(("kind",), UNKNOWN_KIND.id, why.message, UNKNOWN_KIND.source)
         return Judgement(manifest, "unknown", (self._finding(manifest, problem, "schema", severity),))
 

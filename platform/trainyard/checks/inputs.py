@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from trainyard.documents import load
@@ -14,11 +15,15 @@ from trainyard.findings import Finding, Location, Severity
 from trainyard.manifests import Manifest, expand
 from trainyard.rules import Rule
 from trainyard.system import files
+from trainyard.system.ignored import Excluded, Ignored, is_never_read
 from trainyard.system.repository import GENERATED
 from trainyard.tree import layout
 
 SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
+PIPED = "<stdin>"
+"""What standard input is called in a report."""
+
 RECORDS = re.compile(rf"(^|/){GENERATED}/[^/]+/({'|'.join(layout.OF_NO_SERVER)})")
 """Files of a generated tree that are for no API server: our own records, and what belongs into node images."""
 
@@ -41,39 +46,98 @@ UNREADABLE = Rule(
     may_warn=True,
 )
 
+EXCLUDED, IGNORED = "file that --exclude names", "file that .gitignore names"
+IGNORED_FOLDERS = "folder that .gitignore names"
+PATTERN = re.compile(r"[*?\[]")
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+
 Report = Callable[[Finding], None]
 
 
-def collect(paths: Iterable[str], report: Report = lambda _: None) -> Iterator[tuple[str, bytes]]:
+def collect(
+    paths: Iterable[str],
+    report: Report = lambda _: None,
+    *,
+    excluded: Excluded | None = None,
+    passed: Counter[str] | None = None,
+) -> Iterator[tuple[str, bytes]]:
     """Yield name and bytes of every manifest file, folders sorted; raises TrainyardError for a missing path.
 
     Links to files are followed, links to folders are not. `report` is told of files that cannot be read and of folders
-    that hold none: they hide no other.
+    that hold none: they hide no other. `passed` counts what is left out, by why: what .gitignore names and `excluded`
+    has; of what is named itself only the latter is.
     """
+    excluded, passed = excluded or Excluded(()), Counter() if passed is None else passed
     for name in paths:
         path = Path(name)
         if name == STDIN:
-            yield "<stdin>", sys.stdin.buffer.read()
+            yield PIPED, sys.stdin.buffer.read()
         elif path.is_dir():
-            yield from below(path, report)
-        elif path.exists():
-            yield from read(path, report)
+            yield from below(path, report, excluded, passed)
+        elif not path.exists():
+            raise TrainyardError(absent(name))
+        elif excluded.has(path.as_posix()):
+            passed[EXCLUDED] += 1
         else:
-            raise TrainyardError(f"{name} does not exist")
+            yield from read(path, report)
 
 
-def below(folder: Path, report: Report) -> Iterator[tuple[str, bytes]]:
+def spelled_out(paths: Iterable[str]) -> list[str]:
+    """Return the paths with patterns in place of which no shell has put the files, as in quotes, replaced by those."""
+    found: list[str] = []
+    for name in paths:
+        if name == STDIN or not PATTERN.search(name) or Path(name).exists():
+            found.append(name)
+            continue
+        top = Path(name).anchor
+        matched = sorted(each.as_posix() for each in Path(top).glob(name.removeprefix(top)))
+        if not matched:
+            raise TrainyardError(f"no file matches {name!r}; mend the pattern, or name a folder")
+        found += matched
+    return found
+
+
+def absent(name: str) -> str:
+    """Return the sentence on a path that is not there."""
+    if ADDRESS.match(name):
+        return f"{name} is an address; fetch it first: curl -sSfL {name} | trainyard validate -"
+    return f"{name} does not exist"
+
+
+def below(folder: Path, report: Report, excluded: Excluded, passed: Counter[str]) -> Iterator[tuple[str, bytes]]:
     """Yield the manifest files of a folder."""
-    count = 0
-    for found in sorted(files.walk(folder), key=lambda each: each.path):
+    count, ignored, top = 0, Ignored(folder), folder.as_posix()
+
+    def skip(path: str) -> bool:
+        if is_never_read(path):
+            return True
+        if ignored.has(path, folder=True):
+            passed[IGNORED_FOLDERS] += 1
+            return True
+        return False
+
+    for found in sorted(files.walk(folder, skip), key=lambda each: each.path):
         file = folder / found.path
         linked = stat.S_ISLNK(found.stat.st_mode) and not file.is_dir()
-        if (found.regular or linked) and is_manifest(file):
-            count += 1
+        if not (found.regular or linked) or not is_manifest(file):
+            continue
+        count += 1
+        if ignored.has(found.path, folder=False):
+            passed[IGNORED] += 1
+        elif excluded.has(found.path, f"{top}/{found.path}"):
+            passed[EXCLUDED] += 1
+        else:
             yield from read(file, report, Severity.WARNING if linked else Severity.ERROR)
     if not count:
         message = f"folder {str(folder)!r} holds no file that ends in {', '.join(SUFFIXES)}; name another"
         report(NO_FILES.of(Location(folder.as_posix()), message))
+
+
+def nothing(paths: Sequence[str], passed: Counter[str]) -> Iterator[Finding]:
+    """Yield that nothing was judged: somebody may have named the wrong folder."""
+    if count := sum(passed.values()):
+        files = "the one file" if count == 1 else f"any of {count} files"
+        yield NO_FILES.of(Location(paths[0]), f"there is no Kubernetes object to judge in {files}; name others")
 
 
 def is_manifest(file: Path) -> bool:
@@ -92,13 +156,6 @@ def read(path: Path, report: Report, severity: Severity = Severity.ERROR) -> Ite
 
 def decode(name: str, data: bytes) -> tuple[list[Manifest], list[Finding]]:
     """Return the objects of a file and what could not be decoded; one bad file never hides another."""
-    manifests, findings, _ = decode_from(name, data)
-    return manifests, findings
-
-
-def decode_from(name: str, data: bytes, line: int = 1) -> tuple[list[Manifest], list[Finding], int]:
-    """Decode a piece of a file that starts at a line of it; return how many documents it counts, too."""
-    documents, findings = load(data, file=name, first_line=line)
-    numbers = (*(each.index for each in documents), *(each.location.document for each in findings))
+    documents, findings = load(data, file=name)
     manifests, odd = expand(documents)
-    return manifests, [*findings, *odd], 1 + max((each for each in numbers if each is not None), default=-1)
+    return manifests, [*findings, *odd]

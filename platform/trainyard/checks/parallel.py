@@ -19,7 +19,8 @@ from trainyard.apiserver.admission import podsecurity
 from trainyard.apiserver.neighbours import DEFINITION, POLICY
 from trainyard.checks.inputs import decode
 from trainyard.checks.result import Result
-from trainyard.documents import EMPTY, is_plain
+from trainyard.checks.sorting import NO_OBJECT
+from trainyard.documents import is_plain
 from trainyard.findings import Location
 
 Input = tuple[str, bytes]
@@ -132,11 +133,12 @@ def split(pieces: Iterable[Piece]) -> list[list[Piece]]:
 
 
 def joined(found: Iterable[tuple[Piece, Result, int]]) -> Result:
-    """Put the results together; documents of a file that was cut are counted on, and it is empty once or not at all."""
+    """Put the results together; documents of a file that was cut are counted on, and no piece may hold an object."""
     whole = Result()
     for result, count in each_file(found):
-        known = [each for each in result.findings if each.rule != EMPTY]
-        whole.extend(replace(result, findings=known if count else result.findings[:1]))
+        if count:
+            result.passed.pop(NO_OBJECT, None)
+        whole.extend(result)
     return whole
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from trainyard import preflight
 from trainyard.apiserver import Catalog, Judge, Judgement, aware, catalog
+from trainyard.apiserver.allowed import Allowed
 from trainyard.apiserver.catalog.releases import Shelf
 from trainyard.apiserver.validations.kept import open_for
 from trainyard.checks import cel_policies, kubeconform, parallel, past, validate
@@ -49,7 +50,7 @@ class Checking:
     specs: Specs
     home: Path
     """The repository whose schemas and policies count."""
-    allow_unknown: frozenset[str] = frozenset()
+    allow_unknown: Allowed = field(default_factory=Allowed)
     before: Mapping[str, Sequence[tuple[str, bytes]]] | None = None
     """By cluster, the generated files as they were, for the rules of updates."""
     both: bool = False
@@ -252,7 +253,7 @@ def validate_repository(
         root,
         checked.specs,
         home,
-        frozenset(allow_unknown),
+        Allowed(tuple(allow_unknown)),
         None if against is None else past.objects_at(root, against, names),
         spec_line=spec_lines(root, tree.text if tree is not None else None),
         waivers=checked.waivers,

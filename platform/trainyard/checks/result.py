@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -26,6 +27,8 @@ class Judged:
     object: ObjectRef
     verdict: Verdict
     update: Update | None = None
+    line: int | None = field(default=None, compare=False)
+    """Where the document begins in its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,20 @@ class Change:
         return self.word != "in place" or bool(self.fields)
 
 
+@dataclass(frozen=True, slots=True)
+class Unrendered:
+    """A folder from which a program makes objects: they are judged once it has."""
+
+    tool: Literal["helm", "kustomize"]
+    folder: str
+
+    @property
+    def command(self) -> str:
+        """How they are made and judged."""
+        verb = "template" if self.tool == "helm" else "build"
+        return f"{self.tool} {verb} {self.folder} | trainyard validate -"
+
+
 @dataclass(slots=True)
 class Outcome:
     """What admission policies found, and what that makes of the verdicts on objects."""
@@ -82,6 +99,10 @@ class Result:
     """The waivers that would silence an error."""
     values: set[str] = field(default_factory=set, repr=False)
     """Credentials in the objects, which nothing that was found may show."""
+    passed: Counter[str] = field(default_factory=Counter)
+    """What was left out because it is no object, or nobody means it: so many of `patch of a kustomization`."""
+    unrendered: list[Unrendered] = field(default_factory=list)
+    """Charts and kustomizations."""
 
     def extend(self, other: Result) -> None:
         """Take over what another part of the run found."""
@@ -92,6 +113,8 @@ class Result:
         self.waived |= other.waived
         self.refused |= other.refused
         self.values |= other.values
+        self.passed += other.passed
+        self.unrendered += [each for each in other.unrendered if each not in self.unrendered]
         if other.changes is not None:
             self.changes = [*(self.changes or ()), *other.changes]
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainyard.apiserver import Catalog, Judge, Judgement, Rulebook, aware, catalog, neighbours
+from trainyard.apiserver.allowed import Allowed
 from trainyard.apiserver.neighbours import POLICY
-from trainyard.checks import parallel
-from trainyard.checks.inputs import decode, decode_from
+from trainyard.checks import parallel, sorting, twice
+from trainyard.checks.inputs import decode
 from trainyard.checks.result import Change, Judged, Outcome, Result
 from trainyard.checks.updates import Updates
 from trainyard.exposed import exposed
@@ -53,13 +54,14 @@ def strangers(
     result = Result()
     known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects, where=where)
     result.add(findings)
-    judge = Judge(known, allow_unknown=frozenset(allow_unknown), rulebook=rulebook or Rulebook())
+    judge = Judge(known, allow_unknown=Allowed(tuple(allow_unknown)), rulebook=rulebook or Rulebook())
     with memory.uncollected():
         files, olds = list(inputs), None if before is None else decode_all(before, Result())
         several = parallel.pays(files)
         apart = several and olds is None and not policies  # which look at all objects
         found = parallel.judged(files, judge, part, watch) if apart else None
         result.extend(found or alone(files, judge, olds=olds, policies=policies, several=several, watch=watch))
+    result.add(twice.check(result.objects))
     result.hide()
     result.notes.append(assumed(known, kubernetes=kubernetes, projects=projects))
     return result
@@ -68,11 +70,12 @@ def strangers(
 def part(piece: parallel.Piece, judge: Judge) -> tuple[Result, int]:
     """Judge a file, or a piece of one, by itself; return how many documents it has, too."""
     result = Result()
-    manifests, findings, count = decode_from(*piece)
-    result.add(findings)
-    collect(result, map(judge.judge, manifests), Outcome())
+    found = sorting.decode(*piece)
+    result.add(found.findings)
+    result.passed += found.passed
+    collect(result, map(judge.judge, found.manifests), Outcome())
     judge.rulebook.keep()
-    return result, count
+    return result, found.documents
 
 
 def alone(
@@ -90,7 +93,7 @@ def alone(
     `several`, processes that share what was decoded judge the objects.
     """
     result = Result()
-    manifests = decode_all(files, result)
+    manifests = sort_all(files, result)
     values = [each.value for each in manifests]
     judge = aware(judge, values)
     updates = None if olds is None else Updates(judge, olds, manifests)
@@ -159,6 +162,17 @@ def decode_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Mani
     return manifests
 
 
+def sort_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Manifest]:
+    """Decode every file of a stranger's, and note in the result what is no object."""
+    manifests: list[Manifest] = []
+    for name, data in inputs:
+        found = sorting.decode(name, data)
+        manifests += found.manifests
+        result.add(found.findings)
+        result.passed += found.passed
+    return manifests
+
+
 def admitted(judgements: Sequence[Judgement], known: Catalog) -> Outcome:
     """Run the admission policies among the inputs, which takes CEL."""
     from trainyard.checks import cel_policies
@@ -179,7 +193,14 @@ def collect(result: Result, judgements: Iterable[Judgement], outcome: Outcome, u
         if change is not None:
             changes.append(change)
         result.objects.append(
-            Judged(manifest.file, document.index, manifest.ref, verdict, None if change is None else change.update)
+            Judged(
+                manifest.file,
+                document.index,
+                manifest.ref,
+                verdict,
+                None if change is None else change.update,
+                document.location().line,
+            )
         )
         result.add(each.findings)
         for finding, value in exposed(manifest):

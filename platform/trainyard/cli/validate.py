@@ -34,7 +34,13 @@ def command(
         help="What is installed beside Kubernetes; repeatable, takes commas. Default: all, the newest known.",
     ),
     allow_unknown: list[str] | None = typer.Option(
-        None, metavar="GROUP/KIND", help="A kind that may be unknown; repeatable."
+        None, metavar="GROUP/KIND", help="A kind that may be unknown, also GROUP/* or *; repeatable."
+    ),
+    exclude: list[str] | None = typer.Option(
+        None, metavar="GLOB", help="Files and folders to leave out, as in .gitignore; repeatable."
+    ),
+    build: bool = typer.Option(
+        False, "--build", help="Judge what helm and kustomize make of charts and kustomizations, too."
     ),
     old: list[str] | None = typer.Option(
         None, metavar="PATH", help="Files or folders as they were: judges each change; repeatable."
@@ -51,7 +57,9 @@ def command(
 ) -> int:
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
     gc.disable()  # little of what is kept is circular, and the process ends soon; collecting would take a tenth
+    from trainyard.apiserver.allowed import Allowed
     from trainyard.apiserver.validations.kept import open_for
+    from trainyard.checks.inputs import spelled_out
     from trainyard.checks.versions import parse_kubernetes, parse_projects
     from trainyard.cli._progress import progress
     from trainyard.errors import TrainyardError
@@ -62,16 +70,21 @@ def command(
         raise TrainyardError("--old and --against both say what was before; give one of them")
     require(format_)
     refuse_unused(
-        {"--old": old, "--kubernetes": kubernetes, "--with": with_}, {"--cluster": cluster}, paths=bool(paths)
+        {"--old": old, "--kubernetes": kubernetes, "--with": with_, "--exclude": exclude, "--build": build},
+        {"--cluster": cluster},
+        paths=bool(paths),
     )
+    allowed = Allowed.of(allow_unknown or ())
     if paths:
         with progress("judging") as watch:
             result = named(
-                paths,
+                spelled_out(paths),
                 schemas_dir(root),
                 kubernetes=parse_kubernetes(kubernetes),
                 projects=parse_projects(with_),
-                allow_unknown=allow_unknown or (),
+                allow_unknown=allowed.patterns,
+                exclude=exclude or (),
+                build=build,
                 old=old,
                 against=against,
                 rulebook=open_for(root),
@@ -80,11 +93,18 @@ def command(
             )
     else:
         from trainyard.checks.repository import validate_repository
+        from trainyard.system.repository import is_repository
+
+        if not is_repository(root):
+            raise TrainyardError(
+                "there is no repository here; name files, or judge what is piped: trainyard validate -"
+            )
 
         with progress("judging") as watch:
             result = validate_repository(
-                root, clusters=cluster or (), allow_unknown=allow_unknown or (), base=base, against=against, watch=watch
+                root, clusters=cluster or (), allow_unknown=allowed.patterns, base=base, against=against, watch=watch
             )
+    allowed.require_used(each.object for each in result.objects if each.verdict == "unknown")
     report(result, format_, view_of("validate", root, quiet=quiet, summary=summary, strict=strict))
     return result.exit_code(strict=strict)
 
@@ -96,6 +116,8 @@ def named(
     kubernetes: str | None,
     projects: Mapping[str, str] | None,
     allow_unknown: Sequence[str],
+    exclude: Sequence[str],
+    build: bool,
     old: Sequence[str] | None,
     against: str | None,
     rulebook: Rulebook,
@@ -104,36 +126,46 @@ def named(
 ) -> Result:
     """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given."""
     from trainyard.apiserver.catalog.releases import Shelf
-    from trainyard.checks import inputs, validate
+    from trainyard.checks import inputs, twice, validate
+    from trainyard.checks.build import built
+    from trainyard.checks.foreign import sift
     from trainyard.checks.places import by_place
     from trainyard.checks.result import Result
     from trainyard.errors import TrainyardError
+    from trainyard.system.ignored import Excluded
 
-    result = Result()
+    result, excluded = Result(), Excluded(exclude)
     groups = by_place(paths) if kubernetes is None and projects is None else {None: list(paths)}
     if old and len(groups) > 1:
         raise TrainyardError("--old compares with files of one cluster; name paths of one cluster")
     for place, files in groups.items():
         release, installed = place.releases(Shelf(schemas).projects()) if place else (kubernetes, projects)
-        before = inputs.collect(old, result.findings.append) if old else None
+        found = sift(inputs.collect(files, result.findings.append, excluded=excluded, passed=result.passed))
+        if build:
+            found = built(found, result)
+        result.passed += found.passed
+        result.unrendered += found.unrendered
+        before = sift(inputs.collect(old, result.findings.append, excluded=excluded)).files if old else None
         if against:
             from trainyard.checks.past import files_at
 
-            before = files_at(against, files)
-        result.extend(
-            validate.strangers(
-                inputs.collect(files, result.findings.append),
-                schemas,
-                kubernetes=release,
-                projects=installed,
-                allow_unknown=allow_unknown,
-                before=before,
-                rulebook=rulebook,
-                policies=policies,
-                watch=watch,
-                where=place.where if place else validate.option,
-            )
+            before = sift(files_at(against, files)).files
+        judged = validate.strangers(
+            found.files,
+            schemas,
+            kubernetes=release,
+            projects=installed,
+            allow_unknown=allow_unknown,
+            before=before,
+            rulebook=rulebook,
+            policies=policies,
+            watch=watch,
+            where=place.where if place else validate.option,
         )
+        twice.weigh(judged, found.resources)
+        result.extend(judged)
+    result.notes += [f"--exclude {each!r} matches no file" for each in excluded.unused()]
+    result.add(inputs.nothing(paths, result.passed) if not result.objects and not result.findings else ())
     return result
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import fields, is_dataclass
 from typing import Any, get_args
 
-from trainyard.checks.result import Change, ChangeWord, Judged, Result, Update
+from trainyard.checks.result import Change, ChangeWord, Judged, Result, Unrendered, Update
 from trainyard.findings import Finding, Layer, Location, ObjectRef, Severity
 from trainyard.plan import Plan
 from trainyard.report.view import View
@@ -55,9 +55,16 @@ def as_dict(result: Result) -> dict[str, Any]:
         "objects": [judged(each) for each in result.objects],
         "skipped": [{"rule": each.rule, "why": each.why} for each in result.skipped],
         "notes": list(result.notes),
+        **({"passed": dict(result.passed)} if result.passed else {}),
+        **({"unrendered": [unrendered(each) for each in result.unrendered]} if result.unrendered else {}),
         **({} if result.changes is None else {"changes": [change(each) for each in result.changes if each.changed]}),
         "findings": [finding(each) for each in sorted(result.findings, key=lambda each: each.order)],
     }
+
+
+def unrendered(each: Unrendered) -> dict[str, Any]:
+    """One entry of `unrendered`."""
+    return {"tool": each.tool, "folder": each.folder, "command": each.command}
 
 
 def judged(each: Judged) -> dict[str, Any]:
@@ -180,6 +187,8 @@ def schema() -> dict[str, Any]:
                 "objects": {"type": "array", "items": one},
                 "skipped": {"type": "array", "items": closed({"rule": text, "why": text})},
                 "notes": {"type": "array", "items": text},
+                "passed": {"type": "object", "additionalProperties": count},
+                "unrendered": {"type": "array", "items": closed({"tool": text, "folder": text, "command": text})},
                 "changes": {"type": "array", "items": difference},
                 "findings": {"type": "array", "items": entry},
                 "plan": {
@@ -194,6 +203,6 @@ def schema() -> dict[str, Any]:
                     },
                 },
             },
-            optional=("changes", "plan"),
+            optional=("changes", "passed", "plan", "unrendered"),
         ),
     }

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import get_args
 
-from trainyard.checks.result import Change, ChangeWord, Result
+from trainyard.checks.result import Change, ChangeWord, Result, Unrendered
+from trainyard.checks.twice import grouped
 from trainyard.findings import Finding, Severity, Skipped
 from trainyard.report.excerpt import excerpt
 from trainyard.report.view import View, hidden, place
 
+FEW = 10
+"""So many findings are read without a table of their rules."""
+PLACES = 5
+"""So many further places are named of what is found over and over."""
 WIDTH = max(len(word) for word in get_args(ChangeWord))
 """Of the column of words."""
 
@@ -31,6 +37,8 @@ def render(result: Result, view: View = PLAIN) -> str:
         blocks.append("\n".join(changes(result.changes)))
     if not view.quiet:
         blocks += told(result)
+        if len(result.findings) > FEW:
+            blocks.append("\n".join(by_rule(result.findings, view)))
         blocks.append(closing(result, view))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
@@ -39,20 +47,56 @@ def told(result: Result) -> Iterator[str]:
     """Yield what was left out, and what was assumed."""
     if result.skipped:
         yield "\n".join(skipped(result.skipped))
+    if result.unrendered:
+        yield "\n".join(unrendered(result.unrendered))
+    if result.passed:
+        yield passed(result.passed)
     if result.notes:
         yield "\n".join(result.notes)
 
 
 def paragraphs(findings: Sequence[Finding], view: View = PLAIN) -> list[str]:
-    """Return findings in their order, each with the line that it is about."""
+    """Return findings in their order, each with the line that it is about; what is said of many places once."""
     secret = hidden(findings)
-    return ["\n".join(paragraph(each, view, secret)) for each in sorted(findings, key=lambda each: each.order)]
+    return ["\n".join([*paragraph(some[0], view, secret), *others(some)]) for some in grouped(findings)]
+
+
+def others(alike: Sequence[Finding]) -> Iterator[str]:
+    """Yield the places of findings that say what the first of them does."""
+    first, *more = alike
+    for each in more[:PLACES]:
+        yield f"  also {each.location}{f' in {each.object}' if each.object and each.object != first.object else ''}"
+    if len(more) > PLACES:
+        yield f"  also in {plural(len(more) - PLACES, 'other place')}"
 
 
 def skipped(found: Sequence[Skipped]) -> Iterator[str]:
     """Yield a line for every reason for which rules were not asked."""
     for why in dict.fromkeys(each.why for each in found):
         yield f"skipped {', '.join(dict.fromkeys(each.rule for each in found if each.why == why))}: {why}"
+
+
+def unrendered(found: Sequence[Unrendered]) -> Iterator[str]:
+    """Yield how charts and kustomizations are judged, the folders of one program together."""
+    for tool in dict.fromkeys(each.tool for each in found):
+        some = [each for each in found if each.tool == tool]
+        if len(some) == 1:
+            yield f"not judged until it is rendered: {some[0].command}"
+            continue
+        yield f"not judged until they are rendered: {replace(some[0], folder='FOLDER').command}, with FOLDER"
+        yield from (f"  {each.folder}" for each in some)
+
+
+def passed(counts: Mapping[str, int]) -> str:
+    """Return the line on what was left out."""
+    words = (f"{count} {what if count == 1 else in_plural(what)}" for what, count in counts.items())
+    return f"passed over: {', '.join(words)}"
+
+
+def in_plural(what: str) -> str:
+    """Return words with the first of them in the plural."""
+    head, space, rest = what.partition(" ")
+    return f"{head}{'es' if head.endswith('ch') else 's'}{space}{rest}"
 
 
 def paragraph(

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
@@ -75,10 +75,10 @@ def read(path: Path) -> bytes | None:
         return None
 
 
-def walk(folder: Path) -> list[Found]:
+def walk(folder: Path, skip: Callable[[str], bool] = lambda _: False) -> list[Found]:
     """Return every file below a folder, sorted inside each folder; links are listed, never followed.
 
-    A folder that does not exist has no files.
+    A folder that does not exist has no files, nor has one below whose path `skip` takes.
     """
     found: list[Found] = []
     open_folders = [(_entries(str(folder)), "")]
@@ -86,6 +86,8 @@ def walk(folder: Path) -> list[Found]:
         entries, prefix = open_folders[-1]
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
+                if skip(prefix + entry.name):
+                    continue
                 open_folders.append((_entries(entry.path), f"{prefix}{entry.name}/"))
                 break
             try:

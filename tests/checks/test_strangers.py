@@ -1,0 +1,272 @@
+"""`validate` over somebody else's folder: what is read, what is no object, and how a report stays readable."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from trainyard.checks.foreign import sift
+from trainyard.cli import main
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: a, image: b}]}\n"
+CHART = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
+KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+WIDGET = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: %s}\n"
+
+
+def write(folder, **files):
+    """Write files, `__` in a name standing for a slash; the ending is yaml unless a name has a dot."""
+    for name, text in files.items():
+        path = folder / name.replace("__", "/")
+        path = path if "." in path.name else path.with_suffix(".yaml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def judge(capsys, *arguments):
+    """Run `validate`; exit code and report."""
+    with pytest.raises(SystemExit) as stopped:
+        main(["validate", *map(str, arguments), "-o", "json"])
+    said = capsys.readouterr()
+    return stopped.value.code, json.loads(said.out) if said.out else said.err
+
+
+def names(report):
+    """The names of the objects that were judged."""
+    return [each["name"] for each in report["objects"]]
+
+
+def test_what_git_ignores_is_not_read(tmp_path, capsys):
+    """Patterns count as Git reads them, the nearest file last; packages are never read, the rest is counted."""
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, **{".git__a": POD % "git", "node_modules__b": POD % "package", "c": POD % "kept"})
+    write(tmp_path, build__d=POD % "built", e=POD % "named", deep__e=POD % "again", deep__keep=POD % "back")
+    (tmp_path / ".gitignore").write_text("/build/\ne.yaml\nkeep.yaml\n")
+    (tmp_path / "deep" / ".gitignore").write_text("!keep.yaml\n")
+    code, report = judge(capsys, tmp_path)
+    assert (code, names(report)) == (0, ["kept", "back"])
+    assert report["passed"] == {"folder that .gitignore names": 1, "file that .gitignore names": 2}
+    assert names(judge(capsys, tmp_path / "e.yaml")[1]) == ["named"]
+    assert names(judge(capsys, tmp_path / "build")[1]) == ["built"]
+
+
+def test_files_are_left_out_by_pattern(tmp_path, capsys):
+    """`--exclude` takes what .gitignore would, for files that are named too; one that matches nothing is said."""
+    write(tmp_path, a=POD % "a", test__b=POD % "b", test__deep__c=POD % "c")
+    code, report = judge(capsys, tmp_path, "--exclude", "test/", "--exclude", "tset/")
+    assert (code, names(report)) == (0, ["a"])
+    assert report["passed"] == {"file that --exclude names": 2}
+    assert "--exclude 'tset/' matches no file" in report["notes"]
+    assert names(judge(capsys, tmp_path / "a.yaml", tmp_path / "test" / "b.yaml", "--exclude", "b.yaml")[1]) == ["a"]
+
+
+NO_OBJECT = {
+    "values of a chart": "replicas: 3\nimage: {tag: v1}\n",
+    "a list": "- a\n- b\n",
+    "comments alone": "# nothing\n",
+    "a workflow of CI": "on: push\njobs: {build: {runs-on: ubuntu, steps: [{run: make}]}}\n",
+    "text of no YAML that speaks of no object": "{{ template }}\n: [\n",
+}
+
+
+@pytest.mark.parametrize("text", NO_OBJECT.values(), ids=NO_OBJECT)
+def test_what_is_no_object_is_counted(text, tmp_path, capsys):
+    """A file that nobody would apply is no error, and is counted; where nothing else is there, a warning says so."""
+    write(tmp_path, a=text)
+    code, report = judge(capsys, tmp_path)
+    assert (code, report["passed"]) == (0, {"file without a Kubernetes object": 1})
+    assert [each["rule"] for each in report["findings"]] == ["decode/no-files"]
+
+
+OBJECTS = {
+    "no apiVersion": ("kind: Pod\nmetadata: {name: a}\n", "decode/apiversion"),
+    "a key in another case": ("apiversion: v1\nkind: Pod\n", "decode/apiversion"),
+    "neither, but a name": ("metadata: {name: a}\nspec: {}\n", "decode/apiversion"),
+    "an object that is no YAML": ("apiVersion: v1\nkind: [\n", "decode/syntax"),
+    "a list beside an object": (POD % "a" + "---\n- a\n", "decode/not-an-object"),
+    "a template outside of charts": ("apiVersion: v1\nkind: {{ .Kind }}: a\n", "decode/syntax"),
+}
+
+
+@pytest.mark.parametrize(("text", "rule"), OBJECTS.values(), ids=OBJECTS)
+def test_what_is_meant_as_an_object_is_judged(text, rule, tmp_path, capsys):
+    """What lacks something of an object is not taken for something else."""
+    write(tmp_path, a=text)
+    code, report = judge(capsys, tmp_path)
+    assert (code, [each["rule"] for each in report["findings"]]) == (1, [rule])
+
+
+def test_charts_are_named_once(tmp_path, capsys):
+    """Templates are not read, a chart is named with its command; its definitions are judged."""
+    write(tmp_path, web__Chart=CHART, web__values="a: 1\n", web__templates__a="{{ if .Values.a }}\n")
+    write(tmp_path, web__templates__deep__b="a: {{\n", web__crds__c=POD % "c")
+    write(tmp_path, web__charts__db__Chart=CHART, web__charts__db__templates__d="{{\n")
+    write(tmp_path, lib__Chart=CHART + "type: library\n", lib__templates__a="{{\n")
+    code, report = judge(capsys, tmp_path)
+    assert (code, names(report)) == (0, ["c"])
+    assert [each["command"] for each in report["unrendered"]] == [
+        f"helm template {tmp_path}/web | trainyard validate -"
+    ]
+    assert report["passed"] == {"template of a Helm chart": 4, "file of a Helm chart": 4}
+
+
+def test_kustomizations_are_named_and_their_patches_are_no_objects(tmp_path, capsys):
+    """What a kustomization names as a patch, or what patches alone hold, is not judged; the outermost are named."""
+    patch = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 2}\n"
+    write(tmp_path, base__kustomization=KUSTOMIZATION + "resources: [a.yaml]\n", base__a=POD % "a")
+    write(
+        tmp_path,
+        over__kustomization=KUSTOMIZATION
+        + "resources: [../base]\npatches: [{path: more.yaml}]\npatchesStrategicMerge: [size.yaml]\n"
+        "configMapGenerator: [{name: a, files: [b=held.yaml]}]\n",
+        over__more=patch, over__size=patch, over__held=patch,
+        over__patches__unused=patch, over__cpu_patch=patch,
+        over__gone=POD % "gone" + "$patch: delete\n", over__ops="- {op: add, path: /a, value: 1}\n",
+        elsewhere__patch_job=POD % "real",
+    )  # fmt: skip
+    code, report = judge(capsys, tmp_path)
+    assert (code, sorted(names(report))) == (0, ["a", "real"])
+    assert [each["command"] for each in report["unrendered"]] == [
+        f"kustomize build {tmp_path}/over | trainyard validate -"
+    ]
+    assert report["passed"]["patch of a kustomization"] == 6
+    assert report["passed"]["kustomization"] == 2
+
+
+def test_what_a_kustomization_may_add_is_not_missing(tmp_path, capsys):
+    """A resource of a kustomization lacks what its labels would bring: unknown until it is built; other faults stay."""
+    pod = "{metadata: {}, spec: {containers: [{name: a, image: b}]}}"
+    text = f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec: {{template: {pod}}}\n"
+    write(tmp_path, kustomization=KUSTOMIZATION + "resources: [a.yaml]\n", a=text)
+    code, report = judge(capsys, tmp_path)
+    assert (code, report["summary"]["unknown"]) == (0, 1)
+    assert "its kustomization may add it" in report["findings"][0]["message"]
+    write(tmp_path, a=text.replace("image: b", "imagee: b"))
+    assert judge(capsys, tmp_path)[0] == 1
+    write(tmp_path, kustomization=KUSTOMIZATION, a=text)
+    assert judge(capsys, tmp_path)[0] == 1
+
+
+def test_programs_settings_are_no_objects(tmp_path, capsys):
+    """What a program reads from disk is not asked of a server: kind's clusters, kubeadm's and operators' settings."""
+    write(
+        tmp_path,
+        a="apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\n---\napiVersion: v1\nkind: Config\n",
+        b=POD % "b",
+    )
+    code, report = judge(capsys, tmp_path)
+    assert (code, names(report), report["passed"]) == (0, ["b"], {"file of a program's settings": 2})
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """A folder on the PATH into which programs can be put."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+    def put(name, script):
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+
+    return put
+
+
+def test_charts_are_rendered_where_helm_is(tmp_path, capsys, programs):
+    """With `--build` what the programs make is judged, what they refuse is a finding, and a missing one is said."""
+    write(tmp_path, up__web__Chart=CHART, up__web__templates__a="{{\n", up__k__kustomization=KUSTOMIZATION)
+    code, report = judge(capsys, tmp_path / "up", "--build")
+    assert (code, [each["why"] for each in report["skipped"] if each["rule"] == "decode/build"]) == (
+        0,
+        ["helm is not installed", "kustomize is not installed"],
+    )
+    assert len(report["unrendered"]) == 2
+    programs("helm", f"echo '{(POD % 'made').strip()}'")
+    programs("kustomize", "echo 'accumulating resources' >&2; exit 1")
+    code, report = judge(capsys, tmp_path / "up", "--build")
+    assert (code, names(report)) == (1, ["made"])
+    assert report["objects"][0]["file"] == f"{tmp_path}/up/web (helm template)"
+    assert [each["message"] for each in report["findings"]] == ["kustomize build fails: accumulating resources"]
+    assert "unrendered" not in report
+
+
+def test_an_object_twice_is_a_warning(tmp_path, capsys):
+    """One name twice in a file or a folder is said at the second; in another folder it is right."""
+    write(tmp_path, a=POD % "x" + "---\n" + POD % "x", b=POD % "x", other__c=POD % "x", d=POD % "z")
+    code, report = judge(capsys, tmp_path)
+    assert code == 0
+    assert [(each["rule"], each["file"][-6:], each["line"]) for each in report["findings"]] == [
+        ("decode/twice", "a.yaml", 6),
+        ("decode/twice", "b.yaml", 1),
+    ]
+
+
+ALLOWED = {
+    "all": ("*", 0),
+    "a group": ("example.com/*", 0),
+    "a kind of a group": ("example.com/Widget", 0),
+    "a kind": ("Widget", 0),
+    "another group": ("example.org/*", 1),
+    "a group without its kinds": ("example.com", "is a group; write 'example.com/*' for all its kinds"),
+    "a misspelt kind": ("Widgte", "is the kind of no unknown object; did you mean 'Widget'?"),
+}
+
+
+@pytest.mark.parametrize(("pattern", "expected"), ALLOWED.values(), ids=ALLOWED)
+def test_unknown_kinds_are_allowed_by_pattern(pattern, expected, tmp_path, capsys):
+    """A kind, a kind of a group, a group and everything may be unknown; a word that allows nothing is an error."""
+    write(tmp_path, a=WIDGET % "a")
+    code, report = judge(capsys, tmp_path, "--allow-unknown", pattern)
+    if isinstance(expected, str):
+        assert code == 2
+        assert expected in report
+    else:
+        assert (code, report["summary"]["unknown"]) == (expected, 1)
+
+
+def test_what_is_found_over_and_over_is_said_once(tmp_path, capsys):
+    """The text report has one paragraph for equal findings, with their places, and a table of rules at the end."""
+    write(tmp_path, **{f"d{number}__a": WIDGET % f"w{number}" for number in range(12)})
+    with pytest.raises(SystemExit):
+        main(["validate", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert said.count("is not known here") == 1
+    assert "also in 6 other places" in said
+    assert "12 error   schema/unknown-kind" in said
+
+
+PATHS = {
+    "a pattern in quotes": (["{folder}/*.yaml"], 0),
+    "a pattern through folders": (["{folder}/**/b.yaml"], 0),
+    "a pattern of nothing": (["{folder}/*.yml"], "no file matches"),
+    "an address": (["https://example.com/a.yaml"], "fetch it first: curl -sSfL https://example.com/a.yaml | trainyard"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("paths", "expected"), PATHS.values(), ids=PATHS)
+def test_paths_are_taken_as_people_write_them(paths, expected, tmp_path, capsys):
+    """A pattern that no shell has put files for is looked up; what cannot be read is one sentence."""
+    write(tmp_path, a=POD % "a", deep__b=POD % "b")
+    code, report = judge(capsys, *(each.replace("{folder}", str(tmp_path)) for each in paths))
+    if isinstance(expected, str):
+        assert (code, expected in report) == (2, True)
+    else:
+        assert (code, len(report["objects"])) == (expected, 1)
+
+
+def test_piped_text_needs_its_sign(tmp_path, capsys, monkeypatch):
+    """Outside of a repository nothing is judged without a path, and the sentence says how a pipe is read."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stopped:
+        main(["validate"])
+    assert stopped.value.code == 2
+    assert "trainyard validate -" in capsys.readouterr().err
+
+
+def test_files_named_one_by_one_are_seen_in_their_folder(tmp_path):
+    """A hook names files: a template and a patch are told by what stands around them."""
+    write(tmp_path, web__Chart=CHART, web__templates__a="{{\n")
+    write(tmp_path, k__kustomization=KUSTOMIZATION + "patches: [{path: deep/p.yaml}]\n", k__deep__p=POD % "p")
+    found = sift([(str(tmp_path / name), b"") for name in ("web/templates/a.yaml", "k/deep/p.yaml", "web/b.yaml")])
+    assert [name for name, _ in found.files] == [f"{tmp_path}/web/b.yaml"]
