@@ -233,7 +233,7 @@ def test_what_is_found_over_and_over_is_said_once(tmp_path, capsys):
     said = capsys.readouterr().out
     assert said.count("is not known here") == 1
     assert "also in 6 other places" in said
-    assert "12 error   schema/unknown-kind" in said
+    assert "12 error schema/unknown-kind in 12 files" in said
 
 
 PATHS = {

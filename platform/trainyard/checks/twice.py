@@ -22,6 +22,8 @@ RULE = Rule(
     severity=Severity.WARNING,
 )
 
+TWO = 2
+"""So often a finding is said in full."""
 MISSING = "required value"
 """How a finding begins that a field is not there."""
 
@@ -77,8 +79,9 @@ def lighter(finding: Finding) -> Finding:
 
 
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Return findings that say the same together, in the order of the first of each."""
+    """Return findings that say the same, of three places or more, together, in the order of the first of each."""
     found: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for each in sorted(findings, key=lambda each: each.order):
         found[each.rule, each.severity, each.message, each.fix, each.frozen].append(each)
-    return list(found.values())
+    parts = [part for some in found.values() for part in ([some] if len(some) > TWO else [[each] for each in some])]
+    return sorted(parts, key=lambda part: part[0].order)

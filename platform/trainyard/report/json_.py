@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields, is_dataclass
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from trainyard.checks.result import Change, ChangeWord, Judged, Result, Unrendered, Update
 from trainyard.findings import Finding, Layer, Location, ObjectRef, Severity
-from trainyard.plan import Plan
 from trainyard.report.view import View
+
+if TYPE_CHECKING:
+    from trainyard.plan import Plan
 
 VERSION = 1
 

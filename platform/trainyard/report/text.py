@@ -14,7 +14,7 @@ from trainyard.report.excerpt import excerpt
 from trainyard.report.view import View, hidden, place
 
 FEW = 10
-"""So many findings are read without a table of their rules."""
+"""So many findings are read one by one, and without a table of their rules."""
 PLACES = 5
 """So many further places are named of what is found over and over."""
 WIDTH = max(len(word) for word in get_args(ChangeWord))
@@ -56,8 +56,10 @@ def told(result: Result) -> Iterator[str]:
 
 
 def paragraphs(findings: Sequence[Finding], view: View = PLAIN) -> list[str]:
-    """Return findings in their order, each with the line that it is about; what is said of many places once."""
+    """Return findings in their order, each with the line that it is about; of many, what is equal once."""
     secret = hidden(findings)
+    if len(findings) <= FEW:
+        return ["\n".join(paragraph(each, view, secret)) for each in sorted(findings, key=lambda each: each.order)]
     return ["\n".join([*paragraph(some[0], view, secret), *others(some)]) for some in grouped(findings)]
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from trainyard.findings import Finding, Location
-from trainyard.plan import Plan
 from trainyard.system.repository import GENERATED
+
+if TYPE_CHECKING:
+    from trainyard.plan import Plan
 
 Lines = Callable[[str], Sequence[str]]
 """The lines of a file by its name in findings; nothing where it cannot be read."""
