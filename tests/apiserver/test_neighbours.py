@@ -36,7 +36,7 @@ BINDING: dict[str, Any] = {
 SUBJECT = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
 REFUSING, ALSO_REFUSING = policy("false"), policy("1 == 2")
 PROBE = {"apiVersion": "example.com/v1", "kind": "Probe", "metadata": {"name": "a"}, "spec": {"size": 1}}
-NUMBER, TEXT = (make_crd({"size": {"type": kind}}) for kind in ("integer", "string"))
+NUMBER, TEXT, FLAG = (make_crd({"size": {"type": kind}}) for kind in ("integer", "string", "boolean"))
 QUEUE = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "a"}}
 QUEUE["spec"] = {"clusterQueue": "a"}
 
@@ -61,7 +61,8 @@ CASES: dict[str, tuple[list[dict[str, Any]], str, bool]] = {
     ),
     "one definition": ([NUMBER, PROBE], "valid", False),
     "a definition in two ways, the last one right": ([TEXT, NUMBER, PROBE], "valid", True),
-    "a definition in two ways, the last one wrong": ([NUMBER, TEXT, PROBE], "invalid", True),
+    "a definition in two ways, the last one wrong": ([NUMBER, TEXT, PROBE], "valid", True),
+    "a definition in two ways, both wrong": ([TEXT, FLAG, PROBE], "unknown", True),
     "an operator's kind defined once": ([redefined("v1beta2"), QUEUE], "invalid", False),
     "an operator's kind defined in two ways": ([redefined("v1beta2"), redefined("v1"), QUEUE], "valid", True),
     "names that are none": ([{"kind": "Namespace", "apiVersion": 1, "metadata": []}, SUBJECT], "valid", False),

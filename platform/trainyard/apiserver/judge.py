@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from trainyard.apiserver.admission.podsecurity.plugin import Admission
 
 Verdict = Literal["valid", "invalid", "unknown"]
+Apply = Literal["client", "server", "create"]
 
 POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 
@@ -36,6 +37,12 @@ NAMESPACE = Rule(
     "meta/namespace-exists",
     "k8s.io/apiserver v0.35.4 pkg/admission/plugin/namespace/lifecycle/admission.go",
     title="The namespace of an object exists.",
+)
+SEVERAL = Rule(
+    "schema/several-definitions",
+    "docs/apiserver.md",
+    title="An object of a kind that is defined in several ways passes one of them.",
+    may_warn=True,
 )
 UNKNOWN_KIND = Rule(
     "schema/unknown-kind",
@@ -77,11 +84,37 @@ class Judge:
     """How much it weighs that a controller never runs what admission lets pass."""
     rulebook: Rulebook = field(default_factory=Rulebook)
     """The rules of CRDs that were compiled already."""
+    apply: Apply = "server"
+    """How objects come to the server: what server-side apply alone refuses warns who applies from the client."""
     security: Admission | None = None
     """Pod Security, where a namespace among the objects enforces a level."""
 
     def judge(self, manifest: Manifest, *, old: dict[str, Any] | None = None) -> Judgement:
-        """Return the verdict; `old` is the object before, where it is known."""
+        """Return the verdict; `old` is the object before, where it is known.
+
+        A kind that inputs describe in several ways takes what any of them takes; nothing is known of the others.
+        """
+        if (manifest.group, manifest.kind) not in self.catalog.doubtful:
+            return self._judged(manifest, old)
+        ways = [replace(self.catalog, others=(), doubtful=frozenset()), *self.catalog.others]
+        found = [replace(self, catalog=each)._judged(manifest, old) for each in ways]
+        taken = next((each for each in found if each.verdict == "valid"), None)
+        return taken or self._undecided(manifest, found)
+
+    def _undecided(self, manifest: Manifest, found: Sequence[Judgement]) -> Judgement:
+        """Return that no definition takes an object, with what the one says that finds least."""
+        nearest = min(found, key=lambda each: sum(finding.is_error for finding in each.findings))
+        said = next((finding.message for finding in nearest.findings if finding.is_error), nearest.verdict)
+        message = (
+            f"none of {len(found)} definitions of {manifest.kind} among the inputs takes it; the nearest says: {said}"
+        )
+        allowed = self.allow_unknown.has(manifest.group, manifest.kind)
+        problem = Problem(("kind",), SEVERAL.id, message, SEVERAL.source)
+        finding = self._finding(manifest, problem, "schema", Severity.WARNING if allowed else Severity.ERROR)
+        return replace(nearest, verdict="unknown", findings=(finding,))
+
+    def _judged(self, manifest: Manifest, old: dict[str, Any] | None) -> Judgement:
+        """Return the verdict by the one definition that is served."""
         found = self.catalog.lookup(*manifest.gvk)
         if isinstance(found, Missing):
             return self._unknown(manifest, found)
@@ -105,14 +138,16 @@ class Judge:
     def _findings(self, manifest: Manifest, kind: Kind, prepared: Prepared) -> Iterator[Finding]:
         """Run the layers; rules in CEL run on a sound structure only, as they do on a server."""
         kubernetes, value, old = self.catalog.kubernetes, prepared.value, prepared.before
-        refused = {problem.path for problem in prepared.problems}
+        refused = {each.path for each in prepared.problems if self.apply == "server" or not each.only_applied}
         for problem in (*prepared.doubled, *prepared.problems):
-            yield self._finding(manifest, problem, "schema")
+            yield from self._weighed(manifest, problem, "schema")
         malformed = bool(refused)
-        for problem in metadata.check(value, kubernetes=kubernetes, namespaced=kind.namespaced, old=old):
+        for problem in metadata.check(
+            value, kubernetes=kubernetes, namespaced=kind.namespaced, old=old, generated=prepared.generated
+        ):
             if not beneath(problem.path, refused):
                 refused.add(problem.path)
-                yield self._finding(manifest, problem, "meta")
+                yield from self._weighed(manifest, problem, "meta")
         if kind.namespaced and self.namespaces is not None:
             yield from self._namespace(manifest)
         yield from self._rules(manifest, kind, value, old, refused, malformed=malformed)
@@ -186,6 +221,13 @@ class Judge:
             findings.append(replace(self._finding(manifest, each.problem, "policy", severity), fix=each.fix))
             refused = refused or each.refused
         return refused, tuple(findings)
+
+    def _weighed(self, manifest: Manifest, problem: Problem, layer: Layer) -> Iterator[Finding]:
+        """Yield a problem as an error, unless only a way of applying refuses it that nobody takes here."""
+        if self.apply == "server" or not problem.only_applied:
+            yield self._finding(manifest, problem, layer)
+        elif self.apply == "client":
+            yield self._finding(manifest, problem, layer, Severity.WARNING)
 
     def _namespace(self, manifest: Manifest) -> Iterator[Finding]:
         """Yield a namespace that does not exist: the server answers 404 before it looks at the object."""

@@ -56,23 +56,36 @@ def clear(values: Sequence[Any]) -> list[Any]:
 
 
 def with_crds(known: Catalog, values: Sequence[Any]) -> Catalog:
-    """Return the catalog with the CRDs among the values.
+    """Return the catalog with the CRDs among the values, and one more for each other way of describing a CRD.
 
-    Of a CRD that is described in several ways, the last one counts if no other definition serves its kind.
+    What a server has of a CRD that is described in several ways cannot be told: an object is held against all of them,
+    and against that of an installed project.
     """
     several = unclear(values)
-    if not several:
-        return known.with_crds(values)
-    doubtful = (value for value in values if identity(value) in several and crd.is_crd(value))
-    missing = [value for value in doubtful if not (known.with_crds([value]).kinds.keys() <= known.kinds.keys())]
-    return known.with_crds([*missing, *clear(values)])
+    known = known.with_crds(clear(values))
+    ways: dict[Identity, list[Any]] = {}
+    for value in values:
+        name = identity(value)
+        if name is not None and name in several and crd.is_crd(value) and value not in ways.setdefault(name, []):
+            ways[name].append(value)
+    if not ways:
+        return known
+    catalogs = [
+        known.with_crds(found[min(number, len(found) - 1)] for found in ways.values())
+        for number in range(max(map(len, ways.values())))
+    ]
+    doubtful = frozenset(
+        key for each in catalogs for key, versions in each.kinds.items() if versions is not known.kinds.get(key)
+    )
+    installed = (known,) if any(key in known.kinds for key in doubtful) else ()
+    return replace(catalogs[0], others=(*catalogs[1:], *installed), doubtful=doubtful)
 
 
 def aware(judge: Judge, values: Sequence[Any]) -> Judge:
     """Return a judge that knows the values: their CRDs, the levels of their Namespaces, and what webhooks look up."""
     known, others = with_crds(judge.catalog, values), clear(values)
     security = podsecurity.admission(others, kubernetes=known.kubernetes)
-    return replace(judge, catalog=known, around=webhooks.around(others), security=security)
+    return replace(judge, catalog=known, around=replace(judge.around, objects=tuple(others)), security=security)
 
 
 def note(values: Iterable[object]) -> str | None:

@@ -19,6 +19,8 @@ DUPLICATE = "schema/duplicate"
 """The rule of an element that is in a list twice."""
 
 Object = dict[str, Any]
+PREFIX, SUFFIX = 58, "x2x2x"
+"""Letters that the server keeps of a prefix, and five that stand for those that it adds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Prepared:
     """What the types of a core kind, or the schema of a custom resource, refuse: rules pass over such fields."""
     doubled: tuple[Problem, ...] = ()
     """Elements given twice, which a merge takes together: rules look at what became of them."""
+    generated: bool = False
+    """Whether the server makes the name, of a prefix that is given: rules and validating webhooks see it made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ class Preparation:
         value = defaults.apply(given, self.kind)
         decoding = [*self._structure(value)] if self.kind.typed else []
         self._fill(value, given, None)
-        return Prepared(value, None, self._problems(value, given, decoding))
+        problems = self._problems(value, given, decoding)
+        return Prepared(value, None, problems, generated=name_it(value))
 
     def updated(self, given: Object, old: Object) -> Prepared:
         """Return what is judged of a manifest that is applied after `old`."""
@@ -97,6 +102,19 @@ class Preparation:
                 value["spec"] = {}
             core_defaults.apply(value, self.kubernetes)
         webhooks.default(value, kind=self.kind, projects=self.projects, old=old, given=given, around=self.around)
+
+
+def name_it(value: Object) -> bool:
+    """Give an object with a prefix of a name one as the server does, before it is validated; say whether it was given.
+
+    Source: k8s.io/apiserver v0.35.4 pkg/registry/rest/create.go BeforeCreate, pkg/storage/names/generate.go.
+    """
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict) or metadata.get("name") or not isinstance(metadata.get("generateName"), str):
+        return False
+    if made := metadata["generateName"][:PREFIX]:
+        value["metadata"] = {**metadata, "name": made + SUFFIX}
+    return bool(made)
 
 
 def is_there(value: Any, given: Any, path: Path) -> bool:

@@ -12,6 +12,7 @@ from trainyard.findings import Layer, Severity
 
 Path = tuple[str | int, ...]
 
+APPLIED = "server-side apply"
 UNKNOWN = "cel/unknown"
 """The rule of a problem that says what cannot be judged."""
 
@@ -28,6 +29,11 @@ class Problem:
     rule: str
     message: str
     source: str
+
+    @property
+    def only_applied(self) -> bool:
+        """Whether server-side apply alone refuses it, which its message says."""
+        return APPLIED in self.message
 
 
 TITLES: Mapping[str, str] = {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainyard.apiserver import Catalog, Judge, Judgement, Rulebook, aware, catalog, neighbours
 from trainyard.apiserver.allowed import Allowed
+from trainyard.apiserver.judge import Apply
 from trainyard.apiserver.neighbours import POLICY
 from trainyard.checks import parallel, sorting, twice
 from trainyard.checks.inputs import decode
@@ -39,6 +41,8 @@ def strangers(
     allow_unknown: Iterable[str] = (),
     before: Iterable[tuple[str, bytes]] | None = None,
     rulebook: Rulebook | None = None,
+    apply: Apply = "server",
+    gates: frozenset[str] = frozenset(),
     policies: Sequence[Policy] = (),
     watch: Callable[[float], None] = lambda _: None,
     where: Callable[[str], Location] = option,
@@ -48,13 +52,15 @@ def strangers(
     Without `projects`, the newest known release of each project counts, and the result says so. CRDs among the
     inputs define their kinds. `before` are the files as they were: with them the rules of updates count, and the
     result says what becomes of each object. The policies in Python among `policies` are asked as far as the files go:
-    what is not among them may be on the cluster. `watch` is told the share that is done, `where` says where a release
-    was chosen. Much is judged with a process for each core.
+    what is not among them may be on the cluster. `apply` is how objects come to the server, `gates` are those that are
+    on. `watch` is told the share that is done, `where` says where a release was chosen. Much is judged with a process
+    for each core.
     """
     result = Result()
     known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects, where=where)
     result.add(findings)
-    judge = Judge(known, allow_unknown=Allowed(tuple(allow_unknown)), rulebook=rulebook or Rulebook())
+    judge = Judge(known, allow_unknown=Allowed(tuple(allow_unknown)), rulebook=rulebook or Rulebook(), apply=apply)
+    judge = replace(judge, around=replace(judge.around, gates=gates))
     with memory.uncollected():
         files, olds = list(inputs), None if before is None else decode_all(before, Result())
         several = parallel.pays(files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import typer
 
@@ -13,8 +13,12 @@ from trainyard.cli._findings import FORMAT, QUIET, SUMMARY, report, view_of
 
 if TYPE_CHECKING:
     from trainyard.apiserver import Rulebook
+    from trainyard.apiserver.judge import Apply
     from trainyard.checks.result import Result
     from trainyard.policies.policy import Policy
+
+WAYS = ("client", "server", "create")
+"""How objects come to a server."""
 
 
 def command(
@@ -42,6 +46,16 @@ def command(
     build: bool = typer.Option(
         False, "--build", help="Judge what helm and kustomize make of charts and kustomizations, too."
     ),
+    apply: str | None = typer.Option(
+        None,
+        metavar="WAY",
+        help="How files are applied: client, server or create; default: client, own trees server.",
+    ),
+    feature_gates: list[str] | None = typer.Option(
+        None,
+        metavar="NAME=true",
+        help="Feature gates that are not as in their release; repeatable, takes commas.",
+    ),
     old: list[str] | None = typer.Option(
         None, metavar="PATH", help="Files or folders as they were: judges each change; repeatable."
     ),
@@ -58,6 +72,7 @@ def command(
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
     gc.disable()  # little of what is kept is circular, and the process ends soon; collecting would take a tenth
     from trainyard.apiserver.allowed import Allowed
+    from trainyard.apiserver.gates import parse_gates
     from trainyard.apiserver.validations.kept import open_for
     from trainyard.checks.inputs import spelled_out
     from trainyard.checks.versions import parse_kubernetes, parse_projects
@@ -70,11 +85,21 @@ def command(
         raise TrainyardError("--old and --against both say what was before; give one of them")
     require(format_)
     refuse_unused(
-        {"--old": old, "--kubernetes": kubernetes, "--with": with_, "--exclude": exclude, "--build": build},
+        {
+            "--old": old,
+            "--kubernetes": kubernetes,
+            "--with": with_,
+            "--exclude": exclude,
+            "--build": build,
+            "--apply": apply,
+            "--feature-gates": feature_gates,
+        },
         {"--cluster": cluster},
         paths=bool(paths),
     )
-    allowed = Allowed.of(allow_unknown or ())
+    allowed, gates = Allowed.of(allow_unknown or ()), parse_gates(feature_gates or ())
+    if apply is not None and apply not in WAYS:
+        raise TrainyardError(f"--apply {apply!r} should be one of: {', '.join(WAYS)}")
     if paths:
         with progress("judging") as watch:
             result = named(
@@ -85,6 +110,8 @@ def command(
                 allow_unknown=allowed.patterns,
                 exclude=exclude or (),
                 build=build,
+                apply=cast("Apply | None", apply),
+                gates=gates,
                 old=old,
                 against=against,
                 rulebook=open_for(root),
@@ -118,6 +145,8 @@ def named(
     allow_unknown: Sequence[str],
     exclude: Sequence[str],
     build: bool,
+    apply: Apply | None,
+    gates: frozenset[str],
     old: Sequence[str] | None,
     against: str | None,
     rulebook: Rulebook,
@@ -158,6 +187,8 @@ def named(
             allow_unknown=allow_unknown,
             before=before,
             rulebook=rulebook,
+            apply=apply or ("server" if place else "client"),
+            gates=gates,
             policies=policies,
             watch=watch,
             where=place.where if place else validate.option,

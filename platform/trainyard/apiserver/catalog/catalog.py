@@ -40,6 +40,9 @@ class Catalog:
     kinds: Mapping[tuple[str, str], Mapping[str, Kind]]
     """By group and kind, then by version."""
     shelf: Shelf
+    others: tuple[Catalog, ...] = ()
+    """The same with other definitions of `doubtful` kinds, which inputs describe in several ways."""
+    doubtful: frozenset[tuple[str, str]] = frozenset()
 
     def lookup(self, group: str, version: str, kind: str) -> Kind | Missing:
         """Return the served kind, or why there is none; `group` of core kinds is empty."""

@@ -20,7 +20,9 @@ LABELS = Rule("meta/labels", "k8s.io/apimachinery v0.35.4 pkg/apis/meta/v1/valid
 ANNOTATIONS = Rule("meta/annotations", f"{SOURCE} ValidateAnnotations")
 OWNERS = Rule("meta/owner-references", f"{SOURCE} ValidateOwnerReferences")
 FINALIZERS = Rule("meta/finalizers", f"{SOURCE} ValidateFinalizers")
-SYSTEM = Rule("meta/system-fields", "k8s.io/apiserver v0.35.4 pkg/endpoints/handlers/patch.go, create.go")
+SYSTEM = Rule(
+    "meta/system-fields", "k8s.io/apiserver v0.35.4 pkg/endpoints/handlers/patch.go, create.go", may_warn=True
+)
 IMMUTABLE = Rule("update/metadata", f"{SOURCE} ValidateObjectMetaAccessorUpdate")
 _GIVEN = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 """What only the server writes."""
@@ -109,8 +111,9 @@ def check(
     kubernetes: str,
     namespaced: bool | None = None,
     old: dict[str, Any] | None = None,
+    generated: bool = False,
 ) -> Iterator[Problem]:
-    """Yield what is wrong with an object's metadata, by the rules of its kind.
+    """Yield what is wrong with an object's metadata, by the rules of its kind; a `generated` name is not the user's.
 
     `namespaced` says the kind's scope where it is known; a namespace on a cluster-scoped kind is dropped by the
     server, so it is right. With `old`, also what an update may not change.
@@ -120,6 +123,8 @@ def check(
         meta = {}
     if not isinstance(meta, dict):
         return
+    if generated:
+        meta = {key: each for key, each in meta.items() if key != "name"}
     group, kind = _group_kind(value)
     yield from _check_name(meta, name_rule(group, kind, kubernetes), prefixed=old is None)
     if namespaced is not False and (group, kind) not in CLUSTER_SCOPED:

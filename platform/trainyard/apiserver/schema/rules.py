@@ -21,10 +21,13 @@ FORMS = (
     "schema/type",
 )
 
+APPLY = frozenset({"schema/null", "schema/required", "schema/type"})
+"""Those of which a part is refused by server-side apply alone."""
+
 RULES = (
-    *(Rule(each, values.SOURCE) for each in FORMS),
+    *(Rule(each, values.SOURCE, may_warn=each in APPLY) for each in FORMS),
     *(Rule(each, decoded.SOURCE) for each in ("schema/base64", "schema/quantity", "schema/time")),
-    *(Rule(each, APPLIED) for each in ("schema/duplicate", "schema/list-key")),
+    *(Rule(each, APPLIED, may_warn=True) for each in ("schema/duplicate", "schema/list-key")),
     Rule("schema/embedded", embedded.SOURCE),
     Rule("schema/unknown-field", dropped.PRUNING),
 )

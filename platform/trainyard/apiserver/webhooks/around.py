@@ -23,6 +23,8 @@ class Around:
     objects: tuple[Object, ...] = ()
     complete: bool = False
     """Whether nothing else exists, so that a name that is not found is wrong."""
+    gates: frozenset[str] = frozenset()
+    """Feature gates that are on, although the release has them off."""
 
     @cached_property
     def _index(self) -> dict[tuple[str, str], list[Object]]:

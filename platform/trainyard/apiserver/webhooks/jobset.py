@@ -27,6 +27,7 @@ _REASONS = (
     "MaxFailedIndexesExceeded",
     "PodFailurePolicy",
 )
+OFF = "the {} feature gate is off; --feature-gates says what is on"
 _GATED_ACTIONS = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 _rule_name = re.compile("[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?").fullmatch
 _POD_SUFFIX = "-abcde"
@@ -52,7 +53,7 @@ def check(review: Review) -> Iterator[Problem]:
             if text(item, "name") not in names_seen:
                 yield RULE.missing((*path, "dependsOn", place), item.get("name"), "must be an earlier replicated job")
     yield from _check_targets(inner(spec, "successPolicy"), ("spec", "successPolicy"), names_seen)
-    yield from _check_failure_policy(inner(spec, "failurePolicy"), names_seen)
+    yield from _check_failure_policy(inner(spec, "failurePolicy"), names_seen, review.around.gates)
     if (coordinator := child(spec, "coordinator")) is not None:
         yield from _check_coordinator(coordinator, spec, review.name)
     yield from _check_claims(spec, review)
@@ -138,14 +139,14 @@ def _check_targets(policy: Object, path: Path, known: set[str]) -> Iterator[Prob
             yield RULE.missing((*path, "targetReplicatedJobs", index), name, "must be a replicated job")
 
 
-def _check_failure_policy(policy: Object, known: set[str]) -> Iterator[Problem]:
+def _check_failure_policy(policy: Object, known: set[str], gates: frozenset[str]) -> Iterator[Problem]:
     path: Path = ("spec", "failurePolicy")
-    if policy.get("restartStrategy") == "InPlaceRestart":
-        yield RULE.forbidden((*path, "restartStrategy"), "the InPlaceRestart feature gate is off")
+    if policy.get("restartStrategy") == "InPlaceRestart" and "InPlaceRestart" not in gates:
+        yield RULE.forbidden((*path, "restartStrategy"), OFF.format("InPlaceRestart"))
     rules = each(policy, "rules")
     for index, rule in rules:
-        if rule.get("action") in _GATED_ACTIONS:
-            yield RULE.forbidden((*path, "rules", index, "action"), "the RestartJob feature gate is off")
+        if rule.get("action") in _GATED_ACTIONS and "RestartJob" not in gates:
+            yield RULE.forbidden((*path, "rules", index, "action"), OFF.format("RestartJob"))
             return
     seen: set[str] = set()
     for index, rule in rules:
