@@ -103,6 +103,15 @@ def test_gates_that_are_on_are_believed():
             parse_gates([wrong])
 
 
+def test_what_every_definition_refuses_is_invalid():
+    """A fault that no definition would take is told at its place, as if there were one."""
+    texts = [json.dumps(make_crd({field: {"type": "integer"}})) for field in ("one", "two")]
+    probe = {"apiVersion": "example.com/v1", "kind": "Probe", "metadata": {"name": "a"}, "spec": {"x": 1}}
+    found, findings = judge(*texts, json.dumps(probe))
+    assert found == ["valid", "valid", "invalid"]
+    assert ("error", "schema/unknown-field") in findings
+
+
 def test_a_kind_described_in_several_ways_takes_what_any_takes():
     """Of definitions that differ none decides alone: what one takes is valid, the rest unknown, in any order."""
     texts = []
@@ -112,9 +121,9 @@ def test_a_kind_described_in_several_ways_takes_what_any_takes():
         root.setdefault("properties", {})["spec"] = {"type": "object", "properties": {field: {"type": "integer"}}}
         texts.append(json.dumps(crd))
     spec, names = crd["spec"], []
-    for field in ("one", "two", "three"):
+    for fields in (["one"], ["two"], ["one", "two"]):
         made = {"apiVersion": f"{spec['group']}/{spec['versions'][0]['name']}", "kind": spec["names"]["kind"]}
-        names.append(json.dumps({**made, "metadata": {"name": field}, "spec": {field: 1}}))
+        names.append(json.dumps({**made, "metadata": {"name": "-".join(fields)}, "spec": dict.fromkeys(fields, 1)}))
     expected = {names[0]: "valid", names[1]: "valid", names[2]: "unknown", texts[0]: "valid", texts[1]: "valid"}
     for order in itertools.islice(itertools.permutations(expected), 0, 120, 7):
         found, findings = judge(*order)

@@ -99,7 +99,7 @@ class Judge:
         ways = [replace(self.catalog, others=(), doubtful=frozenset()), *self.catalog.others]
         found = [replace(self, catalog=each)._judged(manifest, old) for each in ways]
         taken = next((each for each in found if each.verdict == "valid"), None)
-        return taken or self._undecided(manifest, found)
+        return taken or refused_by_all(found) or self._undecided(manifest, found)
 
     def _undecided(self, manifest: Manifest, found: Sequence[Judgement]) -> Judgement:
         """Return that no definition takes an object, with what the one says that finds least."""
@@ -273,6 +273,13 @@ def verdict_of(findings: Iterable[Finding]) -> Verdict:
     if not errors:
         return "valid"
     return "unknown" if all(each.rule == UNKNOWN for each in errors) else "invalid"
+
+
+def refused_by_all(found: Sequence[Judgement]) -> Judgement | None:
+    """Return the first verdict with the errors that all of them have; None where they have none in common."""
+    first, *others = found
+    same = tuple(each for each in first.findings if each.is_error and all(each in other.findings for other in others))
+    return replace(first, verdict=verdict_of(same), findings=same) if same else None
 
 
 def beneath(path: Path, refused: set[Path]) -> bool:

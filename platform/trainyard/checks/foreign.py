@@ -57,7 +57,8 @@ class Kustomization:
 def sift(inputs: Iterable[Input]) -> Sifted:
     """Part files that may hold objects from those of Helm and kustomize."""
     found, charts, builds = Sifted(), set[Path](), set[Path]()
-    given = [(name, data, next(absolute(Path.cwd(), [name]))) for name, data in inputs]
+    here = Path.cwd()
+    given = [(name, data, here / name if ".." not in name else next(absolute(here, [name]))) for name, data in inputs]
     look, read = cache(chart_of), cache(kustomization)
     above = cache(partial(kustomized, read=read))
     named = [each for home in {file.parent for _, _, file in given} for each in above(home).values()]

@@ -29,20 +29,36 @@ MISSING = "required value"
 
 
 def check(objects: Iterable[Judged]) -> Iterator[Finding]:
-    """Yield objects whose kind, namespace and name another has in the same file, or in the same folder."""
+    """Yield objects whose kind, namespace and name another has in the same file, and once for a folder those of others.
+
+    Examples that are applied one at a time often lie in one folder: one sentence a folder tells of all of them.
+    """
     seen: dict[tuple[str, ...], Judged] = {}
+    shared: dict[str, list[tuple[Judged, Judged]]] = defaultdict(list)
     for each in objects:
         ref = each.object
-        if not ref.name or each.verdict == "unknown":
+        if not ref.name:
             continue
         folder = str(PurePosixPath(each.file).parent)
         key = (folder, group_of(ref.api_version), ref.kind, ref.namespace or "", ref.name)
         first = seen.setdefault(key, each)
-        if first is not each and not is_linked(first.file, each.file):
-            where = "in this file" if first.file == each.file else f"in {PurePosixPath(first.file).name}"
-            at = f", line {first.line}" if first.line else ""
-            message = f"{ref.kind} {ref.name!r} is {where}{at}, too; the one applied last wins"
-            yield replace(RULE.of(Location(each.file, each.line, None, each.document), message), object=ref)
+        if first is each or is_linked(first.file, each.file):
+            continue
+        if first.file != each.file:
+            shared[folder].append((first, each))
+            continue
+        at = f" on line {first.line}" if first.line else ""
+        yield found(each, f"{ref.kind} {ref.name!r} is in this file{at}, too; the one applied last wins")
+    for folder, pairs in shared.items():
+        first, second = pairs[0]
+        more = f", and so are {len(pairs) - 1} more objects of {folder}" if len(pairs) > 1 else ""
+        name = f"{second.object.kind} {second.object.name!r}"
+        yield found(second, f"{name} is in {PurePosixPath(first.file).name}, too{more}; the one applied last wins")
+
+
+def found(each: Judged, message: str) -> Finding:
+    """Return what is said of an object that is there a second time."""
+    return replace(RULE.of(Location(each.file, each.line, None, each.document), message), object=each.object)
 
 
 def is_linked(file: str, other: str) -> bool:
@@ -80,8 +96,8 @@ def lighter(finding: Finding) -> Finding:
 
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Return findings that say the same, of three places or more, together, in the order of the first of each."""
-    found: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
+    alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for each in sorted(findings, key=lambda each: each.order):
-        found[each.rule, each.severity, each.message, each.fix, each.frozen].append(each)
-    parts = [part for some in found.values() for part in ([some] if len(some) > TWO else [[each] for each in some])]
+        alike[each.rule, each.severity, each.message, each.fix, each.frozen].append(each)
+    parts = [part for some in alike.values() for part in ([some] if len(some) > TWO else [[each] for each in some])]
     return sorted(parts, key=lambda part: part[0].order)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -80,17 +81,22 @@ class Shelf:
 
     def holders(self, group: str, kind: str) -> list[str]:
         """Return the projects whose newest release has a kind."""
-        return [project for project, entry in self._newest() if (entry["group"], entry["kind"]) == (group, kind)]
+        return [project for project, of, each in newest(self) if (of, each) == (group, kind)]
 
     def kinds(self, group: str) -> set[str]:
         """Return the kinds of a group that the newest release of any project has."""
-        return {entry["kind"] for _, entry in self._newest() if entry["group"] == group}
+        return {kind for _, of, kind in newest(self) if of == group}
 
-    def _newest(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        for project in self.projects():
-            for entry in self.index(project, self.releases(project)[-1]):
-                if entry.get("storage"):
-                    yield project, entry
+
+@lru_cache(maxsize=8)
+def newest(shelf: Shelf) -> tuple[tuple[str, str, str], ...]:
+    """Return project, group and kind of all that the newest release of each project has."""
+    return tuple(
+        (project, entry["group"], entry["kind"])
+        for project in shelf.projects()
+        for entry in shelf.index(project, shelf.releases(project)[-1])
+        if entry.get("storage")
+    )
 
 
 def choose(
