@@ -81,7 +81,7 @@ TOO_LAX = {
     ),
     "a number that its field cannot hold": Class(
         "a number is decoded into 32 or 64 bits; the format in a schema is a remark",
-        rule("schema/type", "cannot unmarshal number"),
+        rule("schema/type", "is the number"),
         "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: 9223372036854775807}",
     ),
     "a quantity": Class(

@@ -98,14 +98,14 @@ BROKEN: Mapping[str, Broken] = {
         "completions: four",
         "schema",
         "spec.completions",
-        ("cannot unmarshal string", "JobSpec.completions of type int32"),
+        ("JobSpec.completions is the text", "a whole number of 32 bits"),
     ),
     "a number as a variable's value": Broken(
         'value: "29500"',
         "value: 29500",
         "schema",
         f"{MAIN}.env[0].value",
-        ("cannot unmarshal", "EnvVar.value of type string"),
+        ("EnvVar.value is", "should be text; quote it"),
     ),
     # what decoding and metadata see
     "a key twice": Broken(
@@ -137,7 +137,11 @@ BROKEN: Mapping[str, Broken] = {
     ),
     # what the rules for pods see
     "a quantity with a wrong unit": Broken(
-        "memory: 64Gi", "memory: 64GB", "schema", f"{MAIN}.resources.requests.memory", ("quantities must match",)
+        "memory: 64Gi",
+        "memory: 64GB",
+        "schema",
+        f"{MAIN}.resources.requests.memory",
+        ("with or without one of",),
     ),
     "a restart policy that does not exist": Broken(
         "Never",
@@ -218,7 +222,7 @@ BROKEN: Mapping[str, Broken] = {
         "restartPolicy: Always",
         "core",
         f"{POD}.restartPolicy",
-        ("required value", 'valid values: "OnFailure", "Never"'),
+        ('is "Always"', 'should be "OnFailure" or "Never"'),
     ),
     "less than no pods": Broken(
         "parallelism: 4",

@@ -99,7 +99,7 @@ class Rule(rules.Rule):
 
     def unsupported(self, path: Path, value: Any, supported: tuple[str, ...]) -> Problem:
         """Report a value outside a closed set, and list the set."""
-        choices = ", ".join(f'"{choice}"' for choice in supported)
+        choices = ", ".join(f'"{choice}"' for choice in supported) or "there are none"
         return Problem(path, self.id, f"unsupported value: {shown(value)}: supported values: {choices}", self.source)
 
     def duplicate(self, path: Path, value: Any) -> Problem:

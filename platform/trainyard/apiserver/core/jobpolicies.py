@@ -47,7 +47,7 @@ def check_failure_policy(spec: Object, path: Path) -> Iterator[Problem]:
         at = (*path, "rules", index)
         action = rule.get("action")
         if not action:
-            yield FAILURE.required((*at, "action"), "valid values: " + ", ".join(ACTIONS))
+            yield FAILURE.required((*at, "action"), "one of " + ", ".join(ACTIONS))
         elif action not in ACTIONS:
             yield FAILURE.unsupported((*at, "action"), action, ACTIONS)
         elif action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
@@ -75,7 +75,7 @@ def _check_conditions(rule: Object, path: Path) -> Iterator[Problem]:
 def _check_codes(codes: Object, path: Path, containers: set[str]) -> Iterator[Problem]:
     operator, container = codes.get("operator"), codes.get("containerName")
     if not operator:
-        yield FAILURE.required((*path, "operator"), "valid values: In, NotIn")
+        yield FAILURE.required((*path, "operator"), "In or NotIn")
     elif operator not in _OPERATORS:
         yield FAILURE.unsupported((*path, "operator"), operator, _OPERATORS)
     if isinstance(container, str) and container not in containers:

@@ -13,7 +13,7 @@ from typing import Any
 
 from trainyard.apiserver.problems import shown
 from trainyard.apiserver.schema.walk import Check, Fault, Faults, anything, json_name
-from trainyard.quantities import Quantity
+from trainyard.quantities import WRONG, Quantity
 
 SOURCE = "k8s.io/apimachinery v0.35.4, UnmarshalJSON"
 SIZES = {"int32": 2**31, "int64": 2**63}
@@ -25,9 +25,44 @@ LIMITS = (23, 59, 59, 24, 59)
 """Largest hour, minute, second, and hour and minute of a zone."""
 
 
+AMOUNT = "should be a number, with or without one of m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, as in 64Gi"
+"""What Kubernetes says by a regular expression."""
+KINDS = {
+    "array": "a list",
+    "boolean": "the boolean",
+    "integer": "the number",
+    "null": "null",
+    "number": "the number",
+    "object": "a map",
+    "string": "the text",
+}
+"""Types of JSON in words."""
+WANTED = {
+    "[]byte": "text in base64",
+    "bool": "true or false",
+    "float64": "a number",
+    "int32": "a whole number of 32 bits",
+    "int64": "a whole number of 64 bits",
+    "list": "a list",
+    "object": "a map",
+    "string": "text",
+}
+"""Types of Go in words."""
+
+
 def fault(rule: str, message: str) -> list[Fault]:
     """Report a value that a type does not decode."""
     return [Fault(rule, message, SOURCE)]
+
+
+def mismatch(value: Any, place: str, go_type: str, *, secret: bool = False) -> str:
+    """Say what a value is and what its Go field wants; of what is `secret` the type alone is said."""
+    kind = "number" if type(value) is int and go_type in SIZES else json_name(value)
+    named = KINDS[kind]
+    if not secret and kind in ("boolean", "integer", "number", "string"):
+        named = f"{named} {shown(value, limit=40)}"
+    hint = "; quote it" if go_type == "string" and kind in ("boolean", "integer", "number") else ""
+    return f"{place} is {named}, but should be {WANTED[go_type]}{hint}"
 
 
 def whole(width: str, place: str) -> Check:
@@ -39,13 +74,7 @@ def whole(width: str, place: str) -> Check:
             return None
         if type(value) is float and value.is_integer() and -limit <= value < limit:
             return None
-        got = (
-            f"number {shown(value)}"
-            if isinstance(value, int | float)
-            else f"{json_name(value)} {shown(value, limit=40)}"
-        )
-        got = f"boolean {shown(value)}" if isinstance(value, bool) else got
-        return fault("schema/type", f"cannot unmarshal {got} into Go field {place} of type {width}")
+        return fault("schema/type", mismatch(value, place, width))
 
     return check
 
@@ -57,7 +86,8 @@ def quantity(value: Any) -> Faults:
     try:
         Quantity.parse(value)
     except ValueError as error:
-        return fault("schema/quantity", f"invalid value: {shown(value)}: {error}")
+        why = AMOUNT if str(error) == WRONG else str(error)
+        return fault("schema/quantity", f"invalid value: {shown(value)}: {why}")
     return None
 
 

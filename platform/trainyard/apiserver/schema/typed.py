@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainyard.apiserver.catalog.schemas import TYPE
-from trainyard.apiserver.problems import shown
 from trainyard.apiserver.schema import lists
-from trainyard.apiserver.schema.decoded import DECODED, SOURCE, is_base64, schema_or_bool, whole
+from trainyard.apiserver.schema.decoded import DECODED, SOURCE, is_base64, mismatch, schema_or_bool, whole
 from trainyard.apiserver.schema.values import one_of_choices
 from trainyard.apiserver.schema.walk import (
     Check,
@@ -24,7 +23,6 @@ from trainyard.apiserver.schema.walk import (
     is_flag,
     is_number,
     is_text,
-    json_name,
     objects,
     scalars,
 )
@@ -167,8 +165,6 @@ def cannot(place: str, go_type: str) -> Check:
     secret = place.startswith("Secret.")
 
     def wrong(value: Any) -> Faults:
-        named = json_name(value) if secret else f"{json_name(value)} {shown(value, limit=40)}"
-        message = f"cannot unmarshal {named} into Go field {place} of type {go_type}"
-        return [Fault("schema/type", message, SOURCE)]
+        return [Fault("schema/type", mismatch(value, place, go_type, secret=secret), SOURCE)]
 
     return wrong
