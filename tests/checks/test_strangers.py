@@ -65,6 +65,8 @@ NO_OBJECT = {
     "values of a chart": "replicas: 3\nimage: {tag: v1}\n",
     "a list": "- a\n- b\n",
     "comments alone": "# nothing\n",
+    "the index of a repository of charts": "apiVersion: v1\nentries: {web: []}\n",
+    "a file of Grafana's": "apiVersion: 1\ngroups: []\n",
     "a workflow of CI": "on: push\njobs: {build: {runs-on: ubuntu, steps: [{run: make}]}}\n",
     "text of no YAML that speaks of no object": "{{ template }}\n: [\n",
 }

@@ -47,7 +47,10 @@ PROGRAMS = frozenset(
 """Groups of files that programs read from disk and no server serves: k8s.io/*/config, kind, and the operators' own."""
 
 HELM = frozenset({"entries", "name"})
-"""What the index of a repository of charts, and a chart's own file, have beside apiVersion (helm v3.19 pkg/repo)."""
+"""What the index of a repository of charts, and a chart's own file, have beside apiVersion (helm v3.19 pkg/repo).
+
+Where apiVersion is a number, a program's file has it, as Grafana's provisioning does.
+"""
 TEMPLATE = b"{{"
 
 
@@ -91,7 +94,7 @@ def is_like_object(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     keys = {key.lower() for key in value if isinstance(key, str)}
-    if "apiversion" in keys and not keys & {"kind", "metadata", "spec"} and keys & HELM:
+    if not keys & {"kind", "metadata", "spec"} and (keys & HELM or type(value.get("apiVersion")) is int):
         return False
     metadata = value.get("metadata")
     return bool(keys & {"apiversion", "kind"}) or (isinstance(metadata, dict) and "name" in metadata)

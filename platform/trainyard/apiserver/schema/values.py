@@ -14,9 +14,15 @@ import re2
 
 from trainyard.apiserver.problems import shown
 from trainyard.apiserver.schema import formats
+from trainyard.apiserver.schema.decoded import AMOUNT
 from trainyard.apiserver.schema.walk import Check, Fault, Faults, is_number
 from trainyard.findings import did_you_mean
 
+QUANTITY = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+"""The pattern of quantities in definitions (controller-tools v0.20 pkg/crd/known_types.go): no sentence for people."""
 SOURCE = "k8s.io/kube-openapi pkg/validation/validate"
 INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 RANGES = {"int32": 2**31, "int64": 2**63}
@@ -142,7 +148,8 @@ def matches(pattern: str) -> Check:
             return None
         expression = compiled(pattern)
         if expression is None or not expression.search(value):
-            return invalid("schema/pattern", value, f"should match {pattern!r}")
+            wanted = AMOUNT if pattern == QUANTITY else f"should match {pattern!r}"
+            return invalid("schema/pattern", value, wanted)
         if len(value) < LONGEST_REMEMBERED and len(known) < MOST_REMEMBERED:
             known.add(value)
         return None
