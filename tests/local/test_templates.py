@@ -14,6 +14,7 @@ import pytest
 
 from conftest import ROOT
 from forked import torch_python
+from interpreters import interpreter
 from trainyard.kinds import available, kinds
 from trainyard.kinds.pairs import Pair
 from trainyard.launchers import launchers
@@ -78,17 +79,6 @@ def test_every_kind_and_every_launcher_has_a_job():
         assert any(name.startswith(f"{kind.object_kind.lower()}.") for name in generated)
 
 
-def interpreter(launcher: str) -> str:
-    """Return a Python that has what a launcher's programs import, or skip; `TRAINYARD_PYTHON_<MODULE>` may name it."""
-    modules = MODULES.get(launcher, ("torch",))
-    variable = f"TRAINYARD_PYTHON_{modules[-1].upper()}"
-    python = os.environ.get(variable, sys.executable)
-    imports = "; ".join(f"import {name}" for name in modules)
-    if subprocess.run([python, "-c", imports], capture_output=True, check=False).returncode:
-        pytest.skip(f"{modules[-1]} is not installed; {variable} may name a Python that has it")
-    return python
-
-
 def chosen() -> list[tuple[str, str]]:
     """Return the pairs to execute: all, or every kind by torchrun and every launcher in a JobSet."""
     found = sorted(pair for pair in templates() if pair[0] not in APART)
@@ -97,7 +87,7 @@ def chosen() -> list[tuple[str, str]]:
 
 def said(launcher: str, kind: str, state: Path) -> tuple[str, int]:
     """Run a template until it has ended, or where nothing ends it, until its ranks have met; return what it said."""
-    python = Path(interpreter(launcher))
+    python = Path(interpreter(*MODULES.get(launcher, ("torch",))))
     found = [python.parent, os.environ["PATH"]]
     if launcher not in MODULES and python == Path(sys.executable):
         found.insert(0, torch_python())
