@@ -53,6 +53,11 @@ def tf(spec: dict[str, Any] | None = None, **roles: Any) -> dict[str, Any]:
     return kubeflow("TFJob", "tfReplicaSpecs", "tensorflow", spec, **roles)
 
 
+def boost(worker: dict[str, Any]) -> dict[str, Any]:
+    """Return an XGBoostJob of a master and a worker."""
+    return kubeflow("XGBoostJob", "xgbReplicaSpecs", "xgboost", Master=1, Worker=worker)
+
+
 def mpi(**spec: Any) -> dict[str, Any]:
     """Return an MPIJob."""
     replicas = {"Launcher": {"template": POD, "restartPolicy": "Never"}, "Worker": {"replicas": 1, "template": POD}}
@@ -109,6 +114,7 @@ RULES = [
     {"name": "hopeless", "action": "FailJobSet", "onJobFailureReasons": ["PodFailurePolicy"]},
 ]
 STRICT = {"backoffLimit": 0}
+ON_FAILURE = {"restartPolicy": "OnFailure"}
 W0, W1 = "worker-0", "worker-1"
 
 CASES: dict[str, tuple[dict[str, Any], list[tuple[str, int | Exit]], str]] = {
@@ -191,6 +197,27 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, int | Exit]], str]] = {
         [(W0, 0)],
         "nothing",
     ),
+    "a drained pod of a PyTorchJob is made anew": (torch(Master=1, Worker=2), [("master-0", DRAINED)], "master-0"),
+    "a drained pod that is never restarted ends it": (
+        torch(Master=1, Worker={"replicas": 1, "restartPolicy": "Never"}),
+        [(W0, DRAINED)],
+        "badly",
+    ),
+    "a chief that fails is made anew": (tf(Chief=ON_FAILURE, Worker=ON_FAILURE), [("chief-0", 1)], "chief-0"),
+    "a drained chief ends a TFJob": (
+        tf({"enableDynamicWorker": True}, Chief=ON_FAILURE, Worker=ON_FAILURE),
+        [("chief-0", DRAINED)],
+        "badly",
+    ),
+    "a drained dynamic worker does not": (
+        tf({"enableDynamicWorker": True}, Chief=ON_FAILURE, Worker=ON_FAILURE),
+        [(W0, DRAINED)],
+        "worker-0",
+    ),
+    "a drained worker of fixed number does": (tf(Chief=ON_FAILURE, Worker=ON_FAILURE), [(W0, DRAINED)], "badly"),
+    "a killed worker of an XGBoostJob is made anew": (boost(ON_FAILURE), [(W0, 137)], "worker-0"),
+    "a drained one ends the job": (boost(ON_FAILURE), [(W0, DRAINED)], "badly"),
+    "a drained one with ExitCode does not": (boost({"restartPolicy": "ExitCode"}), [(W0, DRAINED)], "worker-0"),
     "a launcher ends an MPIJob": (mpi(), [("launcher-0", 0)], "well"),
     "a worker that fails waits for the launcher": (mpi(), [("worker-0", 1)], "nothing"),
     "a launcher is tried again": (mpi(runPolicy={"backoffLimit": 1}), [("launcher-0", 1)], "launcher-0"),
@@ -224,6 +251,24 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, int | Exit]], str]] = {
 def test_what_follows_an_end(value, ends, expected):
     """Every kind has its own words for who decides, who starts again, and how often."""
     assert after(value, *ends) == expected
+
+
+SPARED = {
+    "a dynamic worker": (tf({"enableDynamicWorker": True}, Chief=1, Worker=1), W0, False),
+    "a chief": (tf({"enableDynamicWorker": True}, Chief=ON_FAILURE, Worker=1), "chief-0", True),
+    "a worker of an XGBoostJob": (boost(ON_FAILURE), W0, True),
+    "a worker of a PyTorchJob": (torch(Worker=2), W1, False),
+    "a worker that no end is mended of": (boost({"restartPolicy": "Never"}), W0, False),
+}
+
+
+@pytest.mark.parametrize(("value", "who", "more"), SPARED.values(), ids=SPARED)
+def test_what_a_drain_does_and_a_kill_does_not_is_said(value, who, more):
+    """Whoever kills a pod that a drain would end the job by learns that the two are not the same."""
+    found = life(value)
+    (pod,) = (each for each in found.pods if f"{each.role}-{each.index}" == who)
+    assert bool(found.spared(pod)) is more
+    assert (after(value, (who, DRAINED)) == "badly" and after(value, (who, 137)) != "badly") is more
 
 
 RESTARTS: dict[str, tuple[dict[str, Any], int, bool | None]] = {

@@ -32,7 +32,7 @@ def command(
     ),
     state: Path | None = typer.Option(None, metavar="FOLDER", help="Where volumes stay; default: this user's state."),
     kill: list[str] | None = typer.Option(
-        None, metavar="RANK@STEP", help="Kill a rank's pod at a step, or ROLE-INDEX@STEP; repeatable."
+        None, metavar="RANK@STEP", help="Kill the processes of a rank's pod at a step, or ROLE-INDEX@STEP."
     ),
     grace: float | None = typer.Option(None, metavar="SECONDS", help="At most so long for pods to end."),
     plain: bool = typer.Option(False, "--plain", help="Plain processes, also where namespaces are possible."),

@@ -159,7 +159,7 @@ class Gang:
                 self.strike(target)
 
     def strike(self, target: Target) -> None:
-        """Kill all containers of a pod, as a node that fails does."""
+        """Kill all containers of a pod, as the kernel does when memory runs out; the pod itself stays."""
         victim = self.members.get(target.pod)
         if victim is None or not victim.alive:
             self.say(None, f"{target.pod} does not run at step {target.step}, and is not killed")
@@ -168,6 +168,8 @@ class Gang:
         self.steps.struck(time.monotonic())
         pod = victim.resolved.pod
         self.say(None, f"killed {pod.role}-{pod.index} at step {self.steps.last}")
+        if more := self.life.spared(pod):
+            self.say(None, f"its pod stays; {more}")
         for each in victim.all:
             if each.started is not None:
                 each.started.kill()

@@ -20,7 +20,7 @@ class Exit:
     code: int
     container: str = ""
     disrupted: bool = False
-    """Whether its node took it away, rather than itself."""
+    """Whether its pod was deleted while it ran, as by a drain, rather than that it ended itself or was killed."""
 
     @property
     def well(self) -> bool:
@@ -75,6 +75,10 @@ class Life(ABC):
 
     def told(self, _pod: Pod, _line: str) -> None:  # noqa: B027 - only some learn from what is written
         """Learn from a line that a pod writes."""
+
+    def spared(self, _pod: Pod) -> str:
+        """Return in words what more than the death of its containers the pod's deletion would do; empty: nothing."""
+        return ""
 
     @abstractmethod
     def finished(self, pod: Pod, exit_: Exit) -> Step:

@@ -48,18 +48,47 @@ class ReplicasLife(Life):
 
     def finished(self, pod: Pod, exit_: Exit) -> Step:
         """Count a good end; after a bad one make the pod anew where its replica type says so."""
+        if exit_.disrupted:
+            return self.deleted(pod)
         if exit_.well:
             self.succeeded.add(pod.name)
             return self.done()
-        kind = self.kind
-        role = next(name for name in kind.types if name.lower() == pod.role)
-        policy = kind.replicas(self.job)[role].get("restartPolicy") or kind.restart
+        policy = self.policy(pod)
         self.failures += 1
         retried = policy in {"OnFailure", "Always"} or (policy == "ExitCode" and exit_.code >= RETRYABLE)
         why = f"{pod.role}-{pod.index} ended with {exit_.code}"
         if not retried or self.limit == 0:
             return ended(well=False, why=f"{why}, and restart policy {policy} does not start it again")
         return Step(start=(pod.name,), why=f"{why}; it is made anew")
+
+    def policy(self, pod: Pod) -> str:
+        """Return the restart policy of a pod's replica type."""
+        replicas = self.kind.replicas(self.job)
+        found = next(replica for name, replica in replicas.items() if name.lower() == pod.role)
+        return found.get("restartPolicy") or self.kind.restart
+
+    def mortal(self, pod: Pod) -> bool:
+        """Whether the job fails when the pod is deleted while it runs: until it is gone it counts as failed.
+
+        A TFJob and an XGBoostJob fail by any such pod but those that their kind spares; the others look at the policy
+        (training-operator v1.9.4 pkg/core/status.go UpdateJobReplicaStatuses, UpdateJobStatus of each kind).
+        """
+        if self.kind.kind == "TFJob":
+            return not (pod.role == WORKER.lower() and self.job["spec"].get("enableDynamicWorker"))
+        return self.policy(pod) != "ExitCode" if self.kind.kind == "XGBoostJob" else self.policy(pod) == "Never"
+
+    def deleted(self, pod: Pod) -> Step:
+        """Say what follows when a pod is deleted while it runs."""
+        who = f"{pod.role}-{pod.index}"
+        if self.mortal(pod):
+            return ended(well=False, why=f"{who} was deleted while it ran, which fails a {self.kind.kind}")
+        return Step(start=(pod.name,), why=f"{who} was deleted; it is made anew")
+
+    def spared(self, pod: Pod) -> str:
+        """Return that the pod's deletion would be the end, where the end of its container is not."""
+        if not self.mortal(pod) or self.policy(pod) not in {"OnFailure", "Always"}:
+            return ""
+        return f"a pod that is deleted, as by a drain, would fail the {self.kind.kind}"
 
     def done(self) -> Step:
         """Return the end where the pods have ended well that decide it."""
