@@ -47,7 +47,11 @@ CLUSTER: dict[str, Any] = {
         "local": {"provisioner": "rancher.io/local-path", "access": "ReadWriteOnce", "existing": True},
     },
     "drivers": {"nfs.csi.k8s.io": "by the test"},
-    "operators": {"kueue": {"version": "0.19.2"}, "jobset": {"version": "0.12.0"}},
+    "operators": {
+        "kueue": {"version": "0.19.2"},
+        "jobset": {"version": "0.12.0"},
+        "gpu-operator": {"version": "26.7.0", "managed": False},
+    },
     "priorities": {"low": 0, "normal": 100, "high": 1000},
     "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}, "cpu": {"nodes": 4}}}},
 }

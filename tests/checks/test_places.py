@@ -40,7 +40,8 @@ def test_paths_are_sorted_by_cluster(root: Path, monkeypatch: pytest.MonkeyPatch
 def test_each_cluster_is_judged_by_its_releases(root: Path) -> None:
     """Without options the cluster's file says what runs there."""
     done = call(root, "validate", "generated/test/platform/flavor.yaml", "generated/old", "elsewhere")
-    assert "judged for Kubernetes 1.34, with argo-cd 3.5.1, jobset 0.12.0, kueue 0.18.6" in done.stdout
+    said = "judged for Kubernetes 1.34, with argo-cd 3.5.1, gpu-operator 26.7.0, jobset 0.12.0, kueue 0.18.6"
+    assert said in done.stdout
     assert f"judged for Kubernetes {CLUSTER['kubernetes']}, with" in done.stdout
     assert "the newest known release of each" in done.stdout
     assert "3 objects (3 valid)" in done.stdout

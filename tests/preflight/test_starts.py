@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from make import make_cluster, make_resolved, make_source
+from make import CLUSTER, make_cluster, make_resolved, make_source
 from trainyard.kinds.starts import facts
 from trainyard.nodes import Invalid
 from trainyard.preflight import starts
@@ -24,7 +24,8 @@ CPU = {"shape": "cpu-64", "nodes": 2}
 
 def cluster(**pool: Any) -> Any:
     """Return a cluster whose pool `gpu` has such nodes."""
-    return make_cluster(pools={"gpu": {**H100, **pool}, "cpu": CPU})
+    operators = {name: CLUSTER["operators"][name] for name in ("kueue", "jobset")}  # whose daemons keep off GPU nodes
+    return make_cluster(pools={"gpu": {**H100, **pool}, "cpu": CPU}, operators=operators)
 
 
 def refusals(pool: dict[str, Any], **job: Any) -> list[tuple[str, str | None, str]]:

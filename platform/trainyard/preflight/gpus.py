@@ -53,10 +53,34 @@ NO_GPUS = Rule(
     fix="remove mig or sharing from the pool, or name a shape with such GPUs",
     source=PLUGIN,
 )
+NO_OPERATOR = Rule(
+    id="gpu-operator",
+    title="An operator offers the GPUs of a cluster's pools, ours or somebody else's.",
+    why="without a device plugin nodes offer no GPU, and every pod that asks for one stays pending",
+    fix="add the operator of the GPUs' vendor, with managed: false where the provider or somebody else offers them",
+    source="kubernetes v1.35 pkg/kubelet/cm/devicemanager; NVIDIA/gpu-operator v26.7.0; ROCm/gpu-operator v1.5.1",
+    severity=Severity.WARNING,
+)
+
+OFFER = {"nvidia": ("gpu-operator", "dra-driver-nvidia-gpu"), "amd": ("amd-gpu-operator",)}
+"""Operators of GPUs by vendor, the one to add first; the DRA driver stands beside a plugin of the provider's."""
+
+
+def check_operator(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield the first pool of each vendor whose GPUs nobody offers."""
+    told: set[str] = set()
+    for name, pool in cluster.pools.items():
+        gpus = pool.node.gpus if known(pool.shape) else None
+        if gpus is None or gpus.vendor in told or any(each in cluster.operators for each in OFFER[gpus.vendor]):
+            continue
+        told.add(gpus.vendor)
+        message = f"pool {name!r} has GPUs of {gpus.vendor}, but no operator offers them; add {OFFER[gpus.vendor][0]}"
+        yield NO_OPERATOR.at(source, ("pools", name), f"{message}, or say managed: false", key=True)
 
 
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield layouts that no GPU has, strategies that do not go together, and parts of what is not there."""
+    """Yield GPUs that nobody offers, layouts that no GPU has, and parts of what is not there."""
+    yield from check_operator(cluster, source)
     for name, pool in cluster.pools.items():
         field = "mig" if pool.mig is not None else "sharing"
         if (pool.mig is None and pool.sharing is None) or not known(pool.shape):
