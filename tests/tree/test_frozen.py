@@ -192,7 +192,8 @@ def test_an_old_error_whose_sentence_changes_is_a_warning_still(repo: Repo) -> N
     repo.commit()
     repo.git("switch", "-qC", "work")
     text = path.read_text()
-    write_repository(repo.root, clusters={"test": {**CLUSTER, "queues": {**CLUSTER["queues"], **QUEUES}}})
+    other = {**QUEUES["other"], "nominalQuota": {"gpu": {"gpus": 0}}}
+    write_repository(repo.root, clusters={"test": {**CLUSTER, "queues": {**CLUSTER["queues"], "other": other}}})
     path.write_text(text)
     (found,) = synth(repo)
     assert (found.rule, found.frozen, found.is_error) == ("spec/unknown-queue", True, False)
