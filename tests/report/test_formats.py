@@ -13,7 +13,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from trainyard.checks.result import Judged, Result
-from trainyard.cli import _findings
+from trainyard.cli import _options
 from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location, ObjectRef, Severity, Skipped
 from trainyard.plan import Plan, RunEffect
@@ -73,7 +73,7 @@ def test_every_format_has_every_finding(format_: str) -> None:
 
 def test_help_names_all_formats() -> None:
     """What `--help` shows is what there is."""
-    assert "|".join(FORMATS) == _findings.FORMATS
+    assert "|".join(FORMATS) == _options.FORMATS
 
 
 def test_a_format_that_is_not_there_is_named() -> None:

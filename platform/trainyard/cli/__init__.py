@@ -9,11 +9,16 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
 import typer
 
+from trainyard.cli._help import CODES, epilog
 from trainyard.errors import TrainyardError
+
+COMPLETE = "_TRAINYARD_COMPLETE"
+"""The variable by which a shell asks for words; see `completion`."""
 
 CLEAN, FINDINGS, UNFINISHED = 0, 1, 2
 """Exit codes."""
@@ -36,17 +41,27 @@ def build(names: Sequence[str]) -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
+        epilog=CODES,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(options)
     for name in names:
         module = importlib.import_module(f"{__name__}.{name}")
         group: typer.Typer | None = getattr(module, "app", None)
+        short = sentence(module)
         if group is not None:
-            app.add_typer(group, name=name, help=module.__doc__)
+            for each in group.registered_commands:
+                each.short_help = (getattr(each.callback, "__doc__", None) or "").partition("\n")[0]
+                each.epilog = epilog(f"{name} {each.name}")
+            app.add_typer(group, name=name, help=module.__doc__, short_help=short)
         else:
-            app.command(name)(module.command)
+            app.command(name, short_help=short, epilog=epilog(name))(module.command)
     return app
+
+
+def sentence(module: ModuleType) -> str:
+    """Return the first line of what a module says of itself, whole, for the list of commands."""
+    return (module.__doc__ or "").strip().partition("\n")[0]
 
 
 def show_version(value: bool) -> None:
@@ -74,6 +89,9 @@ def guarded(function: Callable[[], Any]) -> int:
     except typer.Exit as error:
         return error.exit_code
     except USAGE_ERROR as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error)
+            return CLEAN
         print(f"trainyard: {lowered(str(error))}", file=sys.stderr)
         return UNFINISHED
     except (KeyboardInterrupt, typer.Abort):
@@ -96,6 +114,10 @@ def lowered(message: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code: 0 clean, 1 findings, 2 could not finish."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if os.environ.get(COMPLETE):
+        from typer._completion_classes import completion_init
+
+        completion_init()
     known = commands()
     chosen = next((word for word in given if not word.startswith("-")), None)
     app = typer.main.get_command(build([chosen] if chosen in known else known))

@@ -5,26 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
-
-import typer
 
 if TYPE_CHECKING:
     from trainyard.checks.result import Result
     from trainyard.findings import Finding
     from trainyard.report import View
     from trainyard.specs.sources import Printed
-
-FORMATS = "text|json|sarif|junit|github|markdown"
-"""As help shows them; `trainyard.report` has the list."""
-
-FORMAT: Any = typer.Option(
-    "text", "--format", "-o", metavar=FORMATS, show_default=True, help="How findings are reported."
-)
-QUIET: Any = typer.Option(False, "--quiet", "-q", help="Report findings and nothing else.")
-SUMMARY: Any = typer.Option(False, "--summary", help="Report how often each rule was broken, in place of the findings.")
 
 PAGES = "TRAINYARD_RULES_URL"
 """Where docs/rules.md is published: reports link to the rules there."""
@@ -55,7 +45,7 @@ def report(result: Result, format_: str, view: View) -> None:
     """Print a report on standard output."""
     from trainyard.report import render
 
-    sys.stdout.write(render(result, format_, view))
+    sys.stdout.write(render(result, format_, view if format_ == "text" else replace(view, colour=False)))
 
 
 def view_of(command: str, root: Path, **more: Any) -> View:

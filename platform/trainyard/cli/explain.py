@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from trainyard.cli._options import ROOT, jobs
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,11 +24,13 @@ PAIRS = "kinds"
 
 
 def command(
-    job: str = typer.Argument(help="<team>/<job>, as in nlp/llama3-8b; or kinds: which launcher runs in which kind."),
+    job: str = typer.Argument(
+        autocompletion=jobs, help="<team>/<job>, as in nlp/llama3-8b; or kinds: which launcher runs in which kind."
+    ),
     kind: str | None = typer.Option(None, help="Say what would change if the job named this kind."),
     cluster: str | None = typer.Option(None, help="Of kinds: those that this cluster runs, by default all."),
     format_: str = typer.Option("text", "--format", "-o", help="text or json."),
-    root: Path = typer.Option(Path(), help="The repository."),
+    root: Path = ROOT,
 ) -> int:
     """Say what a job's pods ask for, and from what each value follows."""
     if job == PAIRS:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import typer
 
+from trainyard.cli._options import ROOT
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -20,7 +22,7 @@ def verify(
     cluster: str | None = typer.Argument(None, help="The cluster of this repository; default: named as the context."),
     context: str = typer.Option(help="The context of the kubeconfig; always named, so that none is asked by mistake."),
     kubeconfig: Path | None = typer.Option(None, help="The kubeconfig; default: KUBECONFIG, else ~/.kube/config."),
-    root: Path = typer.Option(Path(), help="The repository."),
+    root: Path = ROOT,
 ) -> int:
     """Apply generated/<cluster> in a server-side dry run, and list where the server and `validate` disagree."""
     from trainyard.cli._findings import show

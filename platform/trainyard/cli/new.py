@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from trainyard.cli._options import ROOT
+
 if TYPE_CHECKING:
     from trainyard.findings import Finding
     from trainyard.specs.load import Loaded
@@ -35,7 +37,7 @@ def job(
     launcher: str | None = typer.Option(None, help="How the processes start; torchrun, or exec for a command."),
     nodes: int = typer.Option(1, help="How many nodes."),
     gpus: int | None = typer.Option(None, help="GPUs a node; all of a node's by default."),
-    root: Path = typer.Option(Path(), help="The repository."),
+    root: Path = ROOT,
 ) -> int:
     """Write jobs/<team>/<job>.yaml; asks for what no flag says when a terminal is there to answer."""
     from trainyard.cli._findings import show

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from trainyard.cli._options import ROOT
+
 
 def command(
     jobs: Annotated[
@@ -14,7 +16,7 @@ def command(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File of the pipeline.")] = Path("pipeline.yaml"),
     name: Annotated[str | None, typer.Option(help="Name of the pipeline; default: that of the last job.")] = None,
-    root: Annotated[Path, typer.Option(help="The repository.")] = Path(),
+    root: Path = ROOT,
 ) -> int:
     """Compile jobs that say after into one pipeline, whose steps start their training runs and wait for their end.
 

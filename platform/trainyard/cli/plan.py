@@ -9,15 +9,16 @@ from pathlib import Path
 
 import typer
 
-from trainyard.cli._findings import FORMAT, QUIET, SUMMARY, report, show, view_of
+from trainyard.cli._findings import report, show, view_of
+from trainyard.cli._options import BASE, FORMAT, QUIET, ROOT, SUMMARY
 
 
 def command(
-    base: str = typer.Option(None, envvar="TRAINYARD_BASE", help="The commit to compare with; CI has to give it."),
+    base: str = typer.Option(None, envvar="TRAINYARD_BASE", metavar="REF", help=BASE),
     format_: str = FORMAT,
     quiet: bool = QUIET,
     summary: bool = SUMMARY,
-    root: Path = typer.Option(Path(), help="The repository."),
+    root: Path = ROOT,
 ) -> int:
     """Say in words what the change at hand does to the clusters, or why it is refused, which fails."""
     from importlib.metadata import version

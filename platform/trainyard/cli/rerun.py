@@ -6,10 +6,12 @@ from pathlib import Path
 
 import typer
 
+from trainyard.cli._options import ROOT, jobs
+
 
 def command(
-    job: str = typer.Argument(help="<team>/<job>, as in nlp/llama."),
-    root: Path = typer.Option(Path(), help="The repository."),
+    job: str = typer.Argument(autocompletion=jobs, help="<team>/<job>, as in nlp/llama."),
+    root: Path = ROOT,
 ) -> int:
     """Raise run: in a job's file, so that the same spec runs again under a new name; a retired job runs again too."""
     from trainyard.specs.editing.fields import fields, set_fields

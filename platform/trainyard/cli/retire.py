@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
+from trainyard.cli._options import ROOT, jobs
+
 
 def command(
-    job: Annotated[str | None, typer.Argument(help="<team>/<job>, as in nlp/llama.")] = None,
-    root: Annotated[Path, typer.Option(help="The repository.")] = Path(),
+    job: Annotated[str | None, typer.Argument(autocompletion=jobs, help="<team>/<job>, as in nlp/llama.")] = None,
+    root: Path = ROOT,
     finished: Annotated[bool, typer.Option("--finished", help="All jobs whose runs ended well on a cluster.")] = False,
     context: Annotated[str | None, typer.Option(help="With --finished: the kubeconfig's context.")] = None,
     cluster: Annotated[str | None, typer.Option(help="With --finished: the cluster; default: as the context.")] = None,

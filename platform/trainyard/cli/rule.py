@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from trainyard.cli._options import ROOT
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -19,7 +21,7 @@ def command(
         None, metavar="ID", help="As in brackets behind a finding; part of one lists those that have it."
     ),
     format_: str = typer.Option("text", "--format", "-o", metavar="FORMAT", help="text or json."),
-    root: Path = typer.Option(Path(), metavar="FOLDER", help="The repository, whose policies are rules too."),
+    root: Path = ROOT,
 ) -> int:
     """Say why a rule is there, what helps, where it is known from, and whether it can be waived."""
     from trainyard import catalogue

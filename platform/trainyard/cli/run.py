@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from trainyard.cli._options import ROOT, jobs
 from trainyard.cli._screen import Screen, escaped
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ LINES = "\t\n"
 
 
 def command(
-    what: list[str] = typer.Argument(metavar="TEAM/JOB|PATH...", help="A job, or files and folders of manifests."),
+    what: list[str] = typer.Argument(
+        autocompletion=jobs, metavar="TEAM/JOB|PATH...", help="A job, or files and folders of manifests."
+    ),
     nodes: int | None = typer.Option(None, min=1, help="Of a job: so many nodes instead of its own."),
     processes: int | None = typer.Option(None, min=1, help="Of a job: so many processes on a node."),
     workdir: Path | None = typer.Option(None, metavar="FOLDER", help="In place of the image's own folder."),
@@ -37,7 +40,7 @@ def command(
     grace: float | None = typer.Option(None, metavar="SECONDS", help="At most so long for pods to end."),
     plain: bool = typer.Option(False, "--plain", help="Plain processes, also where namespaces are possible."),
     show: bool = typer.Option(False, "--show", help="Print what every container would run; start nothing."),
-    root: Path = typer.Option(Path(), help="The repository."),
+    root: Path = ROOT,
 ) -> int:
     """Run a job's rendered pods here: their own commands and variables, with what operators add."""
     from trainyard.errors import TrainyardError

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from trainyard.cli._findings import FORMAT, QUIET, SUMMARY, report, show, told, view_of
+from trainyard.cli._findings import report, show, told, view_of
+from trainyard.cli._options import BASE, FORMAT, QUIET, ROOT, SUMMARY
 
 if TYPE_CHECKING:
     from trainyard.synth.finish import Work
@@ -22,12 +23,12 @@ SHOWN = 20
 
 def command(
     check: bool = typer.Option(False, "--check", help="Write nothing; print a diff of what is stale, and fail."),
-    base: str = typer.Option(None, envvar="TRAINYARD_BASE", help="The commit to compare with; CI has to give it."),
+    base: str = typer.Option(None, envvar="TRAINYARD_BASE", metavar="REF", help=BASE),
     strict: bool = typer.Option(False, "--strict", help="Warnings fail too."),
     format_: str = FORMAT,
     quiet: bool = QUIET,
     summary: bool = SUMMARY,
-    root: Path = typer.Option(Path(), help="The repository."),
+    root: Path = ROOT,
 ) -> int:
     """Render generated/; runs that exist at the base stay as they are, byte for byte."""
     from importlib.metadata import version

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import typer
 
-from trainyard.cli._findings import FORMAT, QUIET, SUMMARY, report, view_of
+from trainyard.cli._findings import report, view_of
+from trainyard.cli._options import FORMAT, QUIET, ROOT, SUMMARY
 
 if TYPE_CHECKING:
     from trainyard.apiserver import Rulebook
@@ -67,7 +68,7 @@ def command(
     cluster: list[str] | None = typer.Option(
         None, metavar="NAME", help="Only this cluster of the repository; repeatable."
     ),
-    root: Path = typer.Option(Path(), metavar="FOLDER", help="The repository."),
+    root: Path = ROOT,
 ) -> int:
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
     gc.disable()  # little of what is kept is circular, and the process ends soon; collecting would take a tenth

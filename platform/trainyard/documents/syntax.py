@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import yaml
+from yaml._yaml import CParser
 
 from trainyard.documents.problem import Problem
 
@@ -22,12 +24,25 @@ CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
 COLON, DROPPED = "\U0010fffe", "\U0010ffff"
 """Stand-ins for characters that go-yaml accepts and libyaml does not: a plain ':' and the backslash of an escaped '."""
 
+QUOTE = "a quote is opened here and never closed; close it"
+INDENT = "line is indented unlike the other keys of its map; align it with them"
+
+BEGUN = frozenset(
+    {
+        "while scanning a simple key",
+        "while scanning a quoted scalar",
+        "while parsing a flow sequence",
+        "while parsing a flow mapping",
+    }
+)
+"""What libyaml was at when it failed, where the slip is where that began."""
+
 WORDS = {
     "mapping values are not allowed in this context": "': ' inside a value starts another one; quote the value",
-    "did not find expected key": "line is indented unlike the other keys of its map; align it with them",
+    "did not find expected key": INDENT,
     "did not find expected '-' indicator": "line is indented unlike the items of its list; align it with them",
     "could not find expected ':'": "a key has no ':' behind it; write 'key: value'",
-    "found unexpected end of stream": "a quote is opened here or above and never closed; close it",
+    "found unexpected end of stream": QUOTE,
     "did not find expected ',' or ']'": "a list in [] lacks a comma or its ']'; add it",
     "did not find expected ',' or '}'": "a map in {} lacks a comma or its '}'; add it",
     "did not find expected node content": "a value is missing or a bracket is not closed; complete it",
@@ -58,7 +73,7 @@ def _at(text: str, index: int, first_line: int, rule: str, message: str) -> Prob
 
 
 def problem_of(error: yaml.MarkedYAMLError, text: str, first_line: int) -> Problem:
-    """Turn libyaml's error into one sentence at the place where libyaml noticed, or where a merge went wrong."""
+    """Turn libyaml's error into one sentence at the place of the slip, which may lie before where libyaml notices."""
     if conflict := CONFLICT.search(text):
         message = "the marks of an unfinished merge stand in the file; choose a side and remove them"
         return _at(text, conflict.start(), first_line, "decode/conflict", message)
@@ -73,7 +88,37 @@ def problem_of(error: yaml.MarkedYAMLError, text: str, first_line: int) -> Probl
         message = f"a plain value cannot start with {where[column : column + 1]!r}; quote the value"
     elif said == "found unknown escape character":
         message = f"'{where[column : column + 2]}' is no escape in double quotes; double the backslash"
+    elif error.context in BEGUN and error.context_mark is not None:
+        line, column = error.context_mark.line, error.context_mark.column
+    elif (scalar := running_on(text, line)) is not None:
+        if scalar.style in {"'", '"'}:
+            line, column, message = *scalar.begun, QUOTE
+        elif said.startswith("mapping values") and where.strip():
+            column, message = len(where) - len(where.lstrip()), INDENT
     return Problem(rule, message, line + first_line, column + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A scalar of several lines: how it is quoted, and where it begins, from 0."""
+
+    style: str
+    begun: tuple[int, int]
+
+
+def running_on(text: str, line: int) -> Running | None:
+    """Return the scalar of several lines that ends on the line where libyaml fails, just before it does."""
+    last: yaml.Event | None = None
+    parser = CParser(text)
+    try:
+        while (event := parser.get_event()) is not None:
+            last = event
+    except yaml.MarkedYAMLError:
+        pass
+    if not isinstance(last, yaml.ScalarEvent) or last.start_mark is None or last.end_mark is None:
+        return None
+    runs = last.start_mark.line < last.end_mark.line == line
+    return Running(last.style or "", (last.start_mark.line, last.start_mark.column)) if runs else None
 
 
 def place(error: yaml.MarkedYAMLError) -> tuple[int, int]:

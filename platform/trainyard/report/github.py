@@ -23,7 +23,7 @@ def render(result: Result, view: View = PLAIN) -> str:
     lines = [annotation(each, view) for each in ordered]
     if not view.quiet:
         said = " · ".join(line for block in told(result) for line in block.splitlines())
-        lines.append(f"::notice title=trainyard {view.command}::{escaped(closing(result), DATA)}{suffix(said)}")
+        lines.append(f"::notice title=trainyard {view.command}::{escaped(closing(result, view), DATA)}{suffix(said)}")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -24,7 +24,7 @@ MARKS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 def render(result: Result, view: View = PLAIN) -> str:
     """Return a headline, a table of findings, and what a plan says; what is too long is counted, not cut off."""
     refused = "refused, " if view.plan and view.plan.refused else ""
-    parts = [f"### trainyard {view.command}: {refused}{closing(result)}"]
+    parts = [f"### trainyard {view.command}: {refused}{closing(result, view)}"]
     text = words(replace(view.plan, findings=())) if view.plan and not view.quiet else ""
     room = MOST - sum(map(len, (parts[0], text)))
     if rows := list(table(result, view, room)):

@@ -165,6 +165,8 @@ def closing(result: Result, view: View = PLAIN) -> str:
     verdicts = ", ".join(f"{counts[name]} {name}" for name in ("valid", "invalid", "unknown") if counts[name])
     errors, warnings = plural(counts["errors"], "error"), plural(counts["warnings"], "warning")
     found = f"{painted(errors, RED, view) if counts['errors'] else errors}, {warnings}"
+    if view.files and not counts["objects"]:
+        return f"{plural(view.files, 'file')}: {found}"
     return f"{plural(counts['objects'], 'object')}{f' ({verdicts})' if verdicts else ''}: {found}"
 
 

@@ -31,6 +31,8 @@ class View:
     """How often each rule was broken, in place of the findings."""
     strict: bool = False
     """Whether warnings fail."""
+    files: int = 0
+    """How many files were named, where they are what is counted and not objects."""
     pages: str = ""
     """Address of the page that lists the rules, with an anchor for each; nothing where none is published."""
 
@@ -50,7 +52,7 @@ def anchor(rule: str) -> str:
 
 def place(finding: Finding) -> Location:
     """Return the place that a person edits: of what is generated, the line of the spec."""
-    return finding.spec if finding.spec and finding.location.file.startswith(f"{GENERATED}/") else finding.location
+    return finding.spec if finding.spec and GENERATED in finding.location.file.split("/") else finding.location
 
 
 def hidden(findings: Iterable[Finding]) -> frozenset[tuple[str, int | None]]:

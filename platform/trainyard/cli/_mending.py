@@ -1,0 +1,40 @@
+"""What `check --fix` writes, and `check --diff` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trainyard.findings import Finding
+
+
+def mend(root: Path, findings: Iterable[Finding], *, write: bool) -> list[str]:
+    """Mend files below a folder, and return the lines of a diff; with `write=False` the files stay as they are."""
+    from trainyard.specs.editing.mend import mended, renamed
+    from trainyard.system import files
+    from trainyard.system.repository import GENERATED
+
+    found = [each for each in findings if GENERATED not in each.location.file.split("/")]
+    names, diff = renamed(found), list[str]()
+    for file in sorted({each.location.file for each in found}):
+        path = root / file
+        data = files.read(path) if path.is_file() and not path.is_symlink() else None
+        if data is None or data.startswith(b"\xef\xbb\xbf"):
+            continue
+        before = data.decode("utf-8", "surrogateescape")
+        after = mended(before, file, found)
+        target = names.get(file, file)
+        if target != file and (root / target).exists():
+            target = file
+        if (after, target) == (before, file):
+            continue
+        diff += [f"rename from {file}\n", f"rename to {target}\n"] if target != file else []
+        diff += unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), file, target)
+        if write:
+            files.write(root / target, after.encode("utf-8", "surrogateescape"))
+            if target != file:
+                path.unlink()
+    return diff

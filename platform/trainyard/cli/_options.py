@@ -1,0 +1,51 @@
+"""Options that several commands have, so that each is said in one way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+FORMATS = "text|json|sarif|junit|github|markdown"
+"""As help shows them; `trainyard.report` has the list."""
+
+
+def formats(incomplete: str) -> list[str]:
+    """Return the formats that begin like a word."""
+    return [name for name in FORMATS.split("|") if name.startswith(incomplete)]
+
+
+def upwards(root: Path) -> Path:
+    """Return the folder, or where no other is named and it is no repository, the nearest one above that is."""
+    from trainyard.system.repository import is_repository
+
+    if root != Path() or is_repository(root):
+        return root
+    above = Path()
+    for folder in Path.cwd().parents:
+        above = above / ".."
+        if is_repository(folder):
+            return above
+    return root
+
+
+def jobs(incomplete: str) -> list[str]:
+    """Return the jobs that begin like a word, as <team>/<job>."""
+    from trainyard.system.repository import JOBS
+
+    files = sorted((upwards(Path()) / JOBS).glob("*/*.yaml"))
+    names = [f"{file.parent.name}/{file.stem}" for file in files]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+BASE = "The commit to compare with; default: where this branch left the default one. CI has to give it."
+
+FORMAT: Any = typer.Option(
+    "text", "--format", "-o", metavar=FORMATS, autocompletion=formats, help="How findings are reported."
+)
+QUIET: Any = typer.Option(False, "--quiet", "-q", help="Report findings and nothing else.")
+SUMMARY: Any = typer.Option(False, "--summary", help="Report how often each rule was broken, in place of the findings.")
+ROOT: Any = typer.Option(
+    Path(), "--root", metavar="FOLDER", callback=upwards, help="The repository; by default here or above."
+)

@@ -1,0 +1,232 @@
+"""`check`: any file is taken for what it is, whatever is missing here, as hooks and people call it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from command import call as trainyard
+from conftest import ROOT
+from make import CLUSTER, JOB, TEAM, write_repository
+from repo import Repo
+
+pytestmark = pytest.mark.node
+
+MANIFEST = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: x, namespace: nlp}
+dta: {}
+"""
+
+SWEEP = """\
+from trainyard.specs import Job
+
+JOB = %s
+
+
+def jobs():
+    for nodes in (1, %s):
+        yield f"n{nodes}", Job.model_validate(JOB | {"nodes": nodes})
+"""
+
+
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """Make a repository with one job in a folder of a larger one, synthesised and committed."""
+    repo = Repo(tmp_path_factory.mktemp("check") / "repo")
+    write_repository(repo.root / "training")
+    done = trainyard(repo.root / "training", "synth")
+    assert done.returncode == 0, done.stderr
+    repo.put("deploy/config.yaml", MANIFEST)
+    repo.put(".github/workflows/ci.yaml", "on: push\njobs: {}\n")
+    repo.commit()
+    repo.git("switch", "-qc", "work")
+    return repo
+
+
+@pytest.fixture
+def repo(committed: Repo, tmp_path: Path) -> Repo:
+    """Return a copy of that repository."""
+    return committed.copied(tmp_path / "repo")
+
+
+def found(root: Path, *arguments: str, **env: str) -> list[tuple[str, int, str]]:
+    """Return file, line and rule of what a check finds, where it says it also by its exit code."""
+    done = trainyard(root, "check", *arguments, "--format", "json", **env)
+    report = json.loads(done.stdout)
+    errors = [each for each in report["findings"] if each["severity"] == "error"]
+    assert done.returncode == int(bool(errors)), done.stderr
+    places = [(each["spec"] or each, each["rule"]) for each in errors]
+    return [(where["file"], where["line"], rule) for where, rule in places]
+
+
+WRONG = {
+    "a job": ("training/jobs/nlp/train.yaml", {**JOB, "gpuPerNode": 8}, "spec/unknown-field"),
+    "a cluster": ("training/platform/clusters/test.yaml", {**CLUSTER, "kubernets": "1.35"}, "spec/unknown-field"),
+    "a team": ("training/platform/teams/nlp.yaml", {**TEAM, "grup": "x"}, "spec/unknown-field"),
+    "the repository's file": ("training/platform/repository.yaml", {"live": "maybe", "repoURL": "x"}, "spec/type"),
+    "an object of one's own": (
+        "training/platform/extra/test/platform/map.yaml",
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "nlp"}, "dta": {}},
+        "schema/unknown-field",
+    ),
+}
+
+
+@pytest.mark.parametrize(("file", "value", "rule"), WRONG.values(), ids=WRONG)
+def test_a_file_is_taken_for_what_it_is(file: str, value: Mapping[str, Any], rule: str, repo: Repo) -> None:
+    """Each is judged by its place in the repository above it, from wherever that is asked."""
+    path = repo.put(file, yaml.safe_dump(dict(value), sort_keys=False))
+    assert (file, rule) in [(name, id_) for name, _, id_ in found(repo.root, file)]
+    assert rule in [id_ for _, _, id_ in found(path.parent, path.name)]
+
+
+def test_a_manifest_of_nobody_is_judged_as_one(repo: Repo) -> None:
+    """A file outside every repository is a stranger's."""
+    assert found(repo.root, "deploy/config.yaml") == [("deploy/config.yaml", 4, "schema/unknown-field")]
+
+
+def test_what_only_the_server_refuses_stands_at_the_job(repo: Repo) -> None:
+    """What is passed through into pods is judged before anything is written, at the job's own line."""
+    job = {**JOB, "labels": {"team": "a b"}}
+    path = repo.put("training/jobs/nlp/train.yaml", yaml.safe_dump(job, sort_keys=False))
+    assert found(repo.root, "training/jobs/nlp/train.yaml")
+    done = trainyard(repo.root, "check", str(path), "--format", "github")
+    assert "file=training/jobs/nlp/train.yaml,line=" in done.stdout
+
+
+def test_a_program_of_jobs_is_checked(repo: Repo) -> None:
+    """A Python job is run, and what is wrong with its jobs is said of its line."""
+    team = {**TEAM, "python": True}
+    repo.put("training/platform/teams/nlp.yaml", yaml.safe_dump(team))
+    repo.put("training/jobs/nlp/sweep.py", SWEEP % (repr(JOB), 900))
+    assert {file for file, _, _ in found(repo.root, "training/jobs/nlp/sweep.py")} == {"training/jobs/nlp/sweep.py"}
+
+
+def test_other_files_are_not_reported_but_counted(repo: Repo) -> None:
+    """A check of one job says nothing of another but that there is something."""
+    repo.put("training/jobs/nlp/train.yaml", yaml.safe_dump({**JOB, "gpuPerNode": 8}))
+    repo.put("training/jobs/nlp/right.yaml", yaml.safe_dump(JOB))
+    done = trainyard(repo.root, "check", "training/jobs/nlp/right.yaml")
+    assert done.returncode == 0
+    assert "1 errors stand in other files" in done.stdout or "1 error stands in another file" in done.stdout
+
+
+def test_the_whole_repository_is_found_upwards(repo: Repo) -> None:
+    """Without a file all of the repository at hand is checked, from any folder in it."""
+    assert found(repo.root / "training/jobs/nlp") == []
+    repo.put("training/jobs/nlp/new.yaml", yaml.safe_dump(JOB))
+    assert [rule for _, _, rule in found(repo.root / "training")] == ["run/stale"]
+
+
+def test_a_check_needs_no_other_tool(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without kubeconform, Git and cdk8s it says what was skipped, a line each, and finds what it can."""
+    monkeypatch.setitem(sys.modules, "cdk8s", None)
+    repo.put("training/jobs/nlp/train.yaml", yaml.safe_dump({**JOB, "gpuPerNode": 8}))
+    done = trainyard(repo.root, "check", "training/jobs/nlp/train.yaml", PATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "[spec/unknown-field]" in done.stdout
+    lines = [line for line in done.stdout.splitlines() if line.startswith("skipped ")]
+    assert [line.split(":")[0] for line in lines[:3]] == [
+        "skipped base", "skipped schema/kubeconform", "skipped rendering",
+    ]  # fmt: skip
+
+
+def test_a_missing_file_is_said() -> None:
+    """A file that is not there ends the check."""
+    done = trainyard(ROOT, "check", "jobs/nlp/no-such.yaml")
+    assert (done.returncode, done.stderr) == (2, "trainyard: jobs/nlp/no-such.yaml does not exist\n")
+
+
+def hooks() -> dict[str, dict[str, Any]]:
+    """Return the hooks by id."""
+    return {each["id"]: each for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
+
+
+def test_the_hook_is_given_what_is_ours(repo: Repo) -> None:
+    """pre-commit calls the entry with the changed files that match: specs and generated files, not workflows."""
+    hook = hooks()["trainyard-check"]
+    changed = repo.git("ls-files").splitlines()
+    given = [each for each in changed if re.search(hook["files"], each)]
+    assert "training/jobs/nlp/train.yaml" in given
+    assert ".github/workflows/ci.yaml" not in given
+    assert "deploy/config.yaml" not in given
+    words = shlex.split(hook["entry"])
+    assert words[0] == "trainyard"
+    done = trainyard(repo.root, *words[1:], *given)
+    assert (done.returncode, done.stderr) == (0, "")
+    repo.put("training/jobs/nlp/train.yaml", yaml.safe_dump({**JOB, "gpuPerNode": 8}))
+    assert trainyard(repo.root, *words[1:], "training/jobs/nlp/train.yaml").returncode == 1
+
+
+MISTAKES = """\
+# of the team
+cluster: test     # where
+kind: JobSet
+launcher: torchrun
+image: %s
+program: train.py
+pool: gpu
+gpuPerNode: 8   # all of them
+queue: research
+env: {DEBUG: on, RATE: 1.10}
+"""
+
+
+def test_what_takes_no_thought_is_mended(repo: Repo) -> None:
+    """Names, quotes and endings are mended where they stand; comments, form and digests stay as they are."""
+    text = MISTAKES % JOB["image"]
+    path = repo.put("training/jobs/nlp/other.yml", text)
+    shown = trainyard(repo.root, "check", "training/jobs/nlp/other.yml", "--diff")
+    assert path.read_text() == text
+    assert "rename to training/jobs/nlp/other.yaml" in shown.stdout
+    trainyard(repo.root, "check", "training/jobs/nlp/other.yml", "--fix")
+    right = text.replace("gpuPerNode: 8 ", "gpusPerNode: 8 ").replace("on, RATE: 1.10", '"on", RATE: "1.10"')
+    assert not path.exists()
+    assert path.with_suffix(".yaml").read_text() == right
+
+
+def test_nothing_is_mended_where_that_takes_thought(repo: Repo) -> None:
+    """A field whose right name is there already, an image by tag, an unknown queue: the file stays."""
+    wrong = {**JOB, "gpuPerNode": 4, "image": "registry.example.com/nlp/bert:v1", "queue": "reserch"}
+    text = yaml.safe_dump(wrong)
+    path = repo.put("training/jobs/nlp/train.yaml", text)
+    assert trainyard(repo.root, "check", str(path), "--fix").returncode == 1
+    assert path.read_text() == text
+
+
+def test_a_shell_that_is_there_completes(tmp_path: Path) -> None:
+    """In bash, after the script is read, commands, options, formats and jobs complete."""
+    program = tmp_path / "trainyard"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m trainyard "$@"\n')
+    program.chmod(0o755)
+    script = trainyard(ROOT, "completion", "bash").stdout
+    asked = {
+        "trainyard val": "validate",
+        "trainyard check --form": "--format",
+        "trainyard explain vision/v": "vision/vit",
+    }
+    for line, wanted in asked.items():
+        words = line.split(" ")
+        ask = f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _trainyard_completion trainyard; "
+        body = f"{script}\n{ask} printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHONPATH": str(ROOT / "platform")}
+        done = subprocess.run(["bash", "-c", body], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+        assert wanted in done.stdout.split(), done.stderr
+
+
+def test_other_shells_have_their_script() -> None:
+    """Both zsh and fish have scripts too; a shell that is not known is named."""
+    assert trainyard(ROOT, "completion", "zsh").stdout.startswith("#compdef trainyard")
+    assert trainyard(ROOT, "completion", "fish").stdout.startswith("complete --command trainyard")
+    assert "did you mean 'fish'" in trainyard(ROOT, "completion", "fsh").stderr
