@@ -156,8 +156,23 @@ PROBLEMS = {
         "2:1 syntax: text stands behind the document's end; align it or start with '---'",
     ),
     "nothing": ("# only a comment\n", "1:1 empty-file: file holds no document; write one or delete the file"),
-    "an unclosed quote": ("a: 'b\nc: d\n", "3:1 syntax: a quote is opened here or above and never closed; close it"),
-    "an unclosed list": ("a: [b\nc: d\n", "2:2 syntax: a list in [] lacks a comma or its ']'; add it"),
+    "an unclosed quote": ("a: 'b\nc: d\n", "1:4 syntax: a quote is opened here and never closed; close it"),
+    "an unclosed quote that another one closes": (
+        'a: 1\nb: "c\nd: "e"\n',
+        "2:4 syntax: a quote is opened here and never closed; close it",
+    ),
+    "an unclosed list": ("a: [b\nc: d\n", "1:4 syntax: a list in [] lacks a comma or its ']'; add it"),
+    "an unclosed map": ("a: {b: c\nd: e\n", "1:4 syntax: a map in {} lacks a comma or its '}'; add it"),
+    "no space behind the colon": ("a: 1\nb:2\nc: 3\n", "2:1 syntax: a key has no ':' behind it; write 'key: value'"),
+    "no colon": ("a: 1\n# b\nb 2\nc: 3\n", "3:1 syntax: a key has no ':' behind it; write 'key: value'"),
+    "an equals sign, in a list": (
+        "- a: 1\n  b = 2\n  c: 3\n",
+        "2:3 syntax: a key has no ':' behind it; write 'key: value'",
+    ),
+    "a key that is indented too far": (
+        "a: b\n  c: d\n",
+        "2:3 syntax: line is indented unlike the other keys of its map; align it with them",
+    ),
     "a colon in a value": ("a: b: c\n", "1:5 syntax: ': ' inside a value starts another one; quote the value"),
     "a key out of line": (
         "a:\n    b: 1\n  c: 2\n",
