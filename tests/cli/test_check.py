@@ -214,7 +214,7 @@ def test_a_shell_that_is_there_completes(tmp_path: Path) -> None:
     asked = {
         "trainyard val": "validate",
         "trainyard check --form": "--format",
-        "trainyard explain vision/v": "vision/vit",
+        "trainyard explain vision/v": "vision/vit-large",
     }
     for line, wanted in asked.items():
         words = line.split(" ")

@@ -30,7 +30,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "rerun": ("trainyard rerun nlp/llama3-8b",),
     "retire": ("trainyard retire nlp/llama3-8b", "trainyard retire --finished --context atlas --dry-run"),
     "rule": ("trainyard rule kq-max-quota", "trainyard rule checkpoint"),
-    "run": ("trainyard run vision/vit --nodes 2 --processes 1", "trainyard run job.yaml --show"),
+    "run": ("trainyard run vision/vit-large --nodes 2 --processes 1", "trainyard run job.yaml --show"),
     "synth": ("trainyard synth", "trainyard synth --check --base origin/main"),
     "validate": (
         "trainyard validate",
