@@ -81,7 +81,8 @@ def checked(named: Named, base: str | None) -> Result:
         told(printed)
         found, elsewhere = (whole, 0) if "" in files else _named.about(whole, files)
         if elsewhere:
-            found.notes.append(f"{elsewhere} errors stand in other files, which `trainyard check` names")
+            stands = "1 error stands" if elsewhere == 1 else f"{elsewhere} errors stand"
+            found.notes.append(f"{stands} in other files, which `trainyard check` names")
         result.extend(_named.as_seen(found, root))
     if named.manifests:
         judged = manifests(named.manifests)
@@ -101,6 +102,10 @@ def manifests(files: list[str]) -> Result:
         kubernetes=None,
         projects=None,
         allow_unknown=(),
+        exclude=(),
+        build=False,
+        apply=None,
+        gates=frozenset(),
         old=None,
         against=None,
         rulebook=open_for(Path()),

@@ -133,7 +133,7 @@ def command(
                 root, clusters=cluster or (), allow_unknown=allowed.patterns, base=base, against=against, watch=watch
             )
     allowed.require_used(each.object for each in result.objects if each.verdict == "unknown")
-    report(result, format_, view_of("validate", root, quiet=quiet, summary=summary, strict=strict))
+    report(result, format_, view_of("validate", Path() if paths else root, quiet=quiet, summary=summary, strict=strict))
     return result.exit_code(strict=strict)
 
 

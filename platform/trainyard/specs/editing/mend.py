@@ -15,7 +15,7 @@ from trainyard.findings import Finding
 MISSPELT = re.compile(r"(?:^|, )(?:unknown )?field '([^']+)'.*; did you mean '([^']+)'\?$")
 """What is said of a field that is not there, where one name is near."""
 
-UNQUOTED = re.compile(r"; write it in quotes$|^cannot unmarshal (?:integer|number|bool)\b.* of type string$")
+UNQUOTED = re.compile(r", but should be text; (?:write it in quotes|quote it)$")
 """What is said of a number or a truth where a text belongs."""
 
 ENDING = re.compile(r"^file ends in \.yml; rename it to \S+\.yaml$")
