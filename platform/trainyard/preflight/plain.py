@@ -12,6 +12,7 @@ from trainyard.exposed import exposed
 from trainyard.findings import Finding, Location, format_path
 from trainyard.manifests import Manifest
 from trainyard.specs.load import Loaded
+from trainyard.specs.reading.layout import MAX_BYTES
 from trainyard.specs.run import written
 from trainyard.specs.sources import JobFile, Source
 from trainyard.system import files
@@ -119,7 +120,7 @@ def at_leak(source: Source, leak: Leak, loaded: Loaded | None = None) -> Source 
 
 def small(loaded: Loaded, file: str) -> str:
     """Return the text of a file that is no spec itself: a program that makes jobs, or what a job brings along."""
-    return (files.read(loaded.root / file) or b"").decode("utf-8", "replace")
+    return files.read_plain(loaded.root / file, most=MAX_BYTES).decode("utf-8", "replace")
 
 
 def place_at(file: str, text: str, start: int) -> Location:
@@ -136,7 +137,7 @@ def beside(loaded: Loaded, known: Collection[str]) -> Iterator[tuple[Finding, st
     opened |= {each.source.file for each in loaded.specs.extra} | {each.file for each in loaded.specs.programs}
     opened |= {each.location.file for each in loaded.findings}
     for file in sorted(opened):
-        data = files.read(loaded.root / file) or b""
+        data = files.read_plain(loaded.root / file, most=MAX_BYTES)
         text = data.decode("utf-8", "replace") if may_hold(data) else ""
         for match in shapes_in(text):
             if not any(match.value in each or each in match.value for each in known):

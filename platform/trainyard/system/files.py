@@ -75,6 +75,19 @@ def read(path: Path) -> bytes | None:
         return None
 
 
+def read_plain(path: Path, *, most: int) -> bytes:
+    """Return the first bytes of a plain file, at most so many; none of a link, a pipe, a folder or what is not there.
+
+    A pipe is not waited for.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            return file.read(most) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+    except OSError:
+        return b""
+
+
 def walk(folder: Path, skip: Callable[[str], bool] = lambda _: False) -> list[Found]:
     """Return every file below a folder, sorted inside each folder; links are listed, never followed.
 
