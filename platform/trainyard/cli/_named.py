@@ -58,7 +58,8 @@ def about(result: Result, files: Sequence[str]) -> tuple[Result, int]:
     findings = [each for each in result.findings if concerns(each, wanted)]
     objects = [each for each in result.objects if is_in(each.file, wanted)]
     left = sum(each.is_error for each in result.findings) - sum(each.is_error for each in findings)
-    return replace(result, findings=findings, objects=objects), left
+    skipped = [each for each in result.skipped if each.rule != "schema" or any("/nodes/" in file for file in wanted)]
+    return replace(result, findings=findings, objects=objects, skipped=skipped), left
 
 
 def scope(file: str) -> str:
