@@ -6,6 +6,7 @@ import difflib
 import gc
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Generator
@@ -33,8 +34,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Keep the caches of a session in a folder of its own, which its processes share and nobody else sees.
 
     Those of pip and Go stay the user's: what they download and compile is nothing that is tested here.
-    Where slow tests are left out, tests by chance try less.
+    Where slow tests are left out, tests by chance try less. What tests start hears Ctrl-C, also where who started the
+    tests in the background does not.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "not slow" in config.option.markexpr:
         os.environ[effort.QUICK] = "1"
     settings.register_profile(
