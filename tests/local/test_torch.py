@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
+from forked import torch_python
 from make import make_cluster, make_resolved
 from ranks import needs_torch
 from trainyard.kinds import build
@@ -72,7 +73,7 @@ def programs() -> Any:
     if why := linux.possible():
         pytest.skip(f"rendered jobs as namespaces of Linux: {why}")
     patch = pytest.MonkeyPatch()
-    patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    patch.setenv("PATH", os.pathsep.join(map(str, (torch_python(), Path(sys.executable).parent, os.environ["PATH"]))))
     yield
     patch.undo()
 
