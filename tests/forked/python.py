@@ -10,14 +10,22 @@ import signal
 import socket
 import struct
 import sys
+import time
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+SLOWLY = 2
+"""Seconds before an agent begins, which is less than it takes to import torch.
+
+One that begins at once, after a gang has failed, meets the agent of another node that is about to end; then both wait.
+"""
+
 TOLD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGQUIT)
 
 
 def wanted(name, words):
     """Return what is asked for, or None where the real interpreter has to do it."""
     if name == "torchrun":
+        time.sleep(SLOWLY)
         return {"module": "torch.distributed.run", "argv": [name, *words], "unbuffered": False}
     unbuffered = bool(words) and words[0] == "-u"
     if unbuffered:
