@@ -8,11 +8,12 @@ from __future__ import annotations
 import base64
 import random
 import string
+import time
 from typing import Any
 
 import pytest
 
-from trainyard.credentials import Sure, in_text, leaks, may_hold, of_secret
+from trainyard.credentials import Sure, hides, in_text, leaks, may_hold, of_secret
 
 LETTERS, DIGITS, HEX = string.ascii_letters, string.digits, "0123456789abcdef"
 _dice = random.Random(7)  # the same on every run
@@ -139,6 +140,11 @@ TOLD = {
     ("githubToken", "abc123def"),
     ("API_KEY_2", "k3y-4711-zz"),
     ("MODEL_KEY", made(32)),
+    ("requirepass", "s3cr3tpw1"),
+    ("dbpass", "hunter22"),
+    ("PASSWORD", "hunter-two"),
+    ("CLIENT_SECRET", "my-client"),
+    ("DB_SECRET", "hunter-two"),
 }
 """Variables and flags whose literal is a credential."""
 
@@ -184,6 +190,15 @@ NOT_TOLD = {
     ("PWD", "workspace"),
     ("GOOGLE_APPLICATION_CREDENTIALS", "/etc/gcp/key.json"),
     ("SINGLE_PASS", "abc123def"),
+    ("BYPASS", "abc123def"),
+    ("IDEMPOTENCY_KEY", "3fa85f64-5717-4562-b3fc-2c963f66afa6"),
+    ("REQUEST_KEY", "3fa85f64-5717-4562-b3fc-2c963f66afa6"),
+    ("TLS_SECRET", "my-tls"),
+    ("TLS_SECRET", "wildcard-example"),
+    ("HF_SECRET", "hf-of-the-team"),
+    ("TLS_SECRET_NAME", "my-tls"),
+    ("DB_PASSWORD", "`cat f`"),
+    ("DB_PASSWORD", "$1"),
 }
 """Variables and flags that only look like those of credentials, or whose value stands for one."""
 
@@ -228,6 +243,92 @@ def test_what_is_no_credential_passes(name, value):
     """Names of files, counts, words of language models, switches, references and placeholders."""
     for way in as_program(name, value):
         assert not list(leaks(way)), way
+
+
+MAY = {
+    "a value that begins as true does": "DB_PASSWORD: trustno1",
+    "a value that begins with true": "DB_PASSWORD: true4ever",
+    "a value that begins as false does": "DB_PASSWORD: falcon99",
+    "a value in the next line": "DB_PASSWORD:\n  trustno1\n",
+    "a value behind a comment": "DB_PASSWORD:  # of the database\n  # old\n  trustno1\n",
+    "a value behind a comment of its own": "DB_PASSWORD:\n  # old\n  trustno1\n",
+    "a key in the next line": "API_KEY:\n  abc123def\n",
+    "a name with a comment": "- name: DB_PASSWORD # note\n  value: hunter2\n",
+    "a name in the next line": "- name:\n    DB_PASSWORD\n  value: hunter2\n",
+    "a name with an anchor": "- name: &name DB_PASSWORD\n  value: hunter2\n",
+    "a value before its key": "- value: hunter2\n  key: DB_PASSWORD\n",
+    "a key with a comment": "- key: DB_PASSWORD # note\n  value: hunter2\n",
+    "a Secret in JSON": '{"kind": "Secret", "data": {"x": "aGY="}}',
+    "a Secret in JSON without blanks": '{"kind":"Secret"}',
+}
+MAY_NOT = {
+    "true": "useToken: true\nautomountServiceAccountToken: false\n",
+    "true in a map": "{token: true, password: false}",
+    "a map": "secret:\n  secretName: tls\n",
+    "a list": "secrets:\n- tls\n",
+    "a store of secrets": "kind: SecretStore\n",
+}
+
+
+@pytest.mark.parametrize("text", MAY.values(), ids=MAY)
+def test_the_quick_look_lets_through_what_may_be_one(text):
+    """However YAML and JSON set it."""
+    assert may_hold(text.encode())
+
+
+@pytest.mark.parametrize("text", MAY_NOT.values(), ids=MAY_NOT)
+def test_the_quick_look_knows_what_is_none(text):
+    """Else it would spare nothing."""
+    assert not may_hold(text.encode())
+
+
+LINES = {
+    "a literal of kubectl": ("kubectl create secret generic x --from-literal=password=hunter22", True),
+    "a setting of helm": ("helm install x y --set=auth.password=hunter22", True),
+    "a password of Redis": ("redis-server --requirepass s3cr3tpw1", True),
+    "a login": ("curl --user me:hunter22 x", True),
+    "a user and a group": ("docker run --user 1000:10001 x", False),
+    "what a command prints": ("TOKEN=`cat f` train", False),
+    "an argument of the script": ('PASSWORD="$1"; run --password "$2"', False),
+}
+
+
+@pytest.mark.parametrize(("text", "holds"), LINES.values(), ids=LINES)
+def test_a_command_line_is_read_as_a_shell_does(text, holds):
+    """Options within options are looked into; numbers of users and what the shell puts in are none."""
+    found = list(leaks({"command": ["sh", "-c", text]}))
+    assert bool(found) == holds
+    assert may_hold(text.encode()) or not holds
+
+
+def test_a_digest_of_settings_is_none():
+    """Charts restart pods by the digest of a Secret's file; what is no digest is looked at."""
+    assert not list(leaks({"metadata": {"annotations": {"checksum/secret": made(64, HEX)}}}))
+    assert list(leaks({"metadata": {"annotations": {"checksum/secret": made(64)}}}))
+
+
+def test_what_an_external_secret_fetches_by_is_none():
+    """The key of `extract` names an entry of the store."""
+    extract = {"key": made(26)}
+    assert not list(leaks({"kind": "ExternalSecret", "spec": {"dataFrom": [{"extract": extract}]}}))
+    assert list(leaks({"extract": {"apiKey": made(26)}}))
+
+
+LONG = {"dashes": "-", "dots and dashes": ".-", "letters": "A", "options": "--a", "words": "token", "blanks": " "}
+
+
+@pytest.mark.parametrize("part", LONG.values(), ids=LONG)
+def test_a_long_text_takes_no_longer_than_its_length_says(part):
+    """A line of many equal signs, which log files and headings have."""
+    begun = time.process_time()
+    list(in_text(f"{part * 6000} password=hunter2", program=True))
+    assert time.process_time() - begun < 2
+
+
+def test_a_name_of_a_file_that_is_no_text_is_looked_through():
+    """Python has its bytes as surrogates, which have no UTF-8."""
+    token = SHAPES["GitHub, personal"]
+    assert hides(f"a\udcff {token} \udcfe") == "a\udcff (hidden) \udcfe"
 
 
 DOCUMENTED = {

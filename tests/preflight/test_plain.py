@@ -59,6 +59,11 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         PASSWORD,
         "env.DB_PASSWORD holds a password; write secrets: {DB_PASSWORD: db/password} instead",
     ),
+    "a password that begins as a switch does": (
+        {"env": {"DB_PASSWORD": "trustno1x"}},
+        "trustno1x",
+        "env.DB_PASSWORD holds a password; write secrets: {DB_PASSWORD: db/password} instead",
+    ),
     "a password that everybody knows": (
         {"env": {"DB_PASSWORD": "changeme"}},
         "changeme",

@@ -84,7 +84,7 @@ def of_map(value: Mapping[Any, Any], path: Path, told: bool, todo: list[tuple[An
         if isinstance(key, str) and len(key) >= SHORTEST and may_have(key):
             yield from (Leak((*path, key), each.what, "", each.value, Sure.YES) for each in shapes_in(key))
         if isinstance(item, (Mapping, list, tuple)):
-            if key not in REFERENCES:
+            if key not in REFERENCES and not (key == "extract" and "dataFrom" in path):
                 below = key in VARIABLES or (key in LINES and not isinstance(item, Mapping))
                 todo.append((item, (*path, key), below))
         elif item is None or item is True or item is False or is_plain(key, item):

@@ -9,7 +9,7 @@ from math import log2
 REFERENCE = re.compile(
     r"\$\(|\$\{|\$[A-Za-z_]|\{\{|\}\}|%\(|%[A-Z_]+%|__[A-Za-z_]+__|@@|ENC\["
     r"|^(?:vault|op|ref\+?|awssm|gcpsm|gcp|sops|secret|secretref|env|file|aws-ssm|azurekv|kms|berglas|sm|keyring):"
-    r"|^arn:|^projects/[^/]+/secrets/|^@/|^!|^(?:os\.environ|process\.env|System\.getenv)",
+    r"|^`|^\$[0-9@*#?]$|^arn:|^projects/[^/]+/secrets/|^@/|^!|^(?:os\.environ|process\.env|System\.getenv)",
     re.IGNORECASE,
 )
 """What another program puts a value in the place of, or fetches it by."""
@@ -26,6 +26,8 @@ HASH = re.compile(
     r"\$(?:2[aby]?|5|6|y|argon2\w*|apr1|pbkdf2\S*|1)\$|\{(?:SHA|SSHA|CRYPT)\w*\}|(?:sha256|sha512|md5|bcrypt|pbkdf2)[:$]",
     re.IGNORECASE,
 )
+DIGEST = re.compile(r"[0-9a-f]{7,128}", re.IGNORECASE)
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 CERTIFICATE = re.compile(
     r"-----BEGIN (?:TRUSTED )?(?:CERTIFICATE|PUBLIC KEY|RSA PUBLIC KEY|X509 CRL)|ssh-(?:rsa|ed25519) "
     r"|LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS"
@@ -89,6 +91,14 @@ def is_elsewhere(value: str) -> bool:
     return any(form.fullmatch(text) for form in forms) or any(form.match(text) for form in (HASH, CERTIFICATE))
 
 
+def is_checksum(name: str, value: str) -> bool:
+    """Say whether a value is the digest of what its name says: charts restart pods by annotations of such.
+
+    The name is that of Helm's documents (helm/helm-www `content/en/docs/howto/charts_tips_and_tricks.md`).
+    """
+    return name.startswith("checksum/") and DIGEST.fullmatch(value.strip()) is not None
+
+
 def is_number(value: str) -> bool:
     """Say whether a value is a number, perhaps with a unit."""
     return NUMBER.fullmatch(value.strip()) is not None
@@ -109,7 +119,7 @@ def is_random(value: str) -> bool:
     if len(text) < SHORTEST or not re.fullmatch(r"[A-Za-z0-9+/_.~=:-]+", text):
         return False
     longest = max(re.split(r"[/_.~=:+-]", text), key=len)
-    whole = text if re.fullmatch(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text) else longest
+    whole = text if UUID.fullmatch(text) else longest
     if len(whole) < SHORTEST - 4 and not (re.search(r"[+/]", text) and len(text) >= 2 * SHORTEST):
         return False
     digits, upper = sum(map(str.isdigit, text)), sum(map(str.isupper, text))
@@ -117,6 +127,11 @@ def is_random(value: str) -> bool:
     turns = len(re.findall(r"(?<=[A-Za-z])[0-9]|(?<=[a-z])[A-Z]", text))
     mixed = digits >= 2 and (upper + lower) >= 2 and turns >= 3
     return mixed and entropy(text) >= 3.0
+
+
+def is_uuid(value: str) -> bool:
+    """Say whether a value is a UUID, which names things more often than it opens them."""
+    return UUID.fullmatch(value.strip()) is not None
 
 
 def entropy(text: str) -> float:

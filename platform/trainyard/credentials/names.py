@@ -6,11 +6,19 @@ import re
 from enum import Enum
 from functools import lru_cache
 
-from trainyard.credentials.literals import is_elsewhere, is_number, is_placeholder, is_random, is_weak
+from trainyard.credentials.literals import (
+    is_checksum,
+    is_elsewhere,
+    is_number,
+    is_placeholder,
+    is_random,
+    is_uuid,
+    is_weak,
+)
 
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
-PASSWORD = frozenset({"password", "passwd", "passphrase", "pwd", "passcode"})
+PASSWORD = frozenset({"password", "passwd", "passphrase", "pwd", "passcode", "requirepass"})
 PASS_OF = re.compile(
     r"db|database|user|smtp|mail|email|mysql|mariadb|postgres|pg|redis|mongo|admin|root|ftp|basic|auth|"
     r"registry|docker|proxy|ldap|sudo|ssh|vnc|minio|rabbitmq|git|http|login|keystore|truststore|api"
@@ -66,8 +74,8 @@ def kind_of(name: str) -> Kind | None:
         return Kind.KEY if stem == "key" else Kind.PASSWORD
     if stem in PASSWORD or stem.endswith(("password", "passwd", "passphrase")):
         return Kind.PASSWORD if (words != ["pwd"] and before != "old") or stem != "pwd" else None
-    if stem == "pass":
-        return Kind.PASSWORD if PASS_OF.fullmatch(before) else None
+    if stem.endswith("pass"):
+        return Kind.PASSWORD if PASS_OF.fullmatch(stem.removesuffix("pass") or before) else None
     if stem == "token" or stem.endswith("token"):
         return Kind.PERHAPS if OF_TEXTS.fullmatch(before) or plural else Kind.TOKEN
     if stem == "secret" or stem.endswith("secret"):
@@ -75,7 +83,7 @@ def kind_of(name: str) -> Kind | None:
     if last in {"credential", "credentials", "creds", "cred"}:
         return Kind.CREDENTIALS
     if stem == "key" or stem.endswith(("apikey", "secretkey", "accesskey", "privatekey", "authkey")):
-        if before in {"public", "primary", "sort", "partition", "foreign", "row", "column"}:
+        if before in {"public", "primary", "sort", "partition", "foreign", "row", "column", "idempotency"}:
             return None
         return Kind.KEY if stem != "key" or KEY_OF.fullmatch(before) else Kind.PERHAPS
     return None
@@ -103,13 +111,15 @@ def weigh(name: str, value: str, *, told: bool) -> tuple[Kind, Sure]:
     kind = kind_of(name)
     if kind is None or is_placeholder(value) or is_elsewhere(value) or value.strip().lower() == name.lower():
         return Kind.PERHAPS, Sure.NO
+    if is_checksum(name, value) or (kind is Kind.PERHAPS and is_uuid(value)):
+        return kind, Sure.NO
     if is_random(value):
         return kind, Sure.YES
     if kind is Kind.PERHAPS or (kind is Kind.CREDENTIALS and not told):
         return kind, Sure.NO
     if kind is Kind.PASSWORD:
         return kind, of_password(value, told=told)
-    if not told or is_number(value) or re.search(r"\s", value):
+    if not told or is_number(value) or re.search(r"\s", value) or names_secret(name, value):
         return kind, Sure.NO
     return kind, Sure.NAMED if is_named(value) else Sure.WEAK if is_weak(value) else Sure.YES
 
@@ -129,6 +139,33 @@ SHORT = 4
 
 SENTENCE = 6
 """Words of a text that is no pass phrase any more."""
+
+
+def names_secret(name: str, value: str) -> bool:
+    """Say whether a variable says which Secret is meant, as `TLS_SECRET: my-tls` does.
+
+    That of a certificate or a registry does with any name of an object, since neither fits into a variable. Any other
+    does where the value has the variable's own word; `CLIENT_SECRET` and the like are what they say.
+    """
+    words = [word.lower() for word in WORDS.findall(name.rpartition("/")[2])]
+    if len(words) == 1 or words[-1] != "secret" or LABEL.fullmatch(value.strip()) is None or not is_named(value):
+        return False
+    if words[-2] in OF_OBJECTS:
+        return True
+    return words[-2] not in SECRET_OF and "-" in value and not {*words[:-1]}.isdisjoint(value.strip().split("-"))
+
+
+LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+"""What an object may be called (RFC 1123)."""
+
+OF_OBJECTS = frozenset({"tls", "ssl", "cert", "certificate", "ca", "pull", "registry"})
+SECRET_OF = frozenset(
+    {
+        *("client", "jwt", "session", "webhook", "api", "app", "shared", "consumer", "cookie", "signing", "hmac"),
+        *("auth", "nextauth", "oauth", "access", "encryption", "token", "csrf", "bot", "the", "my", "user"),
+    }
+)
+"""Whose SECRET is a text that two sides know, never an object."""
 
 
 def is_named(value: str) -> bool:

@@ -6,24 +6,44 @@ from functools import lru_cache
 
 import re2
 
-from trainyard.credentials.shapes import HINTS
+from trainyard.credentials.shapes import HINTS, encodable
 
 NAME = r"(?i:token|secret|passw(?:or)?d|passphrase|passcode|[a-z0-9_.-]pass|pwd|credential|creds?)"
 KEY = r"(?i:[a-z0-9][_.-]?key)"
 PLURAL = r"(?i:s)?(?:[_-]?[0-9]{1,3})?"
-IS = r"""\\?["']?[ \t]*[:=][ \t]*"""
-FIELD = rf"{NAME}{PLURAL}{IS}(?:[^\s{{\[$tf]|t[^r]|f[^a])|{KEY}{PLURAL}{IS}(?:[|>]|\\?[\"']?[A-Za-z+/=_-]*[0-9])"
+IS = r"""\\?["']?\s*[:=][ \t]*"""
+APART = r"(?:\s|#[^\n]*\n)*"
+"""What may stand between a name and its value: blanks, line ends and comments."""
+
+WORTH = (
+    r"(?:[^\s{\[$tf]|\$[^A-Za-z_({]|t(?:[^r]|r[^u]|ru[^e]|rue[^\s,}\]\"'#\\])"
+    r"|f(?:[^a]|a[^l]|al[^s]|als[^e]|alse[^\s,}\]\"'#\\]))"
+)
+"""The beginning of a value that is no reference, no map, no list, and neither true nor false."""
+
+BELOW = r"\s*\n(?:\s*#[^\n]*\n)*\s*(?:[\"']|(?:[^\s#:{\[-]|-[^\s])(?:[^:\n]|:[^\s])*(?:\n|$))"
+"""A value in a line of its own, which is none of a map and none of a list."""
+
+FIELD = (
+    rf"{NAME}{PLURAL}{IS}(?:{WORTH}|{BELOW})"
+    rf"|{KEY}{PLURAL}{IS}{APART}(?:[|>]|\\?[\"']?[A-Za-z+/=_-]*[0-9])"
+)
 """A value behind a name: of a key one with a digit, since many fields are called keys."""
 
-PAIR = rf"""(?:name|variable|field){IS}\\?["']?[A-Za-z0-9_./-]*(?:{NAME}|{KEY}){PLURAL}\\?["']?\s*(?:,|\}}|\n|$)"""
-ENTRY = rf"""key["']?[ \t]*:[ \t]*["']?[A-Za-z0-9_./-]*(?:{NAME}|{KEY}){PLURAL}["']?\s*,?\s*["']?value["']?[ \t]*:"""
+PROPERTY = r"(?:[&!|>][^\s]*\s+)*"
+"""An anchor, a tag or the sign of a block, which YAML has before a value."""
+
+NAMED = rf"""{PROPERTY}\\?["']?[A-Za-z0-9_./-]*(?:{NAME}|{KEY}){PLURAL}\\?["']?"""
+PAIR = rf"""(?:name|variable|field){IS}{APART}{NAMED}\s*(?:,|\}}|\n|#|$)"""
+ENTRY = rf"""key["']?[ \t]*:{APART}{NAMED}\s*,?{APART}["']?value["']?[ \t]*:"""
+BEFORE = rf"""value["']?[ \t]*:[^\n]*[\s,][\s"'{{-]*key["']?[ \t]*:{APART}{NAMED}"""
 """A name that is a value itself, and another field has the value."""
 
 FLAG = rf"""--?[A-Za-z0-9_.-]*(?:{NAME}|{KEY}){PLURAL}\\?["']?[\s,=]"""
 LOGIN = r"""(?:-u|--user)[ =]["']?[A-Za-z0-9_.@-]+:"""
-OBJECT = r"""kind["']?[ \t]*:[ \t]*["']?Secret["']?\s"""
+OBJECT = rf"""kind["']?\s*:{APART}{PROPERTY}["']?Secret\b"""
 
-MAY = "|".join(f"(?:{each})" for each in (HINTS, FIELD, PAIR, ENTRY, FLAG, LOGIN, OBJECT))
+MAY = "|".join(f"(?:{each})" for each in (HINTS, FIELD, PAIR, ENTRY, BEFORE, FLAG, LOGIN, OBJECT))
 """A form of which there are keys, or a name of a credential where a value may follow."""
 
 _MAY = re2.compile(MAY)
@@ -38,4 +58,4 @@ def may_hold(text: bytes) -> bool:
 @lru_cache(maxsize=2**15)
 def may_have(text: str) -> bool:
     """Say the same of a text."""
-    return _MAY.search(text) is not None
+    return _MAY.search(encodable(text)) is not None

@@ -182,8 +182,17 @@ class Match(NamedTuple):
     """Whether it is one that its issuer's documents show, which opens nothing."""
 
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def encodable(text: str) -> str:
+    """Return a text as long as it was, with a sign in place of each byte of a file's name that is no UTF-8."""
+    return text if text.isascii() else SURROGATE.sub("\ufffd", text)
+
+
 def shapes_in(text: str) -> Iterator[Match]:
     """Yield the tokens and keys in a text, those first whose form says most; placeholders are none."""
+    text = encodable(text)
     if _HINTED.search(text) is None:
         return
     taken: list[tuple[int, int]] = []

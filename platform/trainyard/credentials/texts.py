@@ -11,16 +11,16 @@ from trainyard.credentials.prefilter import may_have
 from trainyard.credentials.shapes import shapes_in
 
 NAME = (
-    r"[A-Za-z0-9_.-]*(?i:tokens?|secrets?|passwords?|passwd|passphrase|passcode|pwd|pass|credentials?|creds?|"
+    r"[A-Za-z0-9_.-]{0,80}(?i:tokens?|secrets?|passwords?|passwd|passphrase|passcode|pwd|pass|credentials?|creds?|"
     r"api[_.-]?keys?|[a-z0-9][_.-]?keys?)(?:[_-]?\d+)?"
 )
 VALUE = r"(?:\\?\"(?P<double>[^\"\\\n]*)\\?\"|'(?P<single>[^'\n]*)'|(?P<bare>[^\s\"',;&|)\]}]+))"
-FLAG = re.compile(rf"(?<![A-Za-z0-9])--?(?P<name>{NAME})(?:\s*=\s*|\s+){VALUE}")
-VARIABLE = re.compile(rf"(?:^|[\s;&\"'`])(?P<name>[A-Z0-9_]*{NAME})={VALUE}")
+FLAG = re.compile(rf"(?<![A-Za-z0-9-])--?(?P<name>{NAME})(?:\s*=\s*|\s+){VALUE}")
+VARIABLE = re.compile(rf"(?:^|[\s;&\"'`]|(?<![A-Za-z0-9-])--?[a-z][a-z-]{{0,30}}=)(?P<name>{NAME})={VALUE}")
 FIELD = re.compile(
     rf"(?:^|[\s,{{(;?&\"'])(?P<quote>\\?[\"']?)(?P<name>{NAME})(?P=quote)\s*(?::|=|:=)\s*{VALUE}", re.MULTILINE
 )
-LOGIN = re.compile(r"(?:^|\s)(?:-u|--user)[ =][\"']?[A-Za-z0-9_.@-]+:(?P<bare>[^\s\"'@/]{3,})")
+LOGIN = re.compile(r"(?:^|\s)(?:-u|--user)[ =][\"']?(?!\d+:\d+(?!\S))[A-Za-z0-9_.@-]+:(?P<bare>[^\s\"'@/]{3,})")
 
 
 class Spotted(NamedTuple):
