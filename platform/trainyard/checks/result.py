@@ -125,11 +125,22 @@ class Result:
     def hide(self) -> None:
         """Take the credentials out of everything that was found: those of objects, and of texts that are none."""
         self.findings = [self.hidden(each) for each in self.findings]
+        self.objects = [replace(each, object=nameless(each.object)) for each in self.objects]
+        if self.changes is not None:
+            self.changes = [self.told(each) for each in self.changes]
+
+    def told(self, change: Change) -> Change:
+        """Return a change that shows no credential, neither of those before nor of those now."""
+        fields = tuple(hide(each, self.values) for each in change.fields)
+        why, before = (each and hides(hide(each, self.values)) for each in (change.why, change.before))
+        return replace(change, object=nameless(change.object), fields=fields, why=why, before=before)
 
     def hidden(self, finding: Finding) -> Finding:
         """Return a finding that shows no credential."""
         if finding.layer == "decode":
             finding = replace(finding, message=hides(finding.message))
+        if finding.object is not None:
+            finding = replace(finding, object=nameless(finding.object))
         if not self.values:
             return finding
         fix, path = (each and hide(each, self.values) for each in (finding.fix, finding.path))
@@ -159,3 +170,9 @@ class Result:
     def exit_code(self, *, strict: bool = False) -> int:
         """Return 1 where something has to be mended, else 0."""
         return int(self.errors > 0 or (strict and self.warnings > 0))
+
+
+def nameless(ref: ObjectRef) -> ObjectRef:
+    """Return which object is meant, without a key where its name has one."""
+    name, namespace = hides(ref.name), ref.namespace and hides(ref.namespace)
+    return ref if (name, namespace) == (ref.name, ref.namespace) else replace(ref, name=name, namespace=namespace)

@@ -160,8 +160,7 @@ def is_claim(manifest: Manifest) -> bool:
 
 def phrases(old: Manifest, manifest: Manifest) -> Iterator[str]:
     """Yield what differs between two objects as they are written; what a Secret holds is not shown."""
-    for phrase in differences(old.value, manifest.value):
-        yield f"{phrase.partition(': ')[0]} changes" if (manifest.group, manifest.kind) == ("", "Secret") else phrase
+    yield from differences(old.value, manifest.value)
 
 
 def key(finding: Finding) -> tuple[str, str | None, str]:

@@ -113,6 +113,7 @@ def alone(
         collect(result, watched(map(say, manifests), len(manifests), watch), Outcome(), updates)
     if updates is not None:
         result.changes = [*(result.changes or ()), *updates.removed()]
+        result.values |= {value for old in updates.before.values() for _, value in exposed(old)}
     if policies:
         ask(policies, manifests, result)
     judge.rulebook.keep()

@@ -25,13 +25,20 @@ STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud
 """Characters that a terminal would obey, or that would show a line as it is not."""
 
 
-def excerpt(where: Location, lines: Lines) -> Iterator[tuple[str, str]]:
+CLOSED = re.compile(r"""kind["']?\s*:\s*["']?Secret\b|PRIVATE KEY|LS0tLS1CRUdJTi""")
+"""What a file has that holds credentials over several lines; the last is the beginning of a key in base64."""
+
+
+def excerpt(where: Location, lines: Lines, *, broken: bool = False) -> Iterator[tuple[str, str]]:
     """Yield a margin and what stands behind it: the line, and the mark below.
 
     Nothing where the line is not known, and where it holds what looks like a credential, whatever the finding is about.
+    `broken` says that the file could not be read: then any line may be one of a Secret or of a key in it.
     """
     text = line_of(where, lines)
     if text is None or where.column is None or hides(text) != text:
+        return
+    if broken and CLOSED.search("\n".join(lines(where.file))):
         return
     at = min(where.column - 1, len(text))
     found = WORD.match(text, at)

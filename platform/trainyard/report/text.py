@@ -112,7 +112,7 @@ def paragraph(
     where = place(each)
     told = each.object is None or each.object.kind != "Secret"
     if told and not each.hide and (where.file, where.line) not in secret:
-        for margin, text in excerpt(where, view.lines):
+        for margin, text in excerpt(where, view.lines, broken=each.layer == "decode"):
             mark = not text.strip("^ ")
             line = painted(text, WEIGHTS[each.severity], view) if mark else text
             yield f"{painted(margin, BLUE, view)}{line}".rstrip()
