@@ -204,6 +204,42 @@ def test_manifests_are_mended_too(repo: Repo) -> None:
     assert path.read_text() == text.replace("1.10", '"1.10"').replace("on\n", '"on"\n')
 
 
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n"
+NEAR = {
+    "a value that begins with the key": (POD + "  - name: a\n    imag: imag-web:1\n", ("imag:", "image:")),
+    "a value that is the key": (POD + "  - name: a\n    imag: imag\n", ("imag:", "image:")),
+    "a value that is the key and a tag": (POD + "  - {name: a, imag: imag:1}\n", ("imag: ", "image: ")),
+    "keys in quotes": (POD + '  - {"name": "a", "imag" :"imag:1"}\n', ('"imag" ', '"image" ')),
+    "a map whose first key is the same word": (
+        POD + "  - name: a\n    image: b\n    resorces:\n      resorces: x\n", ("resorces:\n", "resources:\n"),
+    ),
+    "an object of a list": (
+        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: x}\n"
+        "  dat: {dat: dat}\n", ("dat: {", "data: {"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "change"), NEAR.values(), ids=NEAR)
+def test_only_keys_are_respelt(text: str, change: tuple[str, str], tmp_path: Path) -> None:
+    """Of a misspelt field the key is mended, never a value that looks like it, however often that is asked."""
+    path = tmp_path / "a.yaml"
+    path.write_text(text)
+    trainyard(tmp_path, "check", "a.yaml", "--fix")
+    trainyard(tmp_path, "check", "a.yaml", "--fix")
+    assert path.read_text() == text.replace(*change)
+
+
+def test_a_mended_file_stays_as_closed_as_it_was(tmp_path: Path) -> None:
+    """Who may read a file is not changed by mending it."""
+    path = tmp_path / "a.yaml"
+    path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: 1}\n")
+    path.chmod(0o600)
+    trainyard(tmp_path, "check", "a.yaml", "--fix")
+    assert '{a: "1"}' in path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 def test_nothing_is_mended_where_that_takes_thought(repo: Repo) -> None:
     """A field whose right name is there already, an image by tag, an unknown queue: the file stays."""
     wrong = {**JOB, "gpuPerNode": 4, "image": "registry.example.com/nlp/bert:v1", "queue": "reserch"}

@@ -34,7 +34,7 @@ def mend(root: Path, findings: Iterable[Finding], *, write: bool) -> list[str]:
         diff += [f"rename from {file}\n", f"rename to {target}\n"] if target != file else []
         diff += unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), file, target)
         if write:
-            files.write(root / target, after.encode("utf-8", "surrogateescape"))
+            files.write(root / target, after.encode("utf-8", "surrogateescape"), like=path)
             if target != file:
                 path.unlink()
     return diff

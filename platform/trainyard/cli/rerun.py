@@ -25,6 +25,6 @@ def command(
     text = (files.read(root / file) or b"").decode("utf-8", "surrogateescape")
     number = fields(text, file).get("run")
     number = max(number if isinstance(number, int) else 1, runs_of(root, team, name)) + 1
-    files.write(root / file, set_fields(text, file, {"run": number, "retired": None}))
+    files.write(root / file, set_fields(text, file, {"run": number, "retired": None}), like=root / file)
     print(f"{file} says run: {number} now; next: trainyard synth")
     return 0

@@ -38,11 +38,12 @@ class Found(NamedTuple):
     regular: bool
 
 
-def write(path: Path, content: str | bytes, *, sync: bool = False) -> None:
+def write(path: Path, content: str | bytes, *, sync: bool = False, like: Path | None = None) -> None:
     """Replace a file as a whole: readers see the old content or the new, even if this process is killed.
 
     The new content is written beside the file and renamed over it; a symbolic link is replaced, not followed.
     With `sync` it has reached the disk before the rename. Folders are made as needed; text is UTF-8 with LF.
+    Who may read it is as for any new file, or as for the file `like`.
     """
     data = content.encode() if isinstance(content, str) else content
     beside = path.parent / f"{MARK}{os.getpid()}-{threading.get_ident()}{ENDING}"
@@ -54,6 +55,8 @@ def write(path: Path, content: str | bytes, *, sync: bool = False) -> None:
         handle = os.open(beside, flags, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
+            if like is not None:
+                beside.chmod(stat.S_IMODE(like.stat().st_mode))
             file.write(data)
             if sync:
                 file.flush()

@@ -6,11 +6,12 @@ Only the words themselves are changed, where they stand: comments, order and for
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from trainyard.documents import load
-from trainyard.findings import Finding
+from trainyard.findings import Finding, Location, Path, format_path
 
 MISSPELT = re.compile(r"(?:^|, )(?:unknown )?field '([^']+)'.*; did you mean '([^']+)'\?$")
 """What is said of a field that is not there, where one name is near."""
@@ -22,6 +23,9 @@ ENDING = re.compile(r"^file ends in \.yml; rename it to \S+\.yaml$")
 
 WORD = re.compile(r"[^\s,\[\]{}#\"'&*!|>%@`]+")
 """A plain scalar that is a number or a truth; of other forms nothing is changed."""
+
+END = r"(?:\s|$)"
+"""What stands behind the colon of a plain key: without it the colon is part of a text, as in `bert:v1`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +60,57 @@ def edit(finding: Finding, text: str) -> Edit | None:
     where, lines = finding.location, text.split("\n")
     if where.line is None or where.column is None or where.line > len(lines) or finding.hide:
         return None
+    if found := MISSPELT.search(finding.message):
+        return respelt(finding, text, found[1], found[2])
     rest = lines[where.line - 1][where.column - 1 :]
-    if (found := MISSPELT.search(finding.message)) and rest.lstrip("\"'").startswith(found[1]):
-        quoted = len(rest) - len(rest.lstrip("\"'"))
-        return Edit(where.line, where.column + quoted, found[1], found[2])
     if UNQUOTED.search(finding.message) and (word := WORD.match(rest)):
         return Edit(where.line, where.column, word[0], f'"{word[0]}"')
     return None
+
+
+def respelt(finding: Finding, text: str, old: str, new: str) -> Edit | None:
+    """Return what gives a field its right name, None where its key does not stand there word for word."""
+    if (place := key_of(finding, text, old)) is None or place.line is None or place.column is None:
+        return None
+    rest = text.split("\n")[place.line - 1][place.column - 1 :]
+    quote = rest[:1] if rest[:1] in {'"', "'"} else ""
+    if not re.match(rf"{quote}{re.escape(old)}{quote}\s*:{'' if quote else END}", rest):
+        return None
+    return Edit(place.line, place.column + len(quote), old, new)
+
+
+def key_of(finding: Finding, text: str, name: str) -> Location | None:
+    """Return where the key of a field stands of which a finding says the key's place or its value's."""
+    where, found = finding.location, dict[Location, set[str]]()
+    for document in load(text.encode("utf-8", "surrogateescape"), file=where.file)[0]:
+        if where.document not in {None, document.index}:
+            continue
+        for path in fields(document.value, name):
+            key = document.location(path, key=True)
+            spots = {(each.line, each.column) for each in (key, document.location(path))}
+            if (where.line, where.column) in spots:
+                found.setdefault(key, set()).add(format_path(path))
+    if len(found) > 1 and finding.path:  # as of `a: {a: 1}`, where the value begins with the key of another
+        longest = max((path for paths in found.values() for path in paths if same(path, finding.path)), default="")
+        found = {key: paths for key, paths in found.items() if longest in paths}
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def same(path: str, said: str) -> bool:
+    """Say whether a field of a file is the one that is said, which may be of an object in a list."""
+    return path == said or path.endswith(f"].{said}")
+
+
+def fields(value: Any, name: str, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of the fields of that name, however deep."""
+    if isinstance(value, dict):
+        if name in value:
+            yield (*path, name)
+        for key, each in value.items():
+            yield from fields(each, name, (*path, key))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from fields(each, name, (*path, number))
 
 
 def applied(text: str, file: str, each: Edit) -> str:

@@ -19,5 +19,5 @@ def retire(root: Path, team: str, name: str) -> bool:
     changed = set_fields(text, file, {"retired": True})
     if changed == text:
         return False
-    files.write(root / file, changed)
+    files.write(root / file, changed, like=root / file)
     return True
