@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from repo import Repo
 from trainyard.checks.foreign import sift
 from trainyard.cli import main
 
@@ -49,6 +50,65 @@ def test_what_git_ignores_is_not_read(tmp_path, capsys):
     assert report["passed"] == {"folder that .gitignore names": 1, "file that .gitignore names": 2}
     assert names(judge(capsys, tmp_path / "e.yaml")[1]) == ["named"]
     assert names(judge(capsys, tmp_path / "build")[1]) == ["built"]
+
+
+WAYS = {
+    "all but one file": {".gitignore": "*\n!*/\n!k.yaml\n"},
+    "folders that are taken back": {".gitignore": "foo/**\n!foo/in/\n!foo/in/k.yaml\n"},
+    "a file that is ignored below": {".gitignore": "/*\n!/foo\n/foo/*\n!/foo/in\n", "foo/in/.gitignore": "x.yaml\n"},
+    "the file of the repository alone": {".git/info/exclude": "x.yaml\n"},
+}
+
+
+@pytest.mark.parametrize("patterns", WAYS.values(), ids=WAYS)
+def test_what_is_ignored_is_what_git_ignores(patterns, tmp_path, capsys):
+    """In a work tree the files are those of `git ls-files`, whatever the patterns are, from any folder of it."""
+    repo = Repo(tmp_path / "repo")
+    write(repo.root, foo__in__k=POD % "kept", foo__in__x=POD % "left", **patterns)
+    listed = repo.git("ls-files", "--cached", "--others", "--exclude-standard").splitlines()
+    wanted = ["kept"] * ("foo/in/k.yaml" in listed) + ["left"] * ("foo/in/x.yaml" in listed)
+    assert "kept" in wanted
+    for folder in (repo.root, repo.root / "foo", repo.root / "foo" / "in"):
+        assert names(judge(capsys, folder)[1]) == wanted
+
+
+def test_what_git_tracks_is_read_though_it_is_ignored(tmp_path, capsys):
+    """A file that was added by force, another repository, and what a folder holds that is named itself are read."""
+    repo = Repo(tmp_path / "repo")
+    write(repo.root, build__a=POD % "tracked")
+    repo.commit()
+    write(repo.root, build__b=POD % "left", only__c=POD % "named", **{".gitignore": "build/\nonly/\n"})
+    Repo(repo.root / "other")
+    write(repo.root, other__d=POD % "other", other__e=POD % "ignored", **{"other/.gitignore": "e.yaml\n"})
+    (repo.root / "empty").mkdir()
+    code, report = judge(capsys, repo.root)
+    assert (code, names(report)) == (0, ["tracked", "other"])
+    assert report["passed"] == {"file that .gitignore names": 2, "folder that .gitignore names": 1}
+    assert names(judge(capsys, repo.root / "only")[1]) == ["named"]
+
+
+@pytest.mark.parametrize(("where", "found"), [(".gitignore", ["a"]), ("generated/.gitignore", ["a", "b"])])
+def test_what_a_synth_has_written_is_never_ignored(where, found, tmp_path, capsys):
+    """No pattern hides what is applied, with and without Git; of other folders of that name it does."""
+    for root in (tmp_path / "plain", Repo(tmp_path / "repo").root):
+        (root / "platform" / "clusters").mkdir(parents=True)
+        write(root, generated__atlas__a=POD % "a", other__generated__atlas__b=POD % "b", **{where: "atlas/\n"})
+        assert names(judge(capsys, root)[1]) == found
+        assert names(judge(capsys, root / "generated")[1]) == ["a"]
+
+
+def test_asking_git_starts_no_program_of_the_repository(tmp_path, capsys):
+    """What the settings of a repository name as watcher or hooks is not run by a look at its files."""
+    repo = Repo(tmp_path / "repo")
+    write(repo.root, a=POD % "a")
+    mark, program = tmp_path / "ran", tmp_path / "hooks" / "post-index-change"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch {mark}\n")
+    program.chmod(0o755)
+    repo.git("config", "core.fsmonitor", str(program))
+    repo.git("config", "core.hooksPath", str(program.parent))
+    assert names(judge(capsys, repo.root)[1]) == ["a"]
+    assert not mark.exists()
 
 
 def test_files_are_left_out_by_pattern(tmp_path, capsys):

@@ -214,8 +214,8 @@ NEAR = {
         POD + "  - name: a\n    image: b\n    resorces:\n      resorces: x\n", ("resorces:\n", "resources:\n"),
     ),
     "an object of a list": (
-        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: x}\n"
-        "  dat: {dat: dat}\n", ("dat: {", "data: {"),
+        "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: ConfigMap, metadata: {name: x}, dat: {dat: x}}]\n",
+        ("dat: {", "data: {"),
     ),
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,15 @@ from trainyard.system import process
 
 HOOK_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE")
 """What Git sets for its hooks; the repository is found from the folder instead."""
+
+OURS_ALONE = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "safe.bareRepository=explicit")
+"""What keeps a repository's own settings from starting programs where it is only read.
+
+Source: git v2.47 Documentation/config/core.txt, config/safe.txt.
+"""
+
+NOTHING_FETCHED = ("-c", "protocol.allow=never")
+"""What keeps a partial clone from fetching what a listing lacks, by whatever its settings name for that."""
 
 REGULAR = frozenset({"100644", "100755"})
 BATCH = 4096
@@ -31,11 +41,13 @@ class Git:
     """How contents are named."""
 
     def call(self, *arguments: str, stdin: bytes = b"") -> process.Completed:
-        """Run `git` in the folder, without locks, prompts, translations or replaced objects."""
+        """Run `git` in the folder, without locks, prompts, hooks, translations or replaced objects."""
         env = process.environment(
             drop=HOOK_VARIABLES, LC_ALL="C", GIT_OPTIONAL_LOCKS="0", GIT_TERMINAL_PROMPT="0", GIT_PAGER="cat"
         )
-        return process.run(["git", "--no-replace-objects", *arguments], cwd=self.root, stdin=stdin, env=env)
+        return process.run(
+            ["git", "--no-replace-objects", *OURS_ALONE, *arguments], cwd=self.root, stdin=stdin, env=env
+        )
 
     def ask(self, *arguments: str) -> str | None:
         """Return the answer without its line end, or None where Git says no."""
@@ -93,6 +105,23 @@ class Git:
         if done.code:
             raise ToolError(f"git status failed: {done.complaint}")
         return bool(done.out)
+
+    def kept(self) -> list[str] | None:
+        """Return the files of the folder that are tracked or not ignored, or None where Git cannot list them.
+
+        Another repository in it is named as a folder.
+        """
+        done = self.call(*NOTHING_FETCHED, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+        if done.code:
+            return None
+        return [path for path in done.out.decode("utf-8", "surrogateescape").split("\0") if path]
+
+    def ignores_itself(self) -> bool:
+        """Say whether the folder as a whole is ignored, whatever of it is tracked."""
+        if not self.prefix:
+            return False
+        done = self.call(*NOTHING_FETCHED, "check-ignore", "--no-index", "--quiet", "--", str(self.root))
+        return done.code == 0
 
     def object_id(self, commit: str, path: str) -> str | None:
         """Return the id of a file or folder of ours in a commit, or None where it is not there."""

@@ -1,15 +1,22 @@
-"""What nobody means by naming a folder: what its .gitignore files name, what `--exclude` does, and folders of tools.
+"""What nobody means by naming a folder: what Git ignores in it, what `--exclude` does, and folders of tools.
 
-A file that is named itself is read, whatever ignores it; so is what lies below a named folder that is ignored whole.
+A file that is named itself is read, whatever ignores it; so is what lies below a named folder that is ignored whole,
+and what Git tracks, and all that a synth has written. Where there is no Git, the .gitignore files are read here.
 Source: git v2.47 Documentation/gitignore.txt; the patterns themselves are read by pathspec.
 """
 
 from __future__ import annotations
 
+import os
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
+
+from trainyard.errors import ToolError
+from trainyard.system import git
+from trainyard.system.repository import GENERATED, is_repository
 
 NEVER = frozenset({".git", "node_modules"})
 """Folders that hold copies, of the repository's past and of other people's packages."""
@@ -17,17 +24,86 @@ FILE = ".gitignore"
 
 
 class Ignored:
-    """The patterns that count below a folder."""
+    """What is ignored below a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.top = folder.resolve()
+        self._by = _ByGit.of(self.top) or _ByPatterns(self.top)
+
+    def has(self, path: str, *, folder: bool) -> bool:
+        """Say whether a path below the folder is ignored; what it stands in is asked before it."""
+        return self._by.has(path, folder=folder) and not is_written(self.top / path)
+
+
+def is_written(path: Path) -> bool:
+    """Say whether a path is what a repository of ours has from a synth: what is applied is judged, always."""
+    return any(each.name == GENERATED and is_repository(each.parent) for each in (path, *path.parents) if each.name)
+
+
+class _ByGit:
+    """What Git itself says: only it knows what it tracks, and how it reads patterns of folders."""
+
+    def __init__(self, top: Path, kept: Sequence[str]) -> None:
+        self.top = top
+        self._kept = {alike(each.rstrip("/")) for each in kept}
+        self._kept |= {parent for each in self._kept for parent in above(each)}
+        self._others: dict[str, Ignored] = {}
+
+    @classmethod
+    def of(cls, top: Path) -> _ByGit | _Nothing | None:
+        """Return what Git says of a folder, None where it has no say: it is not there, or not for this folder."""
+        try:
+            found = git.find(top)
+        except ToolError:  # a repository of somebody else: Git refuses to read it, and its patterns are all there is
+            return None
+        if found is None:
+            return None
+        if found.ignores_itself():
+            return _Nothing()
+        kept = found.kept()
+        return None if kept is None else cls(top, kept)
+
+    def has(self, path: str, *, folder: bool) -> bool:
+        for other in above(path) if self._others else ():
+            if other in self._others:
+                return self._others[other].has(path.removeprefix(f"{other}/"), folder=folder)
+        if alike(path) not in self._kept:
+            return not folder or any(os.scandir(self.top / path))  # Git says nothing of an empty folder
+        if folder and (self.top / path / ".git").exists():
+            self._others[path] = Ignored(self.top / path)
+        return False
+
+
+class _Nothing:
+    """Nothing is ignored."""
+
+    def has(self, path: str, *, folder: bool) -> bool:  # noqa: ARG002
+        return False
+
+
+def above(path: str) -> Iterator[str]:
+    """Yield the folders above a path, the nearest first."""
+    while (cut := path.rfind("/")) > 0:
+        path = path[:cut]
+        yield path
+
+
+def alike(path: str) -> str:
+    """Return a path as it is compared: disks that take two spellings for one name may list either."""
+    return path.lower() if path.isascii() else unicodedata.normalize("NFC", path).casefold()
+
+
+class _ByPatterns:
+    """The patterns that count below a folder."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
         self.root = next((each for each in (self.top, *self.top.parents) if (each / ".git").exists()), self.top)
         self._specs: dict[Path, GitIgnoreSpec | None] = {}
         if self.top != self.root and self._is_named(self.top, folder=True):
             self.root = self.top
 
     def has(self, path: str, *, folder: bool) -> bool:
-        """Say whether a path below the folder is ignored; what it stands in is asked before it."""
         return self._is_named(self.top / path, folder=folder)
 
     def _is_named(self, path: Path, *, folder: bool) -> bool:
