@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -109,6 +110,30 @@ def test_asking_git_starts_no_program_of_the_repository(tmp_path, capsys):
     repo.git("config", "core.hooksPath", str(program.parent))
     assert names(judge(capsys, repo.root)[1]) == ["a"]
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("device", ["pipe", "/dev/zero"])
+def test_what_never_ends_is_not_waited_for(device, tmp_path, capsys):
+    """A link to a pipe or a device is said, in a folder and by its name; the files beside it are judged."""
+    os.mkfifo(tmp_path / "pipe")
+    folder = tmp_path / "folder"
+    write(folder, a=POD % "a")
+    (folder / "b.yaml").symlink_to(tmp_path / device)
+    for paths in ((folder,), (folder / "a.yaml", folder / "b.yaml")):
+        code, report = judge(capsys, *paths)
+        assert (code, names(report)) == (int(len(paths) > 1), ["a"])
+        (one,) = report["findings"]
+        assert (one["rule"], one["file"]) == ("decode/unreadable", (folder / "b.yaml").as_posix())
+        assert "a pipe or a device" in one["message"]
+
+
+def test_what_a_program_writes_is_read_by_its_pipe(capsys):
+    """A pipe that is named itself, as a shell names it for `<(program)`, is read to its end."""
+    read, write_end = os.pipe()
+    os.write(write_end, (POD % "piped").encode())
+    os.close(write_end)
+    assert names(judge(capsys, f"/dev/fd/{read}")[1]) == ["piped"]
+    os.close(read)
 
 
 def test_files_are_left_out_by_pattern(tmp_path, capsys):

@@ -78,6 +78,8 @@ def collect(
             raise TrainyardError(absent(name))
         elif excluded.has(path.as_posix()):
             passed[EXCLUDED] += 1
+        elif path.is_fifo() and (not path.is_symlink() or path.as_posix().startswith("/dev/")):  # as `<(program)` is
+            yield path.as_posix(), path.read_bytes()
         else:
             yield from read(path, report)
 
@@ -148,10 +150,16 @@ def is_manifest(file: Path) -> bool:
 def read(path: Path, report: Report, severity: Severity = Severity.ERROR) -> Iterator[tuple[str, bytes]]:
     """Yield one file, or report why it cannot be read; a link that leads nowhere may be an editor's lock."""
     try:
-        yield path.as_posix(), path.read_bytes()
+        content = files.read_regular(path)
     except OSError as error:
         message = f"file cannot be read: {(error.strerror or str(error)).lower()}"
         report(UNREADABLE.of(Location(path.as_posix()), message, severity=severity))
+        return
+    if content is None:
+        message = "file is a pipe or a device, which may never end; name a plain file, or pipe it into `-`"
+        report(UNREADABLE.of(Location(path.as_posix()), message, severity=severity))
+        return
+    yield path.as_posix(), content
 
 
 def decode(name: str, data: bytes) -> tuple[list[Manifest], list[Finding]]:

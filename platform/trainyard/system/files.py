@@ -78,6 +78,16 @@ def read(path: Path) -> bytes | None:
         return None
 
 
+def read_regular(path: Path) -> bytes | None:
+    """Return a plain file's bytes, links followed, or None for a pipe, a device or a folder, which is not waited for.
+
+    Raises OSError where it cannot be read.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+
+
 def read_plain(path: Path, *, most: int) -> bytes:
     """Return the first bytes of a plain file, at most so many; none of a link, a pipe, a folder or what is not there.
 
