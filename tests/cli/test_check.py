@@ -196,6 +196,17 @@ def test_what_takes_no_thought_is_mended(repo: Repo) -> None:
     assert path.with_suffix(".yaml").read_text() == right
 
 
+@pytest.mark.parametrize("format_", ["json", "sarif", "github"])
+def test_a_diff_does_not_stand_in_a_report_that_programs_read(format_: str, tmp_path: Path) -> None:
+    """Beside a format that is read by a program the diff goes to standard error, whether or not it is written."""
+    (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: 1}\n")
+    for more in ((), ("--fix",)):
+        done = trainyard(tmp_path, "check", "a.yaml", "--diff", *more, "-o", format_)
+        assert '+data: {a: "1"}' in done.stderr
+        assert "+++" not in done.stdout
+        assert format_ == "github" or json.loads(done.stdout)
+
+
 def test_manifests_are_mended_too(repo: Repo) -> None:
     """A number or a truth where a text belongs gets its quotes, with the comment behind it left alone."""
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a: 1.10  # one\n  b: on\n"

@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
@@ -46,8 +46,9 @@ def command(
     require(format_)
     named = _named.sort(files) if files else _named.Named({root.resolve(): [""]})
     result = checked(named, base)
+    shown = (sys.stdout if format_ == "text" else sys.stderr) if diff else None  # a program reads the report alone
     for _ in range(ROUNDS if fix or diff else 0):
-        if not mend(result, write=fix, shown=diff) or not fix:
+        if not mend(result, write=fix, shown=shown) or not fix:
             break
         files = [each for each in map(there, files or ()) if each]
         result = checked(_named.sort(files) if files else named, base)
@@ -114,11 +115,11 @@ def manifests(files: list[str]) -> Result:
     )
 
 
-def mend(result: Result, *, write: bool, shown: bool) -> bool:
-    """Mend what takes no thought, or show how; return whether there was anything."""
+def mend(result: Result, *, write: bool, shown: TextIO | None) -> bool:
+    """Mend what takes no thought, show how where somebody looks, and return whether there was anything."""
     from trainyard.cli._mending import mend as mended
 
     lines = mended(Path(), result.findings, write=write)
-    if shown:
-        sys.stdout.writelines(lines)
+    if shown is not None:
+        shown.writelines(lines)
     return bool(lines)
