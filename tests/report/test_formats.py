@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -12,13 +13,14 @@ import jsonschema
 import pytest
 from markdown_it import MarkdownIt
 
-from trainyard.checks.result import Judged, Result
+from trainyard.checks.result import Change, Judged, Result, Unrendered
 from trainyard.cli import _options
 from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location, ObjectRef, Severity, Skipped
 from trainyard.plan import Plan, RunEffect
 from trainyard.report import FORMATS, View, render, require
 from trainyard.report.json_ import schema
+from trainyard.report.legible import escaped
 from trainyard.report.markdown import MOST
 
 JOB = ObjectRef("batch/v1", "Job", "nlp", "x")
@@ -69,6 +71,51 @@ def test_every_format_has_every_finding(format_: str) -> None:
     for rule in {each.rule for each in FINDINGS}:
         assert rule in text
     assert render(Result(), format_).endswith("\n")
+
+
+HOSTILE = "a\n::error::b\r\x1b[2J\x9b1m\u202e\u2028\udcff\ufeff\tü 中"
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize("more", [{}, {"summary": True}])
+def test_nothing_that_is_named_steers_a_terminal(format_: str, more: dict[str, bool]) -> None:
+    """Names, sentences, paths, files and notes begin no line of their own and hold no control, in any format."""
+    thing = ObjectRef("v1", HOSTILE, HOSTILE, HOSTILE)
+    place = Location(HOSTILE, 1, 1)
+    hostile = found(rule=HOSTILE, message=HOSTILE, location=place, spec=place, fix=HOSTILE, path=HOSTILE, object=thing)
+    result = Result(
+        findings=[hostile] * 12,
+        objects=[Judged(HOSTILE, 0, thing, "unknown")],
+        skipped=[Skipped(HOSTILE, HOSTILE)],
+        notes=[HOSTILE],
+        changes=[Change("added", HOSTILE, 0, thing, fields=(HOSTILE,), why=HOSTILE)],
+        passed=Counter({HOSTILE: 1}),
+        unrendered=[Unrendered("helm", HOSTILE)],
+    )
+    run = RunEffect("starts", "a", HOSTILE, HOSTILE, HOSTILE, HOSTILE, because=(HOSTILE,))
+    plan = Plan("abc", live=True, runs=(run,), findings=(hostile,))
+    view = View(plan=plan, lines=lambda name: ["\x1b[2J\u202e"] if name == HOSTILE else [], **more)
+    text = render(result, format_, view)
+    assert not STEERING.search(text)
+    assert not re.search("^[^a-z]*::error::b", text, re.MULTILINE)
+    assert "ü 中" in text or more
+    text.encode()
+
+
+@pytest.mark.parametrize("format_", ["json", "sarif"])
+def test_what_programs_read_is_as_it_was(format_: str) -> None:
+    """In JSON a sentence comes back as it was found, as its escapes are JSON's own."""
+    text = render(Result(findings=[found(message=HOSTILE)]), format_)
+    log = json.loads(text)
+    message = log["findings"][0]["message"] if format_ == "json" else log["runs"][0]["results"][0]["message"]["text"]
+    assert message == HOSTILE
+
+
+def test_the_line_of_an_oddly_named_file_is_shown() -> None:
+    """A file is found by its own name, though it is shown with escapes."""
+    view = View(lines=lambda name: ["nodes: 0"] if name == HOSTILE else [])
+    assert "nodes: 0" in render(Result(findings=[found(location=Location(HOSTILE, 1, 1))]), "text", view)
 
 
 def test_help_names_all_formats() -> None:
@@ -147,12 +194,12 @@ def test_junit_reads_back() -> None:
 
 
 def test_junit_holds_any_text() -> None:
-    """Characters that XML has no room for are replaced, all others come back as they were."""
+    """Characters that XML has no room for are escapes, all others come back as they were."""
     (said,) = [case.find("failure") for name, _, case in cases(render(everything(), "junit")) if ODD in name]
     assert said is not None
     assert said.attrib["type"] == "spec/form"
     assert 'say "50%: a, b"' in (said.text or "")
-    assert "\ufffd" in (said.text or "")
+    assert "\\x1b[31m \\x00" in (said.text or "")
     assert "ü 中" in (said.text or "")
 
 
@@ -178,12 +225,12 @@ def unescaped(text: str) -> str:
 
 
 def test_annotations_read_back() -> None:
-    """The runner gets file, line, column, title and sentence as they were, whatever they hold."""
+    """The runner gets file, line, column, title and sentence, whatever they hold, with no character that steers."""
     found = annotations(render(everything(), "github", View(pages=PAGES)))
     assert [kind for kind, _, _ in found] == ["error"] * 4 + ["warning", "notice"]
     (odd,) = [(named, text) for _, named, text in found if named.get("file") == ODD]
     assert (odd[0]["line"], odd[0]["col"], odd[0]["title"]) == ("3", "1", "spec/form")
-    assert odd[1].startswith(NASTY)
+    assert odd[1].startswith(escaped(NASTY))
     assert odd[1].endswith(f"{PAGES}#spec-form")
     assert ("jobs/nlp/x.yaml", "7") in [(named.get("file"), named.get("line")) for _, named, _ in found]
 

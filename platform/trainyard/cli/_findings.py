@@ -22,11 +22,13 @@ PAGES = "TRAINYARD_RULES_URL"
 
 def show(findings: Iterable[Finding], root: Path = Path()) -> None:
     """Print findings on standard error, a paragraph each."""
+    from trainyard.report.legible import legible, reading
     from trainyard.report.text import paragraph
     from trainyard.report.view import View, hidden
 
-    view = View(colour=coloured(sys.stderr), lines=reader(root), pages=os.environ.get(PAGES, ""))
     found = list(findings)
+    view = View(colour=coloured(sys.stderr), lines=reader(root), pages=os.environ.get(PAGES, ""))
+    view, found = reading(view, found), legible(found)
     secret = hidden(found)
     for finding in sorted(found, key=lambda each: each.order):
         print("\n".join(paragraph(finding, view, secret)), file=sys.stderr)
@@ -35,10 +37,11 @@ def show(findings: Iterable[Finding], root: Path = Path()) -> None:
 def told(printed: Iterable[Printed]) -> None:
     """Print what programs that make jobs print, each line behind its file, without the keys that it may show."""
     from trainyard.credentials import hides
+    from trainyard.report.legible import escaped
 
     for each in printed:
         for line in hides(each.text).splitlines():
-            print(f"{each.file}: {line}", file=sys.stderr)
+            print(escaped(f"{each.file}: {line}"), file=sys.stderr)
 
 
 def report(result: Result, format_: str, view: View) -> None:

@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from trainyard.report.legible import escaped
+
 if TYPE_CHECKING:
     from trainyard.local.controllers import Pod
     from trainyard.local.progress import Progress
 
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """What programs colour their lines by; here colours tell pods apart."""
 
@@ -21,11 +22,6 @@ OFTEN_SECONDS = 0.2
 
 ERASE = "\r\x1b[2K"
 """Takes the last line of a terminal away."""
-
-
-def escaped(text: str, *, keep: str = "\t") -> str:
-    """Return a text in which what would steer a terminal is written as an escape, but characters to keep."""
-    return CONTROL.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
 
 
 class Screen:

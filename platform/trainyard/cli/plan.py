@@ -26,6 +26,7 @@ def command(
     from trainyard.checks.result import Result
     from trainyard.plan import made, render
     from trainyard.report import require
+    from trainyard.report.legible import legible
 
     gc.disable()  # as in a synth, which is part of it
     require(format_)
@@ -37,5 +38,5 @@ def command(
         return int(plan.refused)
     show((finding for finding in plan.findings if quiet or not finding.is_error), root)
     if not quiet:
-        sys.stdout.write(render(plan))
+        sys.stdout.write(render(legible(plan)))
     return int(plan.refused)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from trainyard.cli._options import ROOT, jobs
-from trainyard.cli._screen import Screen, escaped
+from trainyard.cli._screen import Screen
+from trainyard.report.legible import escaped
 
 if TYPE_CHECKING:
     from trainyard.local.controllers.base import Object

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import cast
 
 from trainyard.checks.result import Result
 from trainyard.errors import TrainyardError
 from trainyard.findings import did_you_mean
+from trainyard.report.legible import legible, reading
 from trainyard.report.view import View
 
 __all__ = ["FORMATS", "View", "render", "require"]
 
 FORMATS = ("text", "json", "sarif", "junit", "github", "markdown")
 """The names of all formats."""
+
+DATA = ("json", "sarif")
+"""Formats that have escapes of their own, so that programs read every name as it is."""
 
 PLAIN = View()
 
@@ -28,4 +33,7 @@ def render(result: Result, format_: str, view: View = PLAIN) -> str:
     """Return the report as text; raises TrainyardError where the format does not exist."""
     require(format_)
     name = "json_" if format_ == "json" else format_
+    if format_ not in DATA:
+        view = replace(reading(view, result.findings), plan=legible(view.plan))
+        result = legible(result)
     return cast("str", importlib.import_module(f"{__name__}.{name}").render(result, view))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from trainyard.checks.result import Change, ChangeWord, Judged, Result, Unrendered, Update
 from trainyard.findings import Finding, Layer, Location, ObjectRef, Severity
+from trainyard.report.legible import in_json
 from trainyard.report.view import View
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def render(result: Result, view: View = PLAIN) -> str:
     document = as_dict(result)
     if view.plan is not None:
         document["plan"] = effects(view.plan)
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return in_json(json.dumps(document, indent=1, ensure_ascii=False)) + "\n"
 
 
 def effects(plan: Plan) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from trainyard import catalogue
 from trainyard.catalogue import Entry
 from trainyard.checks.result import Result
 from trainyard.findings import Finding, Location
+from trainyard.report.legible import in_json
 from trainyard.report.text import PLAIN
 from trainyard.report.view import View, place
 
@@ -26,7 +27,7 @@ ROOT = "%SRCROOT%"
 
 def render(result: Result, view: View = PLAIN) -> str:
     """Return the report as one SARIF log with one run."""
-    return json.dumps(as_dict(result, view), indent=1, ensure_ascii=False) + "\n"
+    return in_json(json.dumps(as_dict(result, view), indent=1, ensure_ascii=False)) + "\n"
 
 
 def as_dict(result: Result, view: View = PLAIN) -> dict[str, Any]:
