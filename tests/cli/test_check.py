@@ -207,6 +207,16 @@ def test_a_diff_does_not_stand_in_a_report_that_programs_read(format_: str, tmp_
         assert format_ == "github" or json.loads(done.stdout)
 
 
+def test_a_diff_does_not_steer_a_terminal(tmp_path: Path) -> None:
+    """A name begins no line of its own in a diff, and what is quoted holds no control."""
+    name = "a\n::error::b.yaml"
+    (tmp_path / name).write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n# \u202e\ndata: {a: 1}\n")
+    shown = trainyard(tmp_path, "check", name, "--diff").stdout
+    assert '+data: {a: "1"}' in shown
+    assert "\n::error::" not in shown
+    assert "\u202e" not in shown
+
+
 def test_manifests_are_mended_too(repo: Repo) -> None:
     """A number or a truth where a text belongs gets its quotes, with the comment behind it left alone."""
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a: 1.10  # one\n  b: on\n"

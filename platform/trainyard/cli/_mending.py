@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from trainyard.findings import Finding
 
+LINES = "\t\r\n"
+"""What stays in the lines of a file as it is."""
+
 
 def mend(root: Path, findings: Iterable[Finding], *, write: bool) -> list[str]:
     """Mend files below a folder, and return the lines of a diff; with `write=False` the files stay as they are."""
+    from trainyard.report.legible import escaped
     from trainyard.specs.editing.mend import mended, renamed
     from trainyard.system import files
     from trainyard.system.repository import GENERATED
@@ -31,8 +35,10 @@ def mend(root: Path, findings: Iterable[Finding], *, write: bool) -> list[str]:
             target = file
         if (after, target) == (before, file):
             continue
-        diff += [f"rename from {file}\n", f"rename to {target}\n"] if target != file else []
-        diff += unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), file, target)
+        old, new = escaped(file), escaped(target)
+        diff += [f"rename from {old}\n", f"rename to {new}\n"] if target != file else []
+        lines = unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), old, new)
+        diff += (escaped(line, keep=LINES) for line in lines)
         if write:
             files.write(root / target, after.encode("utf-8", "surrogateescape"), like=path)
             if target != file:
