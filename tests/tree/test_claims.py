@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,19 @@ def test_validate_judges_the_tree_at_hand_over_the_base(repo: Repo) -> None:
     assert told(done, "sto-shrink", "platform/teams/nlp.yaml:8:11", "volume 'shared' shrinks from 10Gi to 5Gi")
     assert "[update/volume-claim]" not in done.stdout
     assert trainyard(repo.root, "validate", "--base", "nowhere").returncode == 2
+
+
+def test_an_index_that_is_gone_hides_no_shrink(repo: Repo) -> None:
+    """Where the tree at hand has no index of a folder, that of the base says where a claim comes from."""
+    sized("shared", "5Gi")(repo)
+    folder = repo.root / "generated/test"
+    claim = folder / "teams/nlp/persistentvolumeclaim.shared.yaml"
+    claim.write_text(claim.read_text().replace("10Gi", "5Gi"))
+    for index in (folder / "index").glob("teams*"):
+        shutil.rmtree(index) if index.is_dir() else index.unlink()
+    done = trainyard(repo.root, "validate")
+    assert done.returncode == 1, done.stderr
+    assert told(done, "sto-shrink", "platform/teams/nlp.yaml:8:11", "volume 'shared' shrinks from 10Gi to 5Gi")
 
 
 def test_validate_judges_other_updates_over_the_base(repo: Repo) -> None:

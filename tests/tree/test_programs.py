@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from make import JOB, TEAM, write_repository
 from repo import Repo
 from trainyard.findings import Finding
 from trainyard.synth import session
+from trainyard.tree import index, layout, ledger
+from trainyard.tree.programs import standing
+from trainyard.tree.snapshot import Snapshot
 
 pytestmark = pytest.mark.node
 
@@ -138,3 +142,35 @@ def test_what_a_program_prints_is_kept(repo: Repo) -> None:
         outcome = session.run(repo.root, version("trainyard"))
         outcome.save()
         assert [(each.file, each.text) for each in outcome.printed] == [("jobs/nlp/sweep.py", "two jobs\n")]
+
+
+def test_the_indexes_of_all_runs_are_read_at_once() -> None:
+    """However many runs programs have, Git is asked for their contents a single time."""
+    asked: list[list[str]] = []
+    folders = {name: f"runs/nlp/{name}-0" for name in ("sweep-a", "sweep-b", "other-a", "train")}
+    entries = {name: index.Entry("v1", "Pod", "nlp", name, f"jobs/nlp/{name.partition('-')[0]}.py") for name in folders}
+    texts = {name: index.dump(folder, {"pod.yaml": entries[name]}).encode() for name, folder in folders.items()}
+
+    def read(oids: Sequence[str]) -> Iterator[bytes]:
+        asked.append(list(oids))
+        return (texts[oid] for oid in oids)
+
+    active = {
+        ("test", "nlp", name): (ledger.Entry(f"{name}-0", "", "", "1.0.0"),) for name in (*folders, "sweep-unread")
+    }
+    base = Snapshot({f"test/{layout.index_file(folder)}": name for name, folder in folders.items()}, active, read=read)
+    found = standing(["jobs/nlp/sweep.py", "jobs/nlp/other.py"], base)
+    assert {program: [each.job for each in runs] for program, runs in found.items()} == {
+        "jobs/nlp/sweep.py": ["sweep-a", "sweep-b"],
+        "jobs/nlp/other.py": ["other-a"],
+    }
+    assert [sorted(each) for each in asked] == [["other-a", "sweep-a", "sweep-b"]]
+
+
+def test_files_are_parted_by_cluster_once() -> None:
+    """A snapshot never changes, so that asking for a cluster again costs nothing; a file of no cluster is in none."""
+    files = {"a/x.yaml": "1", "ab/y.yaml": "2", "a/teams/z.yaml": "3", "a": "4"}
+    base = Snapshot(files)
+    assert dict(base.of_cluster("a")) == {"a/x.yaml": "1", "a/teams/z.yaml": "3"}
+    assert base.of_cluster("a") is base.of_cluster("a")
+    assert not base.of_cluster("b")

@@ -162,8 +162,7 @@ def check(
     ):
         cluster, _, inside = path.partition("/")
         folder, _, name = inside.rpartition("/")
-        (listed,) = read([f"{cluster}/{layout.index_file(folder)}"])
-        entry = (index.load(listed, folder) or {}).get(name)
+        entry = (indexed(cluster, folder, now, read) or base.index(cluster, folder)).get(name)
         old, new = plain(before), plain(after)
         if entry is None or old is None or new is None:
             continue
@@ -175,6 +174,15 @@ def check(
             if found not in seen:
                 seen.add(found)
                 yield found
+
+
+def indexed(cluster: str, folder: str, now: Mapping[str, str], read: Read) -> Mapping[str, index.Entry]:
+    """Return the index that a folder has now; empty where somebody deleted it, or its text is none."""
+    path = f"{cluster}/{layout.index_file(folder)}"
+    if path not in now:
+        return {}
+    (listed,) = read([path])
+    return index.load(listed, folder) or {}
 
 
 def is_claim(path: str) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from trainyard.findings import Location
 from trainyard.system.git import Git
 from trainyard.system.repository import JOBS
-from trainyard.tree import layout
+from trainyard.tree import index, layout
 from trainyard.tree.snapshot import Snapshot
 from trainyard.tree.wanted import Wanted
 
@@ -34,25 +34,45 @@ def as_at_base(
     before = dict(zip(paths, git.object_ids(base.commit, *paths), strict=True)) if paths else {}
     kept: dict[tuple[str, str], Wanted] = {}
     dropped: set[str] = set()
-    for program in programs:
-        same = all(before[path] and before[path] == there.get(path) for path in (program, *small.get(program, ())))
-        runs = list(standing(program, base)) if same else []
+    same = [
+        program
+        for program in programs
+        if all(before[path] and before[path] == there.get(path) for path in (program, *small.get(program, ())))
+    ]
+    for program, runs in standing(same, base).items():
         kept |= {(run.team, run.job): run for run in runs}
         dropped |= {program} if runs and program in unsteady else set()
     others = (job for job in jobs if (job.team, job.job) not in kept and job.location.file not in dropped)
     return [*others, *kept.values()]
 
 
-def standing(program: str, base: Snapshot) -> Iterator[Wanted]:
-    """Yield the runs of a program that are active at the base."""
-    team, _, name = program.removeprefix(f"{JOBS}/").removesuffix(".py").rpartition("/")
-    for (cluster, owner, job), past in base.ledgers.items():
-        if owner == team and (job == name or job.startswith(f"{name}-")):
-            for entry in past:
-                if entry.state == "active" and program in sources(base, cluster, layout.run_folder(team, entry.name)):
-                    yield Wanted(cluster, team, job, entry.spec, False, 1, Location(program, 1, 1))
+def standing(programs: Sequence[str], base: Snapshot) -> Mapping[str, Sequence[Wanted]]:
+    """Return the runs of each program that are active at the base; all their indexes are read at once."""
+    found: dict[str, list[Wanted]] = {program: [] for program in programs}
+    maybe = list(called(programs, base))
+    folders = {(wanted.cluster, folder) for _, wanted, folder in maybe}
+    files = {each: sources(entries) for each, entries in base.indexes_of(sorted(folders)).items()}
+    for program, wanted, folder in maybe:
+        if program in files[wanted.cluster, folder]:
+            found[program].append(wanted)
+    return found
 
 
-def sources(base: Snapshot, cluster: str, folder: str) -> Iterable[str]:
-    """Return the spec files that a run's folder at the base comes from."""
-    return {entry.spec for entry in base.index(cluster, folder).values()}
+def called(programs: Sequence[str], base: Snapshot) -> Iterator[tuple[str, Wanted, str]]:
+    """Yield the active runs that a program's name allows it, with the program and the run's folder."""
+    names: dict[str, list[tuple[str, str]]] = {}
+    for program in programs:
+        team, _, name = program.removeprefix(f"{JOBS}/").removesuffix(".py").rpartition("/")
+        names.setdefault(team, []).append((name, program))
+    for (cluster, team, job), past in base.ledgers.items():
+        for name, program in names.get(team, ()):
+            if job == name or job.startswith(f"{name}-"):
+                for entry in past:
+                    if entry.state == "active":
+                        wanted = Wanted(cluster, team, job, entry.spec, False, 1, Location(program, 1, 1))
+                        yield program, wanted, layout.run_folder(team, entry.name)
+
+
+def sources(entries: Mapping[str, index.Entry]) -> frozenset[str]:
+    """Return the spec files that the files of an index come from."""
+    return frozenset(entry.spec for entry in entries.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from trainyard.system.cache import Cache
 from trainyard.system.git import Git, blob_id
 from trainyard.system.repository import GENERATED, SETTINGS
 from trainyard.tree import index, layout, ledger
+from trainyard.tree.index import Entry
 from trainyard.tree.ledgers import JobKey, read_ledgers
 from trainyard.tree.rules import LEDGER, place
 
@@ -53,6 +54,16 @@ class Snapshot:
         return found
 
     @cached_property
+    def by_cluster(self) -> Mapping[str, Mapping[str, str]]:
+        """The files of every cluster, by the cluster and then by their path."""
+        found: dict[str, dict[str, str]] = {}
+        for path, oid in self.files.items():
+            cluster, slash, _ = path.partition("/")
+            if slash:
+                found.setdefault(cluster, {})[path] = oid
+        return found
+
+    @cached_property
     def indexes(self) -> Mapping[str, list[str]]:
         """The paths of all indexes but those of single runs, by cluster."""
         found: dict[str, list[str]] = {}
@@ -64,7 +75,7 @@ class Snapshot:
 
     def of_cluster(self, name: str) -> Mapping[str, str]:
         """Return the files of one cluster."""
-        return {path: oid for path, oid in self.files.items() if path.startswith(f"{name}/")}
+        return self.by_cluster.get(name, {})
 
     def folder(self, path: str) -> Mapping[str, str]:
         """Return the files of one folder, by their name."""
@@ -87,6 +98,14 @@ class Snapshot:
         """Return the index of one folder; empty where there was none."""
         data = self.text(f"{cluster}/{layout.index_file(folder)}")
         return (index.load(data, folder) if data else None) or {}
+
+    def indexes_of(self, folders: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], Mapping[str, Entry]]:
+        """Return the indexes of folders, given with their clusters, read at once; empty ones where there are none."""
+        paths = {each: f"{each[0]}/{layout.index_file(each[1])}" for each in folders}
+        there = [each for each, path in paths.items() if path in self.files]
+        texts = self.contents([paths[each] for each in there])
+        found = {each: index.load(data, each[1]) or {} for each, data in zip(there, texts, strict=True)}
+        return {each: found.get(each, {}) for each in paths}
 
 
 def from_git(git: Git, commit: str | None, store: Cache | None = None) -> Snapshot:
