@@ -136,6 +136,8 @@ COMMON = (
     "gpus_per_node=8"
 )
 
+HALF = "job 'sweep-a' holds half a surrogate pair, which no file can"
+
 PROGRAMS = {
     "no function": ("x = 1\n", "program has no function jobs()"),
     "a syntax error": ("def jobs(:\n", "program is no Python"),
@@ -165,6 +167,16 @@ PROGRAMS = {
         "jobs() yields more than 1000 jobs",
     ),
     "an exit": ("import os\nos._exit(0)\n", "program ended without an answer"),
+    "the specs beside our package": (
+        "import trainyard.specs as s\nopen(s.__file__.split('/trainyard/')[0] + '/clusters/atlas.yaml')\n",
+        "program reaches outside, by open",
+    ),
+    "the machine's settings": ("import os\nos.sysconf('SC_OPEN_MAX')\n", "program reaches outside, by os.sysconf"),
+    "the session": ("import os\nos.getsid(0)\n", "program reaches outside, by os.getsid"),
+    "half a surrogate pair": (yields(COMMON + ", args=['\\ud800']"), HALF),
+    "half a surrogate pair in a name": (yields(COMMON, "'sweep-\\ud800'"), "job 'sweep-\\ud800' holds"),
+    "half a surrogate pair in an error": ("raise KeyError('\\ud800')\n", "program stopped with KeyError"),
+    "half a surrogate pair in a message": ("raise ValueError('a\\ud800')\n", "program stopped with ValueError: a?"),
     "a lie about the end": ("raise SystemExit\n", "program stopped with SystemExit"),
     "two jobs of one name": (
         yields(COMMON) + f"    yield 'sweep-a', Job({COMMON})\n",
@@ -212,6 +224,27 @@ def test_programs_have_no_environment(tmp_path, monkeypatch):
     loaded = read_repository(with_python(tmp_path, program))
     assert loaded.specs.jobs[0].job.env == {"A": "none"}
     assert [each.rule for each in loaded.findings] == ["spec/python-same"]
+
+
+def test_programs_import_the_standard_library(tmp_path):
+    """Modules that look for others, which are not there, are imported as anywhere; what cannot be written is no end."""
+    modules = "copy, http.client, multiprocessing, os, pickle, shelve, tempfile"
+    tries = "try:\n    __import__('numpy')\nexcept ModuleNotFoundError:\n    print('none \\ud800')\n"
+    loaded = read_repository(with_python(tmp_path, f"import {modules}\n{tries}{yields(COMMON)}"))
+    assert not loaded.findings
+    assert [each.text for each in loaded.printed] == ["none ?\n"]
+
+
+def test_programs_see_a_made_up_machine(tmp_path):
+    """What tells of processors, memory, users and processes differs in another world, and is an error."""
+    asked = ("sysconf('SC_NPROCESSORS_ONLN')", "getgroups()", "getresuid()", "getresgid()", "umask(0)")
+    root = make.write_repository(tmp_path, teams={"nlp": {**make.TEAM, "python": True}})
+    for number, each in enumerate(asked):
+        text = "import os\n" + yields(COMMON + f", args=[str(os.{each})]", f"'sweep{number}'")
+        (root / f"jobs/nlp/sweep{number}.py").write_text(text, encoding="utf-8")
+    found = {each.location.file: each.message for each in read_repository(root).findings}
+    assert len(found) == len(asked)
+    assert all("by machine or user" in message for message in found.values()), found
 
 
 def test_a_python_file_may_be_a_small_file(tmp_path):

@@ -52,12 +52,13 @@ def run(places: Sequence[Place], texts: Sequence[bytes]) -> tuple[list[JobFile],
         differs = first.get("differs") or twice.difference(first, other["hashed"], "order")
         if differs := differs or twice.difference(first, other["other"]):
             where = Location(place.path, differs["line"], 1)
-            findings.append(replace(RULES["python-same"].of(where, differs["message"]), path=differs.get("path")))
+            path = shown(differs["path"]) if differs.get("path") else None
+            findings.append(replace(RULES["python-same"].of(where, shown(differs["message"])), path=path))
         for item in first.get("jobs", ()):
             job, wrong = validated(place, item)
             findings += wrong
             jobs += [job] if job else []
-        printed += [Printed(place.path, first["printed"])] if first.get("printed") else []
+        printed += [Printed(place.path, shown(first["printed"]))] if first.get("printed") else []
     return jobs, findings, printed
 
 
@@ -92,12 +93,25 @@ def failures(place: Place, listed: Iterable[Mapping[str, Any]]) -> Iterator[Find
     """Yield what the other process says is wrong with a program."""
     for each in listed:
         location = Location(place.path, each.get("line", 1), 1)
-        yield RULES.get(str(each.get("rule", "python-error")), VALUE).of(location, str(each["message"]))
+        yield RULES.get(str(each.get("rule", "python-error")), VALUE).of(location, shown(str(each["message"])))
+
+
+def shown(text: str) -> str:
+    """Return a text of a program's as it can be written, with ? for each half of a surrogate pair."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def encodable(value: Any) -> bool:
+    """Say whether all texts in a value can be written as UTF-8, which has no halves of surrogate pairs."""
+    return shown(text := json.dumps(value, ensure_ascii=False)) == text
 
 
 def validated(place: Place, item: Mapping[str, Any]) -> tuple[JobFile | None, list[Finding]]:
     """Return one job of a program, or what is wrong with its name or its fields."""
     name, source = str(item["name"]), Source(place.path, line=int(item["line"]), job=str(item["name"]))
+    if not encodable([name, item["job"]]):
+        message = f"job {name!r} holds half a surrogate pair, which no file can; mend the text that it is made of"
+        return None, [RULES["python-error"].of(source.location(), message)]
     if wrong := misnamed(place, name):
         return None, [RULES["job-name"].of(source.location(), wrong)]
     try:

@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+PACKAGE = "trainyard"
+
 CPU_SECONDS = 10
 MEMORY_BYTES = 2**30
 
@@ -56,13 +58,14 @@ def importable(module: str) -> bool:
 def shut() -> None:
     """Refuse from now on to write, to look outside of modules, and to reach other processes or hosts."""
     entries = [Path(entry) for entry in sys.path if entry]
-    roots = tuple(f"{path}{os.sep}" for entry in entries for path in (entry.absolute(), entry.resolve()))
+    folders = [own(entry) for entry in entries]
+    roots = tuple(f"{path}{os.sep}" for folder in folders for path in (folder.absolute(), folder.resolve()))
     known = {name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "import":
             if str(arguments[0]).partition(".")[0] not in known:
-                raise PermissionError(f"import of {arguments[0]!r}")
+                raise ModuleNotFoundError(f"No module named {arguments[0]!r}", name=str(arguments[0]))
         elif event in READS:
             if writes(event, arguments) or not inside(arguments[0], roots):
                 raise PermissionError(f"{event} of {str(arguments[0])[:80]!r}")
@@ -73,6 +76,15 @@ def shut() -> None:
         if hasattr(os, name):
             setattr(os, name, blind(name, getattr(os, name), roots))
     sys.addaudithook(hook)
+
+
+def own(entry: Path) -> Path:
+    """Return the folder in which modules of an entry of `sys.path` lie.
+
+    Beside our package in a repository lie its specs, which programs do not read; where we are installed, packages do.
+    """
+    ours = entry / PACKAGE
+    return ours if ours.is_dir() and not (entry / "pydantic").is_dir() else entry
 
 
 def writes(event: str, arguments: tuple[Any, ...]) -> bool:

@@ -63,6 +63,23 @@ PURE = frozenset(
 """Modules that give the same for the same."""
 
 
+HIDDEN = (
+    *("confstr", "pathconf", "fpathconf", "fstatvfs", "getgrouplist", "getpgid", "getsid", "getpriority", "nice"),
+    *("sched_getparam", "sched_getscheduler", "sched_rr_get_interval"),
+)
+"""Functions of `os` that tell of the real machine, user or process, and are too rare to be made up."""
+
+CONFIGURED = {
+    "SC_NPROCESSORS_ONLN": 4,
+    "SC_NPROCESSORS_CONF": 4,
+    "SC_PHYS_PAGES": 2**21,
+    "SC_AVPHYS_PAGES": 2**20,
+    "SC_PAGE_SIZE": 4096,
+    "SC_PAGESIZE": 4096,
+}
+"""What `os.sysconf` says of the first machine, in processors, pages and bytes."""
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """Surroundings of a program: which ones of each kind, the first being 0."""
@@ -157,6 +174,7 @@ def _wind(number: int) -> None:
         put(time, **{name: now, f"{name}_ns": now_ns})
     for name in ("localtime", "gmtime", "ctime"):
         put(time, **{name: _defaulting(getattr(time, name), now)})
+    put(os, times=lambda: os.times_result((0.0, 0.0, 0.0, 0.0, now())))
     asctime, strftime = time.asctime, time.strftime
     put(time, asctime=lambda *t: asctime(*(t or (time.localtime(),))))
     put(time, strftime=lambda form, *t: strftime(form, *(t or (time.localtime(),))))
@@ -171,6 +189,22 @@ def _defaulting(function: Callable[..., Any], now: Callable[[], float]) -> Calla
     return lambda seconds=None: function(now() if seconds is None else seconds)
 
 
+def refused(name: str) -> Callable[..., Any]:
+    """Return what stands for a function of `os` that tells of the real machine, user or process."""
+
+    def refuse(*_: Any) -> Any:
+        raise PermissionError(f"os.{name}")
+
+    return refuse
+
+
+def configured(name: str | int, number: int) -> int:
+    """Return what a made-up machine has of processors and memory; all else would be the real one's."""
+    if name not in CONFIGURED:
+        raise PermissionError(f"os.sysconf of {name!r}")
+    return CONFIGURED[str(name)] * (1 + 2 * number)
+
+
 def _move_in(number: int) -> None:
     """Take the names and numbers of a made-up machine, user and process."""
     import platform
@@ -183,6 +217,10 @@ def _move_in(number: int) -> None:
     numbers |= {"cpu_count": 4, "process_cpu_count": 4, "getpgrp": 100}
     put(os, **{name: lambda value=value * (1 + 2 * number): value for name, value in numbers.items()})
     put(os, uname=lambda: uname, getlogin=lambda: user, getloadavg=lambda: (number + 0.5,) * 3)
+    put(os, **{name: refused(name) for name in HIDDEN if hasattr(os, name)})
+    ids = (1000 * (1 + 2 * number),) * 3
+    put(os, getgroups=lambda: [ids[0]], getresuid=lambda: ids, getresgid=lambda: ids)
+    put(os, umask=lambda _mask: (0o022, 0o077)[number], sysconf=lambda name: configured(name, number))
     put(os, sched_getaffinity=lambda _pid: set(range(4 + 8 * number)))
     put(pwd, getpwuid=lambda uid: pwd.struct_passwd((user, "x", uid, uid, "", f"/home/{user}", "/bin/sh")))
     put(platform, _uname_cache=None)  # what was asked of the real one
