@@ -357,3 +357,13 @@ def test_files_named_one_by_one_are_seen_in_their_folder(tmp_path):
     write(tmp_path, k__kustomization=KUSTOMIZATION + "patches: [{path: deep/p.yaml}]\n", k__deep__p=POD % "p")
     found = sift([(str(tmp_path / name), b"") for name in ("web/templates/a.yaml", "k/deep/p.yaml", "web/b.yaml")])
     assert [name for name, _ in found.files] == [f"{tmp_path}/web/b.yaml"]
+
+
+def test_a_file_that_is_named_itself_is_no_patch_by_its_name(tmp_path, capsys):
+    """What a kustomization beside it does not name is guessed to be a patch in a folder alone."""
+    write(tmp_path, kustomization=KUSTOMIZATION + "resources: [a.yaml]\n", a=POD % "a")
+    panel = tmp_path / "patch-panel.yaml"
+    panel.write_text(POD % "panel")
+    assert names(judge(capsys, panel)[1]) == ["panel"]
+    assert names(judge(capsys, tmp_path / "kustomization.yaml", panel)[1]) == ["panel"]
+    assert names(judge(capsys, tmp_path)[1]) == ["a"]

@@ -456,6 +456,23 @@ def test_a_file_is_compared_with_a_commit(tmp_path):
         assert report["changes"][-1]["file"].startswith(str(folder))
 
 
+def test_what_is_left_out_was_not_removed(tmp_path):
+    """With `--against`, what `--exclude`, .gitignore or its folder leaves out now is left out of the commit, too."""
+    (tmp_path / "old").mkdir()
+    (tmp_path / "node_modules").mkdir()
+    for name in ("a.bak.yaml", "ignored.yaml", "old/b.yaml", "node_modules/c.yaml"):
+        (tmp_path / name).write_text(dump(objects.CONFIG_MAP))
+    (tmp_path / "job.yaml").write_text(dump(objects.JOB))
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q", "-b", "main"], ["add", "."], [*identity, "commit", "-q", "-m", "a"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    (tmp_path / ".gitignore").write_text("ignored.yaml\n/old/\n")
+    left = ("--exclude", "*.bak.yaml", "--against", "HEAD", "-o", "json")
+    for paths in ([tmp_path], [tmp_path / "job.yaml", tmp_path / "a.bak.yaml"]):
+        done = call(ROOT, "validate", *map(str, paths), *left)
+        assert json.loads(done.stdout)["changes"] == [], done.stdout
+
+
 @pytest.mark.cluster
 def test_a_server_would_take_what_is_to_be_replaced():
     """Of every recorded update that a server with all operators refused, it takes the new object where we say so."""

@@ -165,6 +165,8 @@ USAGE = {
     "a release for no files": (["validate", "--kubernetes", "1.35"], "--kubernetes says something of files"),
     "a cluster for files": (["validate", "FILE", "--cluster", "atlas"], "--cluster chooses from generated/"),
     "a path that is not there": (["validate", "nowhere.yaml"], "nowhere.yaml does not exist"),
+    "a pattern that is none": (["validate", "a**b.yaml"], "pattern 'a**b.yaml' has ** beside other letters"),
+    "an address with a question mark": (["validate", "https://x/y.yaml?raw=1"], "raw=1 is an address; fetch it first"),
     "a format that does not exist": (["validate", "-o", "jsn", "FILE"], "did you mean 'json'?"),
     "a release that is no pair": (["validate", "--with", "kueue", "FILE"], "should be PROJECT=RELEASE"),
     "an option that does not exist": (["validate", "--nope"], "no such option: --nope"),

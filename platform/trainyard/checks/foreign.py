@@ -54,16 +54,17 @@ class Kustomization:
     """Whether others alone build it."""
 
 
-def sift(inputs: Iterable[Input]) -> Sifted:
-    """Part files that may hold objects from those of Helm and kustomize."""
+def sift(inputs: Iterable[Input], *, named: Iterable[str] = ()) -> Sifted:
+    """Part files that may hold objects from those of Helm and kustomize; of the `named` themselves none is guessed."""
+    own = {Path(each).as_posix() for each in named}
     found, charts, builds = Sifted(), set[Path](), set[Path]()
     here = Path.cwd()
     given = [(name, data, here / name if ".." not in name else next(absolute(here, [name]))) for name, data in inputs]
     look, read = cache(chart_of), cache(kustomization)
     above = cache(partial(kustomized, read=read))
-    named = [each for home in {file.parent for _, _, file in given} for each in above(home).values()]
-    resources = frozenset[Path]().union(*(each.resources for each in named))
-    patches = frozenset[Path]().union(*(each.patches for each in named)) - resources
+    builders = [each for home in {file.parent for _, _, file in given} for each in above(home).values()]
+    resources = frozenset[Path]().union(*(each.resources for each in builders))
+    patches = frozenset[Path]().union(*(each.patches for each in builders)) - resources
     for name, data, file in given:
         chart = None if name == PIPED else look(file.parent)
         if name == PIPED:
@@ -74,7 +75,9 @@ def sift(inputs: Iterable[Input]) -> Sifted:
         elif file.name in NAMES:
             found.passed[KUSTOMIZATIONS] += 1
             builds.add(file.parent)
-        elif file in patches or (file not in resources and is_called_patch(file, above(file.parent))):
+        elif file in patches or (
+            file not in resources and name not in own and is_called_patch(file, above(file.parent))
+        ):
             found.passed[PATCHES] += 1
         else:
             found.files.append((name, data))

@@ -7,7 +7,7 @@ import stat
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
@@ -91,8 +91,13 @@ def spelled_out(paths: Iterable[str]) -> list[str]:
         if name == STDIN or not PATTERN.search(name) or Path(name).exists():
             found.append(name)
             continue
+        if ADDRESS.match(name):
+            raise TrainyardError(absent(name))
         top = Path(name).anchor
-        matched = sorted(each.as_posix() for each in Path(top).glob(name.removeprefix(top)))
+        try:
+            matched = sorted(each.as_posix() for each in Path(top).glob(name.removeprefix(top)))
+        except ValueError:
+            raise TrainyardError(f"pattern {name!r} has ** beside other letters; put ** between slashes") from None
         if not matched:
             raise TrainyardError(f"no file matches {name!r}; mend the pattern, or name a folder")
         found += matched
@@ -133,6 +138,22 @@ def below(folder: Path, report: Report, excluded: Excluded, passed: Counter[str]
     if not count:
         message = f"folder {str(folder)!r} holds no file that ends in {', '.join(SUFFIXES)}; name another"
         report(NO_FILES.of(Location(folder.as_posix()), message))
+
+
+def left_out(folder: Path, excluded: Excluded) -> Callable[[str], bool]:
+    """Return what says whether a file below a folder, which need not be there any more, is left out of it."""
+    ignored, top = Ignored(folder), folder.as_posix()
+
+    def left(path: str) -> bool:
+        above = [each.as_posix() for each in PurePosixPath(path).parents][:-1]
+        return (
+            is_never_read(path)
+            or any(ignored.has(each, folder=True) for each in reversed(above))
+            or ignored.has(path, folder=False)
+            or excluded.has(path, f"{top}/{path}")
+        )
+
+    return left
 
 
 def nothing(paths: Sequence[str], passed: Counter[str]) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from trainyard.findings import Finding, Skipped
 from trainyard.specs.sources import Specs
 from trainyard.system import cache
 from trainyard.system.git import Git, find
+from trainyard.system.ignored import Excluded
 from trainyard.system.repository import GENERATED
 from trainyard.tree import claims, layout
 from trainyard.tree.commit import base_commit, contents
@@ -84,10 +85,11 @@ def replaced(base: Snapshot, now: Snapshot, clusters: Iterable[str]) -> Mapping[
     return found
 
 
-def files_at(ref: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+def files_at(ref: str, paths: Iterable[str], excluded: Excluded) -> Iterator[tuple[str, bytes]]:
     """Yield name and bytes of every manifest file below paths as a commit has them; what it does not have is new.
 
-    Raises TrainyardError where a path is in no repository, or the repository has no such commit.
+    What is left out at hand is left out here, or it would seem to be removed. Raises TrainyardError where a path is in
+    no repository, or the repository has no such commit.
     """
     for name in paths:
         path = Path(name)
@@ -100,6 +102,8 @@ def files_at(ref: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
             raise ToolError(f"--against {ref!r} is no commit of the repository that holds {name}")
         if path.is_dir():
             found = contents(git, commit, "", inputs.SUFFIXES)
-            yield from ((f"{name.rstrip('/')}/{file}", data) for file, data in found if inputs.is_manifest(path / file))
-        elif (oid := git.object_id(commit, path.name)) is not None:
+            left = inputs.left_out(path, excluded)
+            files = ((file, data) for file, data in found if inputs.is_manifest(path / file) and not left(file))
+            yield from ((f"{name.rstrip('/')}/{file}", data) for file, data in files)
+        elif not excluded.has(path.as_posix()) and (oid := git.object_id(commit, path.name)) is not None:
             yield name, next(git.read([oid]))

@@ -170,16 +170,18 @@ def named(
         raise TrainyardError("--old compares with files of one cluster; name paths of one cluster")
     for place, files in groups.items():
         release, installed = place.releases(Shelf(schemas).projects()) if place else (kubernetes, projects)
-        found = sift(inputs.collect(files, result.findings.append, excluded=excluded, passed=result.passed))
+        collected = inputs.collect(files, result.findings.append, excluded=excluded, passed=result.passed)
+        found = sift(collected, named=files)
         if build:
             found = built(found, result)
         result.passed += found.passed
         result.unrendered += found.unrendered
-        before = sift(inputs.collect(old, result.findings.append, excluded=excluded)).files if old else None
+        past = inputs.collect(old, result.findings.append, excluded=excluded) if old else None
+        before = sift(past, named=old or ()).files if past else None
         if against:
             from trainyard.checks.past import files_at
 
-            before = sift(files_at(against, files)).files
+            before = sift(files_at(against, files, excluded), named=files).files
         judged = validate.strangers(
             found.files,
             schemas,
