@@ -117,7 +117,7 @@ def test_nearest_release(asked, found):
 
 
 def test_near_releases_are_named(schemas):
-    """A release that is not carried takes the nearest, with a warning at the place where it was chosen."""
+    """A release that is not carried is told at the place where it was chosen: of an operator it is an error."""
     known, findings = catalog.load(
         schemas, kubernetes="v1.38.1", projects={"kueue": "0.19.3"}, where=lambda name: Location(f"{name}.yaml")
     )
@@ -128,11 +128,7 @@ def test_near_releases_are_named(schemas):
             "kubernetes.yaml",
             "kubernetes 1.38.1 is not known here; the nearest known release 1.36 is used instead",
         ),
-        (
-            Severity.WARNING,
-            "kueue.yaml",
-            "kueue 0.19.3 is not known here; the nearest known release 0.19.2 is used instead",
-        ),
+        (Severity.ERROR, "kueue.yaml", "kueue 0.19.3 is not known here; known are 0.19.2, 0.18.6"),
     ]
 
 
