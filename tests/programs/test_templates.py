@@ -25,7 +25,7 @@ from trainyard.launchers import launchers
 from trainyard.local import work_of
 from trainyard.local.session import Session
 
-pytestmark = [pytest.mark.torch, pytest.mark.slow, needs_torch]
+pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.timeout(150), needs_torch]
 
 STEPS = 9
 

@@ -9,7 +9,7 @@ import pytest
 
 from ranks import Launcher, forks, metrics, needs_torch
 
-pytestmark = [pytest.mark.torch, pytest.mark.slow, needs_torch]
+pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.timeout(150), needs_torch]
 
 forks.set_forkserver_preload(["torch", "torch.distributed.checkpoint", "torch.distributed.fsdp", "torch._dynamo"])
 
