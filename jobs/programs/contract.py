@@ -18,6 +18,9 @@ from pathlib import Path
 BEATS = 6
 """Signs of life in the time after which a lease is free."""
 
+LOOK = 0.05
+"""Seconds between two looks at whether the end has come."""
+
 
 @dataclass(frozen=True)
 class Contract:
@@ -44,22 +47,31 @@ class Contract:
 
 
 class End:
-    """Whether this process was told to end, and when."""
+    """Whether this process was told to end, and when.
+
+    The handler takes no lock: a `threading.Event` that it set while the main thread was about to wait for it would hold
+    both for good. Whoever waits looks again and again.
+    """
 
     def __init__(self) -> None:
-        self.told = threading.Event()
-        self.at = 0.0
+        self.at: float | None = None
         signal.signal(signal.SIGTERM, self.tell)
 
     def tell(self, *_: object) -> None:
         """Remember the first time."""
-        if not self.told.is_set():
+        if self.at is None:
             self.at = time.monotonic()
-            self.told.set()
+
+    def told(self, *, within: float = 0) -> bool:
+        """Return whether it was, or is within as many seconds."""
+        until = time.monotonic() + within
+        while self.at is None and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, LOOK))
+        return self.at is not None
 
     def left(self, grace_seconds: float) -> float:
         """Return the seconds until the pod is killed; another pod of the gang may have been told a moment ago."""
-        since = time.monotonic() - self.at if self.told.is_set() else 0.0
+        since = time.monotonic() - self.at if self.at is not None else 0.0
         return grace_seconds - since
 
 
@@ -102,7 +114,7 @@ class Lease:
         while self.holder() != self.name:
             seen, since = self.text(), time.monotonic()
             while seen and time.monotonic() - since < self.seconds:
-                if end.told.wait(self.beat / 2) or time.monotonic() > until:
+                if end.told(within=self.beat / 2) or time.monotonic() > until:
                     return seen.partition(" ")[0]
                 if self.text() != seen:
                     seen, since = self.text(), time.monotonic()

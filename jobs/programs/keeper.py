@@ -80,7 +80,7 @@ class Keeper:
         if held_by:
             if self.leads:
                 say(f"refused: {held_by} holds {self.contract.folder} and is alive; two runs cannot share it")
-            sys.exit(TOLD_TO_END if self.end.told.is_set() else 1)
+            sys.exit(TOLD_TO_END if self.end.told() else 1)
         if path is not None:
             self.state.load(path)
             self.saved = step
@@ -112,7 +112,7 @@ class Keeper:
         if self.leads and self.lease is not None and self.lease.lost.is_set():
             raise SystemExit(f"{self.lease.holder()} has taken {self.contract.folder}; nothing more is written")
         due = self.leads and self.due(step)
-        told, due, loss_of_all = self.gang.sum(self.end.told.is_set(), due, loss or 0.0)
+        told, due, loss_of_all = self.gang.sum(self.end.told(), due, loss or 0.0)
         self.ends = told > 0
         if loss is not None and self.leads:
             self.report(step, loss_of_all)
@@ -120,7 +120,7 @@ class Keeper:
             self.settle()
         if due and not self.ends and step < self.told.steps:
             self.save(step)
-        self.end.told.wait(self.told.pace)
+        self.end.told(within=self.told.pace)
 
     def logs(self, step: int) -> bool:
         """Whether the loss after `step` steps is reported."""

@@ -148,7 +148,7 @@ def main() -> int:
     held_by = lease.take(end, patience=told.patience)
     if held_by:
         say(f"refused: {held_by} holds {folder} and is alive; two runs cannot share it")
-        return TOLD_TO_END if end.told.is_set() else 1
+        return TOLD_TO_END if end.told() else 1
     path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
     ray.init(runtime_env={"env_vars": {"PYTHONPATH": path}})
     try:
