@@ -10,7 +10,8 @@ from everything import EVERYTHING, OPERATORS, everything, source
 from trainyard.documents import dump
 from trainyard.findings import Severity
 from trainyard.operators.kueue import frameworks
-from trainyard.preflight.pairing import check, check_version
+from trainyard.preflight.pairing import check
+from trainyard.preflight.supported import check_version
 from trainyard.releases import release
 from trainyard.releases.facts import Kubernetes
 
