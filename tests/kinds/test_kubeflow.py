@@ -150,3 +150,12 @@ def test_a_kind_that_is_gone_says_so():
     assert [each.message for each in findings if each.rule == "run/kind"] == [
         "kind 'MXJob' is gone since training-operator 1.9, as MXNet is; start its roles in a JobSet by exec"
     ]
+
+
+@pytest.mark.parametrize("kind", ["MPIJobV1", "mpijob-v1", "kubeflow.org/v1 MPIJob", "MPIJob.v1"])
+def test_an_mpijob_of_the_training_operator_is_another_kind(kind):
+    """One that Kueue does not see is refused with the way out, however it is asked for."""
+    specs = make_specs(make_job_file(kind=kind))
+    _, findings = preflight.jobs.check(specs, specs.jobs[0])
+    (found,) = [each for each in findings if each.rule == "run/kind"]
+    assert "write MPIJob, which is v2beta1" in found.message
