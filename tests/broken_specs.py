@@ -62,6 +62,7 @@ CASES = {
     "a secret's value in Git": Case("secret-value", "form"),
     "labels of controllers": Case("controller-labels", "reserved-key"),
     "quantities that are none": Case("bad-quantities", "quantity"),
+    "what is wrong beside what is not there": Case("wrong-and-unknown", "form"),
     "numbers out of range": Case("out-of-range", "range"),
     "a pod larger than a node": Case("too-large", "cpus-per-node memory-per-node"),
     "more pods than the pool holds": Case("too-many-parts", "nodes"),

@@ -36,6 +36,7 @@ from trainyard.preflight import (
 )
 from trainyard.sizing.roles import at_once
 from trainyard.specs import Team
+from trainyard.specs.reading import document
 from trainyard.specs.run import Run, digest
 from trainyard.specs.shapes import known
 from trainyard.specs.sources import JobFile, Specs
@@ -76,8 +77,10 @@ def check_names(specs: Specs, jobs: Iterable[JobFile], *, broken: frozenset[str]
     missing = {rule.id for rule in names.MISSING}
     for job in jobs:
         if not job.job.retired:
-            found = names.check_job(specs, job, broken=broken)
-            yield from (finding for finding in found if finding.rule in missing)
+            run = run_of(specs, job)
+            found = [each for each in names.check_job(specs, job, broken=broken) if each.rule in missing]
+            found += kind.check_names(run) if run is not None else ()
+            yield from (each for each in found if document.field(each.path or "") not in job.guessed)
 
 
 def run_of(specs: Specs, file: JobFile) -> Run | None:

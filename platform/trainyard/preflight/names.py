@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from trainyard.findings import Finding, Location, did_you_mean
 from trainyard.preflight import fields, placement, secrets
-from trainyard.preflight.placement import LEVEL, POOL, PRIORITY, QUEUE
+from trainyard.preflight.placement import LEVEL, POOL, PRIORITY, QUEUE, QUEUE_POOL, QUEUE_TEAM, TEAM_PRIORITY
 from trainyard.preflight.secrets import ACCOUNT, CONFIG_MAP, SECRET
 from trainyard.rules import Rule
 from trainyard.specs.models.repository import Repository
@@ -47,7 +47,10 @@ SWITCHED_OFF = Rule(
     source="docs/rules.md",
 )
 
-MISSING = (UNKNOWN_CLUSTER, UNKNOWN_TEAM, SECRET, CONFIG_MAP, ACCOUNT, PRIORITY, QUEUE, POOL, LEVEL, REGISTRY)
+MISSING = (
+    *(UNKNOWN_CLUSTER, UNKNOWN_TEAM, SECRET, CONFIG_MAP, ACCOUNT),
+    *(PRIORITY, TEAM_PRIORITY, QUEUE, QUEUE_TEAM, QUEUE_POOL, POOL, LEVEL, REGISTRY),
+)
 """What a job names that is not there, or not allowed, whatever else it says."""
 
 

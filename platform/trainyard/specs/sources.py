@@ -52,6 +52,8 @@ class JobFile:
     source: Source
     contents: Mapping[str, str] = field(default_factory=dict)
     """Text of each `files[].source`."""
+    guessed: frozenset[str] = frozenset()
+    """Fields that are missing or wrong, of what is left of a broken job."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -29,14 +30,21 @@ def read(path: str, data: bytes) -> tuple[Source | None, list[Finding]]:
     return Source(path, documents[0]), findings
 
 
-def salvage(model: type[S], source: Source, errors: list[Finding]) -> S | None:
-    """Return the spec without the fields that are wrong, so that what the others name can be checked all the same."""
+def salvage(
+    model: type[S], source: Source, errors: list[Finding], instead: Mapping[str, Any]
+) -> tuple[S | None, frozenset[str]]:
+    """Return the spec without the fields that are wrong, so that what the others name can be checked all the same.
+
+    `instead` has a value for each field that a spec needs and that may be missing or wrong. Returned besides: the
+    fields of which the spec says nothing, or that.
+    """
     value = source.document.value if source.document else None
     if not isinstance(value, dict):
-        return None
-    wrong = {field(finding.path or "") for finding in errors}
-    spec, _ = validate(model, Source(source.file, Document(source.file, 0, without(value, wrong))))
-    return spec
+        return None, frozenset()
+    wrong = {field(finding.path or "") for finding in errors} | (instead.keys() - value.keys())
+    rest = {**without(value, wrong), **{name: given for name, given in instead.items() if name in wrong}}
+    spec, _ = validate(model, Source(source.file, Document(source.file, 0, rest)))
+    return spec, frozenset(wrong)
 
 
 def without(value: dict[str, Any], fields: set[str]) -> dict[str, Any]:

@@ -18,6 +18,13 @@ from trainyard.system.repository import JOBS, team_file
 JOB_WORDS = frozenset({"cluster", "launcher", "image", "queue", "pool"})
 """Fields that every job has; a file with none of them is something else."""
 
+INSTEAD: Mapping[str, Any] = {
+    **dict.fromkeys(JOB_WORDS, "unknown"),
+    "launcher": "exec",
+    "image": f"unknown/unknown@sha256:{64 * '0'}",
+}
+"""Stands for such a field that is missing or wrong, so that the others are looked at."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -75,8 +82,8 @@ def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[J
             wrong = layout.job_name(place.path, place.name)
             job, errors = document.validate(Job, each.source)
             findings += [*([wrong] if wrong else []), *errors]
-            left = None if job else document.salvage(Job, each.source, errors)
-            rest += [JobFile(place.folder, place.name, left, each.source)] if left else []
+            left, lost = (None, frozenset()) if job else document.salvage(Job, each.source, errors, INSTEAD)
+            rest += [JobFile(place.folder, place.name, left, each.source, guessed=lost)] if left else []
             found += [JobFile(place.folder, place.name, job, each.source)] if job and not wrong else []
     return found, rest, findings
 
