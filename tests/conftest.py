@@ -13,7 +13,6 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 import effort
@@ -66,24 +65,6 @@ def pytest_sessionfinish() -> None:
     gc.freeze()
 
 
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Try what trains a second time where it fails: processes that wait for each other may miss each other."""
-    if item.get_closest_marker("torch") is None:
-        return None
-    hook = item.ihook
-    hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    if any(report.failed for report in reports):
-        item._initrequest()  # type: ignore[attr-defined]
-        reports = runtestprotocol(item, nextitem=nextitem, log=False)
-        for report in reports:
-            report.sections.append(("second try", "the first one failed"))
-    for report in reports:
-        hook.pytest_runtest_logreport(report=report)
-    hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that takes long and does not say so: the time of processors counts, fixtures do not."""
@@ -125,9 +106,6 @@ def root() -> Path:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Name every check that was skipped and why, so that a green run never hides one."""
-    for report in terminalreporter.stats.get("passed", []):
-        if ("second try", "the first one failed") in report.sections and report.when == "call":
-            terminalreporter.write_line(f"went well at the second try alone: {report.nodeid}", yellow=True)
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = sorted({str(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)})
     for reason in reasons:
