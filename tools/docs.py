@@ -1,4 +1,4 @@
-"""Writes what is generated from the code: the report's JSON Schema and the pages on rules, commands and storage.
+"""Writes what is generated from the code: the report's JSON Schema and the pages on rules, fields, data and commands.
 
 `--check` fails where one is stale.
 """
@@ -7,93 +7,25 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
 from typer.main import get_command
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "platform"))
+sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tools")]
 
-from trainyard import catalogue  # noqa: E402  # after the path is set
-from trainyard.catalogue import Entry  # noqa: E402
+import docs_data  # noqa: E402  # after the path is set
+import docs_fields  # noqa: E402
+import docs_rules  # noqa: E402
 from trainyard.cli import build, commands  # noqa: E402
 from trainyard.findings import Layer  # noqa: E402
 from trainyard.report.json_ import schema  # noqa: E402
 from trainyard.specs.drivers import Driver, drivers  # noqa: E402
 
-LAYERS: Mapping[Layer, str] = {
-    "spec": "Specs: jobs, teams, clusters and the repository",
-    "run": "The generated tree and the runs in it",
-    "pairing": "Operators, Kubernetes and each other",
-    "values": "Values of charts",
-    "queueing": "Kueue's decision",
-    "node": "The kubelet's decision",
-    "decode": "Reading a file",
-    "schema": "Schemas of kinds",
-    "meta": "Metadata",
-    "core": "Kubernetes' own checks",
-    "cel": "Rules in CEL",
-    "webhook": "Webhooks and controllers of operators",
-    "update": "Changes of objects that exist",
-    "policy": "Policies, and Pod Security",
-}
-"""A chapter for each layer."""
-
 WIDTH = 110
 """Columns of what commands say of themselves."""
-
-
-def rules() -> Iterator[str]:
-    """Yield the lines of the page on rules."""
-    known = catalogue.entries()
-    yield "# Rules"
-    yield ""
-    yield "Written by `make docs` from the rules' own words; `trainyard rule <id>` shows one. A warning, and an error"
-    yield "that says so, is silenced by `waive: {<id>: <reason>}` in the spec that the finding is about."
-    for layer, title in LAYERS.items():
-        entries = [entry for entry in known.values() if entry.rule.layer == layer]
-        if entries:
-            yield from ("", f"## {title}", "")
-            yield from chapter(entries)
-
-
-def chapter(entries: list[Entry]) -> Iterator[str]:
-    """Yield a chapter: rules that say much one by one, families of upstream checks as a table."""
-    families = [entry for entry in entries if is_family(entry)]
-    for entry in entries:
-        if not is_family(entry):
-            yield from page(entry)
-    if families:
-        yield "| rule | source |"
-        yield "|---|---|"
-        yield from (f"| `{entry.rule.id}` | {'; '.join(map(cell, entry.sources))} |" for entry in families)
-
-
-def is_family(entry: Entry) -> bool:
-    """Say whether a rule stands for a family of upstream checks, of which the source says all."""
-    return entry.rule.title.endswith(f": {entry.rule.id.partition('/')[2].replace('-', ' ')}.")
-
-
-def page(entry: Entry) -> Iterator[str]:
-    """Yield what there is to say of one rule."""
-    rule = entry.rule
-    weight = f"{rule.severity}{', sometimes a warning' if rule.may_warn else ''}"
-    waived = "; may be waived" if rule.may_waive else ""
-    yield f"**`{rule.id}`** ({weight}{waived}). {rule.title} {sentence(rule.why)}"
-    yield f"Fix: {rule.fix}. Source: {'; '.join(entry.sources)}."
-    yield ""
-
-
-def sentence(text: str) -> str:
-    """Return a clause as a sentence."""
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-
-def cell(text: str) -> str:
-    """Return a text that breaks no table."""
-    return text.replace("|", "\\|")
 
 
 def cli() -> Iterator[str]:
@@ -146,7 +78,7 @@ def storage() -> Iterator[str]:
             "; ".join(asked(each)) if each.dynamic else "nothing: it makes no volumes, which somebody makes beforehand"
         )
         words = [f"`{name}`", each.title, " ".join(each.access), made, secret, each.ownership, yes(each.grows)]
-        yield f"| {' | '.join(map(cell, [*words, yes(each.enforces), each.nodes or '', each.source]))} |"
+        yield f"| {' | '.join(map(docs_fields.cell, [*words, yes(each.enforces), each.nodes or '', each.source]))} |"
 
 
 def asked(each: Driver) -> Iterator[str]:
@@ -167,15 +99,14 @@ def yes(value: bool) -> str:
 
 def pages() -> dict[Path, str]:
     """Return what every generated file should hold."""
-    missing = set(get_args(Layer)) - set(LAYERS)
+    missing = set(get_args(Layer)) - set(docs_rules.LAYERS)
     if missing:
         raise SystemExit(f"layers without a chapter: {', '.join(sorted(missing))}")
-    return {
-        ROOT / "schemas" / "trainyard" / "report.json": json.dumps(schema(), indent=1) + "\n",
-        ROOT / "docs" / "rules.md": "\n".join(rules()).rstrip() + "\n",
-        ROOT / "docs" / "cli.md": "\n".join(cli()) + "\n",
-        ROOT / "docs" / "storage.md": "\n".join(storage()) + "\n",
-    }
+    made = {"rules": docs_rules.page(ROOT), "cli": cli(), "storage": storage()}
+    made |= {"reference/shapes": docs_data.shapes(), "reference/releases": docs_data.operators(ROOT / "schemas")}
+    made |= {f"reference/{name}": docs_fields.page(name) for name in docs_fields.MODELS}
+    texts = {ROOT / "docs" / f"{name}.md": "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}
+    return {ROOT / "schemas" / "trainyard" / "report.json": json.dumps(schema(), indent=1) + "\n", **texts}
 
 
 if __name__ == "__main__":
@@ -185,5 +116,6 @@ if __name__ == "__main__":
             if there != text:
                 raise SystemExit(f"{target.relative_to(ROOT)} is stale; run `make docs`")
         elif there != text:
+            target.parent.mkdir(exist_ok=True)
             target.write_text(text, encoding="utf-8")
             print(f"wrote {target.relative_to(ROOT)}")

@@ -231,7 +231,7 @@ def test_annotations_read_back() -> None:
     (odd,) = [(named, text) for _, named, text in found if named.get("file") == ODD]
     assert (odd[0]["line"], odd[0]["col"], odd[0]["title"]) == ("3", "1", "spec/form")
     assert odd[1].startswith(escaped(NASTY))
-    assert odd[1].endswith(f"{PAGES}#spec-form")
+    assert odd[1].endswith(f"{PAGES}#specform")
     assert ("jobs/nlp/x.yaml", "7") in [(named.get("file"), named.get("line")) for _, named, _ in found]
 
 

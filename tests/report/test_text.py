@@ -78,7 +78,7 @@ def test_colours_change_nothing_but_colours() -> None:
     view = View(lines=lambda _: ["", "nodes: 0"], pages="https://docs.example.com/rules")
     plain, bright = (render(Result(findings=[FOUND]), "text", replace(view, colour=each)) for each in (False, True))
     assert re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;;.*?\x1b\\", "", bright) == plain
-    assert "\x1b]8;;https://docs.example.com/rules#spec-form\x1b\\spec/form" in bright
+    assert "\x1b]8;;https://docs.example.com/rules#specform\x1b\\spec/form" in bright
 
 
 class Terminal(StringIO):

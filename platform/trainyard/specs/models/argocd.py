@@ -11,7 +11,9 @@ class Destination(Spec):
     """The cluster as Argo CD knows it: by name or by address."""
 
     name: Text | None = None
+    """The name under which it was registered with Argo CD."""
     server: Text | None = None
+    """Its address, such as `https://kubernetes.default.svc` for an Argo CD inside the cluster itself."""
 
     @model_validator(mode="after")
     def one_of_two(self) -> Destination:
@@ -29,13 +31,17 @@ class Window(Spec):
     duration: Text
     """Such as `8h`."""
     time_zone: Text = "UTC"
+    """As the IANA time zone database names it, such as `Europe/Berlin`."""
 
 
 class ArgoCD(Spec):
     """The Argo CD that syncs this cluster."""
 
     version: Version
+    """Its release; health scripts and fields to ignore are written for it."""
     destination: Destination
+    """The cluster, by name or by address."""
     namespace: Name = "argocd"
+    """Namespace of Argo CD, where its Applications are."""
     hardware_deny: tuple[Window, ...] = ()
     """Default: working days, 06:00 to 20:00 UTC."""

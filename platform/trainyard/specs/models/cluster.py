@@ -22,8 +22,11 @@ class Cidrs(Spec):
     """Address ranges of the cluster."""
 
     pods: Cidr
+    """Addresses of pods."""
     services: Cidr
+    """Addresses of Services."""
     nodes: Cidr | None = None
+    """Addresses of nodes."""
 
 
 Gang = Literal["coscheduling"]
@@ -45,9 +48,11 @@ class OperatorChoice(Spec):
     """Which release of an operator, and its Helm values beside ours."""
 
     version: Version
+    """The release: what is written is what is installed."""
     unlisted: Unlisted | None = None
     """For a release that Trainyard does not know: installed as it is written, and judged as another."""
     values: dict[str, Any] = {}
+    """Helm values beside ours, checked against the chart's own."""
     managed: StrictBool = True
     """False: somebody else installs it (a provider); it counts as there, and nothing is emitted for it."""
 
@@ -61,20 +66,29 @@ class Cluster(Spec):
     kubernetes: Annotated[StrictStr, Form(r"v?1\.(?:34|35|36)(?:\.[0-9]+)?", "'1.34', '1.35' or '1.36', in quotes")]
     """Minor version, as text: "1.35"."""
     argocd: ArgoCD
+    """The Argo CD that syncs the cluster."""
     topology: tuple[Level, ...] = ()
     """Levels, coarse to fine, each `level: node label`; hostname is added."""
     pools: Annotated[dict[Name, Pool], Field(min_length=1)]
+    """Its nodes, as pools of equal ones, by name."""
     system: System = System()
     """How nodes are set up: distribution, container runtime, kernel, driver of the NICs."""
     fabric: Fabric | None = None
+    """The network of training traffic; default: none, so that jobs have the cluster's own."""
     cidrs: Cidrs | None = None
+    """Its ranges of addresses; network policies and fabrics keep out of them."""
     storage: dict[Name, Storage] = {}
+    """Its storage classes, by name."""
     drivers: dict[Text, Reason] = {}
     """Storage drivers that are there, by provisioner, each with who installs it and which release."""
     operators: dict[Name, OperatorChoice] = {}
+    """Its operators, by name: `trainyard releases` lists them."""
     priorities: dict[Name, Priority] = {}
+    """Priorities that jobs may have, by name; the greater number goes first."""
     cohorts: dict[SubdomainName, Cohort] = {}
+    """Cohorts of queues with a parent or quota of their own, by name."""
     queues: dict[Name, Queue] = {}
+    """Its queues, by name."""
     gang: Gang | None = None
     """`coscheduling`: scheduler-plugins binds the pods of a run all at once, which Kueue does by a topology alone."""
     pipelines: Pipelines | None = None
@@ -84,6 +98,7 @@ class Cluster(Spec):
     waive: Waive = {}
     """Findings on the cluster that are accepted, each `rule: reason`."""
     description: str | None = None
+    """Words for people."""
 
     @property
     def minor(self) -> str:

@@ -20,9 +20,11 @@ class PoolDaemon(Spec):
     """A daemon that somebody else runs on every node of the pool: a storage client, a log agent."""
 
     name: Name
+    """What it is called; only people read it."""
     cpus: Size
     """What its pod asks for."""
     memory: Room
+    """Bytes that its pod asks for."""
     guaranteed: StrictBool = False
     """Whether limits are requests in every container of its pod, so that the kubelet pins its memory."""
 

@@ -54,7 +54,9 @@ class Fabric(Spec):
     """The network between nodes that training traffic uses."""
 
     type: Literal["roce", "infiniband", "efa", "gpudirect-tcpx", "gpudirect-tcpxo", "gpudirect-rdma", "none"]
+    """The transport; what a pod gets for it is in the guide."""
     mtu: Annotated[StrictInt, Field(ge=1280, le=65520)] = 9000
+    """Bytes of the largest packet on the fabric; switches, nodes and pods have the same."""
     rails: Few | None = None
     """Networks that a whole node is attached to; one NIC a rail. Default: those of the NICs of its pools' shapes."""
     addresses: Cidr | None = None

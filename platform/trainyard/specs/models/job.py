@@ -98,7 +98,9 @@ class Topology(Spec):
     """How close together the pods must (`required`) or should (`preferred`) be: a level of the cluster's topology."""
 
     required: Name | None = None
+    """All pods in one domain of this level, or the run waits."""
     preferred: Name | None = None
+    """In as few domains of this level as there is room for."""
 
     @model_validator(mode="after")
     def one_mode(self) -> Topology:

@@ -33,8 +33,11 @@ class Taint(Spec):
     """A node taint; the pool's flavor tolerates it."""
 
     key: Text
+    """Key of the taint."""
     value: str = ""
+    """Its value; default: none."""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
+    """What happens to pods that do not tolerate it."""
 
     def tolerated(self) -> dict[str, str]:
         """Return the toleration of it, value included where it has one."""
@@ -64,14 +67,21 @@ class Kubelet(Spec):
     """Settings of the kubelet on a pool's nodes, in the words of KubeletConfiguration v1beta1."""
 
     topology_manager_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = "none"
+    """What the kubelet does with a pod whose devices, CPUs and memory are not of the same NUMA nodes."""
     topology_manager_scope: Literal["container", "pod"] = "container"
+    """Whether NUMA nodes are chosen for each container or for the pod."""
     cpu_manager_policy: Literal["none", "static"] = "none"
+    """`static` gives containers with whole CPUs CPUs of their own."""
     cpu_manager_policy_options: CpuOptions = {}
+    """Options of the static CPU manager, as texts: `{full-pcpus-only: "true"}`."""
     topology_manager_policy_options: TopologyOptions = {}
+    """Options of the topology manager, as texts."""
     memory_manager_policy: Literal["None", "Static"] = "None"
+    """`Static` gives guaranteed pods memory of their NUMA nodes."""
     reserved_cpus: CpuList | None = Field(default=None, alias="reservedSystemCPUs")
     """CPU list such as `0-1,64-65`; default: the first cores of every NUMA node, as many as the shape reserves."""
     max_pods: Count = 110
+    """The most pods of a node."""
 
 
 DeviceAccess = Annotated[
@@ -87,6 +97,7 @@ class Pool(Spec):
     shape: Shaped
     """A preset's name, or the shape spelled out."""
     nodes: Count
+    """How many there are."""
     racks: Count = 1
     """Nodes are split evenly over racks."""
     blocks: Count = 1
@@ -100,6 +111,7 @@ class Pool(Spec):
     labels: Labels = {}
     """Labels that the nodes carry beside `trainyard.dev/pool`."""
     taints: tuple[Taint, ...] = ()
+    """Taints of its nodes, which the pool's flavor tolerates."""
     mig: Mig | None = None
     """How its GPUs are cut by MIG; default: they are whole."""
     sharing: Sharing | None = None

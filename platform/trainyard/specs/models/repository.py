@@ -20,7 +20,9 @@ class Repository(Spec):
     live: StrictBool
     """Whether clusters sync it: then a run that exists at the base is frozen."""
     repo_url: Text = Field(alias="repoURL")
+    """Address of the Git repository, as Argo CD clones it."""
     revision: Text = "main"
+    """Branch or tag that Argo CD follows."""
     path: RepositoryPath = "generated"
     """Path of the generated tree in the repository, without slashes at the ends."""
     registries: tuple[Text, ...] = ()

@@ -15,17 +15,22 @@ class SecretName(Spec):
     """A Secret beside a driver, with what it needs to speak to its storage; its values are never in Git."""
 
     name: SubdomainName
+    """Name of the Secret."""
     namespace: Name
+    """Its namespace."""
 
 
 class Storage(Spec):
     """A storage class."""
 
     provisioner: Text
+    """Name of the CSI driver; `drivers` of the cluster says that it is there."""
     access: Access = "ReadWriteMany"
+    """Access mode of its claims."""
     throughput: Room | None = None
     """Bytes per second, whole class."""
     parameters: dict[str, str] = {}
+    """Parameters of the StorageClass, as the driver's documentation names them."""
     secret: SecretName | None = None
     """The driver's Secret, for every call that needs one."""
     mount_options: tuple[Text, ...] = ()
@@ -39,6 +44,7 @@ class Storage(Spec):
     allow_volume_expansion: StrictBool | None = None
     """Whether its volumes may grow; default: as the driver does, and of a class that exists unknown."""
     binding: Literal["Immediate", "WaitForFirstConsumer"] = "Immediate"
+    """When a volume is made for a claim: at once, or when a pod is scheduled."""
 
     @cached_property
     def driver(self) -> Driver | None:

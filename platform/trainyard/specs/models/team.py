@@ -50,6 +50,7 @@ class Volume(Spec):
     storage: Name
     """A key of the cluster's `storage`."""
     size: Room
+    """Bytes; a volume never shrinks."""
     clusters: tuple[Name, ...] = ()
     """Only these clusters; default: all that have the storage."""
 
@@ -96,6 +97,7 @@ class Team(Spec):
     ] = STRICTEST
     """The namespace's Pod Security level, or a level for each cluster that differs: `{default: …, <cluster>: …}`."""
     volumes: dict[Name, Volume] = {}
+    """Its volumes, by name."""
     secrets: tuple[SubdomainName, ...] = ()
     """Secrets that exist in the namespace; their values are never in Git."""
     config_maps: tuple[SubdomainName, ...] = ()
@@ -120,6 +122,7 @@ class Team(Spec):
     waive: Waive = {}
     """Findings on the team that are accepted, each `rule: reason`."""
     description: str | None = None
+    """Words for people."""
 
     def level_on(self, cluster: str) -> SecurityLevel:
         """Return the Pod Security level of the team's namespace on a cluster."""

@@ -33,7 +33,9 @@ class Gpus(Spec):
     """The accelerators of a node."""
 
     count: Few
+    """How many a node has."""
     vendor: Literal["nvidia", "amd"]
+    """Who made them."""
     product: Text
     """As the node's product label has it."""
     resource: Text = "nvidia.com/gpu"
@@ -57,11 +59,13 @@ class Nic(Spec):
     interface: Text | None = None
     """Network device, such as `ens1f0np0`."""
     rail: Annotated[StrictInt, Field(ge=0, lt=MOST_NUMA)]
+    """Which rail it is on, from 0; NICs of one rail reach each other through one switch."""
     speed: Size
     """Bits per second."""
     link: Literal["ethernet", "infiniband", "either"]
     """What the port speaks; `either` where it can be switched."""
     virtual_functions: Amount = 0
+    """The most virtual functions that it can be split into; 0: it cannot."""
 
 
 class Numa(Spec):
@@ -70,15 +74,20 @@ class Numa(Spec):
     cpus: CpuList
     """CPU list, such as `0-55,112-167`."""
     memory: Room
+    """Bytes."""
     gpus: tuple[StrictInt, ...] = ()
+    """Indices of its GPUs."""
     nics: tuple[StrictInt, ...] = ()
+    """Indices of its NICs."""
 
 
 class Share(Spec):
     """CPUs and memory that pods cannot have."""
 
     cpus: Size
+    """CPUs, whole or in thousandths (`500m`)."""
     memory: Room
+    """Bytes."""
 
 
 class Shape(Spec):
@@ -87,15 +96,21 @@ class Shape(Spec):
     cpus: Annotated[StrictInt, Field(ge=1, le=MOST_CPUS)]
     """Logical CPUs."""
     threads_per_core: Annotated[StrictInt, Field(ge=1, le=MOST_THREADS)] = 2
+    """Logical CPUs of one physical core."""
     memory: Room
+    """Bytes, as the kernel tells them."""
     ephemeral_storage: Room
+    """Bytes of the file system with the kubelet's folder."""
     gpus: Gpus | None = None
+    """Its GPUs; default: none."""
     nics: tuple[Nic, ...] = ()
+    """Its NICs on the training fabric."""
     devices: dict[Text, Count] = {}
     """Extended resources of the training fabric that device plugins of the provider advertise, by name."""
     huge_pages: dict[Literal["2Mi", "1Gi"], Room] = {}
     """Memory that the node's image sets aside in huge pages, by page size; no other memory is to be had of it."""
     numa: Annotated[tuple[Numa, ...], Field(max_length=MOST_NUMA)] = ()
+    """Its NUMA nodes; unsaid: one with everything."""
     gpu_numa: Annotated[StrictInt, Field(ge=0, le=MOST_NUMA)] = 0
     """NUMA nodes without CPUs that the machine shows for the memory of its GPUs."""
     nvlink_nodes: Count = 1
@@ -109,6 +124,7 @@ class Shape(Spec):
     spot_notice: Count | None = None
     """Seconds that pods have when the provider takes such a node away, where it does."""
     max_pods: Count = 110
+    """The most pods that the kubelet takes, unless a pool's `kubelet` says otherwise."""
     sources: dict[str, Text] = {}
     """Where each fact of a preset comes from: field -> document."""
 

@@ -1,0 +1,180 @@
+"""Pages made of data: shapes of nodes with a source for each fact, and releases of operators with what they go with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from docs_fields import cell
+from trainyard.operators.listing import listing
+from trainyard.quantities import Quantity
+from trainyard.releases import Facts, Release, releases
+from trainyard.specs.shapes import Shape, names, preset
+from trainyard.versions import order
+
+MINORS = ("1.34", "1.35", "1.36")
+"""Minor versions of Kubernetes that a cluster may have (specs/models/cluster.py)."""
+
+GIGA = 10**9
+
+LINKS = {"ethernet": "Ethernet", "infiniband": "InfiniBand", "either": "Ethernet or InfiniBand"}
+
+SHAPES = """\
+Presets for `shape` of a [pool](cluster.md#pools), written by `make docs` from `platform/trainyard/specs/shapes`. A fact
+whose source says *assumed* was neither measured nor documented: compare it with a node (`kubectl get node -o yaml`,
+`lscpu`, `nvidia-smi topo -m`). A machine that is not here is [spelled out](cluster.md#poolsshape) in the cluster's
+file."""
+
+COLUMNS = ("shape", "GPUs", "NICs of the fabric", "NUMA nodes", "CPUs", "memory", "local disk")
+"""Of the table of shapes."""
+
+RELEASES = """\
+What `operators` of a [cluster](cluster.md#operators) may name, and what else is judged, written by `make docs` from
+`platform/trainyard/releases` and `schemas/lock.yaml`; `trainyard releases` lists what the installed program knows. A
+release that is not here is installed by [saying which one it is like](../clusters.md#operators)."""
+
+MATRIX = """\
+The newest release that says of itself that it works on a version of Kubernetes; `?` where it names no bounds, `–` where
+no release does."""
+
+JUDGED = """\
+Kinds of these are known to `validate`; a cluster's file can name those that *can be installed* and those *with managed:
+false*."""
+
+
+def shapes() -> Iterator[str]:
+    """Yield the page on presets of nodes."""
+    yield from ("# Node shapes", "")
+    yield from (SHAPES, "", f"| {' | '.join(COLUMNS)} |", f"{'|---' * len(COLUMNS)}|")
+    for name in names():
+        shape = preset(name)
+        row = (
+            f"[`{name}`](#{name})",
+            gpus(shape),
+            nics(shape),
+            numa(shape),
+            f"{shape.cpus}",
+            shape.memory,
+            shape.ephemeral_storage,
+        )
+        yield f"| {' | '.join(map(cell, row))} |"
+    for name in names():
+        yield from ("", f"## {name}", "", "| fact | value | source |", "|---|---|---|")
+        yield from (f"| `{field}` | {cell(value)} | {cell(source)} |" for field, value, source in facts(preset(name)))
+
+
+def gpus(shape: Shape) -> str:
+    """Return the GPUs of a node in words."""
+    return f"{shape.gpus.count} × {shape.gpus.product}" if shape.gpus else "none"
+
+
+def nics(shape: Shape) -> str:
+    """Return the NICs of the training fabric in words; those that a device plugin of the provider offers, by name."""
+    if shape.nics:
+        speed = Quantity.parse(shape.nics[0].speed).amount // GIGA
+        return f"{len(shape.nics)} × {speed} Gb/s, {LINKS[shape.nics[0].link]}"
+    return ", ".join(f"{count} × {name}" for name, count in shape.devices.items()) or "none"
+
+
+def numa(shape: Shape) -> str:
+    """Return how many NUMA nodes there are, those of GPUs' memory too."""
+    own = str(len(shape.numa)) if shape.numa else "not said"
+    return f"{own} and {shape.gpu_numa} for memory of GPUs" if shape.gpu_numa else own
+
+
+def facts(shape: Shape) -> Iterator[tuple[str, str, str]]:
+    """Yield each fact of a preset that is said, with its source."""
+    said = shape.model_dump(by_alias=True, exclude_unset=True)
+    for field, value in said.items():
+        if field != "sources":
+            yield field, "<br>".join(spelled(value)), shape.sources.get(field, "")
+    for field, source in shape.sources.items():
+        if field not in said:
+            yield field, "", source
+
+
+def spelled(value: Any) -> Iterator[str]:
+    """Yield the parts of a fact, one for each item of a list, in the words of YAML."""
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from spelled(item)
+    elif isinstance(value, Mapping):
+        yield ", ".join(f"{key} {listed(each)}" for key, each in value.items() if each not in (None, ()))
+    else:
+        yield str(value)
+
+
+def listed(value: Any) -> str:
+    """Return a value within a map."""
+    return "/".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def operators(schemas: Path) -> Iterator[str]:
+    """Yield the page on releases."""
+    known, projects = releases(), listing(schemas)
+    yield from ("# Releases", "")
+    yield from (RELEASES, "", "## By Kubernetes", "", MATRIX)
+    yield from ("", f"| operator | {' | '.join(MINORS)} |", f"|---|{'---|' * len(MINORS)}")
+    for name in sorted(known):
+        yield f"| [`{name}`](#{name}) | {' | '.join(newest(known[name], minor) for minor in MINORS)} |"
+    yield from ("", "## What is judged", "", JUDGED)
+    yield from ("", "| project | releases | use |", "|---|---|---|")
+    for each in projects:
+        name = f"[`{each['name']}`](#{each['name']})" if each["name"] in known else f"`{each['name']}`"
+        yield f"| {name} | {', '.join(release['version'] for release in each['releases'])} | {each['use']} |"
+    for name in sorted(known):
+        yield from ("", f"## {name}", "")
+        yield from operator(known[name])
+
+
+def newest(facts: Facts, minor: str) -> str:
+    """Return the newest release that works on a minor version."""
+    for version in sorted(facts.releases, key=order, reverse=True):
+        kubernetes = facts.releases[version].kubernetes
+        oldest, last = kubernetes.oldest, kubernetes.newest
+        if (oldest is None or order(oldest) <= order(minor)) and (last is None or order(minor) <= order(last)):
+            return version if oldest or last else f"{version} ?"
+    return "–"
+
+
+def operator(facts: Facts) -> Iterator[str]:
+    """Yield what is known of one operator."""
+    place = facts.chart or facts.manifests
+    where = f"chart `{facts.chart.name}` of {facts.chart.repository}" if facts.chart else "objects of ours"
+    if facts.manifests and not facts.chart:
+        where = f"the kustomization `{facts.manifests.path}` of {facts.manifests.repository}"
+    yield f"Namespace `{facts.namespace}`, Pod Security *{facts.pod_security}*; {where if place else 'no chart'}."
+    yield ""
+    yield from (f"- Needs [`{each.operator}`](#{each.operator}): {each.why} ({each.source})." for each in facts.needs)
+    yield from (
+        f"- Not beside [`{each.operator}`](#{each.operator}): {each.why} ({each.source})." for each in facts.excludes
+    )
+    yield from (f"- Needed by clusters with {uses(each)}: {each.why} ({each.source})." for each in facts.needed_for)
+    for each in facts.bundles:
+        usual = "on" if each.default else "off"
+        yield f"- Brings `{each.project}` along by `{each.switch}`, by default {usual} ({each.source})."
+    if facts.oldest:
+        yield f"- Oldest that can be installed: {facts.oldest.version}, since {facts.oldest.why}."
+    yield from ("", "| release | Kubernetes | with at least | source |", "|---|---|---|---|")
+    for version in sorted(facts.releases, key=order, reverse=True):
+        release = facts.releases[version]
+        others = ", ".join(f"{name} {least}" for name, least in release.at_least.items())
+        yield f"| {version} | {span(release)} | {others} | {cell(release.source)} |"
+
+
+def uses(use: Any) -> str:
+    """Return what of a cluster an operator is needed for."""
+    parts = [f"queues of {use.queues}"] if use.queues else []
+    parts += [f"`gang: {use.gang}`"] if use.gang else []
+    parts += [f"`attach: {' or '.join(use.attach)}`"] if use.attach else []
+    without = f", unless {' or '.join(use.unless)} is there" if use.unless else ""
+    return " or ".join(parts) + without
+
+
+def span(release: Release) -> str:
+    """Return the versions of Kubernetes that a release says it works on."""
+    oldest, newest_ = release.kubernetes.oldest, release.kubernetes.newest
+    if oldest and newest_:
+        return f"{oldest} to {newest_}"
+    return f"from {oldest}" if oldest else f"up to {newest_}" if newest_ else "not said"
