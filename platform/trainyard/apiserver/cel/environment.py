@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from trainyard.apiserver.cel import literals
 from trainyard.apiserver.cel.check import check
-from trainyard.apiserver.cel.checked import exact, takes_plain_json
+from trainyard.apiserver.cel.checked import Checked, exact, takes_plain_json
 from trainyard.apiserver.cel.compile import Compiler
+from trainyard.apiserver.cel.cost import Shape, estimate
 from trainyard.apiserver.cel.errors import CompileError, Issue
 from trainyard.apiserver.cel.library import functions
 from trainyard.apiserver.cel.parse import parse
@@ -41,8 +42,16 @@ class Environment:
             raise found
         return found
 
+    def estimate(self, expression: str) -> Callable[[Shape], int]:
+        """Return what says the most that an evaluation costs, by the shape of its variables; raises CompileError."""
+        checked = self._checked(expression)
+        return lambda shape: estimate(checked, shape)
+
+    def _checked(self, expression: str) -> Checked:
+        return check(parse(expression, self.minor), expression, self.variables, functions(self.minor))
+
     def _compile(self, expression: str, results: Iterable[Type]) -> Program:
-        checked = check(parse(expression, self.minor), expression, self.variables, functions(self.minor))
+        checked = self._checked(expression)
         issues = list(literals.issues(checked))
         if not exact(checked.type, results):
             wanted = " or ".join(map(str, results))

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from trainyard.apiserver.catalog import crd, schemas
 from trainyard.apiserver.cel.declare import Declarations
 from trainyard.apiserver.core.admissionregistration.webhookconfigurations import check_client, check_versions
+from trainyard.apiserver.core.apiextensions.costs import Ledger
 from trainyard.apiserver.core.apiextensions.defaults import check_defaults
 from trainyard.apiserver.core.apiextensions.expressions import Environments
 from trainyard.apiserver.core.apiextensions.nodes import is_convertible, is_well_formed, states_rules
@@ -83,7 +84,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
         yield SPEC.invalid(("spec", "preserveUnknownFields"), True, "must be false; set it in the schema instead")
     yield from _check_names(inner(spec, "names"))
     yield from _check_versions(spec)
-    yield from _check_schemas(spec, minor(kubernetes))
+    yield from _check_schemas(spec, _unchanged(spec, inner(old or {}, "spec")), minor(kubernetes))
     if (conversion := child(spec, "conversion")) is not None:
         yield from _check_conversion(conversion)
     yield from _check_approval(value, group, old)
@@ -121,7 +122,14 @@ def _check_versions(spec: Object) -> Iterator[Problem]:
         yield SPEC.invalid(path, count(spec, "versions"), "must have exactly one version marked as storage version")
 
 
-def _check_schemas(spec: Object, release: int) -> Iterator[Problem]:
+def _unchanged(spec: Object, before: Object) -> frozenset[str]:
+    """Return the versions whose schemas an update leaves alone: their rules may cost what they did."""
+    were = {text(version, "name"): version.get("schema") for _, version in each(before, "versions")}
+    same = (version for _, version in each(spec, "versions") if text(version, "name") in were)
+    return frozenset(text(each, "name") for each in same if each.get("schema") == were[text(each, "name")])
+
+
+def _check_schemas(spec: Object, unchanged: frozenset[str], release: int) -> Iterator[Problem]:
     found = [
         (index, version, child(inner(version, "schema"), "openAPIV3Schema"))
         for index, version in each(spec, "versions")
@@ -136,26 +144,27 @@ def _check_schemas(spec: Object, release: int) -> Iterator[Problem]:
         if schema is not None:
             path = ("spec", "versions", index, "schema", "openAPIV3Schema")
             status = any_status if shared else _has_status(version)
-            yield from _known_schema(schema, path, status=status, release=release)
+            forgiven = text(version, "name") in unchanged
+            yield from _known_schema(schema, path, status=status, release=release, forgiven=forgiven)
 
 
 def _has_status(version: Object) -> bool:
     return child(inner(version, "subresources"), "status") is not None
 
 
-_judged: dict[tuple[bytes, Path, bool, int], tuple[Problem, ...]] = {}
+_judged: dict[tuple[bytes, Path, bool, int, bool], tuple[Problem, ...]] = {}
 """What is wrong with schemas, by their text: a folder of somebody's releases has each definition many times."""
 
 
-def _known_schema(schema: Object, path: Path, *, status: bool, release: int) -> tuple[Problem, ...]:
+def _known_schema(schema: Object, path: Path, *, status: bool, release: int, forgiven: bool) -> tuple[Problem, ...]:
     digest = hashlib.blake2b(repr(schema).encode(errors="surrogatepass")).digest()
-    key = digest, path, status, release
+    key = digest, path, status, release, forgiven
     if key not in _judged:
-        _judged[key] = tuple(_check_schema(schema, path, status=status, release=release))
+        _judged[key] = tuple(_check_schema(schema, path, status=status, release=release, forgiven=forgiven))
     return _judged[key]
 
 
-def _check_schema(schema: Object, path: Path, *, status: bool, release: int) -> Iterator[Problem]:
+def _check_schema(schema: Object, path: Path, *, status: bool, release: int, forgiven: bool) -> Iterator[Problem]:
     if status:
         for keyword, value in schema.items():
             if keyword not in _WITH_STATUS and value is not None and value is not False and value != "":
@@ -169,16 +178,17 @@ def _check_schema(schema: Object, path: Path, *, status: bool, release: int) -> 
         problems += check_structural(schema, path)
     yield from problems
     if sound and not problems:
-        yield from _check_values(schema, path, release)
+        yield from _check_values(schema, path, release, forgiven=forgiven)
 
 
-def _check_values(schema: Object, path: Path, release: int) -> Iterator[Problem]:
+def _check_values(schema: Object, path: Path, release: int, *, forgiven: bool) -> Iterator[Problem]:
     """Yield what is wrong with the defaults of a structural schema, or else with its rules."""
     closed = schemas.resolve(copy.deepcopy(crd.root(schema, "", "", "")))
     problems = list(check_defaults(schema, closed, path, Compiler(ranged=release >= _RANGED_MINOR), release))
     if not problems and states_rules(schema):
         environments = Environments(Declarations(), release)
-        problems = check_schema(schema, path, Place(root=True, environments=environments, converted=closed))
+        place = Place(root=True, environments=environments, converted=closed, ledger=Ledger(forgiven=forgiven))
+        problems = check_schema(schema, path, place)
     yield from problems
 
 

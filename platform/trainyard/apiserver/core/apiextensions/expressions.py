@@ -1,6 +1,6 @@
 """The CEL rules of a schema's node: how they are stated, and whether they compile.
 
-What a rule may cost is not estimated. Source: k8s.io/apiextensions-apiserver v0.35.4
+Source: k8s.io/apiextensions-apiserver v0.35.4
 pkg/apis/apiextensions/validation/validation.go ValidateCustomResourceDefinitionOpenAPISchema and
 pkg/apiserver/schema/cel/compilation.go.
 """
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from trainyard.apiserver.cel import BOOL, STRING, CompileError, Environment, Program, Type, fieldpath, optional_of
 from trainyard.apiserver.cel.declare import Declarations
+from trainyard.apiserver.core.apiextensions.costs import Costs
 from trainyard.apiserver.core.apiextensions.nodes import RULES, is_convertible
 from trainyard.apiserver.core.shapes import Object, each, text
 from trainyard.apiserver.problems import Path, Problem, Rule
@@ -68,12 +69,12 @@ def _check_texts(rule: Object, path: Path) -> Iterator[Problem]:
 
 
 def check_rules(
-    schema: Object, converted: Object, path: Path, environments: Environments, *, root: bool, uncorrelated: bool
+    costs: Costs, converted: Object, path: Path, environments: Environments, *, uncorrelated: bool
 ) -> Iterator[Problem]:
-    """Yield the rules of a node that do not compile, or that compare with an old value that cannot be found."""
-    if not (rules := each(schema, RULES)):
+    """Yield the rules of a node that do not compile, cost too much, or look for an old value that cannot be found."""
+    if not (rules := each(costs.schema, RULES)):
         return
-    given = environments.declarations.type(converted, root=root)
+    given = environments.declarations.type(converted, root=costs.root)
     if given is None:
         yield COMPILED.invalid((*path, RULES), len(rules), "a schema without types can have no rules")
         return
@@ -95,6 +96,8 @@ def check_rules(
             compiled = _compile(environment, message, STRING)
             if isinstance(compiled, CompileError):
                 yield COMPILED.invalid((*at, "messageExpression"), message, f"compilation failed: {compiled}")
+        if isinstance(program, Program):
+            yield from costs.check(environment, rule, at)
 
 
 def _compile(environment: Environment, expression: str, result: Type) -> Program | CompileError:

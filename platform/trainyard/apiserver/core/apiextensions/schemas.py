@@ -7,8 +7,10 @@ ValidateCustomResourceDefinitionOpenAPISchema.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from trainyard.apiserver.core.apiextensions.bounds import Around
+from trainyard.apiserver.core.apiextensions.costs import Costs, Ledger
 from trainyard.apiserver.core.apiextensions.expressions import Environments, check_rules, check_stated
 from trainyard.apiserver.core.apiextensions.listtypes import check_list_types
 from trainyard.apiserver.core.apiextensions.nodes import (
@@ -41,19 +43,22 @@ class Place:
     environments: Environments | None = None
     """None in junctors, and where the schema is not structural: rules are not compiled there."""
     converted: Object | None = None
+    around: Around = field(default_factory=Around)
+    ledger: Ledger = field(default_factory=Ledger)
 
-    def below(self, *keys: str) -> Place:
-        """Return the place of a child of the schema."""
+    def below(self, schema: Object, *keys: str) -> Place:
+        """Return the place of a child of a schema."""
         found: object = self.converted
         for key in keys:
             found = found.get(key) if isinstance(found, dict) else None
-        return replace(self, root=False, converted=found if isinstance(found, dict) else None)
+        converted = found if isinstance(found, dict) else None
+        return replace(self, root=False, converted=converted, around=self.around.into(schema, *keys))
 
 
 def check_schema(schema: Object, path: Path, place: Place) -> list[Problem]:
     """Return what is wrong with a node and everything beneath it; its rules are compiled only if nothing else is."""
     stated, compiled = _check(schema, path, place)
-    return stated + compiled
+    return [*stated, *compiled, *place.ledger.check()]
 
 
 def _check(schema: Object, path: Path, place: Place) -> tuple[list[Problem], list[Problem]]:
@@ -65,29 +70,27 @@ def _check(schema: Object, path: Path, place: Place) -> tuple[list[Problem], lis
         compiled += deeper[1]
     if not stated and place.environments is not None and place.converted is not None:
         root = place.root or flag(schema, EMBEDDED)
-        rules = check_rules(
-            schema, place.converted, path, place.environments, root=root, uncorrelated=place.uncorrelated
-        )
-        compiled += rules
+        costs = Costs(schema, root, place.around, place.ledger)
+        compiled += check_rules(costs, place.converted, path, place.environments, uncorrelated=place.uncorrelated)
     return stated, compiled
 
 
 def _children(schema: Object, path: Path, place: Place) -> Iterator[tuple[Object, Path, Place]]:
     if (additional := child(schema, "additionalProperties")) is not None:
-        where = place.below("additionalProperties")
+        where = place.below(schema, "additionalProperties")
         if place.in_metadata:
             where = replace(where, no_defaults="inside additionalProperties applying to object metadata")
         yield additional, (*path, "additionalProperties"), where
     resource = place.root or flag(schema, EMBEDDED)
-    for name, field in properties(schema):
-        where = place.below("properties", name)
+    for name, node in properties(schema):
+        where = place.below(schema, "properties", name)
         if resource and name in _OWN:
             where = replace(where, in_metadata=True)
             where = replace(where, no_defaults=f"in top-level {name}") if place.root else where
-        yield field, (*path, "properties", name), where
+        yield node, (*path, "properties", name), where
     if (items := child(schema, "items")) is not None:
         uncorrelated = place.uncorrelated or schema.get(LIST_TYPE) != "map"
-        yield items, (*path, "items"), replace(place.below("items"), uncorrelated=uncorrelated)
+        yield items, (*path, "items"), replace(place.below(schema, "items"), uncorrelated=uncorrelated)
     for branch, at in branches(schema, path):
         yield branch, at, replace(place, root=False, environments=None, converted=None)
 
