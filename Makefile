@@ -69,6 +69,13 @@ docs: setup ## write the generated pages and the editor schemas
 	$(BIN)/python tools/docs.py
 	$(BIN)/python tools/editor_schemas.py
 
+site: .venv/.site docs ## build the documentation as a site into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+.venv/.site: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[site]'
+	@touch $@
+
 bench: setup ## measure; the numbers of docs/performance.md
 	$(BIN)/python tools/bench.py $(ARGS)
 	$(BIN)/python tools/bench_validate.py
@@ -77,6 +84,6 @@ wheel: $(READY) ## build the wheel into dist/
 	$(BIN)/python -m hatchling build -t wheel
 
 clean: ## remove the environment, tools and caches
-	rm -rf .venv .tools .cache dist
+	rm -rf .venv .tools .cache dist site
 
-.PHONY: help setup synth validate plan test test-unit lint fix check update schemas policies docs bench wheel clean
+.PHONY: help setup synth validate plan test test-unit lint fix check update schemas policies docs site bench wheel clean

@@ -97,12 +97,19 @@ def yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
+def decisions() -> Iterator[str]:
+    """Yield the list of decisions, by what they say."""
+    yield from ("# Decisions", "", "Choices that a newcomer would question: context, decision, what was given up.", "")
+    for path in sorted((ROOT / "docs" / "decisions").glob("[a-z]*.md")):
+        yield f"- [{path.read_text('utf-8').splitlines()[0].removeprefix('# ')}]({path.name})"
+
+
 def pages() -> dict[Path, str]:
     """Return what every generated file should hold."""
     missing = set(get_args(Layer)) - set(docs_rules.LAYERS)
     if missing:
         raise SystemExit(f"layers without a chapter: {', '.join(sorted(missing))}")
-    made = {"rules": docs_rules.page(ROOT), "cli": cli(), "storage": storage()}
+    made = {"rules": docs_rules.page(ROOT), "cli": cli(), "storage": storage(), "decisions/README": decisions()}
     made |= {"reference/shapes": docs_data.shapes(), "reference/releases": docs_data.operators(ROOT / "schemas")}
     made |= {f"reference/{name}": docs_fields.page(name) for name in docs_fields.MODELS}
     texts = {ROOT / "docs" / f"{name}.md": "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}
