@@ -19,6 +19,7 @@ from trainyard.errors import SpecError
 from trainyard.live import verify
 from trainyard.live.server import Answer, Server
 from trainyard.specs.load import read_repository
+from trainyard.system.distribution import remedy
 
 TREE = b"""\
 apiVersion: v1
@@ -147,7 +148,7 @@ def test_without_the_client_it_says_what_to_install(monkeypatch, capsys, tmp_pat
     with pytest.raises(SystemExit) as stopped:
         main(["live", "verify", "atlas", "--context", "x", "--root", str(ROOT)])
     assert stopped.value.code == 2
-    assert capsys.readouterr().err == "trainyard: the Kubernetes client is missing; install trainyard[live]\n"
+    assert capsys.readouterr().err == f"trainyard: the Kubernetes client is missing; {remedy('live')}\n"
 
 
 def test_a_tree_is_judged_as_validate_does(tmp_path):

@@ -14,6 +14,7 @@ from conftest import ROOT
 from make import CLUSTER, JOB, write_repository
 from trainyard.documents import load
 from trainyard.pipelines.steps import PROGRAM
+from trainyard.system.distribution import remedy
 
 LOADED = "from kfp import components; import sys; print(components.load_component_from_file(sys.argv[1]).name)"
 PIPELINES = {"image": "registry.example.com/python@sha256:" + "0" * 64, "namespace": "kubeflow"}
@@ -24,7 +25,7 @@ def python():
     """A Python that has the SDK, or a loud skip."""
     named = os.environ.get("TRAINYARD_KFP")
     if named is None and importlib.util.find_spec("kfp") is None:
-        pytest.skip("pipelines by their own SDK: name a Python that has trainyard[pipelines] in TRAINYARD_KFP")
+        pytest.skip("pipelines by their own SDK: name a Python that has the extra pipelines in TRAINYARD_KFP")
     return named or sys.executable
 
 
@@ -99,4 +100,4 @@ def test_without_the_sdk_the_command_says_what_to_install(tmp_path):
     root = repository(tmp_path, **{"nlp/first": {**JOB, "after": []}})
     done = call(sys.executable, root, "-m", "trainyard", "pipeline", "nlp/first")
     assert done.returncode == 2
-    assert done.stderr.endswith("the SDK of Kubeflow Pipelines is missing; install trainyard[pipelines]\n")
+    assert done.stderr == f"trainyard: the SDK of Kubeflow Pipelines is missing; {remedy('pipelines')}\n"

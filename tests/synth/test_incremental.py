@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from importlib.metadata import EntryPoint, version
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -19,6 +19,7 @@ import pytest
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, TEAM, UNLISTED, write_repository
 from repo import ENV, Repo
+from trainyard import __version__
 from trainyard.synth import facts, session
 from trainyard.synth.session import Outcome
 from trainyard.system import cache
@@ -32,7 +33,7 @@ CLUSTERS = {
 
 def synth(root: Path) -> Outcome:
     """Synthesise as the command does."""
-    outcome = session.run(root, version("trainyard"))
+    outcome = session.run(root, __version__)
     assert not outcome.refused, outcome.findings
     assert outcome.work is not None
     list(outcome.work.write())
@@ -50,7 +51,7 @@ def rendered(root: Path) -> int:
 def stale(root: Path) -> list[str]:
     """Return what differs from a synth that remembers nothing."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"XDG_CACHE_HOME": folder}):
-        outcome = session.run(root, version("trainyard"))
+        outcome = session.run(root, __version__)
         assert outcome.work is not None
         return list(outcome.work.diff())
 
@@ -170,9 +171,9 @@ def test_an_unchanged_repository_renders_nothing(tmp_path: Path) -> None:
     assert outcome.work.tree.known
     assert [path for path in outcome.work.tree.texts if "/ledger/" not in path] == []
     script = (
-        "import sys; from pathlib import Path; from importlib.metadata import version\n"
+        "import sys; from pathlib import Path; from trainyard import __version__\n"
         "from trainyard.synth import session\n"
-        "assert not session.run(Path('.'), version('trainyard')).refused\n"
+        "assert not session.run(Path('.'), __version__).refused\n"
         "sys.exit('cdk8s' in sys.modules)\n"
     )
     subprocess.run(
@@ -213,7 +214,7 @@ def test_warnings_are_said_again_of_a_cluster_that_was_not_written(tmp_path: Pat
     cluster["priorities"] = {**CLUSTER["priorities"], "urgent": 5000}
     write_repository(root, clusters={"test": cluster}, repository={**REPOSITORY, "live": False})
     for checking in (True, True, True, False):
-        outcome = session.run(root, version("trainyard"), checking=checking)
+        outcome = session.run(root, __version__, checking=checking)
         outcome.save()
         assert "pairing/unlisted-release" in {finding.rule for finding in outcome.findings}
 
@@ -226,7 +227,7 @@ def test_a_job_that_another_one_takes_for_a_small_file_is_found(tmp_path: Path) 
     synth(root)
     jobs["nlp/two"]["files"] = [{"source": "one.yaml", "mountPath": "/etc/one"}]
     write_repository(root, jobs=jobs, repository={**REPOSITORY, "live": False})
-    outcome = session.run(root, version("trainyard"))
+    outcome = session.run(root, __version__)
     assert [(finding.rule, finding.location.file) for finding in outcome.findings] == [
         ("spec/job-as-file", "jobs/nlp/one.yaml")
     ]
@@ -240,7 +241,7 @@ def test_a_job_that_is_made_twice_is_found(tmp_path: Path) -> None:
     synth(root)
     program = f"from trainyard.specs import Job\n\ndef jobs():\n    yield 'train', Job(**{JOB!r})\n"
     (root / "jobs/nlp/train.py").write_text(program)
-    outcome = session.run(root, version("trainyard"))
+    outcome = session.run(root, __version__)
     assert [finding.rule for finding in outcome.findings] == ["spec/duplicate-job"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from conftest import ROOT
 from make import CLUSTER, JOB, TEAM, write_repository
 from repo import Repo
+from trainyard import __version__
 from trainyard.checks.repository import validate_repository
 from trainyard.findings import Finding, Location, Severity
 from trainyard.synth import session
@@ -26,7 +26,7 @@ CHECKPOINT = {"volume": "checkpoints", "size": "10Gi"}
 
 def synth(repo: Repo) -> tuple[Finding, ...]:
     """Synthesise as the command does, and return what was found."""
-    outcome = session.run(repo.root, version("trainyard"))
+    outcome = session.run(repo.root, __version__)
     if outcome.work is not None and not outcome.refused:
         list(outcome.work.write())
         outcome.save()

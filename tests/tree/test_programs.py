@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from make import JOB, TEAM, write_repository
 from repo import Repo
+from trainyard import __version__
 from trainyard.findings import Finding
 from trainyard.synth import session
 from trainyard.tree import index, layout, ledger
@@ -42,7 +42,7 @@ BY_CLOCK = sweep(before="import time", name="int(time.time()) % 997 + nodes")
 
 def synth(repo: Repo) -> tuple[Finding, ...]:
     """Synthesise as the command does, and return what was found."""
-    outcome = session.run(repo.root, version("trainyard"))
+    outcome = session.run(repo.root, __version__)
     if outcome.work is not None and not outcome.refused:
         list(outcome.work.write())
         outcome.save()
@@ -139,7 +139,7 @@ def test_what_a_program_prints_is_kept(repo: Repo) -> None:
     """It is told where the program is run, and where what it makes is remembered."""
     describe(repo)
     for _ in range(2):
-        outcome = session.run(repo.root, version("trainyard"))
+        outcome = session.run(repo.root, __version__)
         outcome.save()
         assert [(each.file, each.text) for each in outcome.printed] == [("jobs/nlp/sweep.py", "two jobs\n")]
 

@@ -67,9 +67,9 @@ def sentence(module: ModuleType) -> str:
 def show_version(value: bool) -> None:
     """Print the version and end."""
     if value:
-        from importlib.metadata import version
+        from trainyard import __version__
 
-        print(version("trainyard"))
+        print(__version__)
         raise typer.Exit
 
 

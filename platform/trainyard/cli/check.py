@@ -65,8 +65,7 @@ def there(file: str) -> str | None:
 
 def checked(named: Named, base: str | None) -> Result:
     """Return what is found of files, with paths as they are seen from here."""
-    from importlib.metadata import version
-
+    from trainyard import __version__
     from trainyard.checks.result import Result
     from trainyard.cli import _named
     from trainyard.cli._progress import progress
@@ -76,9 +75,7 @@ def checked(named: Named, base: str | None) -> Result:
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     for root, files in named.repositories.items():
         with progress("checking") as watch:
-            whole, printed = everything(
-                root, version("trainyard"), ref=base, automated=automated and "" in files, watch=watch
-            )
+            whole, printed = everything(root, __version__, ref=base, automated=automated and "" in files, watch=watch)
         told(printed)
         found, elsewhere = (whole, 0) if "" in files else _named.about(whole, files)
         if elsewhere:

@@ -21,8 +21,7 @@ def command(
     root: Path = ROOT,
 ) -> int:
     """Say in words what the change at hand does to the clusters, or why it is refused, which fails."""
-    from importlib.metadata import version
-
+    from trainyard import __version__
     from trainyard.checks.result import Result
     from trainyard.plan import made, render
     from trainyard.report import require
@@ -31,7 +30,7 @@ def command(
     gc.disable()  # as in a synth, which is part of it
     require(format_)
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
-    plan = made(root, version("trainyard"), ref=base, automated=automated)
+    plan = made(root, __version__, ref=base, automated=automated)
     if format_ != "text" or summary:
         view = view_of("plan", root, plan=plan, quiet=quiet, summary=summary)
         report(Result(findings=list(plan.findings)), format_, view)

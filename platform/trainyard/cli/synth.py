@@ -31,8 +31,7 @@ def command(
     root: Path = ROOT,
 ) -> int:
     """Render generated/; runs that exist at the base stay as they are, byte for byte."""
-    from importlib.metadata import version
-
+    from trainyard import __version__
     from trainyard.checks.result import Result
     from trainyard.cli._progress import progress
     from trainyard.report import require
@@ -42,7 +41,7 @@ def command(
     require(format_)
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     with progress("rendering") as watch:
-        outcome = session.run(root, version("trainyard"), ref=base, checking=check, automated=automated, show=watch)
+        outcome = session.run(root, __version__, ref=base, checking=check, automated=automated, show=watch)
     told(outcome.printed)
     plainly = format_ == "text" and not summary
     if plainly:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from trainyard.apiserver import Kind
 from trainyard.errors import ToolError
+from trainyard.system.distribution import remedy
 
 FIELD_MANAGER = "trainyard"
 ANSWERS = frozenset({400, 403, 404, 409, 413, 422, 500})
@@ -48,7 +49,7 @@ class Server:
 
             connect: Callable[..., Any] = config.new_client_from_config
         except ImportError as error:
-            raise ToolError("the Kubernetes client is missing; install trainyard[live]") from error
+            raise ToolError(f"the Kubernetes client is missing; {remedy('live')}") from error
         try:
             self._client = connect(None if kubeconfig is None else str(kubeconfig), context)
         except config.ConfigException as error:

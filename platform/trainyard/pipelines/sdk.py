@@ -9,6 +9,7 @@ from typing import Any
 from trainyard.errors import ToolError
 from trainyard.pipelines.steps import PROGRAM, Step
 from trainyard.specs.models.pipelines import Pipelines
+from trainyard.system.distribution import remedy
 
 CPU, MEMORY = "100m", "128Mi"
 """What a step's own pod asks for: it waits."""
@@ -19,7 +20,7 @@ def write(name: str, steps: Sequence[Step], pipelines: Pipelines, file: Path) ->
     try:
         from kfp import compiler, dsl
     except ImportError as error:
-        raise ToolError("the SDK of Kubeflow Pipelines is missing; install trainyard[pipelines]") from error
+        raise ToolError(f"the SDK of Kubeflow Pipelines is missing; {remedy('pipelines')}") from error
 
     def pipeline() -> None:
         tasks: dict[tuple[str, str], Any] = {}

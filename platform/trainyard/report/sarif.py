@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
-from trainyard import catalogue
+from trainyard import __version__, catalogue
 from trainyard.catalogue import Entry
 from trainyard.checks.result import Result
 from trainyard.findings import Finding, Location
@@ -36,7 +35,7 @@ def as_dict(result: Result, view: View = PLAIN) -> dict[str, Any]:
     ids = sorted({each.rule for each in findings})
     index = {name: number for number, name in enumerate(ids)}
     texts = {each.rule: each for each in reversed(findings)}
-    driver: dict[str, Any] = {"name": "trainyard", "version": version("trainyard"), "rules": []}
+    driver: dict[str, Any] = {"name": "trainyard", "version": __version__, "rules": []}
     declared = catalogue.declared() if ids else {}
     driver["rules"] = [rule(texts[name], declared.get(name), view) for name in ids]
     notes = [*result.notes, *(f"skipped {each.rule}: {each.why}" for each in result.skipped)]

