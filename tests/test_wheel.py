@@ -6,21 +6,23 @@ import json
 import subprocess
 import sys
 import venv
+from importlib.metadata import distribution
 
 import pytest
 
 from conftest import ROOT
-from repo import ENV
+from repo import ENV, Repo
+from tool import tool
 
-PINNED = {**ENV, "PIP_CONSTRAINT": str(ROOT / "constraints.txt")}
+PINNED = {**ENV, "PIP_CONSTRAINT": str(ROOT / "constraints.txt"), "PIP_NO_COMPILE": "1"}
 GOOD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"
 BAD = GOOD.replace("v1", "kueue.x-k8s.io/v1beta2").replace("ConfigMap", "LocalQueue") + "spec: {clusterQueu: c}\n"
 
 
-def run(*command, cwd, check=True):
+def run(*command, cwd, check=True, **env):
     """Run a command as a user would, outside this repository."""
     done = subprocess.run(
-        [str(each) for each in command], cwd=cwd, env=PINNED, capture_output=True, text=True, check=False
+        [str(each) for each in command], cwd=cwd, env=PINNED | env, capture_output=True, text=True, check=False
     )
     assert not check or done.returncode == 0, done.stdout + done.stderr
     return done
@@ -34,51 +36,70 @@ def wheel(tmp_path_factory):
     return next(folder.glob("*.whl"))
 
 
+def linked(folder, *options):
+    """Make a folder of the packages that an installation needs, which pip finds there instead of downloading them."""
+    folder.mkdir()
+    for line in tool("closure.py", *options).stdout.splitlines():
+        found = distribution(line.partition("==")[0])
+        for top in {path.parts[0] for path in found.files or ()} - {"..", "__pycache__"}:
+            (folder / top).symlink_to(found.locate_file(top))
+
+
 @pytest.mark.slow
 def test_wheel_judges_any_yaml(wheel, tmp_path):
-    """With the base install alone in an empty environment, `validate` finds schemas in its package data."""
+    """With the base install alone in an empty environment, `validate` finds its schemas, and `init` its own wheel."""
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)
-    assert "cdk8s" not in run(python, "-m", "pip", "list", cwd=tmp_path).stdout
+    linked(tmp_path / "packages")
+    path = str(tmp_path / "packages")
+    run(python, "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path, PYTHONPATH=path)
+    program = tmp_path / "env/bin/trainyard"
     (tmp_path / "some.yaml").write_text(GOOD + "---\n" + BAD)
-    done = run(tmp_path / "env/bin/trainyard", "validate", "some.yaml", "-o", "json", cwd=tmp_path, check=False)
+    done = run(program, "validate", "some.yaml", "-o", "json", cwd=tmp_path, check=False, PYTHONPATH=path)
     report = json.loads(done.stdout)
     assert done.returncode == 1
     assert [each["verdict"] for each in report["objects"]] == ["valid", "invalid"]
     assert report["findings"][0]["message"] == "unknown field 'clusterQueu'; did you mean 'clusterQueue'?"
+    assert "wrote 15 files to own" in run(program, "init", "own", cwd=tmp_path, PYTHONPATH=path).stdout
+    assert (tmp_path / "own" / "install" / wheel.name).read_bytes() == wheel.read_bytes()
+    done = run(program, "synth", "--root", "own", cwd=tmp_path, check=False, PYTHONPATH=path)
+    again = f"pip install 'trainyard-gitops[synth] @ {wheel.as_uri()}'"
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"trainyard: rendering needs cdk8s and Node; install the extra: {again}\n",
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.node
 def test_repository_of_ones_own_passes(wheel, tmp_path):
-    """`trainyard init`, then `make synth` and `make check` there, with nothing but the wheel."""
-    run(sys.executable, "-m", "trainyard", "init", "mine", cwd=tmp_path)
-    mine = tmp_path / "mine"
-    install = f"TRAINYARD={wheel}[synth]"
-    run("make", "synth", install, f"PYTHON={sys.executable}", cwd=mine)
-    assert list(mine.glob("generated/dev/runs/research/hello-*/jobset.*.yaml"))
-    assert "0 errors" in run("make", "check", install, cwd=mine).stdout
-    job = mine / "jobs" / "research" / "hello.yaml"
-    job.write_text(job.read_text() + "maxHours: 2\n")
-    assert run("make", "check", install, cwd=mine, check=False).returncode != 0
+    """`init`, `make synth`, a commit, a job and `make check` there, with nothing but the wheel, as it was pinned."""
+    run(sys.executable, "-m", "trainyard", "init", "mi ne", "--wheel", wheel, cwd=tmp_path)
+    mine = Repo(tmp_path / "mi ne")
+    linked(tmp_path / "packages", "--extra", "synth")
+
+    def make(target, *, check=True):
+        path = str(tmp_path / "packages")
+        return run("make", f"PYTHON={sys.executable}", target, cwd=mine.root, check=check, PYTHONPATH=path)
+
+    make("synth")
+    assert list(mine.root.glob("generated/dev/runs/research/hello-*/jobset.*.yaml"))
+    mine.commit()
+    assert not mine.git("ls-files", ".venv", ".tools", ".cache")
+    assert "0 errors" in make("check").stdout
+    mine.put("jobs/research/again.yaml", (mine.root / "jobs/research/hello.yaml").read_text() + "maxHours: 2\n")
+    assert "3 files differ from the specs" in make("check", check=False).stdout
+    make("synth")
+    assert "starts research/again-" in make("plan").stdout
+    (copy,) = mine.root.glob("install/*.whl")
+    copy.write_bytes(copy.read_bytes() + b"x")
+    (mine.root / "install/trainyard.txt").touch()
+    assert "DO NOT MATCH THE HASHES" in make("synth", check=False).stderr
 
 
-def test_init_says_commands_that_can_be_pasted(tmp_path):
-    """A folder with a space is quoted, and editors find the schemas that the first lines of the files name."""
-    done = run(sys.executable, "-m", "trainyard", "init", "größe a", cwd=tmp_path)
-    assert "cd 'größe a' && make synth" in done.stdout
-    written = list((tmp_path / "größe a").rglob("*.yaml"))
-    assert len(written) == 4
-    for path in written:
-        schema = path.read_text(encoding="utf-8").partition("$schema=")[2].splitlines()[0]
-        assert (path.parent / schema).is_file()
-
-
-def test_init_never_overwrites(tmp_path):
-    """A folder that holds one of the files is left as it is."""
-    (tmp_path / "Makefile").write_text("mine")
-    done = run(sys.executable, "-m", "trainyard", "init", ".", cwd=tmp_path, check=False)
-    assert done.returncode == 2
-    assert done.stderr == "trainyard: Makefile exists already; choose an empty folder\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
+def test_what_a_repository_installs_is_what_the_wheel_needs():
+    """The list that `init` writes has what the wheel and its extra `synth` require, as it was tested, and no more."""
+    needed = tool("closure.py", "--extra", "synth")
+    assert needed.returncode == 0, needed.stderr
+    listed = (ROOT / "platform/trainyard/skeleton/base/install/requirements.txt").read_text().splitlines()
+    assert [line for line in listed if not line.startswith("#")] == needed.stdout.splitlines()

@@ -1,20 +1,275 @@
-"""`init` writes a skeleton into an empty folder, or nothing."""
+"""`init` begins a repository of one's own beside whatever is there, and loses nothing of it."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import pty
+import subprocess
+import sys
+
 import pytest
+import yaml
 
-from trainyard.cli import main
+from command import call
+from conftest import ROOT
+from own import ADDRESS, FILE, PINNED, begin, files, wheel
+from repo import ENV, Repo
+
+PLAIN = {
+    ".gitattributes",
+    ".gitignore",
+    "Makefile",
+    "README.md",
+    "install/requirements.txt",
+    "install/trainyard.txt",
+    "platform/repository.yaml",
+    *(f"schemas/trainyard/{name}.json" for name in ("cluster", "job", "repository", "team")),
+}
+EXAMPLE = {"jobs/research/hello.yaml", "platform/clusters/dev.yaml", "platform/teams/research.yaml"}
 
 
-def test_a_file_is_no_folder(tmp_path, capsys):
+def settings(folder):
+    """Return what the repository says of itself."""
+    return yaml.safe_load((folder / "platform/repository.yaml").read_text())
+
+
+def test_what_is_written_is_said(tmp_path):
+    """A cluster, a team, a job, and what installs Trainyard; not live, and without Git, which comes next."""
+    done = begin(tmp_path / "größe a")
+    assert set(files(tmp_path / "größe a")) == PLAIN | EXAMPLE
+    assert done.stdout.splitlines() == [
+        "wrote 14 files to größe a",
+        "repoURL in platform/repository.yaml is not yours yet; Argo CD reads the repository from there",
+        "live is false, so nothing is frozen: turn it on in platform/repository.yaml before Argo CD syncs generated/",
+        "next: cd 'größe a' && git init && make synth && make check",
+    ]
+    assert settings(tmp_path / "größe a")["live"] is False
+
+
+def test_editors_find_their_schemas(tmp_path):
+    """Each spec names a schema that is there."""
+    begin(tmp_path / "a")
+    for path in (tmp_path / "a").rglob("*.yaml"):
+        schema = path.read_text().partition("$schema=")[2].splitlines()[0]
+        assert (path.parent / schema).is_file()
+
+
+def test_a_file_is_no_folder(tmp_path):
     """The sentence names what stands there, not what could not be written below it."""
     there = tmp_path / "notes"
     there.write_text("mine")
-    with pytest.raises(SystemExit) as stopped:
-        main(["init", str(there)])
-    assert (stopped.value.code, capsys.readouterr().err) == (
-        2,
-        f"trainyard: {there} is a file; choose an empty folder\n",
-    )
+    done = begin(there)
+    assert (done.returncode, done.stderr) == (2, "trainyard: notes is a file; choose a folder\n")
     assert there.read_text() == "mine"
+
+
+def test_it_grows_in_a_repository_that_a_forge_has_made(tmp_path):
+    """README, licence and history stay as they are, ignored files get more, and the address is the remote's."""
+    repo = Repo(tmp_path / "a")
+    there = {"README.md": "# Mine\n", "LICENSE": "mine", ".gitignore": "*.pyc\n.venv/", "docs/x.md": "x"}
+    for name, text in there.items():
+        repo.put(name, text)
+    repo.commit()
+    repo.git("remote", "add", "origin", "https://ada:hf_no@git.example.org/acme/training.git")
+    done = begin(repo.root)
+    assert done.returncode == 0
+    after = files(repo.root)
+    assert {name: after[name].decode() for name in there} == there | {".gitignore": "*.pyc\n.venv/\n.tools/\n"}
+    assert settings(repo.root)["repoURL"] == "https://git.example.org/acme/training.git"
+    assert done.stdout.splitlines() == [
+        "wrote 12 files to a",
+        "added 1 line to .gitignore",
+        "left README.md as it is",
+        "live is false, so nothing is frozen: turn it on in platform/repository.yaml before Argo CD syncs generated/",
+        "next: cd a && make synth && make check",
+    ]
+
+
+TAKEN = {
+    "one file": (["Makefile"], "Makefile exists already; move it away"),
+    "several": (
+        ["Makefile", "jobs/research/hello.yaml", "platform/repository.yaml"],
+        "Makefile, platform/repository.yaml, jobs/research/hello.yaml exist already; move them away",
+    ),
+    "a file in place of a folder": (["platform"], "platform exists already; move it away"),
+    "what make would read instead": (["GNUmakefile"], "GNUmakefile exists already; move it away"),
+    "a pipeline": ([".gitlab-ci.yml"], ".gitlab-ci.yml exists already; move it away"),
+}
+
+
+@pytest.mark.parametrize(("names", "said"), TAKEN.values(), ids=TAKEN)
+def test_nothing_is_overwritten(tmp_path, names, said):
+    """All that would be lost is named, and not one file is written."""
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    done = begin(tmp_path / ".", "--ci", "gitlab")
+    assert (done.returncode, done.stderr) == (2, f"trainyard: {said}, or choose another folder\n")
+    assert files(tmp_path) == dict.fromkeys(names, b"mine")
+
+
+def test_twice_is_refused(tmp_path):
+    """What was begun is changed by hand, or by `new`."""
+    begin(tmp_path / "a")
+    (tmp_path / "a" / "Makefile").write_text("mine")
+    before = files(tmp_path / "a")
+    assert begin(tmp_path / "a").stderr.startswith("trainyard: Makefile exists already; move it away")
+    assert files(tmp_path / "a") == before
+
+
+def test_the_wheel_is_pinned_by_its_address(tmp_path):
+    """Pip downloads it and compares the hash; nothing is fetched here."""
+    begin(tmp_path / "a")
+    assert (tmp_path / "a/install/trainyard.txt").read_text() == f"{ADDRESS} --hash=sha256:{'ab' * 32}\n"
+    assert not list(tmp_path.rglob("*.whl"))
+
+
+def test_the_wheel_is_copied(tmp_path):
+    """A file from elsewhere is put into the repository, where a pipeline finds it, and its hash beside it."""
+    file = wheel(tmp_path / "downloads")
+    done = call(tmp_path, "init", "a", "--wheel", "downloads/" + FILE)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a/install" / FILE).read_bytes() == file.read_bytes()
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert (tmp_path / "a/install/trainyard.txt").read_text() == f"./install/{FILE} --hash=sha256:{digest}\n"
+
+
+def test_a_wheel_that_is_there_stays_there(tmp_path):
+    """A file below the repository is named where it lies."""
+    wheel(tmp_path / "a" / "third_party")
+    assert call(tmp_path, "init", "a", "--wheel", f"a/third_party/{FILE}").returncode == 0
+    assert (tmp_path / "a/install/trainyard.txt").read_text().startswith(f"./third_party/{FILE} --hash=sha256:")
+    assert len(list(tmp_path.rglob("*.whl"))) == 1
+
+
+WHEELS = {
+    "nothing there": ("x.whl", "x.whl does not exist; name the file of the wheel, or its address"),
+    "no hash": (ADDRESS, f"{ADDRESS} has no hash; end it with #sha256= and the 64 digits of SHA256SUMS"),
+    "half a hash": (PINNED[:-1], f"{ADDRESS} has no hash; end it with #sha256= and the 64 digits of SHA256SUMS"),
+    "a password": (
+        PINNED.replace("//", "//ada:no@"),
+        "the wheel's address holds a password or token; leave it out, pip reads it from ~/.netrc",
+    ),
+    "a token": (
+        PINNED.replace("#", "?private_token=glpat-8sK2mQvX4tB7zNcR1yWd#"),
+        "the wheel's address holds a password or token; leave it out, pip reads it from ~/.netrc",
+    ),
+    "another release": (
+        PINNED.replace("-0.1.0-", "-0.0.9-"),
+        f"{FILE.replace('0.1.0', '0.0.9')} is release 0.0.9, but this is 0.1.0; run `init` of the same release",
+    ),
+    "somebody else's": (
+        "wheels/trainyard-0.1.0-py3-none-any.whl",
+        "trainyard-0.1.0-py3-none-any.whl is no wheel of trainyard-gitops, which is named trainyard_gitops-",
+    ),
+    "somebody else's under our name": (
+        f"other/{FILE}",
+        f"other/{FILE} is a wheel of trainyard, but should be one of trainyard-gitops",
+    ),
+    "half a file": (f"half/{FILE}", f"half/{FILE} cannot be read as a wheel; download it again"),
+    "another hash": (f"wheels/{FILE}#sha256={'0' * 64}", f"but should have {'0' * 64}"),
+}
+
+
+@pytest.mark.parametrize(("named", "said"), WHEELS.values(), ids=WHEELS)
+def test_what_is_no_wheel_of_ours_is_refused(tmp_path, named, said):
+    """One sentence says what is missing, and nothing is written."""
+    wheel(tmp_path / "wheels", file="trainyard-0.1.0-py3-none-any.whl")
+    wheel(tmp_path / "wheels")
+    wheel(tmp_path / "other", name="trainyard")
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half" / FILE).write_bytes((tmp_path / "wheels" / FILE).read_bytes()[:50])
+    done = call(tmp_path, "init", "a", "--wheel", named)
+    assert (done.returncode, said in done.stderr, (tmp_path / "a").exists()) == (2, True, False), done.stderr
+    assert "no@" not in done.stderr
+    assert "glpat" not in done.stderr
+
+
+def test_without_a_wheel_it_says_what_is_missing(tmp_path):
+    """A checkout is no wheel: nothing could install from it elsewhere."""
+    done = call(tmp_path, "init", "a")
+    assert (done.returncode, (tmp_path / "a").exists()) == (2, False)
+    assert done.stderr.startswith("trainyard: --wheel is missing: ")
+
+
+ANSWERS = {
+    "live, but nowhere": (["--live"], "--live needs the address that Argo CD syncs; give it by --repo-url"),
+    "an address that is none": (["--repo-url", "training"], "repository 'training' should be an address, as in "),
+    "an address with a password": (
+        ["--repo-url", "https://a:b@git.example.org/x.git"],
+        "holds a password; leave it out",
+    ),
+    "a registry that is an address": (["--registry", "https://r.example.org"], "should be a host and a path, as in "),
+    "a team above the repository": (["--team", "../x"], "name '../x' should be lower-case letters, digits"),
+    "a pipeline of somebody else": (["--ci", "gitub"], "pipeline 'gitub' does not exist; did you mean 'github'?"),
+    "a team of the system": (["--team", "kube-system"], "team name 'kube-system' is taken by the system"),
+}
+
+
+@pytest.mark.parametrize(("options", "said"), ANSWERS.values(), ids=ANSWERS)
+def test_answers_that_cannot_be_are_refused(tmp_path, options, said):
+    """What a spec could not say is not written."""
+    done = begin(tmp_path / "a", *options)
+    assert (done.returncode > 0, said in done.stderr, (tmp_path / "a").exists()) == (True, True, False), done.stderr
+
+
+def test_names_are_taken_over(tmp_path):
+    """Cluster, team, registry and address stand where they belong, and what is written has no fault."""
+    url = "git@git.example.org:acme/ml/training.git"
+    options = ["--cluster", "eu-1", "--team", "nlp", "--registry", "r.example.org:5000/ml", "--repo-url", url, "--live"]
+    done = begin(tmp_path / "a", *options)
+    assert {"jobs/nlp/hello.yaml", "platform/clusters/eu-1.yaml", "platform/teams/nlp.yaml"} <= set(
+        files(tmp_path / "a")
+    )
+    assert "live is false" not in done.stdout
+    assert settings(tmp_path / "a") == {
+        "live": True,
+        "repoURL": url,
+        "revision": "main",
+        "registries": ["r.example.org:5000/ml"],
+    }
+    explained = call(tmp_path / "a", "explain", "nlp/hello")
+    assert explained.returncode == 0, explained.stderr
+
+
+def test_what_git_ignores_is_said(tmp_path):
+    """A wheel that is never committed would be missed by everybody else."""
+    repo = Repo(tmp_path / "a")
+    repo.put(".gitignore", "*.whl\ngenerated\n")
+    wheel(tmp_path)
+    done = call(tmp_path, "init", "a", "--wheel", FILE)
+    assert f"Git ignores install/{FILE}; take that out of .gitignore, since nobody else would get it" in done.stdout
+    assert "Git ignores generated/; " in done.stdout
+
+
+def test_nothing_of_an_example_is_left_out_by_halves(tmp_path):
+    """Without the example the folder of clusters is there, which Git keeps."""
+    begin(tmp_path / "a", "--empty")
+    assert set(files(tmp_path / "a")) == PLAIN | {"platform/clusters/.gitkeep"}
+    done = call(tmp_path / "a", "check")
+    assert (done.returncode, "0 errors, 0 warnings" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+def test_on_a_terminal_it_asks_again(tmp_path):
+    """Each question shows what is taken without an answer, and a wrong answer is not the end."""
+    ours, theirs = pty.openpty()
+    answers = ["git@github.com:acme/training.git", "", "", "Nlp", "nlp", ""]
+    command = [sys.executable, "-m", "trainyard", "init", "a", "--wheel", PINNED]
+    os.write(ours, "".join(f"{each}\n" for each in answers).encode())
+    env = {**ENV, "PYTHONPATH": str(ROOT / "platform")}
+    done = subprocess.Popen(command, cwd=tmp_path, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 4096):
+            shown += piece
+    except OSError:  # what Linux says at the end of a terminal
+        pass
+    os.close(ours)
+    assert done.wait() == 0, shown.decode()
+    assert b"first cluster [dev]" in shown
+    assert b"name 'Nlp' should be lower-case letters" in shown
+    assert b"pipeline (github, gitlab, none) [github]" in shown
+    assert {"jobs/nlp/hello.yaml", ".github/workflows/trainyard.yaml"} <= set(files(tmp_path / "a"))
+    assert "@acme/nlp" in (tmp_path / "a/.github/CODEOWNERS").read_text()

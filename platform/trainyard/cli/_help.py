@@ -21,7 +21,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "trainyard explain nlp/llama3-8b --kind JobSet",
         "trainyard explain kinds",
     ),
-    "init": ("trainyard init training",),
+    "init": (
+        "trainyard init training --wheel trainyard_gitops-0.1.0-py3-none-any.whl",
+        "trainyard init . --ci github --repo-url https://git.example.com/platform/training.git",
+    ),
     "live verify": ("trainyard live verify --context atlas",),
     "new job": ("trainyard new job nlp/first --cluster atlas --queue research --program train.py",),
     "node replay": ("trainyard node replay cases.jsonl",),

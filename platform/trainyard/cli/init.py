@@ -2,36 +2,114 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import typer
 
-HIDDEN = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
-"""Files that packages would leave out if they began with a dot."""
+if TYPE_CHECKING:
+    from trainyard.cli._skeleton import Answers, Skeleton
+    from trainyard.findings import Finding
+
+LIVE_LATER = (
+    "live is false, so nothing is frozen: turn it on in platform/repository.yaml before Argo CD syncs generated/"
+)
 
 
-def command(folder: Path = typer.Argument(help="The folder to write to; made if it does not exist.")) -> int:
-    """Write the skeleton of a repository: a cluster, a team, a job and a Makefile."""
-    import shlex
-    from importlib.metadata import version
-    from importlib.resources import files
+def command(
+    folder: Path = typer.Argument(help="The folder to write to; made if it does not exist."),
+    wheel: str = typer.Option(
+        None,
+        metavar="FILE|URL#sha256=HASH",
+        help="The wheel to install there, pinned by its hash; by default the one that this was installed from.",
+    ),
+    live: bool = typer.Option(
+        False, "--live/--no-live", help="Whether clusters sync it already, so that merged runs are frozen."
+    ),
+    repo_url: str = typer.Option(
+        None, metavar="URL", help="Where Argo CD finds the repository; by default the remote origin."
+    ),
+    registry: str = typer.Option(None, help="The registry, or registry/path, that images come from."),
+    ci: str = typer.Option(None, metavar="github|gitlab", help="Write a pipeline and CODEOWNERS, too."),
+    cluster: str = typer.Option(None, help="How the example's cluster is called; dev by default."),
+    team: str = typer.Option(None, help="How the first team is called; research by default."),
+    empty: bool = typer.Option(False, "--empty", help="Leave the example out: no cluster, no team, no job."),
+) -> int:
+    """Write a repository of one's own: a Makefile that installs this Trainyard, and an example to begin with.
 
+    Asks for what no option says where a terminal is there to answer. What the folder has already stays as it is.
+    """
+    from trainyard.cli import _questions, _skeleton
     from trainyard.errors import SpecError
-    from trainyard.system.data import write_editor_schemas
-    from trainyard.system.files import write
+    from trainyard.system import files
 
-    skeleton = Path(str(files("trainyard"))) / "skeleton"
-    sources = sorted(path for path in skeleton.rglob("*") if path.is_file())
-    targets = {
-        path: folder / path.relative_to(skeleton).with_name(HIDDEN.get(path.name, path.name)) for path in sources
-    }
     if folder.exists() and not folder.is_dir():
-        raise SpecError(f"{folder} is a file; choose an empty folder")
-    taken = [str(target) for target in targets.values() if target.exists()]
-    if taken:
-        raise SpecError(f"{taken[0]} exists already; choose an empty folder")
-    for path, target in targets.items():
-        write(target, path.read_text(encoding="utf-8").replace("@VERSION@", version("trainyard")))
-    count = len(targets) + len(write_editor_schemas(folder))
-    print(f"wrote {count} files to {folder}; next: cd {shlex.quote(str(folder))} && make synth && make check")
+        raise SpecError(f"{folder} is a file; choose a folder")
+    given = _questions.Given(wheel, live, repo_url, registry, ci, cluster, team, empty)
+    answers = _questions.answered(given, folder)
+    wanted = dict(_skeleton.files(answers))
+    findings = weighed(wanted)
+    if findings:
+        return refused(findings)
+    skeleton = _skeleton.planned(folder, wanted, answers.ci)
+    if skeleton.taken:
+        names = ", ".join(skeleton.taken)
+        stands = "exists already; move it away" if len(skeleton.taken) == 1 else "exist already; move them away"
+        raise SpecError(f"{names} {stands}, or choose another folder")
+    for path, data in skeleton.write.items():
+        files.write(folder / path, data)
+    for line in said(folder, skeleton, answers):
+        print(line)
     return 0
+
+
+def weighed(wanted: Mapping[str, bytes]) -> list[Finding]:
+    """Return the errors in specs that are not written yet, which names and addresses may make."""
+    from trainyard.preflight import check_repository
+    from trainyard.system import files
+
+    with TemporaryDirectory() as folder:
+        for path, data in wanted.items():
+            if path.startswith(("jobs/", "platform/")):
+                files.write(Path(folder) / path, data)
+        return [finding for finding in check_repository(Path(folder)).findings if finding.is_error]
+
+
+def refused(findings: Iterable[Finding]) -> int:
+    """Say what stands against the answers."""
+    from trainyard.cli._findings import show
+
+    show(findings)
+    print("nothing was written", file=sys.stderr)
+    return 1
+
+
+def said(folder: Path, skeleton: Skeleton, answers: Answers) -> Iterable[str]:
+    """Yield what was done, what is left to do by hand, and what comes next."""
+    import shlex
+
+    from trainyard.cli._owners import organisation, rules
+    from trainyard.cli._questions import PLACEHOLDER
+    from trainyard.system import git
+
+    made = len(skeleton.write) - len(skeleton.grown)
+    yield f"wrote {made} files to {folder}"
+    for path, count in skeleton.grown.items():
+        yield f"added {count} line{'' if count == 1 else 's'} to {path}"
+    for path in skeleton.kept:
+        yield f"left {path} as it is"
+        if path.endswith("CODEOWNERS"):
+            for team in answers.teams:
+                yield f"it needs these lines:\n{rules(organisation(answers.repo_url), team)}".rstrip()
+    if answers.repo_url == PLACEHOLDER:
+        yield "repoURL in platform/repository.yaml is not yours yet; Argo CD reads the repository from there"
+    if not answers.live:
+        yield LIVE_LATER
+    repository = git.find(folder)
+    for path in repository.ignored([*skeleton.write, "generated/"]) if repository else ():
+        yield f"Git ignores {path}; take that out of .gitignore, since nobody else would get it"
+    start = "" if repository else "git init && "
+    yield f"next: cd {shlex.quote(str(folder))} && {start}make synth && make check"

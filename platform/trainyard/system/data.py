@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from trainyard.system import files
@@ -49,11 +50,15 @@ def policy_files(root: Path | None = None) -> list[Path]:
 
 def write_editor_schemas(root: Path) -> list[Path]:
     """Write `schemas/trainyard/<name>.json` of this release into a repository, and return the files."""
-    sources = [own("schemas") / "trainyard" / f"{name}.json" for name in WRITTEN]
-    targets = [root / "schemas" / "trainyard" / source.name for source in sources]
-    for source, target in zip(sources, targets, strict=True):
-        files.write(target, source.read_bytes())
-    return targets
+    for path, data in editor_schemas():
+        files.write(root / path, data)
+    return [root / path for path, _ in editor_schemas()]
+
+
+def editor_schemas() -> Iterator[tuple[str, bytes]]:
+    """Yield path in a repository and content of each schema that editors read."""
+    for name in WRITTEN:
+        yield f"schemas/trainyard/{name}.json", (own("schemas") / "trainyard" / f"{name}.json").read_bytes()
 
 
 if __name__ == "__main__":

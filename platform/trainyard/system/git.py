@@ -116,6 +116,12 @@ class Git:
             return None
         return [path for path in done.out.decode("utf-8", "surrogateescape").split("\0") if path]
 
+    def ignored(self, paths: Iterable[str]) -> list[str]:
+        """Return which of these paths below the folder are ignored, whether they are there or not."""
+        asked = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        done = self.call(*NOTHING_FETCHED, "check-ignore", "-z", "--stdin", stdin=asked)
+        return [path for path in done.out.decode("utf-8", "surrogateescape").split("\0") if path]
+
     def ignores_itself(self) -> bool:
         """Say whether the folder as a whole is ignored, whatever of it is tracked."""
         if not self.prefix:

@@ -1,0 +1,52 @@
+"""Who approves what, as GitHub and GitLab read it: a team's own jobs are the team's, all else is the platform's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+HEAD = """\
+# Who approves what; the last line that matches wins. Put the groups that you have in, and a block for each new team.
+# A team merges alone what its jobs are and what follows from them; everything else is the platform's.
+"""
+
+PLACES = {
+    "github": (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"),
+    "gitlab": ("CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS"),
+}
+"""Where each looks, in this order; the first file that is there counts.
+
+Source: GitHub docs, About code owners; GitLab docs, Code Owners.
+"""
+
+
+def owners(organisation: str, teams: Iterable[str]) -> str:
+    """Return the whole file, for groups that are called as the teams."""
+    platform = f"@{organisation}/platform"
+    lines = ["*", *(path for team in teams for path in paths(team))]
+    width = max(map(len, lines)) + 2
+    of_teams = ("".join(f"\n{rules(organisation, team, width)}" for team in teams)) if len(lines) > 1 else ""
+    return f"{HEAD}{'*':<{width}}{platform}\n{of_teams}"
+
+
+def rules(organisation: str, team: str, width: int = 0) -> str:
+    """Return the lines of one team."""
+    listed = list(paths(team))
+    width = width or max(map(len, listed)) + 2
+    return "".join(f"{path:<{width}}@{organisation}/{team}\n" for path in listed)
+
+
+def paths(team: str) -> Iterable[str]:
+    """Return what a change of a team's jobs writes; all of it, or each such change would wait for the platform."""
+    return (
+        f"/jobs/{team}/",
+        f"/generated/*/runs/{team}/",
+        f"/generated/*/ledger/{team}/",
+        f"/generated/*/index/runs/{team}/",
+        f"/generated/*/index/runs/{team}.json",
+    )
+
+
+def organisation(repo_url: str) -> str:
+    """Return whose repository it is, by its address; `example` where that does not tell."""
+    path = repo_url.partition("://")[2].partition("/")[2] or repo_url.partition(":")[2]
+    return path.rpartition("/")[0].strip("/") or "example"

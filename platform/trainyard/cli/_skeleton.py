@@ -1,0 +1,155 @@
+"""The files of a repository of one's own, and what of them can be written beside what is there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trainyard.cli._owners import PLACES, organisation, owners
+from trainyard.cli._wheel import FOLDER, Wheel
+from trainyard.system.data import PACKAGE, editor_schemas
+from trainyard.system.repository import CLUSTERS, JOBS, TEAMS
+
+BASE = {
+    "base/Makefile": "Makefile",
+    "base/README.md": "README.md",
+    "base/gitattributes": ".gitattributes",
+    "base/gitignore": ".gitignore",
+    "base/install/requirements.txt": f"{FOLDER}/requirements.txt",
+    "base/platform/repository.yaml": "platform/repository.yaml",
+}
+"""Where each file goes; packages would leave out those whose names begin with a dot."""
+
+EXAMPLE = {
+    "example/jobs/hello.yaml": f"{JOBS}/@TEAM@/hello.yaml",
+    "example/platform/clusters/cluster.yaml": f"{CLUSTERS}/@CLUSTER@.yaml",
+    "example/platform/teams/team.yaml": f"{TEAMS}/@TEAM@.yaml",
+}
+
+CI = {
+    "github": {"github/trainyard.yaml": ".github/workflows/trainyard.yaml"},
+    "gitlab": {"gitlab/gitlab-ci.yml": ".gitlab-ci.yml"},
+}
+"""By whose it is, the pipeline."""
+
+KEPT = "README.md"
+"""What stays as it is where it is there already; it says nothing that anything needs."""
+
+GROWN = (".gitignore", ".gitattributes")
+"""Lists of lines: those that are missing are put behind what is there."""
+
+SHADOWS = {"Makefile": ("GNUmakefile", "makefile")}
+"""What make reads in place of ours, by ours. Source: GNU make 4.4 manual, What Name to Give Your Makefile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a repository is to be."""
+
+    wheel: Wheel
+    live: bool
+    repo_url: str
+    revision: str
+    registry: str
+    cluster: str
+    team: str
+    ci: str | None
+    """One of CI, or None."""
+    empty: bool
+    """Whether the example is left out."""
+
+    @property
+    def teams(self) -> tuple[str, ...]:
+        """Return the teams that are there."""
+        return () if self.empty else (self.team,)
+
+
+@dataclass(slots=True)
+class Skeleton:
+    """What `init` does to a folder."""
+
+    write: dict[str, bytes] = field(default_factory=dict)
+    """By path: new files, and those that grow, whole."""
+    grown: dict[str, int] = field(default_factory=dict)
+    """How many lines each of those gets."""
+    kept: list[str] = field(default_factory=list)
+    """What is there and stays as it is."""
+    taken: list[str] = field(default_factory=list)
+    """What is there and would be lost."""
+
+
+def files(answers: Answers) -> Iterator[tuple[str, bytes]]:
+    """Yield path and content of every file."""
+    words = {
+        "@LIVE@": str(answers.live).lower(),
+        "@REPO_URL@": answers.repo_url,
+        "@REVISION@": answers.revision,
+        "@REGISTRY@": answers.registry,
+        "@CLUSTER@": answers.cluster,
+        "@TEAM@": answers.team,
+    }
+    chosen = {**BASE, **({} if answers.empty else EXAMPLE), **CI.get(answers.ci or "", {})}
+    for source, target in chosen.items():
+        text = (PACKAGE / "skeleton" / source).read_text(encoding="utf-8")
+        yield replaced(target, words), replaced(text, words).encode()
+    yield from editor_schemas()
+    if answers.empty:
+        yield f"{CLUSTERS}/.gitkeep", b""  # a repository is what has this folder, and Git keeps none that is empty
+    yield f"{FOLDER}/trainyard.txt", answers.wheel.pin.encode()
+    if answers.wheel.copied is not None:
+        yield answers.wheel.place.removeprefix("./"), answers.wheel.copied.read_bytes()
+    if answers.ci is not None:
+        yield PLACES[answers.ci][0], owners(organisation(answers.repo_url), answers.teams).encode()
+
+
+def replaced(text: str, words: Mapping[str, str]) -> str:
+    """Return a text with what was answered."""
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return text
+
+
+def planned(folder: Path, wanted: Mapping[str, bytes], ci: str | None) -> Skeleton:
+    """Return what is written to a folder beside what it holds."""
+    skeleton = Skeleton()
+    owning = PLACES[ci] if ci is not None else ()
+    for path, data in wanted.items():
+        there = next((each for each in owning if path in owning and os.path.lexists(folder / each)), path)
+        blocked = in_the_way(folder, path)
+        if blocked:
+            skeleton.taken += [each for each in blocked if each not in skeleton.taken]
+        elif not os.path.lexists(folder / there):
+            skeleton.write[path] = data
+        elif path in GROWN and (folder / path).is_file():
+            grow(skeleton, path, (folder / path).read_bytes(), data)
+        elif path == KEPT or there in owning or same(folder / path, data):
+            skeleton.kept.append(there)
+        else:
+            skeleton.taken.append(path)
+    return skeleton
+
+
+def in_the_way(folder: Path, path: str) -> list[str]:
+    """Return what stands where a folder has to be, and what make would read in place of ours."""
+    above = [each.as_posix() for each in Path(path).parents if each != Path()]
+    files = [each for each in above if os.path.lexists(folder / each) and not (folder / each).is_dir()]
+    return files + [each for each in SHADOWS.get(path, ()) if os.path.lexists(folder / each)]
+
+
+def same(path: Path, data: bytes) -> bool:
+    """Say whether a file is there already as it would be written."""
+    return path.is_file() and path.read_bytes() == data
+
+
+def grow(skeleton: Skeleton, path: str, there: bytes, data: bytes) -> None:
+    """Put the lines that are missing behind those that are there."""
+    known = {line.strip() for line in there.splitlines()}
+    missing = [line for line in data.splitlines() if line.strip() not in known]
+    if not missing:
+        skeleton.kept.append(path)
+        return
+    end = b"" if not there or there.endswith(b"\n") else b"\n"
+    skeleton.write[path] = there + end + b"".join(line + b"\n" for line in missing)
+    skeleton.grown[path] = len(missing)

@@ -1,0 +1,248 @@
+"""What `init` writes for a forge: a pipeline that knows its base, and who approves what."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+import yaml
+from pathspec import GitIgnoreSpec
+
+from command import call
+from conftest import ROOT
+from own import begin
+from repo import ENV, Repo
+from trainyard.cli._owners import owners
+from trainyard.specs.load import read_repository
+
+FORGES = {
+    "github": (".github/workflows/trainyard.yaml", ".github/CODEOWNERS"),
+    "gitlab": (".gitlab-ci.yml", "CODEOWNERS"),
+}
+BASH = ["bash", "-e", "-o", "pipefail", "-c"]
+"""How runners of both start what a pipeline says."""
+
+
+def owner(rules: str, path: str) -> str:
+    """Return who owns a path: the last line that matches, as GitHub and GitLab read it."""
+    return next(group for pattern, group in compiled(rules) if pattern.match_file(path))
+
+
+@cache
+def compiled(rules: str) -> list[tuple[GitIgnoreSpec, str]]:
+    """Return patterns and groups, the last line first."""
+    lines = [line.split() for line in rules.splitlines() if line and not line.startswith("#")]
+    return [(GitIgnoreSpec.from_lines([pattern]), group) for pattern, group in reversed(lines)]
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    """A repository with both pipelines, rendered and committed, and a program that stands for the one of .venv/."""
+    repo = Repo(tmp_path_factory.mktemp("ci") / "a")
+    assert begin(repo.root, "--ci", "github", "--repo-url", "https://github.com/acme/training.git").returncode == 0
+    other = repo.root.parent / "b"
+    begin(other, "--ci", "gitlab", "--repo-url", "https://gitlab.com/acme/ml/training.git")
+    for name in FORGES["gitlab"]:
+        repo.put(name, (other / name).read_text())
+    done = call(repo.root, "synth")
+    assert done.returncode == 0, done.stderr
+    repo.commit()
+    return repo
+
+
+def started(repo: Repo) -> Repo:
+    """Put the program where a setup would, later than all that it is made of."""
+    program = repo.put(".venv/bin/trainyard", f'#!/bin/sh\nexec "{sys.executable}" -P -m trainyard "$@"\n')
+    program.chmod(0o755)
+    repo.put(".venv/.ready", "")
+    repo.put(".tools/.ready", "")
+    return repo
+
+
+def shell(script: str, repo: Repo, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run what a pipeline runs, with the variables that its forge sets."""
+    variables = {**ENV, "PYTHONPATH": str(ROOT / "platform"), "CI": "true", **env}
+    return subprocess.run([*BASH, script], cwd=repo.root, env=variables, capture_output=True, text=True, check=False)
+
+
+def github(repo: Repo, **env: str) -> tuple[dict[str, int], str, str]:
+    """Return how each step of the workflow ends, its summary and its log."""
+    steps = yaml.safe_load((repo.root / FORGES["github"][0]).read_text())["jobs"]["check"]["steps"]
+    summary, variables = repo.root.parent / "summary", repo.root.parent / "env"
+    for file in (summary, variables):
+        file.write_text("")
+    codes, log = {}, ""
+    for step in steps:
+        if "run" in step:
+            given = dict(line.split("=", 1) for line in variables.read_text().splitlines())
+            files = {"GITHUB_STEP_SUMMARY": str(summary), "GITHUB_ENV": str(variables)}
+            done = shell(step["run"], repo, **files, **given, **env)
+            codes[step["name"]] = done.returncode
+            log += done.stdout + done.stderr
+    return codes, summary.read_text(), log
+
+
+def gitlab(repo: Repo, **env: str) -> tuple[int, str, str]:
+    """Return how the job ends, its plan and its log."""
+    script = yaml.safe_load((repo.root / FORGES["gitlab"][0]).read_text())["trainyard"]["script"]
+    done = shell("\n".join(script), repo, **env)
+    return done.returncode, (repo.root / "plan.md").read_text(), done.stdout + done.stderr
+
+
+@pytest.fixture
+def branch(begun, tmp_path):
+    """A clone as a forge makes it, with a branch that adds a job."""
+    repo = begun.clone(tmp_path / "clone")
+    repo.git("checkout", "--quiet", "-b", "more")
+    text = (repo.root / "jobs/research/hello.yaml").read_text()
+    repo.put("jobs/research/more.yaml", text.replace("nodes: 2", "nodes: 1"))
+    assert call(repo.root, "synth").returncode == 0
+    repo.commit()
+    return started(repo)
+
+
+@pytest.mark.node
+def test_a_change_of_jobs_is_the_teams_alone(branch):
+    """All that a new job writes is its team's, by both files; what is beside it is the platform's."""
+    changed = branch.git("diff", "--name-only", "main", "more").splitlines()
+    assert {path.split("/")[0] for path in changed} == {"jobs", "generated"}
+    assert len(changed) >= 4
+    for file, team, platform in (
+        (".github/CODEOWNERS", "@acme/research", "@acme/platform"),
+        ("CODEOWNERS", "@acme/ml/research", "@acme/ml/platform"),
+    ):
+        rules = (branch.root / file).read_text()
+        assert {path: owner(rules, path) for path in changed} == dict.fromkeys(changed, team)
+        others = ["platform/clusters/dev.yaml", "jobs/nlp/x.yaml", "generated/dev/argocd/x.yaml", ".github/CODEOWNERS"]
+        others += ["generated/dev/teams/research/role.team.yaml", "generated/dev/platform/x.yaml", "Makefile"]
+        assert {path: owner(rules, path) for path in others} == dict.fromkeys(others, platform)
+
+
+def test_the_example_of_the_docs_knows_every_file_of_a_job():
+    """In this repository too, what comes from a job is its team's, whatever its kind, and the rest the platform's."""
+    rules = (ROOT / "docs/examples/CODEOWNERS").read_text()
+    assert rules == owners("example", sorted(read_repository(ROOT).specs.teams))
+    made = {}
+    for index in (ROOT / "generated").glob("*/index/**/*.json"):
+        top, listed = index.relative_to(ROOT).parts[:2], json.loads(index.read_text())
+        made |= {"/".join([*top, listed["folder"], name]): each["spec"] for name, each in listed["files"].items()}
+    for path in (path for path in (ROOT / "generated").rglob("*") if path.is_file()):
+        name = path.relative_to(ROOT).as_posix()
+        match = re.match(r"generated/[^/]+/(?:runs|ledger|index/runs)/([^/.]+)", name)
+        assert owner(rules, name) == (f"@example/{match[1]}" if match else "@example/platform"), name
+        if (spec := made.get(name, "")).startswith("jobs/"):
+            assert owner(rules, name) == f"@example/{spec.split('/')[1]}"
+    assert sum(spec.startswith("jobs/") for spec in made.values()) > 100
+
+
+@pytest.mark.parametrize(("forge", "file"), [(forge, each[0]) for forge, each in FORGES.items()])
+def test_nothing_in_a_pipeline_can_change_by_itself(begun, forge, file):
+    """Actions are named by commit, all of the history is fetched, and no credentials stay behind."""
+    text = (begun.root / file).read_text()
+    for used in re.findall(r"uses: (.*)", text):
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+", used)
+    loaded = yaml.safe_load(text)
+    if forge == "gitlab":
+        assert loaded["trainyard"]["variables"]["GIT_DEPTH"] == 0
+        return
+    checkout = loaded["jobs"]["check"]["steps"][0]
+    assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
+    assert loaded["permissions"] == {"contents": "read"}
+    assert not [step["run"] for step in loaded["jobs"]["check"]["steps"] if "${{" in step.get("run", "")]
+    assert loaded[True] == {"pull_request": None, "push": {"branches": ["main"]}}
+
+
+@pytest.mark.slow
+@pytest.mark.node
+def test_github_shows_what_a_pull_request_does(branch):
+    """Beside the base branch, the summary has the plan; a fault fails and stands at its line."""
+    event = {"TARGET": "main", "BEFORE": ""}
+    codes, summary, log = github(branch, **event)
+    assert codes == {"base": 0, "setup": 0, "plan": 0, "check": 0}, log
+    assert "research/more-" in summary
+    assert "research/hello-" not in summary
+    (branch.root / "jobs/research/more.yaml").write_text("cluster: deu\n")
+    branch.commit()
+    codes, summary, log = github(branch, **event)
+    assert (codes["plan"], codes["check"]) == (1, 1)
+    assert "::error file=jobs/research/more.yaml,line=1" in log
+
+
+@pytest.mark.slow
+@pytest.mark.node
+def test_gitlab_shows_what_a_merge_request_does(branch):
+    """The same, as a file and as the report of tests that GitLab reads."""
+    event = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main"}
+    code, plan, log = gitlab(branch, **event)
+    assert (code, "research/more-" in plan) == (0, True), log
+    (branch.root / "jobs/research/more.yaml").write_text("cluster: deu\n")
+    branch.commit()
+    code, plan, log = gitlab(branch, **event)
+    assert code == 1
+    assert "jobs/research/more.yaml:1:1: error" in log
+    assert "<testsuites" in (branch.root / "trainyard.xml").read_text()
+
+
+PUSHES = {
+    "a push": ("HEAD~1", "HEAD~1"),
+    "a first push, before which there was nothing": ("0" * 40, "HEAD~1"),
+    "a push over what nobody has any more": ("c0ffee" * 6 + "c0ff", "HEAD~1"),
+}
+
+
+@pytest.mark.parametrize(("before", "base"), PUSHES.values(), ids=PUSHES)
+def test_a_push_is_compared_with_what_was_there(branch, tmp_path, before, base):
+    """On the branch itself the base is what it was before; where that is not known, the commit before."""
+    before = branch.git("rev-parse", before) if before.startswith("HEAD") else before
+    steps = yaml.safe_load((branch.root / FORGES["github"][0]).read_text())["jobs"]["check"]["steps"]
+    (step,) = (each for each in steps if each.get("name") == "base")
+    done = shell(step["run"], branch, TARGET="", BEFORE=before, GITHUB_ENV=str(tmp_path / "env"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "env").read_text() == f"TRAINYARD_BASE={branch.git('rev-parse', base)}\n"
+    script = yaml.safe_load((branch.root / FORGES["gitlab"][0]).read_text())["trainyard"]["script"][0]
+    done = shell(f'{script}\necho "$TRAINYARD_BASE"', branch, CI_COMMIT_BEFORE_SHA=before)
+    assert done.stdout == f"{branch.git('rev-parse', base)}\n"
+
+
+def test_a_first_commit_is_its_own_base(tmp_path):
+    """There is nothing before it, and still something to check."""
+    repo = Repo(tmp_path / "a")
+    begin(repo.root, "--ci", "gitlab", "--empty")
+    first = repo.commit()
+    script = yaml.safe_load((repo.root / FORGES["gitlab"][0]).read_text())["trainyard"]["script"][0]
+    done = shell(f'{script}\necho "$TRAINYARD_BASE"', repo, CI_COMMIT_BEFORE_SHA="0" * 40)
+    assert (done.returncode, done.stdout) == (0, f"{first}\n")
+    assert call(repo.root, "check", CI="true", TRAINYARD_BASE=first).returncode == 0
+
+
+@pytest.mark.node
+def test_the_example_goes_before_anything_is_live(branch):
+    """Its three files are deleted in one change, and nothing of it stays behind."""
+    for name in ("jobs/research/hello.yaml", "jobs/research/more.yaml", "platform/clusters/dev.yaml"):
+        (branch.root / name).unlink()
+    (branch.root / "platform/teams/research.yaml").unlink()
+    branch.put("platform/clusters/.gitkeep", "")
+    done = call(branch.root, "synth")
+    assert done.returncode == 0, done.stderr
+    assert not [path for path in (branch.root / "generated").rglob("*") if path.is_file()]
+    assert call(branch.root, "check").returncode == 0
+
+
+OWNED = ["CODEOWNERS", "docs/CODEOWNERS", ".github/CODEOWNERS"]
+
+
+@pytest.mark.parametrize("there", OWNED)
+def test_owners_that_are_there_stay(tmp_path, there):
+    """A second file would silence the first; what it needs is said."""
+    path = tmp_path / "a" / there
+    path.parent.mkdir(parents=True)
+    path.write_text("* @mine\n")
+    done = begin(tmp_path / "a", "--ci", "github", "--repo-url", "https://github.com/acme/training.git")
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "a").rglob("CODEOWNERS")) == [path]
+    assert path.read_text() == "* @mine\n"
+    assert f"left {there} as it is\nit needs these lines:\n/jobs/research/" in done.stdout
