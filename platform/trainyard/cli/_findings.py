@@ -16,18 +16,16 @@ if TYPE_CHECKING:
     from trainyard.report import View
     from trainyard.specs.sources import Printed
 
-PAGES = "TRAINYARD_RULES_URL"
-"""Where docs/rules.md is published: reports link to the rules there."""
-
 
 def show(findings: Iterable[Finding], root: Path = Path()) -> None:
     """Print findings on standard error, a paragraph each."""
+    from trainyard.cli._pages import pages
     from trainyard.report.legible import legible, reading
     from trainyard.report.text import paragraph
     from trainyard.report.view import View, hidden
 
     found = list(findings)
-    view = View(colour=coloured(sys.stderr), lines=reader(root), pages=os.environ.get(PAGES, ""))
+    view = View(colour=coloured(sys.stderr), lines=reader(root), pages=pages(root))
     view, found = reading(view, found), legible(found)
     secret = hidden(found)
     for finding in sorted(found, key=lambda each: each.order):
@@ -53,10 +51,10 @@ def report(result: Result, format_: str, view: View) -> None:
 
 def view_of(command: str, root: Path, **more: Any) -> View:
     """Return how a report is shown here: with colours where somebody watches."""
+    from trainyard.cli._pages import pages
     from trainyard.report import View
 
-    pages = os.environ.get(PAGES, "")
-    return View(command, colour=coloured(sys.stdout), lines=reader(root), pages=pages, **more)
+    return View(command, colour=coloured(sys.stdout), lines=reader(root), pages=pages(root), **more)
 
 
 def coloured(stream: TextIO) -> bool:

@@ -66,6 +66,7 @@ def rule(finding: Finding, entry: Entry | None, view: View) -> dict[str, Any]:
     lines = [known.title, f"Why: {known.why}."] if known else []
     lines += [f"Fix: {finding.remedy.rstrip('.')}."] if finding.remedy else []
     lines += [f"Source: {finding.source}."] if finding.source else []
+    lines += [f"`trainyard rule {finding.rule}` says the same."] if known else []
     if known:
         found["shortDescription"] = {"text": known.title}
         found["fullDescription"] = {"text": f"{known.title} {known.why}."}
