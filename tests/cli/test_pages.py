@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from command import call
 from conftest import ROOT
 from trainyard.cli import _pages
 from trainyard.cli._pages import pages
@@ -44,6 +45,12 @@ def test_where_the_page_is(clean, env, address):
     for name, value in env.items():
         clean.setenv(name, value)
     assert pages(ROOT) == address
+
+
+def test_a_rule_says_where_its_section_is(clean):
+    """What `trainyard rule` prints ends with the address of the same rule, with its examples."""
+    done = call(ROOT, "rule", "spec/form", TRAINYARD_RULES_URL="https://docs.example.com/rules.html")
+    assert done.stdout.endswith("\n  page: https://docs.example.com/rules.html#specform\n")
 
 
 def test_a_repository_of_ones_own_has_no_such_page(clean, tmp_path):

@@ -39,7 +39,7 @@ def command(
     if format_ == "json":
         print(json.dumps([fields(entry) for entry in chosen.values()], indent=1))
     elif wanted in chosen:
-        print("\n".join(page(known[wanted])))
+        print("\n".join([*page(known[wanted]), *address(root, wanted)]))
     else:
         print("\n".join(listed(chosen)))
     return 0
@@ -56,6 +56,15 @@ def page(entry: Entry) -> Iterator[str]:
         yield f"  source: {source}"
     yield f"  declared in: {', '.join(entry.declared)}"
     yield f"  {waiving(entry)}"
+
+
+def address(root: Path, rule: str) -> Iterator[str]:
+    """Yield where the rule's section is, with what is wrong and what is right, if anybody knows."""
+    from trainyard.cli._pages import pages
+    from trainyard.report.view import anchor
+
+    if known := pages(root):
+        yield f"  page: {known}#{anchor(rule)}"
 
 
 def waiving(entry: Entry) -> str:
