@@ -8,8 +8,8 @@ import pytest
 
 import make
 from conftest import ROOT
+from trainyard.drafts import job as draft
 from trainyard.preflight import check_repository
-from trainyard.specs.editing import draft
 from trainyard.specs.load import read_repository
 from trainyard.specs.run import digest
 
@@ -287,12 +287,6 @@ def test_a_draft_is_judged_before_it_is_written(name, fields, rules):
     file, findings = draft.read(team="nlp", name=name, text=draft.HEADER + make.dump(fields))
     assert [finding.rule for finding in findings] == rules
     assert (file is None) == bool(rules)
-
-
-def test_gpus_of_a_pool():
-    """A draft starts with whole nodes."""
-    cluster = make.make_cluster()
-    assert [draft.gpus_of(cluster, pool) for pool in ("gpu", "cpu", "none")] == [8, 0, 0]
 
 
 def test_a_repository_without_settings_is_told_what_to_write(tmp_path):

@@ -92,7 +92,7 @@ def guarded(function: Callable[[], Any]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error)
             return CLEAN
-        print(f"trainyard: {lowered(str(error))}", file=sys.stderr)
+        print(f"trainyard: {words(error)}", file=sys.stderr)
         return UNFINISHED
     except (KeyboardInterrupt, typer.Abort):
         print("trainyard: interrupted", file=sys.stderr)
@@ -106,8 +106,21 @@ def guarded(function: Callable[[], Any]) -> int:
     return result if isinstance(result, int) else CLEAN
 
 
-def lowered(message: str) -> str:
-    """Return a message of the command-line parser in our form: lower case, no full stop."""
+WANTED = {"int_parsing": "a whole number", "float_parsing": "a number"}
+"""What an option should be, by the error of pydantic, by which typer reads options."""
+
+
+def words(error: Exception) -> str:
+    """Return what the command-line parser says in our form: what is, what should be, lower case, no full stop."""
+    option = next(iter(getattr(getattr(error, "param", None), "opts", ())), "")
+    details: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
+    for each in details if option else ():
+        if wanted := WANTED.get(each["type"]):
+            return f"{option} is {each['input']!r}, but should be {wanted}"
+        if each["type"] == "greater_than_equal":
+            return f"{option} is {each['input']}, but should be {each['ctx']['ge']} or more"
+    message: str = getattr(error, "format_message", error.__str__)()
+    message = message.replace(". Did ", "; did ").replace("(Possible ", "(possible ")
     return (message[:1].lower() + message[1:]).rstrip(".")
 
 

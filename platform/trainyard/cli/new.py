@@ -1,136 +1,141 @@
-"""Write a new job file that passes."""
+"""Write a new job, team or cluster that passes."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from trainyard.cli._options import ROOT
-
-if TYPE_CHECKING:
-    from trainyard.findings import Finding
-    from trainyard.specs.load import Loaded
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.callback()
 def group() -> None:
-    """Write a new file that passes."""
+    """Write a new file that passes; at a terminal they ask for what no option says, and ask again after a slip."""
 
 
 @app.command("job")
 def job(
-    name: str = typer.Argument(help="<team>/<job>, as in nlp/llama."),
-    cluster: str | None = typer.Option(
-        None, help="The cluster it runs on; the only one that admits the team, if there is one."
+    name: str | None = typer.Argument(None, metavar="TEAM/JOB", help="As in nlp/llama."),
+    cluster: str | None = typer.Option(None, help="The cluster it runs on."),
+    pool: str | None = typer.Option(None, help="The node pool."),
+    queue: str | None = typer.Option(None, help="The queue, of those that admit the team."),
+    nodes: str | None = typer.Option(None, metavar="NUMBER", help="How many nodes; one by default."),
+    gpus: str | None = typer.Option(
+        None, metavar="NUMBER", help="GPUs of each node, all by default; or a part, as 1g.10gb or shared."
     ),
-    queue: str | None = typer.Option(None, help="The queue; the only one that admits the team, if there is one."),
-    pool: str | None = typer.Option(None, help="The node pool; the only one, if there is one."),
-    image: str | None = typer.Option(None, help="The image, by digest."),
     program: str | None = typer.Option(None, help="The script in the image."),
     command: str | None = typer.Option(None, help="Any executable and its arguments, instead of a script."),
-    launcher: str | None = typer.Option(None, help="How the processes start; torchrun, or exec for a command."),
-    nodes: int = typer.Option(1, help="How many nodes."),
-    gpus: int | None = typer.Option(None, help="GPUs a node; all of a node's by default."),
+    launcher: str | None = typer.Option(None, help="How processes start; torchrun, or exec for a command."),
+    processes: str | None = typer.Option(None, metavar="NUMBER", help="Processes of each node; one a GPU by default."),
+    image: str | None = typer.Option(None, help="The image, by digest."),
+    fabric: str | None = typer.Option(None, metavar="rdma|tcp", help="The network; several nodes take the fabric."),
+    checkpoint: str | None = typer.Option(None, metavar="VOLUME", help="Where it saves; none by default."),
+    every_minutes: str | None = typer.Option(None, metavar="NUMBER", help="Minutes between two checkpoints."),
+    checkpoint_size: str | None = typer.Option(None, metavar="SIZE", help="Of one checkpoint, as 40Gi."),
+    secrets: str | None = typer.Option(None, metavar="NAME=secret/key", help="Several with commas between."),
+    max_hours: str | None = typer.Option(None, metavar="NUMBER", help="Hours after which a run is ended."),
+    cpus: str | None = typer.Option(None, metavar="NUMBER", help="CPUs of each node."),
+    memory: str | None = typer.Option(None, metavar="SIZE", help="Memory of each node, as 64Gi."),
     root: Path = ROOT,
 ) -> int:
-    """Write jobs/<team>/<job>.yaml; asks for what no flag says when a terminal is there to answer."""
-    from trainyard.cli._findings import show
+    """Write jobs/<team>/<job>.yaml; asks for what no option says when a terminal is there to answer."""
+    given = {key.replace("_", "-"): value for key, value in locals().items() if key != "root"}
+    from trainyard.cli import _judged
+    from trainyard.cli._ask import Asker
     from trainyard.documents import dump
+    from trainyard.drafts.job import HEADER, JobDraft, question_of, taken
     from trainyard.errors import SpecError
-    from trainyard.findings import did_you_mean
-    from trainyard.sizing.fabrics import fabric_type
-    from trainyard.specs.editing import draft
     from trainyard.specs.load import read_repository
     from trainyard.system import files
     from trainyard.system.repository import job_file
 
+    if program is not None and command is not None:
+        raise SpecError("--program and --command exclude each other; keep one")
     loaded = read_repository(root)
-    standing = weigh(root, loaded)
-    if any(finding.is_error for finding in standing):  # what a flag would be compared with may not be there
-        return refuse(standing)
-    specs = loaded.specs
-    team, _, short = name.partition("/")
-    if not short or team not in specs.teams:
-        raise SpecError(f"{name!r} should be <team>/<job>; {did_you_mean(team, specs.teams)}")
-    path = root / job_file(team, short)
-    if path.exists():
-        raise SpecError(f"{path} exists already; edit it, or choose another name")
-    made = next((each.source.file for each in specs.jobs if (each.team, each.name) == (team, short)), None)
-    if made is not None:
-        raise SpecError(f"{made} makes job {name!r} already; choose another name")
-    places = sorted(key for key, each in specs.clusters.items() if team in each.teams())
-    cluster = cluster or ask("cluster", places)
-    declared = specs.clusters.get(cluster)
-    if declared is None:
-        raise SpecError(f"cluster {cluster!r} does not exist; {did_you_mean(cluster, places)}")
-    pool = pool or ask("pool", sorted(declared.pools))
-    fields = {
-        "cluster": cluster,
-        "launcher": launcher or ("exec" if command else "torchrun"),
-        "image": image or ask("image", ()),
-        **draft.start(program or (None if command else ask("program", ())), command),
-        "pool": pool,
-        "nodes": nodes,
-        "gpusPerNode": draft.gpus_of(declared, pool) if gpus is None else gpus,
-        "queue": queue or ask("queue", sorted(key for key, each in declared.queues.items() if team in each.teams)),
-    }
-    shares = nodes > 1 and fields["gpusPerNode"] and pool in declared.pools
-    if shares and fabric_type(declared).reaches(declared, pool):
-        fields["fabric"] = "rdma"
-    text = draft.HEADER + dump({key: value for key, value in fields.items() if value != 0})
-    findings = check(root, loaded, team, short, text)
-    if any(finding.is_error for finding in findings):
-        return refuse(findings)
-    show(findings)
-    files.write(path, text)
-    print(f"wrote {path}; next: make synth")
+    standing = _judged.weigh(root, loaded)
+    if any(each.is_error for each in standing):  # what an answer would be compared with may not be there
+        _judged.refused(standing)
+        return _judged.nothing()
+    asker, draft = Asker.of(given), JobDraft(loaded.specs, taken(loaded))
+    while True:
+        asker.fill(draft)
+        team, short = draft.answers["name"].split("/")
+        text, path = HEADER + dump(draft.fields()), job_file(team, short)
+        findings = _judged.with_job(root, loaded, team, short, text)
+        if not _judged.refused(findings, standing):
+            break
+        wrong = (question_of(each.path or "") for each in findings if each.is_error and each.location.file == path)
+        if not asker.again(draft, wrong):
+            return _judged.nothing()
+    files.create(root / path, text)
+    print(f"wrote {root / path}; next: make synth")
     return 0
 
 
-def check(root: Path, loaded: Loaded, team: str, name: str, text: str) -> list[Finding]:
-    """Return what is wrong with the repository once a job file is written."""
-    from dataclasses import replace
+@app.command("team")
+def team(
+    name: str | None = typer.Argument(None, metavar="NAME", help="Its folder of jobs, and its namespace."),
+    group: str | None = typer.Option(None, help="Its people's group, as the identity provider names it."),
+    queues: str | None = typer.Option(None, metavar="CLUSTER/QUEUE", help="Queues that admit it; commas between."),
+    storage: str | None = typer.Option(None, help="Storage of its checkpoints, which many nodes write to; or none."),
+    size: str | None = typer.Option(None, metavar="SIZE", help="Of that volume, as 5Ti."),
+    pod_security: str | None = typer.Option(None, metavar="LEVEL", help="Pod Security level; default: restricted."),
+    secrets: str | None = typer.Option(None, metavar="NAME", help="Secrets in its namespace; commas between."),
+    root: Path = ROOT,
+) -> int:
+    """Write platform/teams/<name>.yaml, and add the team to queues in the clusters' files."""
+    given = {key.replace("_", "-"): value for key, value in locals().items() if key != "root"}
+    from trainyard.cli import _judged
+    from trainyard.cli._ask import Asker
+    from trainyard.drafts.team import TeamDraft
+    from trainyard.system.repository import CLUSTERS, TEAMS, team_file
 
-    from trainyard.specs.editing import draft
-
-    file, findings = draft.read(team=team, name=name, text=text)
-    jobs = (*loaded.specs.jobs, *([file] if file else ()))
-    return weigh(root, replace(loaded, specs=replace(loaded.specs, jobs=jobs), findings=[*loaded.findings, *findings]))
-
-
-def weigh(root: Path, loaded: Loaded) -> list[Finding]:
-    """Return what is wrong with specs that were read, as it weighs in this change."""
-    from trainyard import preflight
-    from trainyard.tree.frozen import in_specs, weighed
-
-    found = preflight.check(loaded, root).findings
-    return weighed(root, found, loaded.specs.repository, in_specs(root))
+    draft = TeamDraft(_judged.specs(root), names_in(root / TEAMS))
+    Asker.of(given).fill(draft)
+    texts = {f"{CLUSTERS}/{path.name}": path.read_text(encoding="utf-8") for path in (root / CLUSTERS).glob("*.yaml")}
+    changes = draft.changes(texts)
+    if not _judged.written(root, changes, new=team_file(name := draft.answers["name"])):
+        return 1
+    print(f"wrote {', '.join(str(root / path) for path in changes)}; next: trainyard new job {name}/<job>")
+    print(f"who reviews its jobs stands in CODEOWNERS: /jobs/{name}/ @<organisation>/{draft.answers['group']}")
+    if not draft.chosen():
+        print(f"no queue admits it yet: add {name} to teams of a queue in {CLUSTERS}/<cluster>.yaml")
+    return 0
 
 
-def refuse(findings: Iterable[Finding]) -> int:
-    """Say what stands against a new file, and that there is none."""
-    from trainyard.cli._findings import show
+@app.command("cluster")
+def cluster(
+    name: str | None = typer.Argument(None, metavar="NAME", help="As Argo CD knows it."),
+    shape: str | None = typer.Option(None, help="What its nodes are; a wrong one lists all."),
+    nodes: str | None = typer.Option(None, metavar="NUMBER", help="How many nodes."),
+    pool: str | None = typer.Option(None, help="Name of their pool; default: of their GPU, or cpu."),
+    teams: str | None = typer.Option(None, metavar="NAME", help="Teams that it admits; commas between."),
+    queue: str | None = typer.Option(None, help="Name of their queue, which has all nodes; default: training."),
+    kubernetes: str | None = typer.Option(None, metavar="MINOR", help="1.34, 1.35 or 1.36."),
+    gpu_operator: str | None = typer.Option(None, metavar="trainyard|provider", help="Who installs it."),
+    device_access: str | None = typer.Option(None, metavar="udev|open", help="Of AMD's GPUs: who opens them to users."),
+    root: Path = ROOT,
+) -> int:
+    """Write platform/clusters/<name>.yaml: nodes of one shape, the operators that they need, a queue of all of them."""
+    given = {key.replace("_", "-"): value for key, value in locals().items() if key != "root"}
+    from trainyard.cli import _judged
+    from trainyard.cli._ask import Asker
+    from trainyard.drafts.cluster import ClusterDraft
+    from trainyard.system.repository import CLUSTERS, cluster_file
 
-    show(findings)
-    print("nothing was written", file=sys.stderr)
-    return 1
+    draft = ClusterDraft(_judged.specs(root), names_in(root / CLUSTERS))
+    Asker.of(given).fill(draft)
+    path = cluster_file(draft.answers["name"])
+    if not _judged.written(root, {path: draft.file()}, new=path):
+        return 1
+    print(f"wrote {root / path}; next: make synth")
+    print("not in it yet, see docs/clusters.md: storage for checkpoints, the fabric, settings of the kubelets")
+    return 0
 
 
-def ask(what: str, choices: Iterable[str]) -> str:
-    """Return the only choice, or ask on a terminal; raises SpecError where nobody can answer."""
-    from trainyard.errors import SpecError
-
-    known = list(choices)
-    if len(known) == 1:
-        return known[0]
-    if not sys.stdin.isatty():
-        hint = f"; there are: {', '.join(known)}" if known else ""
-        raise SpecError(f"--{what} is missing{hint}")
-    answer: str = typer.prompt(f"{what} ({', '.join(known)})" if known else what)
-    return answer
+def names_in(folder: Path) -> frozenset[str]:
+    """Return the names of the specs in a folder, readable or not."""
+    return frozenset(path.stem for path in folder.glob("*.yaml"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -38,12 +39,17 @@ class Found(NamedTuple):
     regular: bool
 
 
-def write(path: Path, content: str | bytes, *, sync: bool = False, like: Path | None = None) -> None:
+def create(path: Path, content: str) -> None:
+    """Write a new file as a whole; raises FileExistsError where something is there already, which stays as it is."""
+    write(path, content, new=True)
+
+
+def write(path: Path, content: str | bytes, *, sync: bool = False, like: Path | None = None, new: bool = False) -> None:
     """Replace a file as a whole: readers see the old content or the new, even if this process is killed.
 
     The new content is written beside the file and renamed over it; a symbolic link is replaced, not followed.
     With `sync` it has reached the disk before the rename. Folders are made as needed; text is UTF-8 with LF.
-    Who may read it is as for any new file, or as for the file `like`.
+    Who may read it is as for any new file, or as for the file `like`. Nothing is replaced by what has to be `new`.
     """
     data = content.encode() if isinstance(content, str) else content
     beside = path.parent / f"{MARK}{os.getpid()}-{threading.get_ident()}{ENDING}"
@@ -61,13 +67,30 @@ def write(path: Path, content: str | bytes, *, sync: bool = False, like: Path | 
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
-        os.replace(beside, path)  # noqa: PTH105 - one call for both systems
+        if new:
+            place_new(beside, path)
+        else:
+            os.replace(beside, path)  # noqa: PTH105 - one call for both systems
     except BaseException as error:
         with suppress(FileNotFoundError):
             beside.unlink()
         if isinstance(error, OSError) and error.errno is not None:  # a full disk has no name of its own
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def place_new(beside: Path, path: Path) -> None:
+    """Give a file its name, unless something has it: by a second name, which never replaces, where there are such."""
+    try:
+        path.hardlink_to(beside)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from error
+        beside.rename(path)
+    else:
+        beside.unlink()
 
 
 def read(path: Path) -> bytes | None:

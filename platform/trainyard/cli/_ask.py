@@ -1,0 +1,105 @@
+"""Questions before a file is written: options answer them, a person at a terminal answers what options leave open."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainyard.drafts.questions import Question
+
+
+def is_watched() -> bool:
+    """Whether somebody can type answers."""
+    return sys.stdin.isatty()
+
+
+class Draft(Protocol):
+    """A file that is about to be written."""
+
+    answers: dict[str, str]
+
+    def questions(self) -> Iterator[Question]:
+        """Yield what has to be known, each once those before it are answered."""
+
+
+@dataclass
+class Asker:
+    """Who answers: options, and where a terminal is there a person."""
+
+    given: dict[str, str]
+    """What options say, by the name of the question."""
+    terminal: bool = field(default_factory=is_watched)
+
+    @classmethod
+    def of(cls, given: Mapping[str, str | None]) -> Asker:
+        """Return who answers beside these options, of which those that were not given are None."""
+        return cls({name: value for name, value in given.items() if value is not None})
+
+    def fill(self, draft: Draft) -> None:
+        """Answer every question of a draft that has no right answer yet; raises SpecError where nobody can."""
+        from trainyard.errors import SpecError
+
+        for question in draft.questions():
+            known = draft.answers.get(question.name)
+            if known is None or question.problem(known) is not None:
+                draft.answers[question.name] = self.answer(question)
+        if self.given:
+            raise SpecError(f"--{min(self.given)} says nothing here; leave it out")
+
+    def answer(self, question: Question) -> str:
+        """Return the answer to one question."""
+        from trainyard.errors import SpecError
+
+        answer = self.given.pop(question.name, None)
+        while True:
+            if answer is None:
+                answer = self.ask(question)
+            problem = question.problem(answer)
+            if problem is None:
+                return answer
+            if not self.terminal:
+                raise SpecError(problem)
+            print(f"  {problem}", file=sys.stderr)
+            answer = None
+
+    def ask(self, question: Question) -> str:
+        """Return the only choice, what is taken where nobody says, or what a person says."""
+        from trainyard.errors import SpecError
+
+        if not question.asked and question.default is not None:
+            return question.default
+        if len(question.choices) == 1:
+            return question.choices[0]
+        if self.terminal:
+            return prompted(f"{question.prompt}: ") or question.offered or ""
+        if question.default is not None:
+            return question.default
+        hint = f"; there are: {', '.join(question.choices)}" if question.choices else f"; say {question.words}"
+        raise SpecError(f"--{question.name} is missing{hint}")
+
+    def again(self, draft: Draft, names: Iterable[str]) -> bool:
+        """Take answers back that turned out wrong, so that a person is asked again; say whether that is of any use."""
+        wrong = [name for name in dict.fromkeys(names) if name in draft.answers]
+        for name in wrong:
+            del draft.answers[name]
+        return self.terminal and bool(wrong)
+
+
+def prompted(prompt: str) -> str:
+    """Return the line that a person types; raises Abort where nobody types any more."""
+    print(prompt, end="", file=sys.stderr, flush=True)
+    try:
+        line = sys.stdin.readline()
+    except UnicodeDecodeError:
+        return "\N{REPLACEMENT CHARACTER}"
+    if not line:
+        print(file=sys.stderr)
+        raise typer.Abort
+    return line.strip()

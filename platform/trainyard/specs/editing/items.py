@@ -1,0 +1,90 @@
+"""Add an item to a list of a file, or change one, and leave the rest of the text, comments and all, as it is."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+from trainyard.documents import load
+from trainyard.documents.emit import dump
+from trainyard.errors import SpecError
+from trainyard.findings import Path, format_path
+
+ITEM = re.compile(r"""[-./\w]+|"[^"\\]*"|'[^']*'""")
+"""A scalar of one line, plain or in quotes."""
+
+
+def add_item(text: str, file: str, path: Path, item: str) -> str:
+    """Return the text with one more item at the end of a list of plain words.
+
+    Raises SpecError where the list is written in a way that only a person can edit.
+    """
+    value = at(text, file, path)
+    if not isinstance(value, list) or not value:
+        raise by_hand(file, path, item)
+    line, column = place(text, file, (*path, len(value) - 1))
+    lines = text.splitlines(keepends=True)
+    row = lines[line]
+    found = ITEM.match(row, column)
+    if found is None:
+        raise by_hand(file, path, item)
+    if row[:column].strip() == "-":
+        end = "\r\n" if row.endswith("\r\n") else "\n"
+        lines[line] = row if row.endswith("\n") else row + end
+        lines.insert(line + 1, f"{row[:column]}{item}{end}")
+    else:
+        lines[line] = f"{row[: found.end()]}, {item}{row[found.end() :]}"
+    return kept("".join(lines), text, file, path, [*value, item])
+
+
+def set_item(text: str, file: str, path: Path, item: str) -> str:
+    """Return the text with another word at a place; raises SpecError where only a person can write it."""
+    line, column = place(text, file, path)
+    lines = text.splitlines(keepends=True)
+    found = ITEM.match(lines[line], column)
+    if found is None:
+        raise by_hand(file, path, item)
+    lines[line] = lines[line][:column] + item + lines[line][found.end() :]
+    return kept("".join(lines), text, file, path, item)
+
+
+def kept(after: str, before: str, file: str, path: Path, value: Any) -> str:
+    """Return the new text, if what it says differs from the old one at that place alone; raises SpecError."""
+    wanted = copy.deepcopy(read(before, file))
+    inner = wanted
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    documents, findings = load(after.encode(), file=file)
+    if findings or [each.value for each in documents] != [wanted]:
+        raise by_hand(file, path, value)
+    return after
+
+
+def read(text: str, file: str) -> Any:
+    """Return what a file says; raises SpecError where it cannot be read."""
+    documents, findings = load(text.encode(), file=file)
+    if findings or len(documents) != 1:
+        raise SpecError(f"{file} cannot be edited: {findings[0].message if findings else 'it should be one document'}")
+    return documents[0].value
+
+
+def at(text: str, file: str, path: Path) -> Any:
+    """Return what stands at a place of a file."""
+    value = read(text, file)
+    for key in path:
+        value = value[key]
+    return value
+
+
+def place(text: str, file: str, path: Path) -> tuple[int, int]:
+    """Return line and column of a value, both counted from zero."""
+    location = load(text.encode(), file=file)[0][0].location(path)
+    return (location.line or 1) - 1, (location.column or 1) - 1
+
+
+def by_hand(file: str, path: Path, value: Any) -> SpecError:
+    """Return the error that a person has to write something."""
+    words = dump(value).strip().replace("\n", ", ")
+    return SpecError(f"{file} is written in a way that only a person can edit; write {words} at {format_path(path)}")
