@@ -18,21 +18,27 @@ IMAGE = "registry.example.com/ads/x@sha256:6b1f0c2e9d8a47530f1e2d3c4b5a69788796a
 GIVEN = ["--cluster", "kind", "--image", IMAGE, "--program", "train.py"]
 
 
+def copied(root):
+    """Return a folder with our platform, a job and a program."""
+    shutil.copytree(ROOT / "platform", root / "platform", ignore=shutil.ignore_patterns("trainyard", "__pycache__"))
+    for name in ("ads/recommender.yaml", "nlp/adapter-sweep.py"):
+        (root / "jobs" / name).parent.mkdir(parents=True)
+        shutil.copyfile(ROOT / "jobs" / name, root / "jobs" / name)
+    return root
+
+
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
     """A copy of what people wrote here, as the working folder."""
-    for part in ("jobs", "platform"):
-        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("trainyard", "__pycache__"))
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(copied(tmp_path))
     return tmp_path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def repository(tmp_path_factory):
-    """One copy for tests that change nothing."""
-    root = tmp_path_factory.mktemp("repository")
-    for part in ("jobs", "platform"):
-        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("trainyard", "__pycache__"))
+    """One copy for tests that change nothing; it is judged once, so that no test has to wait for what is loaded."""
+    root = copied(tmp_path_factory.mktemp("repository"))
+    assert not check_repository(root).findings
     return root
 
 
