@@ -80,10 +80,10 @@ bench: setup ## measure; the numbers of docs/performance.md
 	$(BIN)/python tools/bench.py $(ARGS)
 	$(BIN)/python tools/bench_validate.py
 
-wheel: $(READY) ## build the wheel into dist/
-	$(BIN)/python -m hatchling build -t wheel
+dist: $(READY) ## make a release of the last commit: wheel, sdist, bill of materials, SHA256SUMS
+	$(BIN)/python tools/dist.py
 
 clean: ## remove the environment, tools and caches
 	rm -rf .venv .tools .cache dist site
 
-.PHONY: help setup synth validate plan test test-unit lint fix check update schemas policies docs site bench wheel clean
+.PHONY: help setup synth validate plan test test-unit lint fix check update schemas policies docs site bench dist clean

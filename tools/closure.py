@@ -69,6 +69,12 @@ def asked(extras: Iterable[str]) -> list[Requirement]:
     ]
 
 
+def direct(extras: Iterable[str]) -> list[str]:
+    """Return the names of what our own project requires, with extras, on that machine."""
+    wanted = (each for each in asked(extras) if each.marker is None or each.marker.evaluate({**MACHINE, "extra": ""}))
+    return sorted({canonicalize_name(each.name) for each in wanted})
+
+
 def required(name: str, release: str, extras: frozenset[str]) -> Iterator[Requirement]:
     """Yield what an installed package requires; exits where another release is installed than is pinned."""
     try:
