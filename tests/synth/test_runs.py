@@ -183,7 +183,34 @@ def test_renaming_an_active_job_is_refused(site: Site) -> None:
     site.job("nlp/large")
     work = site.prepare()
     assert rules(work) == ["run/job-gone"]
-    assert any("its file is now 'large'" in text for text in texts(work))
+    assert any("its file is now 'large'; write renamedFrom: llm into that one" in text for text in texts(work))
+
+
+def test_a_job_that_says_its_former_name_ends_that_run(site: Site) -> None:
+    """One change does it: the old ledger stays, with its run replaced, and the name never comes back."""
+    run = site.run_of("nlp/llm")
+    site.delete("nlp/llm")
+    new = site.job("nlp/large", renamed_from="llm")
+    site.commit()
+    assert site.check() == []
+    assert (site.ledger("nlp/llm"), site.ledger("nlp/large")) == ([(run, "replaced")], [(new, "active")])
+    merge(site)
+    site.delete("nlp/large")
+    site.job("nlp/llm", renamed_from="large")
+    assert site.problems() == ["run/name-used"]
+
+
+def test_a_former_name_ends_one_run_only(site: Site) -> None:
+    """Where the job of the new name runs at the base, another of the former name is not ended by it."""
+    site.delete("nlp/llm")
+    site.job("nlp/large", renamed_from="llm")
+    site.commit()
+    merge(site)
+    site.job("nlp/llm", run=2)
+    site.commit()
+    merge(site)
+    site.delete("nlp/llm")
+    assert site.problems() == ["run/job-gone"]
 
 
 def test_a_job_with_a_past_of_its_own_is_no_renamed_one(site: Site) -> None:

@@ -33,6 +33,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "pipeline": ("trainyard pipeline nlp/eval --output pipeline.yaml",),
     "plan": ("trainyard plan", "trainyard plan --base origin/main --format markdown"),
     "releases": ("trainyard releases", "trainyard releases kueue"),
+    "rename": ("trainyard rename nlp/llama3-8b llama3",),
     "rerun": ("trainyard rerun nlp/llama3-8b",),
     "retire": ("trainyard retire nlp/llama3-8b", "trainyard retire --finished --context atlas --dry-run"),
     "rule": ("trainyard rule kq-max-quota", "trainyard rule checkpoint"),

@@ -84,16 +84,16 @@ def mounts(run: Run, size: RoleSize, launch: Iterable[str] = ()) -> list[dict[st
 
 
 def mounts_of_job(run: Run) -> list[dict[str, Any]]:
-    """Return what the job mounts; checkpoints lie below the job's name, which stays over its runs.
+    """Return what the job mounts; checkpoints lie in its folder, which stays over its runs.
 
     Each index of an array has a folder of its own in it.
     """
     job = run.job
     found: list[dict[str, Any]] = [{"name": SCRATCH, "mountPath": SCRATCH_PATH}] if job.scratch else []
     if job.checkpoint:
-        folder = {"subPath": run.job_name}
+        folder = {"subPath": run.folder}
         if job.array is not None:
-            folder = {"subPathExpr": f"{run.job_name}/$({contract.ARRAY_INDEX})"}
+            folder = {"subPathExpr": f"{run.folder}/$({contract.ARRAY_INDEX})"}
         place = {"mountPath": job.checkpoint.mount_path, **folder}
         found.append({"name": claim_name(job.checkpoint.volume), **place})
     for dataset in job.data:

@@ -56,7 +56,8 @@ def run_effects(base: Snapshot, now: Snapshot, spec: Spec) -> Iterator[RunEffect
         if key not in begun:
             yield RunEffect("keeps" if same(base, now, key, entry) else "changes", *key, entry.name)
             continue
-        source = key if key in ended else leaving.pop(key[1:], None)
+        former = former_of(now, key, entry, spec)
+        source = key if key in ended else leaving.pop(key[1:], None) or leaving.pop((key[1], former), None)
         if source is None:
             word: RunWord = "returns" if base.live and used_up(base, key, entry) else "starts"
             yield RunEffect(word, *key, entry.name, new_shapes[key].words)
@@ -67,8 +68,9 @@ def run_effects(base: Snapshot, now: Snapshot, spec: Spec) -> Iterator[RunEffect
             old = ended.pop(source)
             job = job_of(base, source, old, spec)
             effect = follows(key, entry, new_shapes[key], source, old, old_shapes[source], job)
-            yield replace(effect, because=reasons(now, key, entry, spec))
-            if source != key:
+            why = reasons(now, key, entry, spec) if source[1:] == key[1:] else ("its name",)
+            yield replace(effect, because=why)
+            if source[0] != key[0]:
                 state = losses.stopped(old_shapes[source], job)
                 yield RunEffect("leaves", *source, old.name, old_shapes[source].words, entry.name, key[0], state=state)
     for key, entry in sorted(ended.items()):
@@ -83,10 +85,12 @@ def follows(key: JobKey, entry: Entry, new: Shape, source: JobKey, ended: Entry,
     """
     word: RunWord = "replaces"
     state = "it starts from nothing, having no checkpoints"
-    if source != key:
+    if source[0] != key[0]:
         word, state = "moves", f"it starts from nothing, since checkpoints stay on {source[0]}"
+    elif new.claim and new.claim == old.claim and new.folder == old.folder:
+        state = losses.resumed(old, job, old.folder or key[2])
     elif new.claim and new.claim == old.claim:
-        state = losses.resumed(old, job, key[2])
+        state = f"it starts from nothing: its checkpoints are in folder {new.folder}, those so far in {old.folder}"
     elif new.claim:
         state = f"it starts from nothing, with its checkpoints in volume {new.claim} from now on"
     return RunEffect(word, *key, entry.name, new.words, ended.name, source[0], state=state)
@@ -114,6 +118,15 @@ def job_of(base: Snapshot, key: JobKey, entry: Entry, spec: Spec) -> Any:
         (each.spec for each in entries if each.spec.startswith(f"{JOBS}/") and each.spec.endswith(".yaml")), None
     )
     return plain(spec(file)[0], file) if file else None
+
+
+def former_of(now: Snapshot, key: JobKey, entry: Entry, spec: Spec) -> str:
+    """Return the name that a job had before, as its file says it; nothing where a program makes the job."""
+    entries = now.index(key[0], layout.run_folder(key[1], entry.name)).values()
+    file = next((each.spec for each in entries if each.spec.startswith(f"{JOBS}/{key[1]}/{key[2]}.yaml")), None)
+    value = plain(spec(file)[1], file) if file else None
+    former = value.get("renamedFrom") if isinstance(value, dict) else None
+    return former if isinstance(former, str) else ""
 
 
 def reasons(now: Snapshot, key: JobKey, entry: Entry, spec: Spec) -> tuple[str, ...]:

@@ -21,12 +21,13 @@ VENDORS = ("nvidia.com/", "amd.com/")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A run in words, the claim that its checkpoints are in, if it has any, and how many GPUs it holds."""
+    """A run in words, claim and folder of its checkpoints, if it has any, and how many GPUs it holds."""
 
     words: str = ""
     claim: str | None = None
     gpus: int = 0
     """GPUs of all pods, whole or in parts."""
+    folder: str = ""
 
 
 def shape(objects: Iterable[Any]) -> Shape:
@@ -56,9 +57,9 @@ def _shape(value: Mapping[str, Any], row: Carrier, others: Iterable[Mapping[str,
     labels = value_at(value, ("metadata", "labels"))
     named = {what: labels.get(label) for label, what in LABELS.items()} if isinstance(labels, Mapping) else {}
     words += "".join(f", {what} {name}" for what, name in sorted(named.items(), reverse=True) if name)
-    claims = [claim for spec in specs if (claim := _checkpoint_claim(spec))]
+    claim, folder = next((place for spec in specs if (place := _checkpoint_claim(spec))), (None, ""))
     gpus = sum(amount for name, amount in devices.items() if name.startswith(VENDORS))
-    return Shape(words, claims[0] if claims else None, gpus)
+    return Shape(words, claim, gpus, folder)
 
 
 def _devices(sets: Iterable[PodSet], specs: Iterable[Any]) -> Counter[str]:
@@ -83,8 +84,8 @@ def _named(devices: Mapping[str, int]) -> Iterator[str]:
         yield f"{amount} {names[0]}" if len(names) == 1 else f"{amount} each of {len(names)} {stem}*"
 
 
-def _checkpoint_claim(spec: Any) -> str | None:
-    """Return the claim that is mounted where the program is told to keep its checkpoints."""
+def _checkpoint_claim(spec: Any) -> tuple[str, str] | None:
+    """Return the claim, and the folder of it, that is mounted where the program is told to keep its checkpoints."""
     volumes = {each.get("name"): each for each in _list(value_at(spec, ("volumes",))) if isinstance(each, Mapping)}
     for container in _list(value_at(spec, ("containers",))):
         env = {
@@ -95,7 +96,8 @@ def _checkpoint_claim(spec: Any) -> str | None:
         for mount in _list(value_at(container, ("volumeMounts",))):
             if isinstance(mount, Mapping) and DIR in env and mount.get("mountPath") == env[DIR]:
                 claim = value_at(volumes.get(mount.get("name")), ("persistentVolumeClaim", "claimName"))
-                return claim if isinstance(claim, str) else None
+                folder = str(mount.get("subPath") or mount.get("subPathExpr") or "").partition("/$(")[0]
+                return (claim, folder) if isinstance(claim, str) else None
     return None
 
 

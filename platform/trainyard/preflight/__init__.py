@@ -10,7 +10,7 @@ from trainyard.credentials import PLAIN
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.policies.policy import load_policies
-from trainyard.preflight import disks, jobs, names, objects, order, own, plain, users
+from trainyard.preflight import disks, folders, jobs, names, objects, order, own, plain, users
 from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.shapes import known
@@ -86,6 +86,7 @@ def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolv
     findings += jobs.check_names(loaded.specs, loaded.rest, broken=loaded.broken)
     lost = frozenset((job.team, job.name) for job in loaded.rest)
     findings += order.check(loaded.specs, [(each.folder, each.name) for each in loaded.places], broken=lost)
+    findings += folders.check(loaded.specs)
     policies = load_policies(path for path in policy_files(home or loaded.root) if path.suffix == ".py")
     judged = list(objects.check(loaded.specs, runs, policies))
     refused = {run.run.name for run, finding in judged if finding.is_error}

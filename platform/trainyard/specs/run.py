@@ -18,7 +18,7 @@ from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.team import Team
 from trainyard.specs.sources import Source
 
-OUTSIDE_DIGEST = frozenset({"waive", "retired", "description", "owner"})
+OUTSIDE_DIGEST = frozenset({"waive", "retired", "description", "owner", "renamedFrom"})
 """Fields whose change restarts nothing."""
 
 DIGEST_CHARACTERS = 8
@@ -48,6 +48,12 @@ class Run:
     def name(self) -> str:
         """Name of the run and of its objects: `<job>-<digest>`, and what stands for each run of a step."""
         return f"{self.job_name}-{self.digest}{EACH if self.job.step else ''}"
+
+    @property
+    def folder(self) -> str:
+        """Where it saves in the volume of its checkpoints: the job's name, or the name it had when it began to save."""
+        checkpoint = self.job.checkpoint
+        return (checkpoint.folder if checkpoint else None) or self.job_name
 
     @property
     def namespace(self) -> str:

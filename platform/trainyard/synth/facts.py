@@ -16,7 +16,7 @@ from trainyard.system.data import PACKAGE, own, policy_files, schemas_dir
 from trainyard.system.registry import GROUPS, added
 from trainyard.system.repository import EXTRA, JOBS, SETTINGS, TEAMS, cluster_file, team_file
 
-FORMAT = "2"
+FORMAT = "3"
 """Raise it when the facts are written in another way."""
 
 PLUGINS = (*GROUPS, "trainyard.releases")
@@ -35,6 +35,8 @@ class RunFact:
     """Content ids of the run's files and of its index, by path below `generated/`."""
     digest: str = ""
     """The files' digest, as the ledger has it."""
+    former: str = ""
+    """The name that the job had before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ def _text(jobs: Mapping[str, FileFact], clusters: Mapping[str, ClusterFact]) -> 
 
 
 def _values(run: RunFact) -> tuple[object, ...]:
-    return run.cluster, run.job, run.spec, run.retired, run.number, run.files, run.digest
+    return run.cluster, run.job, run.spec, run.retired, run.number, run.files, run.digest, run.former
 
 
 def _finding(value: dict[str, Any]) -> Finding:

@@ -51,7 +51,10 @@ class Reading:
         found = [wanted(job) for job in self.specs.jobs]
         for file, fact in self.known.items():
             team, place = file.split("/")[1], Location(file, 1, 1)
-            found += (Wanted(run.cluster, team, run.job, run.spec, run.retired, run.number, place) for run in fact.runs)
+            found += (
+                Wanted(run.cluster, team, run.job, run.spec, run.retired, run.number, place, run.former)
+                for run in fact.runs
+            )
         return found
 
     def small(self) -> dict[str, set[str]]:
@@ -144,4 +147,4 @@ def by_name(runs: Iterable[Resolved]) -> dict[tuple[str, str], Resolved]:
 def fact_of(job: JobFile) -> RunFact:
     """Return what to remember of a job."""
     asked = wanted(job)
-    return RunFact(asked.cluster, asked.job, asked.spec, asked.retired, asked.number)
+    return RunFact(asked.cluster, asked.job, asked.spec, asked.retired, asked.number, former=asked.former)

@@ -39,15 +39,23 @@ def decide(jobs: Iterable[Wanted], base: Snapshot, *, live: bool, setting: Locat
         return decision
     decision = Decision(findings=list(base.findings))
     by_job = {(each.team, each.job): each for each in jobs}
+    renamed = renames(jobs, base)
     for each in jobs:
         if not each.retired:
             place(each, base, decision)
     for key, past in base.ledgers.items():
         now = by_job.get(key[1:])
-        if now is None and any(entry.state == "active" for entry in past):
+        is_renamed = now is None and key[1:] in renamed
+        if now is None and not is_renamed and any(entry.state == "active" for entry in past):
             decision.findings.append(gone(key, past, base, jobs))
-        decision.ledgers[key] = close(key, past, now)
+        decision.ledgers[key] = ledger.advance(past, None) if is_renamed else close(key, past, now)
     return decision
+
+
+def renames(jobs: Iterable[Wanted], base: Snapshot) -> frozenset[tuple[str, str]]:
+    """Return team and former name of the jobs that this change renames: under their new one nothing ran at the base."""
+    running = {key[1:] for key in base.active}
+    return frozenset((each.team, each.former) for each in jobs if each.former and (each.team, each.job) not in running)
 
 
 def place(each: Wanted, base: Snapshot, decision: Decision) -> None:
@@ -87,8 +95,13 @@ def gone(key: JobKey, past: Sequence[ledger.Entry], base: Snapshot, jobs: Sequen
     known = {key[1:] for key in base.ledgers}
     new = (each for each in jobs if each.spec == entry.spec and (each.team, each.job) not in known)
     renamed = next((each.job if each.team == team else f"{each.team}/{each.job}" for each in new), None)
-    what = f"its file is now {renamed!r}" if renamed else "its file is gone"
-    message = f"job {job!r} is not retired at the base, but {what}; restore it, set retired: true, delete it later"
+    what, way = "its file is gone", "restore it, set retired: true, delete it later"
+    if renamed:
+        what = f"its file is now {renamed!r}"
+        way = way if "/" in renamed else f"write renamedFrom: {job} into that one"
+    elif file.endswith(".py"):
+        what, way = f"{file} makes it no more", "let it be made with retired=True, leave it out later"
+    message = f"job {job!r} is not retired at the base, but {what}; {way}"
     return JOB_GONE.of(Location(file), message, fix=JOB_GONE.fix)
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from trainyard.errors import ToolError
 from trainyard.findings import Finding
+from trainyard.specs import Repository
+from trainyard.system import git as system_git
 from trainyard.system.cache import Cache
 from trainyard.system.git import Git
 from trainyard.system.repository import GENERATED
@@ -41,6 +45,18 @@ def find_base(
             raise
         return Snapshot(algorithm=git.algorithm), [unproven(f"nothing shows whether live was true before: {error}")]
     return from_git(git, commit, store), []
+
+
+def was_merged(root: Path, file: str, settings: Repository) -> bool:
+    """Whether a spec's file is at the base, so that clusters may have seen it; where nobody can tell, it may be."""
+    git = system_git.find(root)
+    if git is None:
+        return True
+    try:
+        commit = base_commit(git, None, revision=settings.revision, writing=True)
+    except ToolError:
+        return True
+    return commit is not None and git.object_id(commit, file) is not None
 
 
 def unproven(message: str) -> Finding:

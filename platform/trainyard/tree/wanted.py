@@ -26,6 +26,8 @@ class Wanted:
     """The job's `run:`, 1 where it has none."""
     location: Location
     """The job file."""
+    former: str = ""
+    """The name that the job had before, where its file says so."""
 
     @property
     def run(self) -> str:
@@ -55,4 +57,5 @@ def wanted(job: JobFile) -> Wanted:
         spec.retired or spec.step,
         spec.run or 1,
         Location(job.source.file, 1, 1),
+        spec.renamed_from or "",
     )

@@ -49,6 +49,30 @@ def set_item(text: str, file: str, path: Path, item: str) -> str:
     return kept("".join(lines), text, file, path, item)
 
 
+def add_field(text: str, file: str, path: Path, name: str, value: str) -> str:
+    """Return the text with one more field: the first of a map, or the last of the file.
+
+    Raises SpecError where the map is written in a way that only a person can edit.
+    """
+    inner = at(text, file, path)
+    entry = f"{name}: {dump(value).strip()}"
+    lines = text.splitlines(keepends=True)
+    end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    if not isinstance(inner, dict) or not inner or name in inner:
+        raise by_hand(file, (*path, name), value)
+    if not path:
+        lines[-1] += "" if lines[-1].endswith("\n") else end
+        return kept("".join([*lines, entry + end]), text, file, (*path, name), value)
+    line, column = place(text, file, path)
+    if lines[line][column : column + 1] == "{":
+        lines[line] = f"{lines[line][: column + 1]}{entry}, {lines[line][column + 1 :]}"
+    elif not lines[line][:column].strip():
+        lines.insert(line, f"{lines[line][:column]}{entry}{end}")
+    else:
+        raise by_hand(file, (*path, name), value)
+    return kept("".join(lines), text, file, (*path, name), value)
+
+
 def kept(after: str, before: str, file: str, path: Path, value: Any) -> str:
     """Return the new text, if what it says differs from the old one at that place alone; raises SpecError."""
     wanted = copy.deepcopy(read(before, file))

@@ -60,6 +60,9 @@ def hours(value: Any) -> float:
     return float(value)
 
 
+JobName = Annotated[
+    StrictStr, Form(r"[a-z](?:[-a-z0-9]*[a-z0-9])?", "a letter, then letters, digits and inner '-'", 30)
+]
 JobRef = Annotated[StrictStr, Form(r"(?:[a-z0-9][-a-z0-9]*/)?[a-z][-a-z0-9]*", "team/job")]
 SecretRef = Annotated[StrictStr, Form(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[-._a-zA-Z0-9]+", "secret/key, never the value")]
 OwnLabels = dict[Annotated[StrictStr, AfterValidator(own_key)], StrictStr]
@@ -116,7 +119,7 @@ class Topology(Spec):
 
 
 class Checkpoint(Spec):
-    """Where the run saves its state, how often and how much; the sub-path in the volume is the job's name."""
+    """Where the run saves its state, how often and how much: in a folder of the volume, the same for all its runs."""
 
     volume: Name
     """A volume of the team."""
@@ -128,6 +131,8 @@ class Checkpoint(Spec):
     """Bytes of one checkpoint, all shards together."""
     keep: Count = 3
     """How many checkpoints stay; the program gets it as CHECKPOINT_KEEP."""
+    folder: JobName | None = None
+    """The folder in the volume; default: the job's name. A job that is renamed keeps its folder by this."""
 
 
 class Dataset(Spec):
@@ -277,6 +282,8 @@ class Job(Spec):
 
     run: Count | None = None
     """Raise it to run the same spec again."""
+    renamed_from: JobName | None = None
+    """The job's name before, as `trainyard rename` writes it: its run of that name ends, one of this name begins."""
     retired: StrictBool = False
     """`true` stops the run; the file stays."""
     waive: Waive = {}

@@ -1,0 +1,113 @@
+"""A job under another name: its new file, what else names it, and what becomes of its runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trainyard.errors import SpecError
+from trainyard.findings import Path as FieldPath
+from trainyard.specs.editing.fields import fields
+from trainyard.specs.editing.items import add_field, set_item
+from trainyard.specs.reading import layout
+from trainyard.specs.sources import JobFile, Specs
+from trainyard.system import files
+from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, job_file
+
+ELSEWHERE = (JOBS, CLUSTERS, TEAMS, EXTRA, SETTINGS, "policies", ".github", "CODEOWNERS", "docs", "README.md")
+"""Where people name jobs beside the field `after`, which is changed."""
+
+TEXTS = (".yaml", ".yml", ".py", ".md", "CODEOWNERS")
+
+
+@dataclass
+class Renamed:
+    """What a job's other name changes."""
+
+    team: str
+    old: str
+    new: str
+    file: JobFile
+    """The job under its old name."""
+    changes: dict[str, str | None] = field(default_factory=dict)
+    """Texts of files by path in the repository; None takes a file away."""
+    mentions: list[str] = field(default_factory=list)
+    """Places that name the job, and that a person has to look at."""
+
+    @property
+    def folder(self) -> str | None:
+        """Where the job saves before and after; None where it does not."""
+        checkpoint = self.file.job.checkpoint
+        return None if checkpoint is None else checkpoint.folder or self.old
+
+
+def new_name(specs: Specs, team: str, old: str, asked: str, taken: Iterable[str]) -> str:
+    """Return the new name of a team's job; raises SpecError for one that it cannot have."""
+    place, slash, name = asked.rpartition("/")
+    if slash and place != team:
+        hint = "write it there, and retire this one"
+        raise SpecError(f"a job of team {place!r} starts from nothing, as volumes are a team's; {hint}")
+    if wrong := layout.job_name(job_file(team, name), name):
+        raise SpecError(wrong.message)
+    if f"{team}/{name}" in taken:
+        raise SpecError(f"job '{team}/{name}' exists already; choose another name")
+    for each in specs.jobs:
+        checkpoint = each.job.checkpoint
+        if each.team == team and each.name != old and checkpoint and checkpoint.folder == name:
+            raise SpecError(f"job '{team}/{each.name}' saves in folder {name!r}; choose another name")
+    return name
+
+
+def rename(root: Path, specs: Specs, file: JobFile, new: str, *, ran: bool) -> Renamed:
+    """Return what changes; `ran` says that the job is on the default branch, so that it may have runs.
+
+    Raises SpecError where a file is written in a way that only a person can edit.
+    """
+    found = Renamed(file.team, file.name, new, file)
+    path = job_file(file.team, file.name)
+    text = (files.read(root / path) or b"").decode("utf-8", "surrogateescape")
+    has = fields(text, path)
+    if ran and found.folder and has["checkpoint"].get("folder") is None:
+        text = add_field(text, path, ("checkpoint",), "folder", file.name)
+    if ran and not file.job.retired and has.get("renamedFrom") != file.name:
+        text = (
+            set_item(text, path, ("renamedFrom",), file.name)
+            if "renamedFrom" in has
+            else add_field(text, path, (), "renamedFrom", file.name)
+        )
+    found.changes[job_file(file.team, new)] = text
+    for other in specs.jobs:
+        if other.source.document is not None and other is not file:
+            follow(root, found, other)
+    found.changes[path] = None
+    found.mentions = list(mentions(root, found))
+    return found
+
+
+def follow(root: Path, found: Renamed, other: JobFile) -> None:
+    """Change the names of jobs that another comes after."""
+    path = other.source.file
+    for index, name in enumerate(other.job.after):
+        team, slash, job = name.rpartition("/")
+        if job == found.old and (team or other.team) == found.team:
+            place: FieldPath = ("after", index)
+            before = found.changes.get(path) or (files.read(root / path) or b"").decode("utf-8", "surrogateescape")
+            found.changes[path] = set_item(before, path, place, f"{team}{slash}{found.new}")
+
+
+def mentions(root: Path, found: Renamed) -> Iterator[str]:
+    """Yield the places that name the job as <team>/<job>, and those in programs of its team that name it alone."""
+    whole = re.compile(rf"(?:(?<![-\w/])|(?<=jobs/)){re.escape(found.team)}/{re.escape(found.old)}(?![-\w/])")
+    alone = re.compile(rf"""(['"]){re.escape(found.old)}\1""")
+    for top in ELSEWHERE:
+        listed = [top] if (root / top).is_file() else [f"{top}/{each.path}" for each in files.walk(root / top)]
+        for path in listed:
+            if path in found.changes or not path.endswith(TEXTS):
+                continue
+            data = files.read_plain(root / path, most=layout.MAX_BYTES)
+            own = path.startswith(f"{JOBS}/{found.team}/") and path.endswith(".py")
+            for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+                if whole.search(line) or (own and alone.search(line)):
+                    yield f"{path}:{number}"

@@ -1,0 +1,50 @@
+"""Whether jobs that save have folders of their own, and what a renamed job was before is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.findings import Finding
+from trainyard.rules import Rule
+from trainyard.specs.sources import JobFile, Specs
+
+FOLDER = Rule(
+    id="ckp-folder",
+    title="Every job saves in a folder of its own.",
+    why="a run takes what another saves for its own: it resumes from it, or writes over it, or waits for its lease",
+    fix="remove checkpoint.folder, or retire the other job",
+    source="docs/programs.md",
+    layer="run",
+    may_waive=True,
+)
+RENAMED = Rule(
+    id="spec/renamed-from",
+    title="What a renamed job was before is not there any more.",
+    why="both names would run, and save in one folder",
+    fix="delete the file of the name before, or remove renamedFrom",
+    source="docs/jobs.md",
+)
+
+
+def check(specs: Specs) -> Iterator[Finding]:
+    """Yield jobs of a team that save in the folder of another, and jobs that are there beside what they were before."""
+    live = [file for file in specs.jobs if not file.job.retired]
+    names = {(file.team, file.name): file for file in live}
+    first: dict[tuple[str, str, str, str], JobFile] = {}
+    for file in sorted(live, key=is_moved):
+        before = file.job.renamed_from
+        if before is not None and (file.team, before) in names:
+            message = f"renamedFrom is {before!r}, but that job is there too; delete it, or remove renamedFrom"
+            yield RENAMED.at(file.source, ("renamedFrom",), message)
+        if file.job.checkpoint is None:
+            continue
+        folder = file.job.checkpoint.folder or file.name
+        other = first.setdefault((file.job.cluster, file.team, file.job.checkpoint.volume, folder), file)
+        if other is not file and not (file.job.step and other.job.step):
+            message = f"folder is {folder!r}, in which job {other.name!r} saves too; name another, or remove it"
+            yield FOLDER.at(file.source, ("checkpoint", "folder"), message)
+
+
+def is_moved(file: JobFile) -> bool:
+    """Whether a job saves in a folder that it names itself: it is told where another one saves there by its name."""
+    return file.job.checkpoint is not None and file.job.checkpoint.folder is not None
