@@ -19,6 +19,7 @@ from tool import tool
 from trainyard.checks import World
 from trainyard.checks.inputs import decode
 from trainyard.checks.validate import strangers
+from trainyard.documents import load
 from trainyard.findings import Layer
 from trainyard.kinds import kinds
 from trainyard.launchers import launchers
@@ -99,6 +100,19 @@ def test_what_the_docs_show_comes_out_and_runs(rendered, request):
     for page, line in {line: (page, line) for page, line in commands}.values():
         done = ran(line, rendered)
         assert done is None or done.returncode == 0, f"{page}: {line}: {done.stdout}{done.stderr}"
+
+
+def test_the_job_that_the_readme_shows_is_at_hand():
+    """Whoever reads it finds the same file, program included, and what comes out of it."""
+    tops = ("jobs/nlp/hello.yaml", "generated/kind/runs/nlp/hello-")
+    every = (each.values for top in ("jobs", "generated") for each in files(top))
+    shown = {name: text for name, text in every if name.startswith(tops)}
+    for name, text in shown.items():
+        own = [line for line in text.splitlines() if not line.startswith("#")]
+        assert own == [line for line in (ROOT / name).read_text().splitlines() if not line.startswith("#")], name
+    job = load(shown["jobs/nlp/hello.yaml"].encode(), file="hello")[0][0].value
+    assert (ROOT / "jobs/programs" / job["program"]).is_file()
+    assert any(name.startswith("generated/kind/runs/nlp/hello-") for name in shown)
 
 
 def same(rendered, *, update):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -52,6 +53,20 @@ def test_a_job_is_shown_as_it_is(capsys):
     assert (code, told) == (0, "")
     assert "--nnodes=8" in out
     assert "worker-7" in out
+
+
+@pytest.mark.parametrize("how", [(), ("--plain",)], ids=["namespaces where possible", "plain"])
+def test_the_first_job_of_all_trains_here(how, tmp_path, capsys):
+    """The newcomer's example needs nothing but Python: both nodes meet, and end with the same line."""
+    shutil.copytree(ROOT / "platform", tmp_path / "platform", ignore=shutil.ignore_patterns("trainyard", "__pycache__"))
+    (tmp_path / "jobs/nlp").mkdir(parents=True)
+    shutil.copyfile(ROOT / "jobs/nlp/hello.yaml", tmp_path / "jobs/nlp/hello.yaml")
+    where = ("--root", str(tmp_path), "--workdir", str(ROOT / "jobs/programs"))
+    code, out, _ = call(capsys, "nlp/hello", *how, *where)
+    assert code == 0, out
+    ends = [line for line in out.splitlines() if "step 200" in line]
+    assert len(ends) == 2
+    assert all(line.endswith("line 3.00x + 2.00") for line in ends)
 
 
 REFUSED = {
