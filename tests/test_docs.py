@@ -159,6 +159,19 @@ def kfp(*words, cwd):
     return python and subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
+PIPELINES = {
+    "GitHub's": (".github/workflows/trainyard.yaml", "github/trainyard.yaml"),
+    "GitLab's": (".gitlab-ci.yml", "gitlab/gitlab-ci.yml"),
+}
+
+
+@pytest.mark.parametrize(("shown", "written"), PIPELINES.values(), ids=PIPELINES)
+def test_pipelines_of_the_docs_are_those_that_init_writes(shown, written):
+    """The page has no pipeline of its own, which would grow old."""
+    text = (ROOT / "platform/trainyard/skeleton" / written).read_text().replace("@REVISION@", "main")
+    assert [block for _, _, block in blocks("yaml") if block.startswith(f"# {shown}\n")] == [f"# {shown}\n{text}"]
+
+
 def test_policies_of_the_docs_find_what_they_say(tmp_path):
     """The policies that the page shows find a flavor that does not exist, and pods that ask for too much."""
     for number, text in enumerate(policies()):

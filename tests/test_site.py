@@ -12,7 +12,8 @@ from conftest import ROOT
 
 sys.path.append(str(ROOT / "tools"))
 
-from markdown_links import moved  # after the path is set
+from hatch_readme import SITE, Readme  # after the path is set
+from markdown_links import LINK, moved  # after the path is set
 
 FROM_THE_ROOT = {"index.md", "CONTRIBUTING.md", "CHANGELOG.md"}
 
@@ -46,3 +47,27 @@ LINKS = {
 def test_links_are_moved(before, after):
     """Only links to files are led elsewhere; one that leads nowhere becomes its words."""
     assert moved(before, lambda path: None if path.startswith("gone/") else f"there/{path}") == after
+
+
+def described(site, monkeypatch):
+    """The metadata of a distribution that is built with the documentation published somewhere, or nowhere."""
+    monkeypatch.setenv(SITE, site)
+    metadata = {}
+    Readme(str(ROOT), {}).update(metadata)
+    return metadata
+
+
+def test_no_link_of_the_readme_is_dead_on_an_index(monkeypatch):
+    """A package index shows the README alone: its links lead to the published pages, or are words."""
+    metadata = described("https://docs.example.com/", monkeypatch)
+    leads = [target for _, target in LINK.findall(metadata["readme"]["text"])]
+    assert "https://docs.example.com/jobs.html#accepting-a-finding" in leads
+    assert not [target for target in leads if not target.startswith("https://docs.example.com/")]
+    assert metadata["urls"] == {"Documentation": "https://docs.example.com"}
+
+
+def test_a_release_without_a_site_names_none(monkeypatch):
+    """Nobody is sent to an address that is not there."""
+    metadata = described("", monkeypatch)
+    assert not LINK.findall(metadata["readme"]["text"])
+    assert "urls" not in metadata

@@ -6,6 +6,8 @@ import os
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
+from trainyard.system.distribution import NAME
+
 PAGES = "TRAINYARD_RULES_URL"
 """Where docs/rules.md is published, for whoever publishes it elsewhere."""
 
@@ -21,7 +23,7 @@ def pages(root: Path) -> str:
     return os.environ.get(PAGES) or released() or checked_out(root)
 
 
-def released(name: str = "trainyard") -> str:
+def released(name: str = NAME) -> str:
     """Return the page of the documentation that the installed release was built with."""
     try:
         urls = metadata(name).get_all("Project-URL") or []
