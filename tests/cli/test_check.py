@@ -91,6 +91,15 @@ def test_a_file_is_taken_for_what_it_is(file: str, value: Mapping[str, Any], rul
     assert rule in [id_ for _, _, id_ in found(path.parent, path.name)]
 
 
+def test_a_folder_around_specs_has_them_all(repo: Repo) -> None:
+    """`platform` has clusters, teams and the repository's file, and is no folder of manifests."""
+    for name in ("a cluster", "a team"):
+        file, value, _ = WRONG[name]
+        repo.put(file, yaml.safe_dump(dict(value), sort_keys=False))
+    files = {file for file, _, _ in found(repo.root, "training/platform")}
+    assert {"training/platform/clusters/test.yaml", "training/platform/teams/nlp.yaml"} <= files
+
+
 def test_a_manifest_of_nobody_is_judged_as_one(repo: Repo) -> None:
     """A file outside every repository is a stranger's."""
     assert found(repo.root, "deploy/config.yaml") == [("deploy/config.yaml", 4, "schema/unknown-field")]

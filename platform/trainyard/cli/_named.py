@@ -38,11 +38,16 @@ def sort(names: Sequence[str]) -> Named:
         path = Path(name).resolve()
         root = next((each for each in (path, *path.parents) if name != STDIN and is_repository(each)), None)
         inside = path.relative_to(root).as_posix() if root else ""
-        if root is not None and (inside == "." or any(f"{inside}/".startswith(f"{part}/") for part in parts)):
+        if root is not None and (inside == "." or any(meets(inside, part) for part in parts)):
             found.repositories.setdefault(root, []).append("" if inside == "." else inside)
         else:
             found.manifests.append(name)
     return found
+
+
+def meets(one: str, other: str) -> bool:
+    """Say whether one path is the other, within it or around it, as `platform` is around `platform/clusters`."""
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
 def about(result: Result, files: Sequence[str]) -> tuple[Result, int]:
