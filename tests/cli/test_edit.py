@@ -85,9 +85,9 @@ NAMES = {
     "no team": ("train", "should be <team>/<job>"),
     "a path upwards": ("../nlp/train", "should be <team>/<job>"),
     "a hidden file": ("nlp/.train", "should be <team>/<job>"),
-    "a program": ("nlp/sweep", "is a program"),
+    "a program": ("nlp/sweep", "is a program; set retired=True in jobs/nlp/sweep.py"),
     "a program by its file": ("jobs/nlp/sweep.py", "is a program"),
-    "a job that a program makes": ("nlp/sweep-low", "set the field where jobs/nlp/sweep.py makes the job"),
+    "a job that a program makes": ("nlp/sweep-low", "made by a program; set retired=True in jobs/nlp/sweep.py"),
     "a small file of a job": ("nlp/train/config", "should be <team>/<job>"),
 }
 

@@ -61,3 +61,12 @@ def test_the_program_alone_prints_its_help() -> None:
 def test_a_repository_is_found_upwards() -> None:
     """A command in a subfolder works on the repository above."""
     assert "JobSet nlp/llama3-8b" in trainyard(ROOT / "jobs/nlp", "explain", "nlp/llama3-8b").stdout
+
+
+@pytest.mark.parametrize("name", [name for name, each in LEAVES.items() if any(o.name == "root" for o in each.params)])
+def test_every_command_looks_for_its_repository_upwards(name: str) -> None:
+    """None of them has an option of its own for the folder."""
+    (root,) = (each for each in LEAVES[name].params if each.name == "root")
+    assert root.opts == ["--root"]
+    assert root.help == "The repository; by default here or above."
+    assert root.callback is not None

@@ -126,7 +126,7 @@ REFUSED = {
     "a name in capitals": (("nlp/train", "Large"), 2, "all lower case"),
     "a name that is too long": (("nlp/train", "l" * 31), 2, "has 31 characters; at most 30 are allowed"),
     "a program": (("nlp/sweep", "x"), 2, "nlp/sweep is a program"),
-    "a job of a program": (("nlp/sweep-1", "x"), 2, "set the field where jobs/nlp/sweep.py makes the job"),
+    "a job of a program": (("nlp/sweep-1", "x"), 2, "yield it under another name in jobs/nlp/sweep.py"),
     "a job that a program makes": (("nlp/train", "sweep-1"), 2, "job 'nlp/sweep-1' exists already"),
 }
 SWEEP = """\

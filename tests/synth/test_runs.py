@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import trainyard.cli.rerun as rerun
 from make import make_job
 from repo import Repo
 from small_site import Site, rules, texts
@@ -211,6 +212,21 @@ def test_a_former_name_ends_one_run_only(site: Site) -> None:
     merge(site)
     site.delete("nlp/llm")
     assert site.problems() == ["run/job-gone"]
+
+
+@pytest.mark.parametrize("is_reverted", [False, True], ids=["spec alone", "ledger too, as by a forge's button"])
+def test_rerun_writes_the_number_that_synth_asks_for(site: Site, is_reverted: bool) -> None:
+    """A spec that comes back is told a number, and the command that raises it takes the same one."""
+    first = (site.generated / "test/ledger/nlp/llm.json").read_text()
+    site.job("nlp/llm", nodes=7)
+    merge(site)
+    site.job("nlp/llm", nodes=2)
+    if is_reverted:
+        (site.generated / "test/ledger/nlp/llm.json").write_text(first)
+    work = site.prepare()
+    assert [each for each in texts(work) if each.endswith("never comes back; set run: 3")]
+    assert rerun.command("nlp/llm", site.repo.root) == 0
+    assert "run: 3\n" in (site.repo.root / "jobs/nlp/llm.yaml").read_text()
 
 
 def test_a_job_with_a_past_of_its_own_is_no_renamed_one(site: Site) -> None:

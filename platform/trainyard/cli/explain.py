@@ -41,7 +41,7 @@ def command(
     checked = frozen.checked(root)
     told(checked.printed)
     show(checked.findings)
-    resolved = find(checked, job)
+    resolved = find(checked, job, root)
     if isinstance(resolved, int):
         return resolved
     if kind is not None:
@@ -49,7 +49,7 @@ def command(
     return facts(resolved, as_json=format_ == "json") or int(checked.refused)
 
 
-def find(checked: Checked, name: str) -> Resolved | int:
+def find(checked: Checked, name: str, root: Path) -> Resolved | int:
     """Return the run of a job, or the exit code where there is none to explain; raises SpecError for no job at all."""
     from trainyard.errors import SpecError
     from trainyard.findings import did_you_mean
@@ -57,7 +57,7 @@ def find(checked: Checked, name: str) -> Resolved | int:
     from trainyard.system.repository import JOBS
 
     known = {f"{each.run.team_name}/{each.run.job_name}": each for each in checked.runs}
-    job = job_of(name)
+    job = job_of(name, root)
     if job in known:
         return known[job]
     there = {f"{each.team}/{each.name}": each.job for each in checked.specs.jobs}

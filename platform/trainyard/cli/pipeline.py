@@ -33,7 +33,7 @@ def command(
     show(checked.findings)
     if checked.refused:
         return 1
-    named = [(team, job) for team, _, job in (job_of(each).partition("/") for each in jobs)]
+    named = [(team, job) for team, _, job in (job_of(each, root).partition("/") for each in jobs)]
     runs = chosen(checked.runs, named)
     cluster = checked.specs.clusters[runs[0].run.cluster_name]
     if cluster.pipelines is None:

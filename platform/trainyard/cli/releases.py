@@ -8,6 +8,8 @@ from typing import Any
 
 import typer
 
+from trainyard.cli._options import ROOT
+
 GAP = 2
 """Spaces between columns."""
 
@@ -15,7 +17,7 @@ GAP = 2
 def command(
     operator: str | None = typer.Argument(None, metavar="OPERATOR", help="Only this one; default: all."),
     format_: str = typer.Option("text", "--format", "-o", metavar="FORMAT", help="text or json."),
-    root: Path = typer.Option(Path(), metavar="FOLDER", help="The repository, whose schemas count."),
+    root: Path = ROOT,
 ) -> int:
     """List the releases of operators, and of what else is judged, that are known here, the newest first."""
     from trainyard.errors import TrainyardError

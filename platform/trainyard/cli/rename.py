@@ -33,12 +33,12 @@ def command(
     from trainyard.system.repository import job_file
     from trainyard.tree.base import was_merged
 
-    team, old = find_job(root, job)
+    team, old = find_job(root, job, "yield it under another name")
     loaded = read_repository(root)
     file = next((each for each in loaded.specs.jobs if (each.team, each.name) == (team, old)), None)
     if file is None:
         raise SpecError(f"{job_file(team, old)} has errors; mend them first: trainyard check {job_file(team, old)}")
-    name = new_name(loaded.specs, team, old, job_of(new), taken(loaded))
+    name = new_name(loaded.specs, team, old, job_of(new, root), taken(loaded))
     ran = was_merged(root, job_file(team, old), loaded.specs.repository)
     found = rename(root, loaded.specs, file, name, ran=ran)
     if _judged.refused(_judged.with_changes(root, found.changes), _judged.weigh(root, loaded)):

@@ -15,16 +15,17 @@ def command(
 ) -> int:
     """Raise run: in a job's file, so that the same spec runs again under a new name; a retired job runs again too."""
     from trainyard.specs.editing.fields import fields, set_fields
-    from trainyard.specs.editing.named import find_job
+    from trainyard.specs.editing.named import find_job, job_of
     from trainyard.system import files
     from trainyard.system.repository import job_file
-    from trainyard.tree.ledgers import runs_of
+    from trainyard.tree.base import runs_known
 
-    team, name = find_job(root, job)
+    past = runs_known(root, job_of(job, root))
+    team, name = find_job(root, job, f"set run={max(1, past) + 1}")
     file = job_file(team, name)
     text = (files.read(root / file) or b"").decode("utf-8", "surrogateescape")
     number = fields(text, file).get("run")
-    number = max(number if isinstance(number, int) else 1, runs_of(root, team, name)) + 1
+    number = max(number if isinstance(number, int) else 1, past) + 1
     files.write(root / file, set_fields(text, file, {"run": number, "retired": None}), like=root / file)
     print(f"{file} says run: {number} now; next: trainyard synth")
     return 0

@@ -36,7 +36,7 @@ def command(
     from trainyard.specs.editing.retirement import retire
     from trainyard.system.repository import job_file
 
-    team, name = find_job(root, job)
+    team, name = find_job(root, job, "set retired=True")
     if retire(root, team, name):
         print(f"{job_file(team, name)} says retired: true now; next: trainyard synth")
     else:

@@ -89,7 +89,7 @@ def found(what: Sequence[str], root: Path, nodes: int | None, processes: int | N
 
     checked = frozen.checked(root)
     show(each for each in checked.findings if each.is_error)
-    resolved = find(checked, what[0])
+    resolved = find(checked, what[0], root)
     if isinstance(resolved, int):
         raise typer.Exit(resolved)
     run, told = scaled.smaller(resolved, nodes=nodes, processes=processes)

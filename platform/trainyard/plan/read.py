@@ -37,7 +37,8 @@ def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, 
         raise SpecError(f"folder {str(root)!r} has no {SETTINGS}; go to a repository")
     git = system_git.find(root)
     if git is None:
-        raise ToolError("a plan compares two commits, but there is no Git repository here")
+        why = "there is no Git repository here" if system_git.is_installed() else "the program git is not installed"
+        raise ToolError(f"a plan compares two commits, but {why}")
     live, revision = settings(data or b"")
     if automated and live and ref is None:
         raise ToolError(ASK)

@@ -84,8 +84,8 @@ def imported(path: Path, _modified: int, _size: int) -> Policy:
     try:
         spec.loader.exec_module(module)
         check = module.check
-    except Exception as error:
-        raise TrainyardError(f"policy {path.name} cannot be imported: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise TrainyardError(f"policy {path.name} cannot be imported: {type(error).__name__}: {error}") from error
     rule = catalogue.of_docstring(path, module.__doc__, getattr(module, "SEVERITY", Severity.ERROR))
     needs = frozenset(getattr(module, "NEEDS", frozenset()))
     if unknown := sorted(needs - LACKS.keys()):

@@ -67,7 +67,7 @@ def asked(policy: Policy, check: Callable[[World], Iterable[Problem]], world: Wo
         found = list(check(world))
         for each in found:
             _ = each.place  # what is no Problem fails here
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if Path(frame.filename).name == policy.file]
         place = f"{policy.file}:{lines[-1]}" if lines else policy.file

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from trainyard import catalogue
 from trainyard.documents import load
-from trainyard.errors import TrainyardError
 from trainyard.findings import Location
 from trainyard.specs.sources import Specs
 from trainyard.synth.assemble import Terms
@@ -28,9 +28,6 @@ def shipped(root: Path) -> list[Mapping[str, Any]]:
     """Return the policies in CEL, which clusters enforce too, by name; raises TrainyardError for a broken one."""
     found: list[Mapping[str, Any]] = []
     for path in (each for each in policy_files(root) if each.suffix == ".yaml"):
-        documents, findings = load(files.read(path) or b"", file=path.name)
-        if findings or not documents or not isinstance(documents[0].value, Mapping):
-            reason = findings[0].message if findings else "it is empty"
-            raise TrainyardError(f"policy {path.name} cannot be read: {reason}")
-        found.append(documents[0].value)
+        catalogue.of_cel(path)
+        found.append(load(files.read(path) or b"", file=path.name)[0][0].value)
     return found

@@ -67,13 +67,14 @@ def place(each: Wanted, base: Snapshot, decision: Decision) -> None:
     elif before.state == "active":
         decision.frozen.append(each)
     else:
-        message = f"run {each.run!r} was {before.state} and never comes back; set run: {next_number(each, past)}"
+        message = f"run {each.run!r} was {before.state} and never comes back; set run: {next_number(each, base)}"
         decision.findings.append(replace(NAME_USED.of(each.location, message, fix=NAME_USED.fix), path="run"))
 
 
-def next_number(each: Wanted, past: Mapping[str, ledger.Entry]) -> int:
-    """Return a value for `run:` that is higher than the job's and than the number of runs it had."""
-    return max(each.number + 1, len(past) + 1)
+def next_number(each: Wanted, base: Snapshot) -> int:
+    """Return a value for `run:` that is higher than the job's and than the number of runs it had on all clusters."""
+    past = (entries for key, entries in base.ledgers.items() if key[1:] == (each.team, each.job))
+    return max(each.number, sum(map(len, past))) + 1
 
 
 def close(key: JobKey, past: Sequence[ledger.Entry], now: Wanted | None) -> tuple[ledger.Entry, ...]:

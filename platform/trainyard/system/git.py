@@ -177,12 +177,17 @@ class Git:
         return done.complaint if done.code else "fetch what is missing: git fetch --refetch"
 
 
+def is_installed() -> bool:
+    """Whether the program is there."""
+    return shutil.which("git") is not None
+
+
 def find(root: Path) -> Git | None:
     """Return the repository that holds a folder, or None where there is none or Git is not installed.
 
     Raises ToolError where Git refuses to read it, as it does for a repository of somebody else.
     """
-    if shutil.which("git") is None:
+    if not is_installed():
         return None
     done = Git(root, "").call("rev-parse", "--is-inside-work-tree", "--show-object-format", "--show-prefix")
     if done.code:

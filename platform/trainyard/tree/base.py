@@ -7,12 +7,15 @@ from pathlib import Path
 from trainyard.errors import ToolError
 from trainyard.findings import Finding
 from trainyard.specs import Repository
+from trainyard.system import files
 from trainyard.system import git as system_git
 from trainyard.system.cache import Cache
 from trainyard.system.git import Git
-from trainyard.system.repository import GENERATED
+from trainyard.system.repository import GENERATED, SETTINGS
+from trainyard.tree import layout, ledger, snapshot
 from trainyard.tree.commit import base_commit
 from trainyard.tree.disk import Disk
+from trainyard.tree.ledgers import runs_of
 from trainyard.tree.rules import UNPROVEN, place
 from trainyard.tree.snapshot import Snapshot, from_disk, from_git
 
@@ -45,6 +48,27 @@ def find_base(
             raise
         return Snapshot(algorithm=git.algorithm), [unproven(f"nothing shows whether live was true before: {error}")]
     return from_git(git, commit, store), []
+
+
+def runs_known(root: Path, job: str) -> int:
+    """Return how many runs of `<team>/<job>` the ledgers of all clusters remember, those at hand or those at the base.
+
+    After a revert the ledgers at hand know less than the base.
+    """
+    team, _, name = job.partition("/")
+    there = runs_of(root, team, name)
+    data = files.read(root / SETTINGS)
+    git = system_git.find(root)
+    if git is None or data is None:
+        return there
+    try:
+        commit = base_commit(git, None, revision=snapshot.settings(data)[1], writing=True)
+    except ToolError:
+        return there
+    tree = git.object_id(commit, GENERATED) if commit else None
+    ending = layout.ledger_file(team, name)
+    found = [oid for path, oid in git.listing(tree).items() if path.partition("/")[2] == ending] if tree else []
+    return max(there, sum(len(ledger.load(each) or ()) for each in git.read(found)))
 
 
 def was_merged(root: Path, file: str, settings: Repository) -> bool:

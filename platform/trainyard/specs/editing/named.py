@@ -10,24 +10,31 @@ from trainyard.system import files
 from trainyard.system.repository import JOBS, job_file
 
 
-def job_of(name: str) -> str:
-    """Return `<team>/<job>` of itself, or of the path of the job's file."""
+def job_of(name: str, root: Path) -> str:
+    """Return `<team>/<job>` of itself, or of the path of the job's file, from the root or from the folder at hand."""
+    folder, path = (root / JOBS).resolve(), Path(name)
+    if path.suffix in {".yaml", ".py"} and path.exists() and (there := path.resolve()).is_relative_to(folder):
+        return there.relative_to(folder).as_posix().removesuffix(".yaml")
     return name.removeprefix("./").removeprefix(f"{JOBS}/").removesuffix(".yaml")
 
 
-def find_job(root: Path, name: str) -> tuple[str, str]:
-    """Return team and job of `nlp/llm` or `jobs/nlp/llm.yaml`; raises SpecError where no such file can be edited."""
-    short = job_of(name)
+def find_job(root: Path, name: str, way: str = "set the field") -> tuple[str, str]:
+    """Return team and job of `nlp/llm` or `jobs/nlp/llm.yaml`; raises SpecError where no such file can be edited.
+
+    `way` is what a person does where a program makes the job.
+    """
+    short = job_of(name, root)
     team, _, job = short.partition("/")
     if not team or not job or "/" in job or team.startswith(".") or job.startswith("."):
         raise SpecError(f"{name!r} should be <team>/<job>")
     if (root / job_file(team, job)).is_file():
         return team, job
-    if name.endswith(".py") or (root / JOBS / team / f"{job}.py").is_file():
-        raise SpecError(f"{team}/{job.removesuffix('.py')} is a program; set the field where it makes the job")
+    if short.endswith(".py") or (root / JOBS / team / f"{job}.py").is_file():
+        file = f"{JOBS}/{team}/{job.removesuffix('.py')}.py"
+        raise SpecError(f"{team}/{job.removesuffix('.py')} is a program; {way} in {file}")
     paths = [each.path for each in files.walk(root / JOBS) if each.path.count("/") == 1]
     for path in paths:
         if path.endswith(".py") and short.startswith(path.removesuffix(".py") + "-"):
-            raise SpecError(f"{short} is no file; set the field where {JOBS}/{path} makes the job")
+            raise SpecError(f"{short} is made by a program; {way} in {JOBS}/{path}")
     known = [path.removesuffix(".yaml") for path in paths if path.endswith(".yaml")]
     raise SpecError(f"job {short!r} does not exist; {did_you_mean(short, known)}")
