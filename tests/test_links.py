@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from conftest import ROOT
-from markdown import anchors, links
+from headings import anchors, links
 from trainyard import catalogue
 from trainyard.report.view import anchor
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import ROOT
-from markdown import anchors
+from headings import anchors
 from trainyard.releases import releases
 from trainyard.specs import Cluster, Job, Repository, Team
 from trainyard.specs.shapes import names

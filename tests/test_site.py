@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from itertools import pairwise
 
 import pytest
 import yaml
@@ -13,7 +14,7 @@ from conftest import ROOT
 sys.path.append(str(ROOT / "tools"))
 
 from hatch_readme import SITE, Readme  # after the path is set
-from markdown_links import LINK, moved  # after the path is set
+from markdown_links import FENCE, LINK, moved  # after the path is set
 
 FROM_THE_ROOT = {"index.md", "CONTRIBUTING.md", "CHANGELOG.md"}
 
@@ -31,6 +32,22 @@ def test_every_page_is_in_the_menu_once():
     docs = ROOT / "docs"
     pages = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
     assert nav == sorted(FROM_THE_ROOT | {page for page in pages if not page.startswith("decisions/")})
+
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+SHALLOW = re.compile(r"^ {2,3}(?:[-*] |[0-9]+\. |```)")
+ITEM = re.compile(r"^(?:[-*]|[0-9]+\.) ")
+TABLE = re.compile(r"^\|")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_lists_are_lists_on_the_site_too(page):
+    """Python-Markdown wants four spaces below an item, and a blank line before a list and a table; GitHub does not."""
+    lines = ["", *FENCE.sub(lambda code: code[0].splitlines()[0], page.read_text("utf-8")).splitlines()]
+    for before, line in pairwise(lines):
+        assert not SHALLOW.match(line), line
+        for begins in (ITEM, TABLE):
+            assert not begins.match(line) or not before or begins.match(before) or before.startswith("  "), line
 
 
 LINKS = {
