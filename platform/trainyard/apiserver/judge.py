@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from trainyard.apiserver import core, webhooks
+from trainyard.apiserver import core, made, webhooks
 from trainyard.apiserver.admission import resize
 from trainyard.apiserver.allowed import Allowed
 from trainyard.apiserver.catalog import Catalog, Kind, Missing
@@ -14,6 +14,7 @@ from trainyard.apiserver.meta import metadata
 from trainyard.apiserver.prepare import Preparation, Prepared
 from trainyard.apiserver.problems import UNKNOWN, Problem, Rule
 from trainyard.apiserver.validations.kept import Rulebook
+from trainyard.carriers import carrier
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Layer, Location, Severity
 from trainyard.manifests import Manifest
@@ -198,7 +199,11 @@ class Judge:
             yield self._finding(manifest, problem, "webhook")
         if not refused:
             for problem in webhooks.reconcile(value, kind=kind, projects=projects, around=self.around):
+                refused = True
                 yield self._finding(manifest, problem, "webhook", self.refused_later)
+        row = None if refused or kind.typed else carrier(kind.group, kind.kind)
+        for problem in made.check(value, row, kubernetes=self.catalog.kubernetes) if row else ():
+            yield self._finding(manifest, problem, "core", self.refused_later)
 
     def _resize(self, manifest: Manifest, value: dict[str, Any], old: dict[str, Any]) -> Iterator[Finding]:
         """Ask the class of a claim that grows."""

@@ -6,6 +6,7 @@ IMAGE = "registry.example.com/nlp/llm@sha256:4f0c7e2ab95d81364f0c7e2ab95d81364f0
 
 
 def jobs():
+    """Yield a job for each rate."""
     for name, rate in (("low", "1e-5"), ("high", "1e-4")):
         yield (
             f"sweep-{name}",

@@ -1,0 +1,88 @@
+"""Pods that a controller makes of an object, and that the API server refuses then.
+
+A definition describes the form of the pod templates in a kind, and no more: what Kubernetes' own code asks of pods is
+asked when the controller makes them. A JobSet whose container has no image is taken, and its Job never comes to be.
+
+Sources: jobset v0.12.0 pkg/controllers/jobset_controller.go constructJob; training-operator v1.9.4
+pkg/controller.v1/common/pod.go setRestartPolicy; kuberay v1.6.2 ray-operator/controllers/ray/common/pod.go;
+mpi-operator v0.8.0 pkg/controller/mpi_job_controller.go; volcano v1.14.1 pkg/controllers/job/plugins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.apiserver.core import job, podtemplate
+from trainyard.apiserver.core.shapes import Object, each, inner, text
+from trainyard.apiserver.problems import Path, Problem
+from trainyard.apiserver.schema.defaults import copied
+from trainyard.carriers import Carrier, Template
+from trainyard.manifests import matches, value_at
+from trainyard.versions import minor
+
+KUBEFLOW = "kubeflow.org"
+OF_JOB: Path = ("template", "spec", "template")
+"""The way from a replicated job to its pods, beside which stands the specification of a Job."""
+
+ADDED = {
+    "ray.io": ("shared-mem", "ray-logs"),
+    KUBEFLOW: ("ssh-auth", "mpi-job-config", "mpi-job-kubectl"),
+    "batch.volcano.sh": ("-svc", "-ssh"),
+}
+"""By group, how names of volumes end that the controller adds, and that a container may mount therefore."""
+
+
+def check(value: Object, row: Carrier, *, kubernetes: str) -> Iterator[Problem]:
+    """Yield why the server would refuse what a controller makes of an object of sound structure, at the object's field.
+
+    Names that controllers give and fields that they set are theirs, and nothing is said of them. Of a runtime nothing
+    is made before a TrainJob says the rest.
+    """
+    if row.idle:
+        return
+    for template in row.templates:
+        for path, holder in matches(value, template.holder):
+            found = value_at(holder, template.within) if isinstance(holder, dict) else None
+            if not isinstance(found, dict) or not isinstance(found.get("spec"), dict):
+                continue
+            at, whole = (*path, *template.within), made(value, holder, template, row)
+            if template.within == OF_JOB:
+                at = at[:-1]
+                job.default(whole, minor(kubernetes))
+                problems = job.check(whole, kubernetes=kubernetes)
+            else:
+                podtemplate.default(whole, minor(kubernetes))
+                problems = podtemplate.check(whole, kubernetes=kubernetes)
+            for problem in problems:
+                if problem.path[0] in {"spec", "template"}:
+                    yield Problem((*at, *problem.path[1:]), problem.rule, problem.message, problem.source)
+
+
+def made(value: Object, holder: Object, template: Template, row: Carrier) -> Object:
+    """Return the Job of a replicated job, or else the template of pods, with what controllers add that is asked for."""
+    found = copied(value_at(holder, template.within))
+    pod = found["spec"]
+    containers = [one for field in ("containers", "initContainers") for _, one in each(pod, field)]
+    mounted = {text(mount, "name") for one in containers for _, mount in each(one, "volumeMounts")}
+    there = {text(volume, "name") for _, volume in each(pod, "volumes")}
+    brought = claimed(value, holder)
+    ends = ADDED.get(row.group, ("/",))
+    added = [name for name in sorted(mounted - there) if name in brought or name.endswith(ends)]
+    if added:
+        pod["volumes"] = [*(pod.get("volumes") or ()), *({"name": name, "emptyDir": {}} for name in added)]
+    if template.within != OF_JOB:
+        if row.group == KUBEFLOW and "restartPolicy" in holder:
+            pod["restartPolicy"] = "Never" if holder["restartPolicy"] == "ExitCode" else holder["restartPolicy"]
+        return {"template": found}
+    spec = {**copied(inner(holder, "template", "spec")), "template": found}
+    spec.setdefault("completionMode", "Indexed")
+    pod.setdefault("restartPolicy", "OnFailure")
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": ""}, "spec": spec}
+
+
+def claimed(value: Object, holder: Object) -> set[str]:
+    """Return the names of volumes that a controller makes of templates of claims: of a LeaderWorkerSet, of a JobSet."""
+    templates = [claim for _, claim in each(holder, "volumeClaimTemplates")]
+    for _, policy in each(inner(value, "spec"), "volumeClaimPolicies"):
+        templates += [claim for _, claim in each(policy, "templates")]
+    return {text(inner(claim, "metadata"), "name") for claim in templates}
