@@ -18,6 +18,9 @@ RUNTIME = "NVIDIA_VISIBLE_DEVICES"
 PROGRAM = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}
 """Read by the program, in the numbers of the container."""
 
+NONE = {"", "-1", "NoDevFiles"}
+"""What no GPU is called, so that CUDA shows none."""
+
 INDICES = re.compile(r"\d+(?:,\d+)*")
 CHOSEN = re.compile(r"all|(?:(?:GPU|MIG)-[^,\s]+|\d+(?::\d+)?)(?:,(?:(?:GPU|MIG)-[^,\s]+|\d+(?::\d+)?))*")
 
@@ -34,6 +37,8 @@ def check(world: World) -> Iterator[Problem]:
                     f"{RUNTIME} is {value!r}, which takes the place of the devices that the pod is given; remove it"
                 )
                 yield Problem(variable.place, message)
+            elif variable.name in PROGRAM and variable.value is not None and value in NONE and gpus:
+                yield Problem(variable.place, f"{variable.name} is {value!r}, which hides all {gpus} GPUs; remove it")
             elif variable.name in PROGRAM and INDICES.fullmatch(value):
                 yield from fixed(variable, value, gpus)
 

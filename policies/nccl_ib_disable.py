@@ -40,6 +40,8 @@ def of_pods(pods: Pods, devices: list[str], *, several: bool) -> Iterator[Proble
 def closes(variable: Variable, devices: list[str]) -> bool:
     """Say whether a variable keeps NCCL off the devices: EFA is not reached by NCCL's own InfiniBand transport."""
     own = any(name != EFA for name in devices)
+    if variable.name == "NCCL_NET_GDR_LEVEL":
+        return (variable.value or "").strip().upper() in {"LOC", "0"}
     if variable.name == "NCCL_NET":
         return (variable.value or "").lower() in ({"socket"} if own else {"socket", "ib"})
     return variable.name == "NCCL_IB_DISABLE" and own and is_on(variable.value or "")

@@ -15,6 +15,7 @@ PREFIXES = {"NCCL_SOCKET_IFNAME"}
 """Variables whose names are beginnings, unless an equals sign stands before them."""
 
 NAMES = {"GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", *PREFIXES}
+LOOPBACK = "lo"
 GKE = "networking.gke.io/interfaces"
 
 
@@ -30,7 +31,10 @@ def check(world: World) -> Iterator[Problem]:
                 if variable.name in NAMES and value and not value.startswith("^") and "$" not in value:
                     exact = variable.name not in PREFIXES or value.startswith("=")
                     wanted = [each.strip() for each in value.lstrip("=").split(",") if each.strip()]
-                    if there is not None and not any(fits(name, there, exact=exact) for name in wanted):
+                    if pods.count > 1 and wanted == [LOOPBACK]:
+                        message = f"{variable.name} is {value!r}, by which no pod reaches another; remove it"
+                        yield Problem(variable.place, message)
+                    elif there is not None and not any(fits(name, there, exact=exact) for name in wanted):
                         message = f"{variable.name} is {value!r}, but the pod's interfaces are: {', '.join(there)}"
                         yield Problem(variable.place, message)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Problem, TrainingJob, World, injected, texts
+from trainyard.checks import Problem, Severity, TrainingJob, World, injected, texts
 
 EXPANDED = re.compile(r"\$\$|\$\(([^)\s]*)\)")
 SHELL = re.compile(r"(?<!\$)\$\{([A-Z][A-Z0-9_]*)\}|(?:(?<=[=/:])|^)\$([A-Z][A-Z0-9_]*)(?=$|[/:])")
@@ -22,8 +22,9 @@ FROM_OUTSIDE = re.compile(
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at the command line of every container of whatever trains."""
+    """Look at the command line and the variables of every container of whatever trains."""
     for job in world.workloads():
+        yield from of_variables(job)
         for path, container in job.containers():
             known = variables(container)
             for place, text in texts(job, path, container):
@@ -35,6 +36,16 @@ def check(world: World) -> Iterator[Problem]:
                     yield Problem(
                         place, f"{match[0]} is for a shell, and none runs here; write $({name}), or use sh -c"
                     )
+
+
+def of_variables(job: TrainingJob) -> Iterator[Problem]:
+    """Yield values that begin or go on with a shell's variable, such as `$PATH:/opt/bin`."""
+    for variable in job.variables():
+        match = SHELL.search(variable.value or "")
+        if match is not None:
+            name = match[1] or match[2]
+            message = f"{variable.name} has {match[0]}, which only a shell knows; write its value, or $({name})"
+            yield Problem(variable.place, message, severity=Severity.WARNING)
 
 
 def variables(container: Mapping[str, Any]) -> frozenset[str] | None:

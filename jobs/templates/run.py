@@ -38,7 +38,9 @@ def job(launcher: str, kind: str) -> Job:
     start = (
         {"command": ("python", f"/workspace/{script}")} if launcher == "exec" else {"program": f"/workspace/{script}"}
     )
-    ends = {"max_hours": 1} if kind in {"LeaderWorkerSet", "RayCluster"} else {}
+    ends: dict[str, object] = {"max_hours": 1} if kind in {"LeaderWorkerSet", "RayCluster"} else {}
+    if launcher == "ray":
+        ends["scratch"] = "1Gi"
     return Job(
         cluster="kind",
         launcher=launcher,

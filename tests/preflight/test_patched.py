@@ -36,6 +36,8 @@ def found(*patches: dict[str, Any], quota: dict[str, Any] | None = None, **job: 
 
 
 MERGE = "patches[0].merge.spec.containers[0].resources.limits"
+MORE = "{} is 4, but nodes says how many pods there are; set nodes, and remove it"
+
 CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any], list[tuple[str, str, str]]]] = {
     "what still fits": ([sized(cpu="7", memory="8Gi")], {}, []),
     "more than the queue has": (
@@ -65,11 +67,19 @@ CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any], list[tuple[str, str
         [{"object": "Job", "merge": {"spec": {"completions": 4, "parallelism": 4}}, "reason": "a test"}],
         {},
         [
+            *(
+                (
+                    "run/patch-size",
+                    f"patches[0].merge.spec.{field}",
+                    MORE.format(field),
+                )
+                for field in ("completions", "parallelism")
+            ),
             (
                 "kq-max-quota",
                 "patches[0].merge.spec",
                 "patched pods need 16 cpu, but queue 'research' can never have more than 14 of 'cpu'",
-            )
+            ),
         ],
     ),
     "a container beside": (

@@ -33,6 +33,7 @@ from trainyard.preflight import (
     users,
     variables,
     volumes,
+    words,
 )
 from trainyard.sizing.roles import at_once
 from trainyard.specs import Team
@@ -158,6 +159,7 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     findings += recovery.check_job(resolved)
     findings += elastic.check(resolved)
     findings += variables.check(resolved)
+    findings += words.check(resolved)
     findings += arrays.check(resolved)
     findings += size.check_pods(resolved)
     findings += (finding for role in roles for finding in limits.check_numa(resolved, role))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from trainyard.documents import Path
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.launchers.base import VARIABLES
@@ -13,7 +15,7 @@ from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
 from trainyard.sizing.gpus import asked, gpu_resource, offers
 from trainyard.sizing.node import available, most_cpus_near, numa_nodes, one_numa_node, size, whole_cores
-from trainyard.specs import Pool
+from trainyard.specs import Patch, Pool
 
 OUR_VOLUMES = ("claim-", "fabric-", "files-", mounts.PREFIX)
 """What names of volumes of ours in a pod begin with."""
@@ -163,6 +165,26 @@ def check_names(run: Resolved) -> Iterator[Finding]:
         for name in sorted(contract.reserved(run.run) & set(names)):
             message = f"{'.'.join(path)} has {name}, by which Trainyard tells the program of its run; remove it"
             yield VARIABLES.at(source, (*path, name), message)
+    for place, name in patched(job.patches, ("patches",)):
+        if name in contract.reserved(run.run):
+            message = f"a patch has {name}, by which Trainyard tells the program of its run; remove it"
+            yield VARIABLES.at(source, place, message)
+
+
+def patched(value: Any, at: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the variables that patches set, each with its entry in a list `env`."""
+    if isinstance(value, Patch):
+        value = {"merge": value.merge}
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        items = value.items()
+    elif isinstance(value, (list, tuple)):
+        items = enumerate(value)
+    for key, inner in items:
+        if at[-1] == "env" and isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
+            yield (*at, key), inner["name"]
+        else:
+            yield from patched(inner, (*at, key))
 
 
 def check_numa(run: Resolved, role: RoleSpec) -> Iterator[Finding]:

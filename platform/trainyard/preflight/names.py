@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from trainyard.documents import Path
 from trainyard.findings import Finding, Location, did_you_mean
 from trainyard.preflight import fields, placement, secrets
 from trainyard.preflight.placement import LEVEL, POOL, PRIORITY, QUEUE, QUEUE_POOL, QUEUE_TEAM, TEAM_PRIORITY
 from trainyard.preflight.secrets import ACCOUNT, CONFIG_MAP, SECRET
 from trainyard.rules import Rule
+from trainyard.specs.models.job import Job
 from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
 from trainyard.specs.reading import layout
@@ -111,9 +113,19 @@ def check_switched_off(specs: Specs, policies: Collection[str]) -> Iterator[Find
 
 
 def check_image(file: JobFile, repository: Repository) -> Iterator[Finding]:
-    """Yield an image from a registry that the repository does not allow."""
+    """Yield images from a registry that the repository does not allow, those of the job's own containers too."""
     allowed = repository.registries
-    if allowed and not any(file.job.image.startswith(prefix.rstrip("/") + "/") for prefix in allowed):
-        name = file.job.image.partition("@")[0]
-        message = f"image {name!r} is from a registry that is not allowed; use one of: {', '.join(allowed)}"
-        yield REGISTRY.at(file.source, ("image",), message)
+    for path, image in images(file.job):
+        if allowed and not any(image.startswith(prefix.rstrip("/") + "/") for prefix in allowed):
+            name = image.partition("@")[0]
+            message = f"image {name!r} is from a registry that is not allowed; use one of: {', '.join(allowed)}"
+            yield REGISTRY.at(file.source, path, message)
+
+
+def images(job: Job) -> Iterator[tuple[Path, str]]:
+    """Yield every image that a job names, with its field."""
+    yield ("image",), job.image
+    for field, containers in (("initContainers", job.init_containers), ("containers", job.containers)):
+        for index, each in enumerate(containers):
+            if isinstance(image := each.get("image"), str):
+                yield (field, index, "image"), image

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainyard.documents import Path, format_path
-from trainyard.findings import Finding, did_you_mean
+from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.kinds import Kind, Resolved
 from trainyard.labels import GIVE_DEVICES, PRIORITY, QUEUE, is_of
 from trainyard.rules import Rule
@@ -21,6 +21,48 @@ PATCH = Rule(
     source="docs/jobs.md",
     layer="run",
 )
+
+SIZE = Rule(
+    id="run/patch-size",
+    title="A patch leaves alone how many pods there are.",
+    why="the world size and the quota follow from nodes: ranks wait for pods that never come, or never meet others",
+    fix="set nodes, roles or array",
+    source="docs/jobs.md",
+    layer="run",
+    severity=Severity.WARNING,
+)
+SCHEDULER = Rule(
+    id="run/scheduler",
+    title="Pods name a scheduler that the cluster has.",
+    why="nobody binds pods of a scheduler that is not there: they stay pending without an event, holding their quota",
+    fix="remove schedulerName",
+    source="kubernetes v1.35 pkg/scheduler/eventhandlers.go responsibleForPod",
+    layer="run",
+)
+PULL = Rule(
+    id="sec-pullpolicy",
+    title="Nodes may pull the image of a run.",
+    why="with Never a pod fails on every node that does not have the image yet",
+    fix="remove imagePullPolicy",
+    source="kubernetes v1.35 pkg/kubelet/images/image_manager.go ErrImageNeverPull",
+    layer="run",
+    severity=Severity.WARNING,
+)
+ENDS = Rule(
+    id="run/patch-grace",
+    title="A patch leaves alone how long a pod has to end.",
+    why="the program is told by CHECKPOINT_GRACE_SECONDS what the job says, and is killed while it saves",
+    fix="set graceSeconds",
+    source="docs/programs.md",
+    layer="run",
+    severity=Severity.WARNING,
+)
+
+COUNTS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minAvailable", "minReplicas", "maxReplicas"})
+"""Fields of kinds that say how many pods there are."""
+
+SCHEDULERS = {"volcano": "volcano", "scheduler-plugins": "scheduler-plugins-scheduler"}
+"""By operator, the scheduler that it brings beside Kubernetes' own."""
 
 IDENTITY = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"), ("metadata", "generateName"))
 """Fields that say which object it is: a patch of them would make another one."""
@@ -52,6 +94,7 @@ def check(run: Resolved, *, buildable: bool) -> Iterator[Finding]:
         for path in refused(patch.merge, queue=of_volcano(patch, run.kind)):
             message = f"patch of {format_path(path)}, which says whose and what the object is; remove it"
             yield finding(run, message, (index, "merge", *path))
+        yield from beyond(run, patch, ("patches", index, "merge"))
         for path in ranked(patch.merge):
             message = f"patch of {format_path(path)[:80]}, which says whom the pods go before; remove it"
             yield finding(run, message, (index, "merge", *path))
@@ -63,6 +106,25 @@ def check(run: Resolved, *, buildable: bool) -> Iterator[Finding]:
                 f"patch of {format_path(path)}, but of metadata only labels and annotations can be patched; remove it"
             )
             yield finding(run, message, (index, "merge", *path))
+
+
+def beyond(run: Resolved, patch: Patch, at: Path) -> Iterator[Finding]:
+    """Yield fields of a patch that other fields of the job say, or that leave pods where they never start."""
+    source, grace = run.run.source, run.sizing.grace.value
+    there = {name for operator, name in SCHEDULERS.items() if operator in run.run.cluster.operators}
+    for path, said in fields(patch.merge):
+        last = path[-1]
+        if last in COUNTS and patch.object == run.kind.object_kind and said is not None:
+            message = f"{last} is {said!r}, but nodes says how many pods there are; set nodes, and remove it"
+            yield SIZE.at(source, (*at, *path), message)
+        elif last == "schedulerName" and said not in {None, "default-scheduler", *there}:
+            message = f"schedulerName is {said!r}, which cluster {run.run.cluster_name!r} does not have; remove it"
+            yield SCHEDULER.at(source, (*at, *path), message)
+        elif last == "imagePullPolicy" and said == "Never":
+            yield PULL.at(source, (*at, *path), "imagePullPolicy is 'Never', so that new nodes start no pod; remove it")
+        elif last == "terminationGracePeriodSeconds" and isinstance(said, int) and said < grace:
+            message = f"terminationGracePeriodSeconds is {said}, but the program is told of {grace}; set graceSeconds"
+            yield ENDS.at(source, (*at, *path), message)
 
 
 def patchable(run: Resolved) -> frozenset[str]:

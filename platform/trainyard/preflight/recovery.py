@@ -9,7 +9,7 @@ from trainyard.kinds import Resolved
 from trainyard.operators.kueue import FORCED_DELETION, GATES, Kueue, gated_twice, recovers, short_of_pods
 from trainyard.quantities import duration_text
 from trainyard.rules import Rule
-from trainyard.sizing.restarts import losses
+from trainyard.sizing.restarts import MONTH, losses
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source
 
@@ -35,6 +35,15 @@ BUDGET = Rule(
     title="A run may start again as often as it is likely to lose nodes.",
     why="it fails for good before its deadline, and a drain may count as a loss",
     fix="remove restarts, which then follows from nodes and hours, or raise it",
+    source="docs/failures.md",
+    layer="run",
+    severity=Severity.WARNING,
+)
+UNSAVED = Rule(
+    id="ckp-interval",
+    title="A run saves more often than it is likely to lose a node.",
+    why="what was done since the last save is done again at each loss, so that it may never end",
+    fix="give the job a checkpoint, or save more often",
     source="docs/failures.md",
     layer="run",
     severity=Severity.WARNING,
@@ -79,6 +88,7 @@ def check_job(run: Resolved) -> Iterator[Finding]:
     """Yield a job that gives up before its deadline or at a drain, or that Kueue stops when it shrinks."""
     yield from check_budget(run)
     yield from check_mortal(run)
+    yield from check_saves(run)
     job, cluster = run.run.job, run.run.cluster
     shrinks = job.min_nodes is not None and job.min_nodes < job.nodes
     if (
@@ -108,6 +118,23 @@ def check_budget(run: Resolved) -> Iterator[Finding]:
     if lost.count > job.restarts:
         message = f"restarts is {job.restarts}, but {lost.words} are {lost.count:.2g} nodes lost; remove or raise it"
         yield BUDGET.at(run.run.source, ("restarts",), message)
+
+
+def check_saves(run: Resolved) -> Iterator[Finding]:
+    """Yield a run on spot nodes that saves nothing though it will lose some, or any that saves less often than that."""
+    job, source = run.run.job, run.run.source
+    lost = losses(run.run, [role for role in run.specs if role.ranks])
+    each = lost.count / job.array.of if job.array is not None else lost.count
+    if job.checkpoint is None:
+        if job.spot and each >= 1:
+            message = f"the job saves nothing, but {lost.words} are {each:.2g} nodes lost; give it a checkpoint"
+            yield UNSAVED.at(source, ("spot",), message)
+    elif each > 0:
+        between = (job.max_hours or MONTH) * 60 / each
+        if job.checkpoint.every_minutes > between:
+            every = job.checkpoint.every_minutes
+            message = f"everyMinutes is {every}, but a node is lost every {between:.0f}; save more often"
+            yield UNSAVED.at(source, ("checkpoint", "everyMinutes"), message)
 
 
 def check_mortal(run: Resolved) -> Iterator[Finding]:

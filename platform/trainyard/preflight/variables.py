@@ -39,6 +39,25 @@ OPTION = Rule(
     severity=Severity.WARNING,
 )
 
+DEBUGGING = Rule(
+    id="nccl-debug-level",
+    title="Runs have no switches for debugging left on.",
+    why="every kernel or collective waits for the last one, or is written to the log by every rank",
+    fix="remove the variable; waive it for a run that looks for a fault",
+    source="CUDA C++ programming guide, CUDA_LAUNCH_BLOCKING; pytorch v2.9 torch/csrc/distributed/c10d/debug.cpp; NCCL",
+    layer="run",
+    severity=Severity.WARNING,
+)
+
+SLOWING = {
+    "CUDA_LAUNCH_BLOCKING": ("1",),
+    "HIP_LAUNCH_BLOCKING": ("1",),
+    "AMD_SERIALIZE_KERNEL": ("1", "2", "3"),
+    "TORCH_DISTRIBUTED_DEBUG": ("DETAIL",),
+    "NCCL_DEBUG": ("TRACE",),
+}
+"""Variables that make a run slow for somebody who looks for a fault, by the values that do."""
+
 ADAPTER = re.compile(r"=?(?:mlx[0-9]_[0-9]|(?!mlx)[A-Za-z_]+[0-9])")
 """A list of adapters by their numbers: neither a beginning that all have, nor a list of those left out."""
 
@@ -73,6 +92,9 @@ def check(run: Resolved) -> Iterator[Finding]:
             path: Path = ("roles", size.name, "env") if role and variable in role.env else ("env",)
             if wrong := threads(size, variable, value):
                 yield THREADS.at(run.run.source, (*path, variable), wrong)
+            if value.strip().upper() in SLOWING.get(variable, ()) and size.nodes.value:
+                message = f"{variable} is {value!r}, with which a run is far slower; remove it when the fault is found"
+                yield DEBUGGING.at(run.run.source, (*path, variable), message)
             if wrong := other(size, variable, value):
                 yield NETWORK.at(run.run.source, (*path, variable), f"{wrong}; remove it")
 

@@ -19,7 +19,7 @@ from trainyard.specs.sources import JobFile
 MOUNT_PATH = Rule(
     id="spec/mount-path",
     title="Everything that a job mounts has a path of its own.",
-    why="the API server refuses two mounts at one path, and a mount at / hides the image",
+    why="the API server refuses two mounts at one path; what is mounted over a folder hides what the image has there",
     fix="choose another mountPath",
     source="kubernetes v1.35 pkg/apis/core/validation/validation.go ValidateVolumeMounts",
 )
@@ -70,6 +70,19 @@ SQUASH = Rule(
 )
 
 
+SYSTEM = frozenset(
+    f"/{each}"
+    for each in (
+        *("bin", "sbin", "lib", "lib64", "boot", "dev", "etc", "proc", "sys", "usr", "var", "usr/bin", "usr/sbin"),
+        *("usr/lib", "usr/lib64", "usr/local", "usr/local/bin", "usr/local/lib", "usr/local/cuda", "opt/conda"),
+    )
+)
+"""Folders with the image's programs, or the kernel's: what is mounted there hides Python, users or certificates."""
+
+PROC = "/proc/"
+"""Where runtimes mount nothing (opencontainers/runc v1.3 libcontainer/rootfs_linux.go checkProcMount)."""
+
+
 def check_mounts(file: JobFile, by_kind: Mapping[str, str]) -> Iterator[Finding]:
     """Yield two mounts at one path, and files of one name in the container; `by_kind` are its operator's."""
     taken = {"/dev/shm": "shared memory", LAUNCH_FOLDER: "the launcher", **by_kind}  # noqa: S108 - a path in the pod
@@ -79,6 +92,9 @@ def check_mounts(file: JobFile, by_kind: Mapping[str, str]) -> Iterator[Finding]
         target = path.rstrip("/")
         if not target:
             yield MOUNT_PATH.at(file.source, place, "mountPath is '/', which would hide the image; choose a folder")
+        elif target in SYSTEM or target.startswith(PROC):
+            message = f"mountPath is {target!r}, a folder of the image or the kernel; choose one such as /data"
+            yield MOUNT_PATH.at(file.source, place, message)
         elif target in taken:
             message = f"path {target!r} is mounted already, by {taken[target]}; choose another"
             yield MOUNT_PATH.at(file.source, place, message)

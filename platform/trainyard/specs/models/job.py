@@ -35,6 +35,7 @@ from trainyard.specs.models.base import (
     wrong,
 )
 from trainyard.specs.models.disks import Scratched
+from trainyard.specs.models.gpus import Profile
 from trainyard.specs.models.mounts import EnvFrom, Mount
 from trainyard.specs.models.roles import Array, Role
 from trainyard.specs.models.start import Command, Module, Program
@@ -69,14 +70,17 @@ OwnLabels = dict[Annotated[StrictStr, AfterValidator(own_key)], StrictStr]
 LONGEST = 100_000
 """Hours of the longest run, eleven years: its seconds are a number of 32 bits to Kueue (v0.19.2 max-exec-time)."""
 
+SHORTEST = 0.02
+"""Hours of the shortest, a good minute: what is less is over before an image is there, or no second at all."""
+
 MOST_RESTARTS = 10_000
 """Kinds that restart pods one by one count a restart a pod, in a number of 32 bits."""
 
 Hours = Annotated[
     float,
     BeforeValidator(hours),
-    Field(gt=0, le=LONGEST),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST}),
+    Field(ge=SHORTEST, le=LONGEST),
+    WithJsonSchema({"type": "number", "minimum": SHORTEST, "maximum": LONGEST}),
 ]
 Restarts = Annotated[StrictInt, Field(ge=0, le=MOST_RESTARTS)]
 
@@ -84,7 +88,7 @@ Restarts = Annotated[StrictInt, Field(ge=0, le=MOST_RESTARTS)]
 class Gpu(Spec):
     """A part of a GPU instead of whole ones."""
 
-    profile: Text | None = None
+    profile: Profile | None = None
     """MIG profile, such as `1g.10gb`."""
     shared: StrictBool = False
     """Time-sliced or MPS replica."""

@@ -22,11 +22,24 @@ def script(program: str) -> str:
     return program
 
 
+BUILTINS = frozenset(("cd", "export", "source", ".", "set", "unset", "alias", "eval", "exec", "trap", "ulimit"))
+"""What a shell does itself, so that no executable is called so."""
+
+
+def importable(module: str) -> str:
+    """Refuse a module that is a file: Python would look for a module `py` in it."""
+    if module.endswith(".py"):
+        raise wrong("form", "should be a module such as llm.train, without '.py'")
+    return module
+
+
 def executable(command: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a command whose first word is none: it is no line of a shell."""
     first = command[0]
     if not first or len(first.split()) != 1:
         raise wrong("command", f"starts with {first!r}, which is no executable; write each word by itself")
+    if first in BUILTINS:
+        raise wrong("command", f"starts with {first!r}, which only a shell knows; write [bash, -c, '…']")
     return command
 
 
@@ -34,7 +47,9 @@ Program = Annotated[Text, AfterValidator(script)]
 """Path of a script in the image."""
 
 Module = Annotated[
-    StrictStr, Form(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "a module such as llm.train, without '.py'")
+    StrictStr,
+    Form(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", "a module such as llm.train, without '.py'"),
+    AfterValidator(importable),
 ]
 """A Python module."""
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from trainyard.documents import Document, load
 from trainyard.findings import Finding, Severity
 from trainyard.specs.models.base import Spec
-from trainyard.specs.reading import problems
+from trainyard.specs.reading import numbers, problems
 from trainyard.specs.reading.layout import problem
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import Source
@@ -60,7 +60,9 @@ def field(path: str) -> str:
 def validate(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:
     """Return the spec that a document says, or what is wrong with its fields."""
     value = source.document.value if source.document else None
+    odd = list(numbers.check(source.document)) if source.document else []
     try:
-        return model.model_validate(value, by_alias=True, by_name=False), []
+        spec = model.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:
-        return None, list(problems.findings(error, model, source, value))
+        return None, [*odd, *problems.findings(error, model, source, value)]
+    return (None if odd else spec), odd

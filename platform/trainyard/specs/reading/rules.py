@@ -52,6 +52,13 @@ FIELDS = (
     rule("unknown-field", "A spec has no field that does not exist.", "remove the field, or mend its name", why=MEANT),
     rule("missing-field", "A spec has every field that has no default.", "add the field"),
     rule("type", "A field has a value of its type.", "write a value of that type"),
+    rule(
+        "number",
+        "A number is written in decimals, without a leading zero.",
+        "write the number that is meant, or quote it where it is a text",
+        why="YAML reads it in another base, and a program gets another number than its author wrote",
+        source="go.yaml.in/yaml v2.4 resolve.go",
+    ),
     rule("choice", "A field with a choice of values has one of them.", "take one of the values"),
     rule("range", "A number is within its bounds.", "take a number within them"),
     rule("empty", "A field that is there is not empty.", "write a value, or remove the field"),

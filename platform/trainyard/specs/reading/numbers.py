@@ -1,0 +1,43 @@
+"""Numbers that YAML reads otherwise than people do: `010` is eight, `0x1F` thirty-one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.documents import Document, Path
+from trainyard.findings import Finding
+from trainyard.specs.reading.rules import RULES
+
+ODD = re.compile(rb"[+-]?0(?:[0-9]|[xX][0-9a-fA-F]|[oO][0-7]|[bB][01])[0-9a-fA-F_]*(?=[\s,\]}]|$)")
+"""A plain number with a leading zero or of another base, as go.yaml.in/yaml/v2 2.4 resolve.go reads it."""
+
+
+def check(document: Document) -> Iterator[Finding]:
+    """Yield whole numbers that are written in another base than ten, each with what it is read as."""
+    text = document.text
+    if text is None or ODD.search(text) is None:
+        return
+    lines = text.split(b"\n")
+    for path, value in numbers(document.value, ()):
+        place = document.location(path)
+        if place.line is None or place.column is None:
+            continue
+        line = lines[place.line - document.first_line].decode("utf-8", "replace")
+        written = ODD.match(line[place.column - 1 :].encode())
+        if written is not None:
+            message = f"{written[0].decode()} is read as {value}; write {value}, or put it in quotes"
+            yield RULES["number"].of(place, message)
+
+
+def numbers(value: Any, path: Path) -> Iterator[tuple[Path, int]]:
+    """Yield every whole number in a value, with its path."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from numbers(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from numbers(item, (*path, index))
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield path, value
