@@ -91,7 +91,7 @@ def checked(named: Named, base: str | None) -> Result:
 def manifests(files: list[str]) -> Result:
     """Return what is found of manifests of nobody's repository, and of jobs that are none since they lie elsewhere."""
     from trainyard.apiserver.validations.kept import open_for
-    from trainyard.cli.validate import named
+    from trainyard.cli.validate import named, python_policies
     from trainyard.system.data import schemas_dir
 
     return named(
@@ -107,7 +107,7 @@ def manifests(files: list[str]) -> Result:
         old=None,
         against=None,
         rulebook=open_for(Path()),
-        policies=(),
+        policies=python_policies(Path()),
         watch=lambda _: None,
     )
 

@@ -57,7 +57,7 @@ def resolved(
 ) -> Resolved:
     """Return a job's run; raises SpecError with every sentence that stands against it."""
     file = JobFile(team_name, name, job, Source(f"job {name}"), contents or {})
-    specs = Specs(Repository(live=True, repo_url="none"), {job.cluster: cluster}, {team_name: team}, (file,))
+    specs = Specs(Repository(live=True, repo_url="https://none"), {job.cluster: cluster}, {team_name: team}, (file,))
     run, findings = jobs.check(specs, file)
     misnamed = job_name(f"job {name}", name)
     errors = [finding.message for finding in (*([misnamed] if misnamed else []), *findings) if finding.is_error]

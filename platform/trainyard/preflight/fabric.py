@@ -9,6 +9,7 @@ from trainyard.rules import Rule
 from trainyard.sizing.fabrics import fabric_type
 from trainyard.sizing.fabrics.rails import HOST, has_verbs
 from trainyard.specs import Cluster, Fabric
+from trainyard.specs.shapes import known
 from trainyard.specs.sources import Source
 
 IB_KUBERNETES = "network-operator"
@@ -52,23 +53,90 @@ INFINIBAND = Rule(
 )
 
 
+FRAME = Rule(
+    id="rdma-mtu-chain",
+    title="Frames of RoCE are no larger than Ethernet takes.",
+    why="a NIC refuses the size, so that pods are never attached, or switches drop what is larger",
+    fix="write the MTU of the switches' ports, 9000 as a rule",
+    source="IEEE 802.3 jumbo frames as NVIDIA Spectrum and Arista ports take them: 9216 bytes",
+    severity=Severity.WARNING,
+)
+SWITCHED_OFF = Rule(
+    id="rdma-fabric-env",
+    title="The variables of a fabric leave it on.",
+    why="every job of the fabric would train over TCP, with NICs that it asks for and does not use",
+    fix="remove the variable from fabric.env",
+    source="NCCL 2.30 user guide, NCCL_IB_DISABLE and NCCL_NET",
+)
+RAILS = Rule(
+    id="rdma-rails",
+    title="A fabric has as many rails as its nodes have NICs.",
+    why="NICs without a rail carry nothing: with four rails of eight, half of the bandwidth is left",
+    fix="remove rails, which then follows from the shapes; waive it where the other NICs are for something else",
+    source="docs/clusters.md",
+    severity=Severity.WARNING,
+)
+
+LARGEST_FRAME = 9216
+DSCP = frozenset((*range(8, 57, 8), *(each for low in range(10, 39, 8) for each in (low, low + 2, low + 4)), 46))
+"""Code points that switches know by name: CS1 to CS7, AF11 to AF43, EF (RFC 2474, 2597, 3246)."""
+
+
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield what the fabric leaves unsaid, and what it says that its type has no use for; ids are the catalogue's."""
     fabric = cluster.fabric
     if fabric is None:
         return
     yield from check_attach(cluster, fabric, source)
+    yield from check_env(fabric, source)
     if not has_verbs(cluster):
         return
     if fabric.type == "roce" and fabric.traffic_class is None:
         message = "roce states no trafficClass, so NCCL sends in class 0; state the lossless one, or 0"
         yield TRAFFIC_CLASS.at(source, ("fabric", "type"), message)
+    if fabric.type == "roce":
+        yield from check_ethernet(fabric, source)
+    yield from check_rails(cluster, fabric, source)
     if fabric.type == "infiniband":
         yield from check_infiniband(fabric, source)
     if fabric.attach == HOST and fabric.interface is None:
         message = "attach 'host' shows pods the node's interfaces; name in interface the one for bootstrap"
         yield INTERFACE.at(source, ("fabric", "attach"), message)
     yield from check_partition(cluster, fabric, source)
+
+
+def check_env(fabric: Fabric, source: Source) -> Iterator[Finding]:
+    """Yield variables that keep every job of the fabric off it."""
+    for name, value in fabric.env.items():
+        if (name == "NCCL_IB_DISABLE" and value.strip() not in {"", "0"} and fabric.type != "efa") or (
+            name == "NCCL_NET" and value.strip().lower() == "socket"
+        ):
+            message = f"env has {name}: {value[:20]!r}, with which every job leaves the fabric; remove it"
+            yield SWITCHED_OFF.at(source, ("fabric", "env", name), message)
+
+
+def check_ethernet(fabric: Fabric, source: Source) -> Iterator[Finding]:
+    """Yield frames that Ethernet does not carry, and a code point in place of the class that has it."""
+    if fabric.mtu > LARGEST_FRAME:
+        message = f"mtu is {fabric.mtu}, but ports of Ethernet take {LARGEST_FRAME} at most; write that of the switches"
+        yield FRAME.at(source, ("fabric", "mtu"), message)
+    said = fabric.traffic_class
+    if said is not None and said in DSCP and said // 4 not in DSCP and said // 4:
+        message = f"trafficClass {said} is DSCP {said // 4}; DSCP {said} is trafficClass {4 * said + 2}"
+        yield TRAFFIC_CLASS.at(source, ("fabric", "trafficClass"), message)
+
+
+def check_rails(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Finding]:
+    """Yield fewer rails than a pool of the fabric has NICs for."""
+    if fabric.rails is None:
+        return
+    for name, pool in cluster.pools.items():
+        if (fabric.pools and name not in fabric.pools) or not known(pool.shape):
+            continue
+        nics = len(pool.node.nics)
+        if nics > fabric.rails:
+            message = f"rails is {fabric.rails}, but nodes of pool {name!r} have {nics} NICs; remove rails"
+            yield RAILS.at(source, ("fabric", "rails"), message)
 
 
 def check_attach(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Finding]:

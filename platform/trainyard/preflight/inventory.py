@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainyard.documents import Path
-from trainyard.findings import Finding, did_you_mean
+from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.labels import HOSTNAME, POOL
 from trainyard.operators import operators
 from trainyard.preflight.names import UNKNOWN_TEAM
 from trainyard.preflight.placement import POOL as UNKNOWN_POOL
+from trainyard.preflight.storage import NO_EFFECT
 from trainyard.releases import releases
 from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster
@@ -130,12 +131,31 @@ FABRIC_ATTACH = Rule(
 )
 
 
+UNUSED = Rule(
+    id="kq-pool-unused",
+    title="Every pool has quota in some queue.",
+    why="jobs name pools that their queue has quota of, so that nobody can use these nodes",
+    fix="add the pool to the nominalQuota of a queue; waive it where the nodes are for something else",
+    source="docs/clusters.md",
+    severity=Severity.WARNING,
+)
+COHORT = Rule(
+    id="kq-cohort-typo",
+    title="A cohort has several queues, or is declared.",
+    why="a name with a slip makes a cohort of its own: the queue borrows from nobody, lends to nobody",
+    fix="correct the name, or declare the cohort under cohorts",
+    source="kueue v0.19.2 pkg/cache/hierarchy/manager.go",
+    severity=Severity.WARNING,
+)
+
+
 def check(cluster: Cluster, source: Source, teams: set[str]) -> Iterator[Finding]:
     """Yield what is wrong inside a cluster, and admitted teams that are not among the known ones."""
     declared = Declared(cluster, source)
     for part in (declared.pools, declared.levels, declared.queues, declared.cohorts, declared.fabric):
         yield from part()
     yield from declared.teams(teams)
+    yield from declared.unused()
 
 
 def destinations(specs: Specs) -> Iterator[Finding]:
@@ -156,6 +176,28 @@ class Declared:
 
     cluster: Cluster
     source: Source
+
+    def unused(self) -> Iterator[Finding]:
+        """Yield pools that no queue has, cohorts of one by a slip, and notice of nodes that nobody takes away."""
+        queues = self.cluster.queues
+        quota = {pool for queue in queues.values() for pool in queue.nominal_quota}
+        quota |= {pool for cohort in self.cluster.cohorts.values() for pool in cohort.nominal_quota}
+        for name, pool in self.cluster.pools.items():
+            if queues and name not in quota:
+                message = f"no queue has quota of pool {name!r}, so that no job runs there; add it to nominalQuota"
+                yield UNUSED.at(self.source, ("pools", name), message, key=True)
+            if pool.notice_seconds is not None and not pool.spot:
+                message = "noticeSeconds is for nodes that are taken away; write spot: true, or remove it"
+                yield NO_EFFECT.at(self.source, ("pools", name, "noticeSeconds"), message)
+        members = [queue.cohort for queue in queues.values() if queue.cohort]
+        parents = {cohort.parent for cohort in self.cluster.cohorts.values() if cohort.parent}
+        for name, queue in queues.items():
+            others = {each for each in (*members, *self.cluster.cohorts) if each != queue.cohort}
+            if not queue.cohort or not others or queue.cohort in {*self.cluster.cohorts, *parents}:
+                continue
+            if members.count(queue.cohort) == 1:
+                message = f"queue {name!r} is alone in cohort {queue.cohort!r}; {did_you_mean(queue.cohort, others)}"
+                yield COHORT.at(self.source, ("queues", name, "cohort"), message)
 
     def pools(self) -> Iterator[Finding]:
         """Yield pools whose shape does not exist or contradicts itself, and labels that are not theirs to set."""

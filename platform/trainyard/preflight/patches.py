@@ -23,7 +23,7 @@ PATCH = Rule(
 )
 
 SIZE = Rule(
-    id="run/patch-size",
+    id="run/patch-count",
     title="A patch leaves alone how many pods there are.",
     why="the world size and the quota follow from nodes: ranks wait for pods that never come, or never meet others",
     fix="set nodes, roles or array",

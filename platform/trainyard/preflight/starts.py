@@ -55,6 +55,9 @@ DAEMON = Rule(
     layer="node",
 )
 
+FEW = 3
+"""Daemons that are named one by one."""
+
 CPU, MEMORY = "cpu", "memory"
 
 
@@ -67,6 +70,12 @@ def check_cluster(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if isinstance(found, Invalid):
             message = f"the kubelet of pool {name!r} does not start ({found.stage}): {found.message}"
             yield CONFIGURATION.at(source, ("pools", name, "kubelet"), message)
+            continue
+        if len(found.refused) > FEW:
+            first = ", ".join(found.refused[:FEW])
+            count = len(found.refused)
+            message = f"kubelets of pool {name!r} refuse {count} daemons on an empty node: {first} and others"
+            yield DAEMON.at(source, ("pools", name, "kubelet"), message)
             continue
         for daemon in found.refused:
             message = f"kubelets of pool {name!r} refuse the daemon {daemon!r} on an empty node"

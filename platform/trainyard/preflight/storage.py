@@ -41,10 +41,31 @@ OWNER = Rule(
 )
 
 
+SOFT = Rule(
+    id="sto-soft",
+    title="File systems wait for a server that is away.",
+    why="with soft a write that the server does not answer in time is lost, and a checkpoint is damaged without a word",
+    fix="write hard",
+    source="nfs-utils nfs(5), soft and hard",
+    severity=Severity.WARNING,
+)
+NO_EFFECT = Rule(
+    id="spec/no-effect",
+    title="What a field says has an effect.",
+    why="who reads it takes it for set, and it is not",
+    fix="remove the field, or write what makes it count",
+    source="docs/clusters.md",
+    severity=Severity.WARNING,
+)
+MADE = ("parameters", "mount_options", "reclaim", "secret")
+"""Fields that go into a class that Trainyard makes, and are of no use to one that exists."""
+
+
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield what is wrong with the classes that are ours to make; those that exist are somebody else's."""
     for name, choice in cluster.storage.items():
         declared = Declared(name, choice, source)
+        yield from declared.weak()
         if not choice.existing:
             yield from declared.installed(cluster)
             if choice.driver is not None:
@@ -67,6 +88,18 @@ class Declared:
     def path(self) -> Path:
         """The class in the cluster's file."""
         return ("storage", self.name)
+
+    def weak(self) -> Iterator[Finding]:
+        """Yield mounts that give up on their server, and fields of a class that is not ours to make."""
+        for index, option in enumerate(self.storage.mount_options):
+            if "soft" in option.split(",") and not self.storage.existing:
+                message = "mountOptions has 'soft', with which writes are lost when the server is away; write hard"
+                yield SOFT.at(self.source, (*self.path, "mountOptions", index), message)
+        for field in MADE if self.storage.existing else ():
+            if getattr(self.storage, field):
+                alias = str(Storage.model_fields[field].alias)
+                message = f"{alias} goes into a class that is made, but this one exists; remove it, or existing"
+                yield NO_EFFECT.at(self.source, (*self.path, alias), message)
 
     def installed(self, cluster: Cluster) -> Iterator[Finding]:
         """Yield a driver of which the cluster does not say that it is there."""

@@ -47,6 +47,14 @@ METADATA = Rule(
     source="https://cloud.google.com/kubernetes-engine/docs/how-to/protecting-cluster-metadata",
     severity=Severity.WARNING,
 )
+NOWHERE = Rule(
+    id="spec/nowhere",
+    title="What a team names of clusters is on one of them.",
+    why="a claim of a class that is nowhere is never made, and a priority that is nowhere lets no job have it",
+    fix="correct the name, or add it to a cluster",
+    source=DOCS,
+    severity=Severity.WARNING,
+)
 IDENTITY = Rule(
     id="spec/identity",
     title="An account's annotation names an identity as its provider writes it.",
@@ -66,6 +74,7 @@ def check(specs: Specs, *, broken: frozenset[str] = frozenset()) -> Iterator[Fin
         source = specs.sources[f"team/{name}"]
         yield from check_clusters(team, source, clusters)
         yield from check_accounts(team, source)
+        yield from check_references(specs, team, source, broken)
         there = {key: each for key, each in specs.clusters.items() if name in each.teams()}
         for at, opened in enumerate(team.egress):
             yield from check_egress(specs, name, source, opened, ("egress", at), there)
@@ -83,6 +92,22 @@ def check_clusters(team: Team, source: Source, clusters: set[str]) -> Iterator[F
         if name not in clusters:
             message = f"cluster {name!r} does not exist; {did_you_mean(name, clusters)}"
             yield UNKNOWN_CLUSTER.at(source, path, message, key=key)
+
+
+def check_references(specs: Specs, team: Team, source: Source, broken: frozenset[str]) -> Iterator[Finding]:
+    """Yield storage and priorities that no cluster has; nothing is said where one cannot be read."""
+    if any(key.startswith("cluster/") for key in broken) or not specs.clusters:
+        return
+    storage = {name for cluster in specs.clusters.values() for name in cluster.storage}
+    for name, volume in team.volumes.items():
+        if volume.storage not in storage:
+            message = f"storage {volume.storage!r} is on no cluster; {did_you_mean(volume.storage, storage)}"
+            yield NOWHERE.at(source, ("volumes", name, "storage"), message)
+    priorities = {name for cluster in specs.clusters.values() for name in cluster.priorities}
+    for index, priority in enumerate(team.priorities):
+        if priority not in priorities:
+            message = f"priority {priority!r} is on no cluster; {did_you_mean(priority, priorities)}"
+            yield NOWHERE.at(source, ("priorities", index), message)
 
 
 def check_accounts(team: Team, source: Source) -> Iterator[Finding]:

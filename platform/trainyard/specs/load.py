@@ -109,7 +109,7 @@ class Loading:
         teams = self.folder(TEAMS, "team", Team)
         repository = self.spec(SETTINGS, "repository", Repository)
         return Specs(
-            repository or Repository(live=True, repo_url="unknown"),
+            repository or Repository(live=True, repo_url="https://unknown"),
             clusters,
             teams,
             self.jobs(teams),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import model_validator
+from typing import Annotated
 
-from trainyard.specs.models.base import Name, Spec, Text, Version, wrong
+from pydantic import StrictStr, model_validator
+
+from trainyard.specs.models.base import Form, Name, Spec, Text, Version, wrong
+
+Server = Annotated[StrictStr, Form(r"https?://[^\s/]+(?:/\S*)?", "an address such as https://10.0.0.1:6443")]
 
 
 class Destination(Spec):
@@ -12,7 +16,7 @@ class Destination(Spec):
 
     name: Text | None = None
     """The name under which it was registered with Argo CD."""
-    server: Text | None = None
+    server: Server | None = None
     """Its address, such as `https://kubernetes.default.svc` for an Argo CD inside the cluster itself."""
 
     @model_validator(mode="after")

@@ -154,7 +154,9 @@ def variable_value(value: Any) -> Any:
 
 
 def network(value: str) -> str:
-    """Check a range of addresses: the host bits of its first address are zero."""
+    """Check a range of addresses: it has its length, and the host bits of its first address are zero."""
+    if "/" not in value:
+        raise wrong("form", f"should be a range of addresses; write {value[:40]}/32 for one")
     try:
         ip_network(value)
     except ValueError:
