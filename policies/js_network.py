@@ -1,7 +1,7 @@
 """Pods of a JobSet that name each other have names.
 
 Why: without enableDNSHostnames no name of a pod resolves, and every rank waits for the first one until it gives up.
-Fix: remove enableDNSHostnames: false.
+Fix: correct the name, or remove enableDNSHostnames: false.
 Source: kubernetes-sigs/jobset v0.12.0 api/jobset/v1alpha2/jobset_types.go Network; pkg/controllers/jobset_controller.go
 """
 

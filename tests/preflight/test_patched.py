@@ -128,7 +128,7 @@ def test_every_kind_is_counted(kind, container):
 def test_a_pod_that_no_node_has_room_for():
     """A patch beyond the node is named before the queue, once for each resource."""
     (first, second) = found(sized(cpu="900", memory="9000Gi"))
-    assert [each[0] for each in (first, second)] == ["run/patch-count"] * 2
+    assert [each[0] for each in (first, second)] == ["run/patch-size"] * 2
     assert first[1] == f"{MERGE}.cpu"
     assert first[2].startswith("a patched pod asks for 900 cpu, but pool 'cpu' has ")
     assert second[1] == f"{MERGE}.memory"
@@ -137,6 +137,6 @@ def test_a_pod_that_no_node_has_room_for():
 def test_more_pods_than_nodes_have_room_for():
     """Pods of which each fits may be too many together, whatever the queue would lend."""
     (finding,) = found(sized(cpu="10", memory="8Gi"), quota={"cpus": 900, "memory": "900Gi"}, nodes=8)
-    assert finding[0] == "run/patch-count"
+    assert finding[0] == "run/patch-size"
     assert finding[1] == f"{MERGE}.cpu"
     assert finding[2] == "8 patched pods fit 1 to a node, but pool 'cpu' has 4 nodes; lower cpu"

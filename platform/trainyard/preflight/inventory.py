@@ -11,7 +11,6 @@ from trainyard.labels import HOSTNAME, POOL
 from trainyard.operators import operators
 from trainyard.preflight.names import UNKNOWN_TEAM
 from trainyard.preflight.placement import POOL as UNKNOWN_POOL
-from trainyard.preflight.storage import NO_EFFECT
 from trainyard.releases import releases
 from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster
@@ -131,6 +130,14 @@ FABRIC_ATTACH = Rule(
 )
 
 
+NO_EFFECT = Rule(
+    id="spec/no-effect",
+    title="What a field says has an effect.",
+    why="who reads it takes it for set, and it is not",
+    fix="remove the field, or write what makes it count",
+    source="docs/clusters.md",
+    severity=Severity.WARNING,
+)
 UNUSED = Rule(
     id="kq-pool-unused",
     title="Every pool has quota in some queue.",

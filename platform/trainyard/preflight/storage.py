@@ -49,16 +49,6 @@ SOFT = Rule(
     source="nfs-utils nfs(5), soft and hard",
     severity=Severity.WARNING,
 )
-NO_EFFECT = Rule(
-    id="spec/no-effect",
-    title="What a field says has an effect.",
-    why="who reads it takes it for set, and it is not",
-    fix="remove the field, or write what makes it count",
-    source="docs/clusters.md",
-    severity=Severity.WARNING,
-)
-MADE = ("parameters", "mount_options", "reclaim", "secret")
-"""Fields that go into a class that Trainyard makes, and are of no use to one that exists."""
 
 
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -90,16 +80,11 @@ class Declared:
         return ("storage", self.name)
 
     def weak(self) -> Iterator[Finding]:
-        """Yield mounts that give up on their server, and fields of a class that is not ours to make."""
+        """Yield mounts that give up on their server."""
         for index, option in enumerate(self.storage.mount_options):
             if "soft" in option.split(",") and not self.storage.existing:
                 message = "mountOptions has 'soft', with which writes are lost when the server is away; write hard"
                 yield SOFT.at(self.source, (*self.path, "mountOptions", index), message)
-        for field in MADE if self.storage.existing else ():
-            if getattr(self.storage, field):
-                alias = str(Storage.model_fields[field].alias)
-                message = f"{alias} goes into a class that is made, but this one exists; remove it, or existing"
-                yield NO_EFFECT.at(self.source, (*self.path, alias), message)
 
     def installed(self, cluster: Cluster) -> Iterator[Finding]:
         """Yield a driver of which the cluster does not say that it is there."""

@@ -100,12 +100,12 @@ def check_references(specs: Specs, team: Team, source: Source, broken: frozenset
         return
     storage = {name for cluster in specs.clusters.values() for name in cluster.storage}
     for name, volume in team.volumes.items():
-        if volume.storage not in storage:
+        if storage and volume.storage not in storage:
             message = f"storage {volume.storage!r} is on no cluster; {did_you_mean(volume.storage, storage)}"
             yield NOWHERE.at(source, ("volumes", name, "storage"), message)
     priorities = {name for cluster in specs.clusters.values() for name in cluster.priorities}
     for index, priority in enumerate(team.priorities):
-        if priority not in priorities:
+        if priorities and priority not in priorities:
             message = f"priority {priority!r} is on no cluster; {did_you_mean(priority, priorities)}"
             yield NOWHERE.at(source, ("priorities", index), message)
 
