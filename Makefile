@@ -70,7 +70,7 @@ docs: setup ## write the generated pages and the editor schemas
 	$(BIN)/python tools/editor_schemas.py
 
 site: .venv/.site docs ## build the documentation as a site into site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file tools/mkdocs.yml
 
 .venv/.site: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[site]'
