@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,16 @@ from typing import Any
 import yaml
 
 from conftest import TESTS
-from trainyard.findings import Finding, Severity
+from trainyard.errors import TrainyardError
+from trainyard.findings import Finding, Location
 
 HERE = TESTS / "mistakes"
 BASE = HERE / "base"
+GROUPS = ("jobs", "platform", "programs", "strangers", "second")
 MARK = "▸"
-"""Stands in what somebody wrote where the mistake must be told."""
+"""Stands in what somebody wrote where the mistake must be told, at the key or at its value."""
+
+KEY = re.compile(r"[-\w./\"']+:[ \t]+")
 
 ALWAYS = {"run/stale", "run/unproven"}
 """What is said of a tree that nobody has synthesised, and that is in no Git repository."""
@@ -31,15 +36,17 @@ class Slip:
     file: str
     text: str
     says: str
-    """A rule's id, or `fine`."""
-    beside: tuple[str, ...]
+    """A rule's id, `fine`, or `stops` for what no finding tells but an error that ends the command."""
+    beside: tuple[str, ...] = ()
     """Other jobs in the same repository."""
-    where: str
-    """The file in which it must be told."""
-    also: frozenset[str]
-    """Rules that may speak too."""
-    known: str
-    """Why it is not told, where it is not."""
+    also: frozenset[str] = frozenset()
+    """Rules that may speak of what is fine."""
+    column: int = 0
+    """Where in the mark's line it is told, where that is neither the mark nor the value behind it."""
+    rendered: bool = False
+    """Whether only the objects show it that would be rendered."""
+    known: str = ""
+    """Why nothing is said of it, where nothing is."""
 
     @property
     def written(self) -> str:
@@ -47,62 +54,64 @@ class Slip:
         return self.text.replace(MARK, "")
 
     @property
-    def place(self) -> tuple[int, int] | None:
-        """Line and column of the mark, from 1; None for what is fine."""
-        before, mark, _ = self.text.partition(MARK)
-        if self.where != self.file:
-            return None
-        return (before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1) if mark else None
+    def places(self) -> set[tuple[int, int]]:
+        """Lines and columns at which it may be told, from 1; none where any will do."""
+        before, mark, after = self.text.partition(MARK)
+        if not mark:
+            return set()
+        line, column = before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1
+        value = KEY.match(after)
+        behind = {(line, column + value.end())} if value else set()
+        return {(line, self.column)} if self.column else {(line, column), *behind}
 
 
 def slips(group: str) -> Iterator[Slip]:
     """Yield the mistakes of one file of them."""
     for file, entries in yaml.safe_load((HERE / f"{group}.yaml").read_text(encoding="utf-8")).items():
         for entry in entries:
-            yield read(group, file, entry)
+            yield read(group, file, dict(entry))
 
 
 def read(group: str, file: str, entry: dict[str, Any]) -> Slip:
     """Make the edits of an entry; each must hit."""
     text = (BASE / file).read_bytes().decode()
-    for old, new in [(entry["old"], entry["new"]), *entry.get("edits", ())]:
+    for old, new in [(entry.pop("old"), entry.pop("new")), *entry.pop("edits", ())]:
         assert old in text, f"{file} has no {old!r}: {entry['name']}"
         text = text.replace(old, new, 1)
-    where = entry.get("in", file)
-    if "at" in entry and where == file:
+    if marked := entry.pop("at", ""):
         text = text.replace(MARK, "")
-        marked = entry["at"]
         assert marked.replace(MARK, "") in text, f"{file} has no {marked!r}: {entry['name']}"
         text = text.replace(marked.replace(MARK, ""), marked, 1)
-    beside = tuple(entry["with"].split()) if "with" in entry else ()
-    also = frozenset(entry.get("also", ()))
-    return Slip(group, entry["name"], file, text, entry["says"], beside, where, also, entry.get("known", ""))
+    rest = {key: entry[key] for key in ("name", "says", "column", "rendered", "known") if key in entry}
+    beside = tuple(str(entry.pop("with", "")).split())
+    return Slip(group, file=file, text=text, beside=beside, also=frozenset(entry.pop("also", ())), **rest)
 
 
-def write(slip: Slip, root: Path) -> Path:
+def write(slip: Slip, root: Path) -> None:
     """Write a repository of the platform and the one file, with what it needs beside it."""
     shutil.copytree(BASE / "platform", root / "platform")
     shutil.copytree(BASE / "jobs/nlp/train", root / "jobs/nlp/train")
-    for file in (*slip.beside, *(("jobs/nlp/first.yaml",) if slip.file.startswith("platform/") else ())):
+    for file in (*slip.beside, *(() if slip.file.startswith("jobs/") else ("jobs/nlp/first.yaml",))):
         (root / file).write_bytes((BASE / file).read_bytes())
     path = root / slip.file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(slip.written.encode())
-    return root
 
 
 def found(slip: Slip, root: Path) -> list[Finding]:
-    """Return what is said of a mistake: of the specs, and where no error stands there, of what would be rendered."""
-    if slip.group == "strangers":
+    """Return what is said of a mistake: of the specs, and where it takes that, of what would be rendered."""
+    if slip.file.startswith("strangers/"):
         return judged(slip, root)
     from trainyard.plan.whole import everything
     from trainyard.preflight import check_repository
 
     write(slip, root)
-    checked = check_repository(root)
-    if checked.refused:
-        return checked.findings
-    result, _ = everything(root, "1.0.0")
+    try:
+        if not slip.rendered:
+            return check_repository(root).findings
+        result, _ = everything(root, "1.0.0")
+    except TrainyardError as error:
+        return [Finding("stops", "spec", str(error), Location(slip.file))]
     return [each for each in result.findings if each.rule not in ALWAYS]
 
 
@@ -116,8 +125,13 @@ def judged(slip: Slip, root: Path) -> list[Finding]:
     return list(manifests([str(path)]).findings)
 
 
-def speaks(finding: Finding, slip: Slip) -> bool:
-    """Whether a finding is of the right severity, where the mark is."""
-    if slip.says in {"error", "warning"} and (finding.severity is Severity.ERROR) != (slip.says == "error"):
-        return False
-    return slip.place is None or (finding.location.line, finding.location.column) == slip.place
+def places(finding: Finding) -> tuple[int, int]:
+    """Return line and column of what a person should edit."""
+    where = finding.spec or finding.location
+    return (where.line or 0, where.column or 0)
+
+
+def told(slip: Slip, findings: Iterable[Finding]) -> bool:
+    """Whether a finding of the rule stands at the mark."""
+    right = (each for each in findings if each.rule == slip.says)
+    return any(not slip.places or places(each) in slip.places for each in right)

@@ -138,6 +138,13 @@ NO_EFFECT = Rule(
     source="docs/clusters.md",
     severity=Severity.WARNING,
 )
+LENT = Rule(
+    id="kq-lending",
+    title="A queue lends no more than it has.",
+    why="Kueue's webhook refuses the ClusterQueue, and what waits in it is never admitted",
+    fix="lower lendingLimit, or raise nominalQuota",
+    source="kueue v0.19.2 pkg/webhooks/clusterqueue_webhook.go validateLimit",
+)
 UNUSED = Rule(
     id="kq-pool-unused",
     title="Every pool has quota in some queue.",
@@ -287,6 +294,13 @@ class Declared:
                             f"{field} names pool {pool!r}, which nominalQuota lacks; add it there, zero if need be"
                         )
                         yield NO_QUOTA.at(self.source, (*path, field, pool), message, key=True)
+            for pool, lent in queue.lending_limit.items():
+                own = queue.nominal_quota.get(pool)
+                for unit in ("gpus", "nodes", "cpus"):
+                    most, some = own and getattr(own, unit), getattr(lent, unit)
+                    if most is not None and some is not None and some > most:
+                        message = f"lendingLimit of {pool!r} is {some} {unit}, but nominalQuota {most}; lower it"
+                        yield LENT.at(self.source, (*path, "lendingLimit", pool, unit), message)
 
     def quotas(self, path: Path, quotas: dict[str, Quota]) -> Iterator[Finding]:
         """Yield quotas of unknown pools, and GPUs of pools that have none."""

@@ -26,6 +26,8 @@ def in_fields(place: Place, job: Job) -> Path:
         return next(((field, name) for field in ("env", "secrets") if name in getattr(job, field)), ())
     if isinstance(last, str) and path and isinstance(path[-1], int) and last in job.args:
         return ("args", job.args.index(last))
+    if isinstance(last, str) and path and isinstance(path[-1], int) and last in (job.command or ()):
+        return ("command", (job.command or ()).index(last))
     if isinstance(last, str) and "nnodes" in last and job.min_nodes is not None:
         return ("minNodes",)
     if "nodeSelector" in path or POOL in path:

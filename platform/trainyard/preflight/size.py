@@ -213,7 +213,7 @@ def too_many(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
     for each in pods:
         role, fits = each.role, each.fit(each.asks)
         most = fits * role.pool.nodes
-        if most and role.pods > most and not role.implied:
+        if most > 0 and role.pods > most and not role.implied:
             has = f"{role.pool.nodes} nodes" + ("" if fits == 1 else f", each for {fits} such pods")
             if role.copies > 1:
                 if run.run.job.array is not None and run.run.job.array.of > INDICES:

@@ -58,6 +58,9 @@ DAEMON = Rule(
 FEW = 3
 """Daemons that are named one by one."""
 
+NARROW = {"max_pods": "maxPods", "reserved_cpus": "reservedSystemCPUs"}
+"""Fields of the kubelet that leave too little for daemons, where they are written."""
+
 CPU, MEMORY = "cpu", "memory"
 
 
@@ -71,15 +74,18 @@ def check_cluster(cluster: Cluster, source: Source) -> Iterator[Finding]:
             message = f"the kubelet of pool {name!r} does not start ({found.stage}): {found.message}"
             yield CONFIGURATION.at(source, ("pools", name, "kubelet"), message)
             continue
+        said = pool.kubelet.model_fields_set
+        narrow = next((alias for field, alias in NARROW.items() if field in said), None)
+        where: Path = ("pools", name, "kubelet", narrow) if narrow else ("pools", name, "kubelet")
         if len(found.refused) > FEW:
             first = ", ".join(found.refused[:FEW])
             count = len(found.refused)
             message = f"kubelets of pool {name!r} refuse {count} daemons on an empty node: {first} and others"
-            yield DAEMON.at(source, ("pools", name, "kubelet"), message)
+            yield DAEMON.at(source, where, message)
             continue
         for daemon in found.refused:
             message = f"kubelets of pool {name!r} refuse the daemon {daemon!r} on an empty node"
-            yield DAEMON.at(source, ("pools", name, "kubelet"), message)
+            yield DAEMON.at(source, where, message)
 
 
 def check(run: Resolved) -> Iterator[Finding]:

@@ -74,6 +74,9 @@ def shells(words: Words, before: Words) -> Iterator[tuple[int, str]]:
     start = len(before)
     script = script_at(said)
     if script is not None:
+        if re.search(r"[^&]&\s*$", said[script]) and script >= start:
+            message = "the script ends in '&', so that the shell and the pod end at once, with 0; remove it"
+            yield script - start, message
         extra = max(script + 1, start)
         if "$" not in said[script] and script + 1 < len(said) and extra < len(said) and extra == script + 1:
             message = f"the shell runs {short(said[script])} alone, and {short(said[extra])} is only its $0; join them"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, StrictStr
@@ -38,6 +39,8 @@ def executable(command: tuple[str, ...]) -> tuple[str, ...]:
     first = command[0]
     if not first or len(first.split()) != 1:
         raise wrong("command", f"starts with {first!r}, which is no executable; write each word by itself")
+    if re.match(r"[A-Za-z_]\w*=", first):
+        raise wrong("command", f"starts with {first[:40]!r}, which sets a variable; write it into env")
     if first in BUILTINS:
         raise wrong("command", f"starts with {first!r}, which only a shell knows; write [bash, -c, '…']")
     return command
