@@ -190,6 +190,19 @@ def test_a_person_is_asked_again(copy, capsys, monkeypatch):
     assert (job.nodes, job.max_hours) == (1, 12)
 
 
+def test_a_person_is_asked_for_what_the_wrong_follows_from(copy, capsys, monkeypatch):
+    """A queue that nobody chose is too small: what was answered is offered once more, to be changed."""
+    path = copy / "platform/clusters/kind.yaml"
+    path.write_text(path.read_text().replace("nominalQuota: {cpu: {nodes: 3}}", "nominalQuota: {cpu: {nodes: 1}}"))
+    answers = ["kind", "2", "train.py", "", IMAGE, "", "", "", "1", "", "", "", "", "", ""]
+    code, _, err = typed(capsys, monkeypatch, answers, "ads/hello")
+    assert code == 0, err
+    assert "but queue 'laptop' can never have more than" in err
+    assert "nodes [2]: " in err
+    assert f"image, by digest [{IMAGE}]: " in err
+    assert "nodes: 1\n" in (copy / "jobs/ads/hello.yaml").read_text()
+
+
 def test_a_person_is_asked_what_beginners_forget(copy, capsys, monkeypatch):
     """Where the cluster has it: GPUs, fabric, checkpoints, secrets, a deadline; defaults follow from it."""
     image = IMAGE.replace("/ads/", "/nlp/")

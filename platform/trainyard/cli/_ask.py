@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import typer
@@ -36,6 +36,10 @@ class Asker:
     given: dict[str, str]
     """What options say, by the name of the question."""
     terminal: bool = field(default_factory=is_watched)
+    told: set[str] = field(default_factory=set)
+    """Questions that an option or a person has answered."""
+    before: dict[str, str] = field(default_factory=dict)
+    """Answers that may have been right, to be offered where a person is asked again."""
 
     @classmethod
     def of(cls, given: Mapping[str, str | None]) -> Asker:
@@ -58,6 +62,8 @@ class Asker:
         from trainyard.errors import SpecError
 
         answer = self.given.pop(question.name, None)
+        if answer is not None:
+            self.told.add(question.name)
         while True:
             if answer is None:
                 answer = self.ask(question)
@@ -73,11 +79,14 @@ class Asker:
         """Return the only choice, what is taken where nobody says, or what a person says."""
         from trainyard.errors import SpecError
 
-        if not question.asked and question.default is not None:
+        if not question.asked and question.default is not None and question.name not in self.told:
             return question.default
-        if len(question.choices) == 1:
+        if len(question.choices) == 1 and question.name not in self.told:
             return question.choices[0]
         if self.terminal:
+            self.told.add(question.name)
+            if (before := self.before.pop(question.name, None)) is not None:
+                question = replace(question, proposed=before)
             return prompted(f"{question.prompt}: ") or question.offered or ""
         if question.default is not None:
             return question.default
@@ -85,10 +94,15 @@ class Asker:
         raise SpecError(f"--{question.name} is missing{hint}")
 
     def again(self, draft: Draft, names: Iterable[str]) -> bool:
-        """Take answers back that turned out wrong, so that a person is asked again; say whether that is of any use."""
-        wrong = [name for name in dict.fromkeys(names) if name in draft.answers]
+        """Take answers back that turned out wrong, so that a person is asked again; say whether that is of any use.
+
+        Where nobody gave what is wrong, as it follows from other answers, all of them but the name are asked once more.
+        """
+        wrong = {name for name in names if name in self.told}
+        if not wrong:
+            wrong, self.before = self.told - {"name"}, dict(draft.answers)
         for name in wrong:
-            del draft.answers[name]
+            draft.answers.pop(name, None)
         return self.terminal and bool(wrong)
 
 

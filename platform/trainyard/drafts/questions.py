@@ -41,7 +41,7 @@ class Question:
     def problem(self, answer: str) -> str | None:
         """Return what is wrong with an answer, None where nothing is."""
         if self.choices and answer not in self.choices:
-            hint = did_you_mean(answer, self.choices)
+            hint = did_you_mean(answer, self.choices, limit=len(self.choices))
             return f"{self.name} {answer!r} does not exist; {hint}{self.listed(hint)}"
         return self.wrong(answer)
 
