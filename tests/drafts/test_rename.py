@@ -113,6 +113,8 @@ def test_what_names_the_job_follows_or_is_named(repo: Repo) -> None:
     repo.put("README.md", "See nlp/train and nlp/train-2.\n")
     lines = renamed(repo, "nlp/train", "large")
     assert ", and changed jobs/nlp/eval.yaml, jobs/nlp/report.yaml;" in lines[0]
+    assert lines[1] == "pipelines that were exported have its former name; export them again by trainyard pipeline"
+    assert "renamedFrom" not in fields(repo, "large")
     assert lines[-1] == "these name it too, look at them: .github/CODEOWNERS:1, README.md:1"
     assert fields(repo, "eval")["after"] == ["large"]
     assert fields(repo, "report")["after"] == ["nlp/eval", "nlp/large"]

@@ -61,7 +61,9 @@ def tell(found: Renamed, *, ran: bool) -> None:
     more = [path for path in found.changes if path not in {first, gone}]
     also = f", and changed {', '.join(more)}" if more else ""
     print(f"{gone} is {first} now{also}; next: make synth")
-    if ran and not found.file.job.retired:
+    if ran and found.file.job.step:
+        print("pipelines that were exported have its former name; export them again by trainyard pipeline")
+    elif ran and not found.file.job.retired:
         state = f"goes on from the checkpoints in folder {found.folder}" if found.folder else "starts from nothing"
         print(f"once that is merged, the run of {found.old} ends, and one of {found.new} {state}")
     if found.mentions:

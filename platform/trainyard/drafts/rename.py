@@ -71,7 +71,7 @@ def rename(root: Path, specs: Specs, file: JobFile, new: str, *, ran: bool) -> R
     has = fields(text, path)
     if ran and found.folder and has["checkpoint"].get("folder") is None:
         text = add_field(text, path, ("checkpoint",), "folder", file.name)
-    if ran and not file.job.retired and has.get("renamedFrom") != file.name:
+    if ran and not file.job.retired and not file.job.step and has.get("renamedFrom") != file.name:
         text = (
             set_item(text, path, ("renamedFrom",), file.name)
             if "renamedFrom" in has
