@@ -164,6 +164,26 @@ WRONG = {
     ),
     "a number": ("5\n", "1:1 decode/not-an-object: document is a number; an object with apiVersion and kind is wanted"),
     "a list": ("- a\n", "1:1 decode/not-an-object: document is a list; an object with apiVersion and kind is wanted"),
+    "objects in a list": (
+        "- {apiVersion: v1, kind: Pod}\n- {apiVersion: v1, kind: Service}\n",
+        "1:1 decode/not-an-object: document is a list of objects; put '---' between them, or make them items of a List",
+    ),
+    "a directive": (
+        "%YAML 1.2\n---\n",
+        "1:1 decode/directive: '%YAML 1.2' is a document of its own to kubectl, and no object; remove the line",
+    ),
+    "a directive behind an object": (
+        "---\n# a comment\n---\n# more\n%TAG ! x:\n---\n",
+        "5:1 decode/directive: '%TAG ! x:' is a document of its own to kubectl, and no object; remove the line",
+    ),
+    "a List without items": (
+        "apiVersion: v1\nkind: List\nmetadata: {}\n",
+        "2:7 decode/items: a List without items; write the objects as its items",
+    ),
+    "a List whose items are misspelt": (
+        "apiVersion: v1\nkind: List\nitem: []\n",
+        "2:7 decode/items: a List without items; 'item' should be 'items'",
+    ),
     "no apiVersion": (
         "kind: Pod\n",
         "1:1 decode/apiversion: apiVersion is missing; every object needs apiVersion and kind",

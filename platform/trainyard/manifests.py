@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeVar, overload
 
 from trainyard.documents import Document, Path, format_path
 from trainyard.documents.rules import ITEMS, NESTED, OBJECT, TYPED
-from trainyard.findings import Finding, Location, ObjectRef, Severity
+from trainyard.findings import Finding, Location, ObjectRef, Severity, did_you_mean
 from trainyard.rules import Rule
 
 MISSING: Final = object()
@@ -212,7 +212,17 @@ def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | No
     root = document.value
     if not isinstance(root, dict):
         message = f"document is {_article(root)}; an object with apiVersion and kind is wanted"
+        if isinstance(root, list) and any(isinstance(each, dict) and each.get("kind") for each in root):
+            message = "document is a list of objects; put '---' between them, or make them items of a List"
         yield None, OBJECT.of(document.location(), message)
+        return
+    if "items" not in root and root.get("kind") == "List" and root.get("apiVersion") == "v1":
+        near = next(
+            (key for key in root if isinstance(key, str) and did_you_mean(key, ("items",)).startswith("did")), None
+        )
+        told = "write the objects as its items" if near is None else f"{near!r} should be 'items'"
+        message = f"a List without items; {told}"
+        yield None, Manifest(document, root).finding(ITEMS, ("kind",), message)
         return
     if "items" not in root or not _text(root.get("kind")):
         yield _object(Manifest(document, root))

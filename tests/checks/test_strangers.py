@@ -172,6 +172,8 @@ OBJECTS = {
     "neither, but a name": ("metadata: {name: a}\nspec: {}\n", "decode/apiversion"),
     "an object that is no YAML": ("apiVersion: v1\nkind: [\n", "decode/syntax"),
     "a list beside an object": (POD % "a" + "---\n- a\n", "decode/not-an-object"),
+    "a list of objects": ("- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n", "decode/not-an-object"),
+    "a directive before an object": ("%YAML 1.1\n---\n" + POD % "a", "decode/directive"),
     "a template outside of charts": ("apiVersion: v1\nkind: {{ .Kind }}: a\n", "decode/syntax"),
 }
 

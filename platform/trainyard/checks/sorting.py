@@ -90,7 +90,12 @@ def any_error(findings: Iterable[Finding]) -> bool:
 
 
 def is_like_object(value: Any) -> bool:
-    """Whether somebody meant an object: by its type, however the keys are spelt, or by a name in its metadata."""
+    """Whether somebody meant an object: by its type, however the keys are spelt, or by a name in its metadata.
+
+    A list is meant where what is in it says both apiVersion and kind: no server takes it, and no program has such.
+    """
+    if isinstance(value, list):
+        return any(isinstance(each, dict) and {"apiVersion", "kind"} <= each.keys() for each in value)
     if not isinstance(value, dict):
         return False
     keys = {key.lower() for key in value if isinstance(key, str)}

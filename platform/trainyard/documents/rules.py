@@ -37,6 +37,13 @@ DECODE = (
     ),
     rule("unknown-alias", "An alias names an anchor above it.", "name the anchor, or write the value out"),
     rule("recursive-alias", "An alias does not stand inside its own anchor.", "write the value out"),
+    rule(
+        "directive",
+        "A file has no directives of YAML.",
+        "remove the line; Kubernetes reads YAML 1.1 whatever it says",
+        why="kubectl and Argo CD cut a file at each ---, so that a directive becomes a document that cannot be read",
+        source=STREAM,
+    ),
     rule("separator", "Documents are set apart by a line of three dashes alone.", "write --- alone", source=STREAM),
     rule(
         "text-after-end",

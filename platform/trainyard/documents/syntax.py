@@ -21,6 +21,19 @@ ESCAPE = re.compile(r"\\.", re.DOTALL)
 CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
 """How Git begins what it could not merge."""
 
+DIRECTIVE = re.compile(r"^%[^\n]*", re.MULTILINE)
+"""A line by which YAML is told of itself."""
+
+AT_DIRECTIVES = frozenset(
+    {
+        "did not find expected <document start>",
+        "found incompatible YAML document",
+        "found unknown directive name",
+        "found duplicate %YAML directive",
+    }
+)
+"""What libyaml says of a directive that stands alone, or that it does not know."""
+
 COLON, DROPPED = "\U0010fffe", "\U0010ffff"
 """Stand-ins for characters that go-yaml accepts and libyaml does not: a plain ':' and the backslash of an escaped '."""
 
@@ -77,8 +90,13 @@ def problem_of(error: yaml.MarkedYAMLError, text: str, first_line: int) -> Probl
     if conflict := CONFLICT.search(text):
         message = "the marks of an unfinished merge stand in the file; choose a side and remove them"
         return _at(text, conflict.start(), first_line, "decode/conflict", message)
-    line, column = place(error)
     said = str(error.problem or "unreadable text")
+    if said in AT_DIRECTIVES and (directive := DIRECTIVE.search(text)):
+        message = (
+            f"{directive.group().strip()[:20]!r} is a document of its own to kubectl, and no object; remove the line"
+        )
+        return _at(text, directive.start(), first_line, "decode/directive", message)
+    line, column = place(error)
     lines = text.split("\n")
     where = lines[line] if line < len(lines) else ""
     rule, message = "decode/syntax", WORDS.get(said, f"not YAML: {said}; mend the syntax here")
