@@ -13,15 +13,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from trainyard.documents import load
-from trainyard.errors import TrainyardError
-from trainyard.findings import Severity
+from trainyard.documents import Document, load
+from trainyard.errors import PolicyError
+from trainyard.findings import Severity, did_you_mean
 from trainyard.labels import OURS
 from trainyard.rules import Rule
 from trainyard.system import files
 from trainyard.system.data import PACKAGE, policy_files, policy_id
 from trainyard.system.registry import GROUPS, added
 
+POLICY = "ValidatingAdmissionPolicy"
 TEXTS = ("title", "reason", "fix", "source")
 """What a policy in CEL says of itself in annotations of ours."""
 
@@ -44,7 +45,7 @@ def entries(root: Path | None = None) -> Mapping[str, Entry]:
 
     What a policy finds in objects a check may find in specs under the same id: its source counts too.
 
-    Raises TrainyardError for a policy that cannot be read.
+    Raises PolicyError for a policy that cannot be read.
     """
     found: dict[str, Entry] = dict(declared())
     for path in policy_files(root):
@@ -102,36 +103,62 @@ def rules_in(value: Any) -> Iterator[Rule]:
 def policy(path: Path) -> Rule:
     """Return the rule that a policy's file is, without running it.
 
-    Raises TrainyardError where the file cannot be read or does not say what every rule says.
+    Raises PolicyError where the file cannot be read or does not say what every rule says.
     """
     return of_python(path) if path.suffix == ".py" else of_cel(path)
 
 
 def of_cel(path: Path) -> Rule:
     """Return the rule that a ValidatingAdmissionPolicy is; its annotations carry what people are told."""
-    documents, findings = load(files.read(path) or b"", file=path.name)
-    value = documents[0].value if len(documents) == 1 and not findings else None
-    if not isinstance(value, dict):
-        reason = findings[0].message if findings else "it is something else"
-        raise TrainyardError(f"policy {path.name} should be one ValidatingAdmissionPolicy: {reason}")
-    metadata = value.get("metadata") or {}
-    if value.get("kind") != "ValidatingAdmissionPolicy" or metadata.get("name") != path.stem:
-        raise TrainyardError(f"policy {path.name} should be a ValidatingAdmissionPolicy named {path.stem!r}")
-    notes = metadata.get("annotations") or {}
+    document = document_of(path)
+    value, at = document.value, document.location
+    if value.get("kind") != POLICY:
+        place = at(("kind",))
+        message = f"kind is {value.get('kind')!r}, but should be {POLICY!r}"
+        raise PolicyError(path.name, message, place.line or 1, place.column or 1)
+    metadata = value.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    if metadata.get("name") != path.stem:
+        place = at(("metadata", "name"))
+        message = f"the policy's name is {metadata.get('name')!r}, but should be {path.stem!r}, as the file's"
+        raise PolicyError(path.name, message, place.line or 1, place.column or 1)
+    notes = metadata.get("annotations")
+    notes = notes if isinstance(notes, dict) else {}
     said = {name: str(notes.get(f"{OURS}/{name}") or "") for name in TEXTS}
     missing = [name for name, text in said.items() if not text]
+    place = at(("metadata", "annotations"))
     if missing:
-        raise TrainyardError(f"policy {path.name} has no annotation {OURS}/{missing[0]}")
-    severity = Severity(notes.get(f"{OURS}/severity", "error"))
-    return of_policy(path.stem, said["title"], said["reason"], said["fix"], said["source"], severity)
+        message = f"the policy has no annotation {OURS}/{missing[0]}; add it"
+        raise PolicyError(path.name, message, place.line or 1, place.column or 1)
+    severity = str(notes.get(f"{OURS}/severity", "error"))
+    if severity not in set(Severity):
+        message = f"{OURS}/severity is {severity!r}; {did_you_mean(severity, [each.value for each in Severity])}"
+        raise PolicyError(path.name, message, place.line or 1, place.column or 1)
+    return of_policy(path.stem, said["title"], said["reason"], said["fix"], said["source"], Severity(severity))
+
+
+def document_of(path: Path) -> Document:
+    """Return the one document of a policy's file, a map."""
+    documents, findings = load(files.read(path) or b"", file=path.name)
+    if findings:
+        place = findings[0].location
+        raise PolicyError(path.name, findings[0].message, place.line or 1, place.column or 1)
+    if len(documents) != 1 or not isinstance(documents[0].value, dict):
+        place = documents[-1].location()
+        message = f"a policy's file holds one {POLICY}, and nothing else"
+        raise PolicyError(path.name, message, place.line or 1, place.column or 1)
+    return documents[0]
 
 
 def of_python(path: Path) -> Rule:
     """Return the rule that a Python policy is; its docstring has the title, then `Why:`, `Fix:` and `Source:`."""
     try:
         tree = ast.parse((files.read(path) or b"").decode())
-    except (SyntaxError, ValueError) as error:
-        raise TrainyardError(f"policy {path.name} cannot be imported: {error}") from error
+    except SyntaxError as error:
+        message = f"no Python: {error.msg}"
+        raise PolicyError(path.name, message, error.lineno or 1, error.offset or 1) from error
+    except ValueError as error:
+        raise PolicyError(path.name, f"no Python: {error}") from error
     severity = Severity.WARNING if is_warning(tree) else Severity.ERROR
     return of_docstring(path, ast.get_docstring(tree, clean=False), severity)
 
@@ -142,7 +169,7 @@ def of_docstring(path: Path, text: str | None, severity: Severity) -> Rule:
     said = {name: section(text, title) for title, name in SECTIONS.items()}
     missing = [title for title, name in SECTIONS.items() if not said[name]]
     if missing:
-        raise TrainyardError(f"policy {path.name} has no '{missing[0]}:' in its docstring")
+        raise PolicyError(path.name, f"the policy's docstring has no '{missing[0]}:'; add it")
     title = text.strip().splitlines()[0].rstrip(".")
     return of_policy(policy_id(path), title, said["why"], said["fix"], said["source"], severity)
 

@@ -11,3 +11,11 @@ class SpecError(TrainyardError):
 
 class ToolError(TrainyardError):
     """A program or an extra that this command needs is missing or failed; the message says how to get it."""
+
+
+class PolicyError(TrainyardError):
+    """A policy's file cannot be used; who reports findings makes one of it, at the place."""
+
+    def __init__(self, file: str, message: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(f"policies/{file}:{line}:{column}: {message}")
+        self.file, self.message, self.line, self.column = file, message, line, column

@@ -12,9 +12,9 @@ from conftest import ROOT
 from trainyard.apiserver import Catalog, Judge, catalog
 from trainyard.checks.result import Result
 from trainyard.documents import load
-from trainyard.errors import TrainyardError
+from trainyard.errors import PolicyError, TrainyardError
 from trainyard.manifests import Manifest, expand
-from trainyard.policies.policy import Policy, load_policies
+from trainyard.policies.policy import Policy, load_policies, unusable, usable
 from trainyard.policies.run import check
 from trainyard.policies.world import World
 from trainyard.report.text import paragraph
@@ -81,36 +81,84 @@ def test_python_policies_import_checks_alone(path):
             assert not any(name.name.startswith("trainyard") for name in node.names)
 
 
+SAYS = '"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""\n'
+CEL = "kind: ValidatingAdmissionPolicy\n"
+NOTES = "metadata:\n  name: x\n  annotations: {trainyard.dev/title: t, trainyard.dev/reason: r, trainyard.dev/fix: f"
+
 BROKEN = {
-    "a module that does not import": (
+    "a module that does not import": ("x.py", SAYS + "import nowhere\n", (7, 1), "import stopped with ModuleNotFound"),
+    "a module that ends": (
         "x.py",
-        '"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""\nimport nowhere',
-        "cannot be imported",
+        SAYS + "raise SystemExit(3)\n",
+        (7, 1),
+        "import stopped with SystemExit: 3",
     ),
-    "a module without a check": ("x.py", '"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""', "cannot be imported"),
-    "a module that gives no reason": ("x.py", '"""T.\n\nFix: f.\nSource: s.\n"""\ncheck = print', "has no 'Why:'"),
-    "an object of another kind": ("x.yaml", "kind: Job\nmetadata: {name: x}", "ValidatingAdmissionPolicy named 'x'"),
+    "a module that is no Python": (
+        "x.py",
+        SAYS + "def check(world)\n    return []\n",
+        (7, 17),
+        "no Python: expected ':'",
+    ),
+    "a module without a check": ("x.py", SAYS, (1, 1), "import stopped with AttributeError"),
+    "a module that gives no reason": (
+        "x.py",
+        '"""T.\n\nFix: f.\nSource: s.\n"""\ncheck = print',
+        (1, 1),
+        "the policy's docstring has no 'Why:'; add it",
+    ),
+    "a module that needs what there is not": (
+        "x.py",
+        SAYS + "NEEDS = {'inventry'}\ncheck = print\n",
+        (1, 1),
+        "NEEDS has 'inventry'; did you mean 'inventory'?",
+    ),
+    "an object of another kind": (
+        "x.yaml",
+        "apiVersion: v1\nkind: Job\nmetadata: {name: x}",
+        (2, 7),
+        "kind is 'Job', but should be 'ValidatingAdmissionPolicy'",
+    ),
     "an object of another name": (
         "x.yaml",
-        "kind: ValidatingAdmissionPolicy\nmetadata: {name: y}",
-        "ValidatingAdmissionPolicy named 'x'",
+        CEL + "metadata: {name: z}",
+        (2, 18),
+        "the policy's name is 'z', but should be 'x', as the file's",
     ),
-    "no annotations": ("x.yaml", "kind: ValidatingAdmissionPolicy\nmetadata: {name: x}", "has no annotation"),
-    "no YAML": ("x.yaml", "a: [", "should be one ValidatingAdmissionPolicy"),
+    "no annotations": (
+        "x.yaml",
+        CEL + "metadata: {name: x}",
+        (2, 11),
+        "the policy has no annotation trainyard.dev/title; add it",
+    ),
+    "a severity that is none": (
+        "x.yaml",
+        CEL + NOTES + ", trainyard.dev/source: s, trainyard.dev/severity: eror}",
+        (4, 16),
+        "trainyard.dev/severity is 'eror'; did you mean 'error'?",
+    ),
+    "no YAML": ("x.yaml", "a: b\nc: [1", (2, 4), "a list in [] lacks a comma or its ']'; add it"),
+    "a word": ("x.yaml", "rubbish", (1, 1), "a policy's file holds one ValidatingAdmissionPolicy, and nothing else"),
+    "two objects": ("x.yaml", "a: b\n---\nc: d\n", (3, 1), "a policy's file holds one ValidatingAdmissionPolicy"),
+    "nothing": ("x.yaml", "", (1, 1), "file holds no document; write one or delete the file"),
 }
 
 
-@pytest.mark.parametrize(("name", "text", "message"), BROKEN.values(), ids=BROKEN)
-def test_broken_policy_stops_the_run(tmp_path, name, text, message):
-    """A policy that cannot be used stops the run; it never passes as one that found nothing."""
+@pytest.mark.parametrize(("name", "text", "place", "message"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_policy_is_a_finding_at_its_line(tmp_path, name, text, place, message):
+    """A policy that cannot be used is an error where it is wrong; it never passes as one that found nothing."""
     (tmp_path / name).write_text(text)
-    with pytest.raises(TrainyardError, match=message):
+    (found,) = unusable(tmp_path.glob("*"))
+    assert (found.location.file, found.location.line, found.location.column) == (f"policies/{name}", *place)
+    assert found.message.startswith(message)
+    assert not usable(tmp_path.glob("*"))
+    with pytest.raises(PolicyError):
         load_policies(tmp_path.glob("*"))
 
 
 FAILS = {
     "a name that is not there": ("yield world.nothing", "policy x.py:8 stopped with AttributeError: "),
     "no problem": ("yield 'x'", "policy x.py stopped with AttributeError: "),
+    "an end of the program": ("raise SystemExit(3)", "policy x.py:8 stopped with SystemExit: 3"),
     "no iterator": ("return None", "policy x.py stopped with TypeError: "),
 }
 

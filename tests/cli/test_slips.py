@@ -96,30 +96,9 @@ def test_a_wrong_option_is_told_in_words(root: Path, arguments: tuple[str, ...],
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"trainyard: {said}\n")
 
 
-RUBBISH: dict[str, tuple[str, str, str]] = {
-    "a map of something else": ("x.yaml", "a: b\n", "policy x.yaml should be a ValidatingAdmissionPolicy named 'x'"),
-    "YAML that cannot be read": ("x.yaml", "{a: b", "policy x.yaml should be one ValidatingAdmissionPolicy: a map"),
-    "a program that ends": ("x.py", "raise SystemExit(3)\n", "policy x.py cannot be imported: SystemExit: 3"),
-}
-
-
-@pytest.mark.node
-@pytest.mark.parametrize("command", ["synth", "validate", "check"])
-@pytest.mark.parametrize(("file", "text", "said"), RUBBISH.values(), ids=RUBBISH)
-def test_rubbish_in_policies_is_named(root: Path, command: str, file: str, text: str, said: str) -> None:
-    """By every command alike, and nothing of it reaches a cluster."""
-    (root / "jobs/nlp/broken.yaml").unlink()
-    (root / "policies").mkdir()
-    (root / "policies" / file).write_text(text)
-    done = trainyard(root, command)
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith(f"trainyard: {said}")
-    assert not (root / "generated").exists()
-
-
 def test_a_missing_git_is_told_apart_from_a_missing_repository(root: Path, tmp_path: Path) -> None:
     """One is installed, the other is made."""
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "the program git is not installed" in trainyard(root, "plan", PATH=str(empty)).stderr
-    assert "there is no Git repository here" in trainyard(root, "plan").stderr
+    assert "this folder is in no Git repository" in trainyard(root, "plan").stderr

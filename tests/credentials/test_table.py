@@ -285,6 +285,13 @@ def test_the_quick_look_knows_what_is_none(text):
 LINES = {
     "a literal of kubectl": ("kubectl create secret generic x --from-literal=password=hunter22", True),
     "a setting of helm": ("helm install x y --set=auth.password=hunter22", True),
+    "a setting of Redis": ("port 6379\nrequirepass s3cr3tpw1\n", True),
+    "a plain word as one": ("requirepass secret", True),
+    "a setting of Redis in quotes": ("masterauth 's3cr3t pw1'", True),
+    "a setting of Redis that is left out": ("# requirepass foobared\nrequirepass ${REDIS_PASSWORD}", False),
+    "an empty one": ('requirepass ""\nport 6379', False),
+    "words on a setting of Redis": ("see the requirepass option of redis", False),
+    "a login of netrc": ("machine hub.example.com login me password hunter22", True),
     "a password of Redis": ("redis-server --requirepass s3cr3tpw1", True),
     "a login": ("curl --user me:hunter22 x", True),
     "a user and a group": ("docker run --user 1000:10001 x", False),

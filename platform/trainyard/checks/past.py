@@ -11,7 +11,7 @@ from trainyard.errors import ToolError, TrainyardError
 from trainyard.findings import Finding, Skipped
 from trainyard.specs.sources import Specs
 from trainyard.system import cache
-from trainyard.system.git import Git, find
+from trainyard.system.git import Git, absent, find
 from trainyard.system.ignored import Excluded
 from trainyard.system.repository import GENERATED
 from trainyard.tree import claims, layout
@@ -96,7 +96,7 @@ def files_at(ref: str, paths: Iterable[str], excluded: Excluded) -> Iterator[tup
         folder = path if path.is_dir() else path.parent
         git = None if name == inputs.STDIN else find(folder)
         if git is None:
-            raise TrainyardError(f"--against compares with a commit, but {name} is in no Git repository; give --old")
+            raise TrainyardError(f"--against compares with a commit, but {absent(name)}; give --old")
         commit = git.commit(ref)
         if commit is None:
             raise ToolError(f"--against {ref!r} is no commit of the repository that holds {name}")

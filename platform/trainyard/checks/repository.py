@@ -23,7 +23,7 @@ from trainyard.manifests import Manifest
 from trainyard.operators import Site
 from trainyard.operators.install import ceded, sites
 from trainyard.policies import run as python_policies
-from trainyard.policies.policy import Policy, load_policies
+from trainyard.policies.policy import Policy, usable
 from trainyard.policies.world import World
 from trainyard.preflight import Checked, Waivers
 from trainyard.specs import Cluster
@@ -294,6 +294,6 @@ def judge_trees(checking: Checking, names: Sequence[str], watch: Callable[[float
 
 def each_tree(checking: Checking, names: Sequence[str]) -> Iterable[Result]:
     """Judge the trees of clusters one by one; large ones with a process for each core, a cluster at a time."""
-    judge = partial(checking.cluster, policies=load_policies(policy_files(checking.home)))
+    judge = partial(checking.cluster, policies=usable(policy_files(checking.home)))
     several = len(names) > 1 and parallel.is_much(sum(map(checking.size, names)))
     return parallel.each(names, judge) if several else map(judge, names)

@@ -23,6 +23,9 @@ COMPLETE = "_TRAINYARD_COMPLETE"
 CLEAN, FINDINGS, UNFINISHED = 0, 1, 2
 """Exit codes."""
 
+LINES = "\t\n"
+"""What a message may have of its own among characters that steer a terminal."""
+
 USAGE_ERROR: type[Exception] = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
 """What every wrong use of the command line derives from; typer carries click inside and does not export it."""
 
@@ -84,7 +87,7 @@ def guarded(function: Callable[[], Any]) -> int:
     try:
         result = function()
     except TrainyardError as error:
-        print(f"trainyard: {error}", file=sys.stderr)
+        complain(str(error))
         return UNFINISHED
     except typer.Exit as error:
         return error.exit_code
@@ -92,7 +95,7 @@ def guarded(function: Callable[[], Any]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error)
             return CLEAN
-        print(f"trainyard: {words(error)}", file=sys.stderr)
+        complain(words(error))
         return UNFINISHED
     except (KeyboardInterrupt, typer.Abort):
         print("trainyard: interrupted", file=sys.stderr)
@@ -101,9 +104,16 @@ def guarded(function: Callable[[], Any]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLEAN
     except OSError as error:
-        print(f"trainyard: {error.filename or 'system'}: {error.strerror or error}", file=sys.stderr)
+        complain(f"{error.filename or 'system'}: {error.strerror or error}")
         return UNFINISHED
     return result if isinstance(result, int) else CLEAN
+
+
+def complain(message: str) -> None:
+    """Say on standard error what stops a command; names of files and fields in it steer no terminal."""
+    from trainyard.report.legible import escaped
+
+    print(f"trainyard: {escaped(message, keep=LINES)}", file=sys.stderr)
 
 
 WANTED = {"int_parsing": "a whole number", "float_parsing": "a number"}

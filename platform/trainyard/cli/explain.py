@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from trainyard.cli._options import ROOT, jobs
+from trainyard.report.legible import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,7 @@ def facts(resolved: Resolved, *, as_json: bool) -> int:
         return 0
     print(f"{run.kind} {run.namespace}/{run.name} on cluster {run.cluster_name}")
     for line in _table.lines(rows, within=_table.columns()):
-        print(line)
+        print(escaped(line))
     return 0
 
 
@@ -117,8 +118,8 @@ def in_kind(checked: Checked, before: Resolved, kind: str, root: Path, *, as_jso
     print(f"job {job!r} in kind {kind} instead of {run.kind}: a new run, {after.run.name}; these values change")
     for each in found:
         print(f"  {each.name}")
-        print(f"    - {each.before if each.before is not None else 'not there'}")
-        print(f"    + {each.after if each.after is not None else 'not there'}")
+        print(escaped(f"    - {each.before if each.before is not None else 'not there'}"))
+        print(escaped(f"    + {each.after if each.after is not None else 'not there'}"))
     print("everything else stays as it is: world size, ranks, sizes, variables, volumes")
     return 0
 

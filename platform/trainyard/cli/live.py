@@ -28,6 +28,7 @@ def verify(
     from trainyard.cli._findings import show
     from trainyard.live import verify as comparison
     from trainyard.live.server import Server
+    from trainyard.report.legible import escaped
     from trainyard.tree import frozen
 
     checked = frozen.checked(root)
@@ -36,5 +37,5 @@ def verify(
         return 1
     server = Server(kubeconfig=kubeconfig, context=context)
     found = comparison.verify(root, checked.specs, cluster or context, server)
-    sys.stdout.write(comparison.render(found))
+    sys.stdout.write(escaped(comparison.render(found), keep="\t\n"))
     return int(bool(found.differences))

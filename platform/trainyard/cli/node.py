@@ -25,15 +25,17 @@ def replay(
     """Say what a kubelet does with the pods of each case: a JSON document a line. docs/nodes.md has the format."""
     from trainyard.documents import load
     from trainyard.nodes.answers import answer
+    from trainyard.report.legible import escaped, in_json
 
     unread = 0
     texts = {str(path): path.read_bytes() for path in paths or ()} or {"standard input": sys.stdin.buffer.read()}
     for name, data in texts.items():
         documents, findings = load(data, file=name)
         for finding in findings:
-            print(f"{finding.location.file}:{finding.location.line}: {finding.message}", file=sys.stderr)
+            said = f"{finding.location.file}:{finding.location.line}: {finding.message}"
+            print(escaped(said), file=sys.stderr)
         answers = [answer(document.value) for document in documents]
         for each in answers:
-            print(json.dumps(each, ensure_ascii=False))
+            print(in_json(json.dumps(each, ensure_ascii=False)))
         unread += len(findings) + sum("error" in each for each in answers)
     return int(bool(unread))

@@ -24,6 +24,7 @@ def command(
     from trainyard import __version__
     from trainyard.checks.result import Result
     from trainyard.plan import made, render
+    from trainyard.plan.objects import skipped
     from trainyard.report import require
     from trainyard.report.legible import legible
 
@@ -31,10 +32,14 @@ def command(
     require(format_)
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     plan = made(root, __version__, ref=base, automated=automated)
+    left_out = skipped(root)
     if format_ != "text" or summary:
         view = view_of("plan", root, plan=plan, quiet=quiet, summary=summary)
-        report(Result(findings=list(plan.findings)), format_, view)
+        report(Result(findings=list(plan.findings), skipped=left_out), format_, view)
         return int(plan.refused)
+    if not quiet:
+        for each in left_out:
+            print(f"skipped {each.rule}: {each.why}", file=sys.stderr)
     show((finding for finding in plan.findings if quiet or not finding.is_error), root)
     if not quiet:
         sys.stdout.write(render(legible(plan)))

@@ -53,6 +53,7 @@ def retire_finished(
     from trainyard.live import retiring
     from trainyard.live.finished import ask, tree_at
     from trainyard.live.server import Server
+    from trainyard.report.legible import escaped
     from trainyard.specs.load import read_repository
 
     specs = read_repository(root).specs
@@ -62,5 +63,5 @@ def retire_finished(
     outcomes = list(retiring.decide(seen, specs.jobs, failed=failed))
     if not dry_run:
         outcomes = retiring.write(root, outcomes)
-    sys.stdout.write(retiring.render(outcomes, dry_run=dry_run))
+    sys.stdout.write(escaped(retiring.render(outcomes, dry_run=dry_run), keep="\t\n"))
     return int(any(each.stuck for each in outcomes))

@@ -41,9 +41,11 @@ BEFORE = rf"""value["']?[ \t]*:[^\n]*[\s,][\s"'{{-]*key["']?[ \t]*:{APART}{NAMED
 
 FLAG = rf"""--?[A-Za-z0-9_.-]*(?:{NAME}|{KEY}){PLURAL}\\?["']?[\s,=]"""
 LOGIN = r"""(?:-u|--user)[ =]["']?[A-Za-z0-9_.@-]+:"""
+SETTING = r"(?i:requirepass|masterauth)[ \t]+[^\s]|[ \t\n]login\s+\S+\s+password\s"
+"""Settings whose values no sign sets apart, as Redis and ~/.netrc have them."""
 OBJECT = rf"""kind["']?\s*:{APART}{PROPERTY}["']?Secret\b"""
 
-MAY = "|".join(f"(?:{each})" for each in (HINTS, FIELD, PAIR, ENTRY, BEFORE, FLAG, LOGIN, OBJECT))
+MAY = "|".join(f"(?:{each})" for each in (HINTS, FIELD, PAIR, ENTRY, BEFORE, FLAG, LOGIN, SETTING, OBJECT))
 """A form of which there are keys, or a name of a credential where a value may follow."""
 
 _MAY = re2.compile(MAY)

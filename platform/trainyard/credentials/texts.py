@@ -21,6 +21,11 @@ FIELD = re.compile(
     rf"(?:^|[\s,{{(;?&\"'])(?P<quote>\\?[\"']?)(?P<name>{NAME})(?P=quote)\s*(?::|=|:=)\s*{VALUE}", re.MULTILINE
 )
 LOGIN = re.compile(r"(?:^|\s)(?:-u|--user)[ =][\"']?(?!\d+:\d+(?!\S))[A-Za-z0-9_.@-]+:(?P<bare>[^\s\"'@/]{3,})")
+SETTING = re.compile(rf"^[ \t]*(?P<name>requirepass|masterauth)[ \t]+{VALUE}[ \t]*\r?$", re.MULTILINE | re.IGNORECASE)
+"""A line of Redis' or Valkey's settings, whose values no sign sets apart (redis 8.2 redis.conf)."""
+
+NETRC = re.compile(rf"(?:^|\s)(?:machine\s+\S+|default)\s+login\s+\S+\s+(?P<name>password)\s+{VALUE}")
+"""A login as programs read it from ~/.netrc (GNU inetutils 2.5, The .netrc file)."""
 
 
 class Spotted(NamedTuple):
@@ -56,6 +61,10 @@ def in_text(text: str, *, program: bool = False) -> Iterator[Spotted]:
             if sure is not Sure.NO:
                 taken.update(range(start, start + len(value)))
                 yield Spotted(kind.value, match["name"], value, start, sure)
+    for match in (*SETTING.finditer(text), *NETRC.finditer(text)):
+        group = next((each for each in ("double", "single", "bare") if match[each] is not None), "bare")
+        if match.start(group) not in taken and weigh("password", match[group], told=True)[1] is not Sure.NO:
+            yield Spotted("a password", match["name"], match[group], match.start(group), Sure.YES)
     for match in LOGIN.finditer(text) if program else ():
         if match.start("bare") not in taken and weigh("password", match["bare"], told=True)[1] is not Sure.NO:
             yield Spotted("a password", "", match["bare"], match.start("bare"), Sure.YES)

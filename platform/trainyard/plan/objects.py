@@ -13,7 +13,7 @@ from pathlib import Path
 from trainyard.checks import past
 from trainyard.checks.repository import Checking, each_tree, validate_repository
 from trainyard.errors import ToolError
-from trainyard.findings import Finding
+from trainyard.findings import Finding, Skipped
 from trainyard.specs.sources import Specs
 from trainyard.system import cache, files, kubeconform
 from trainyard.system.repository import SETTINGS, cluster_file
@@ -62,6 +62,12 @@ def key(
     listed = (part for item in sorted(tree.of_cluster(cluster).items()) for part in item)
     specs = (files.read(root / path) or b"" for path in (cluster_file(cluster), SETTINGS))
     return cache.key("judged", code, str(second), *specs, *olds, "", *listed)
+
+
+def skipped(root: Path) -> list[Skipped]:
+    """Return what objects are not put to here: the second engine, where it is not installed."""
+    why = "kubeconform, the second schema engine, is not installed"
+    return [] if second_engine(root) else [Skipped("schema/kubeconform", why)]
 
 
 def second_engine(root: Path) -> bool:

@@ -37,8 +37,7 @@ def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, 
         raise SpecError(f"folder {str(root)!r} has no {SETTINGS}; go to a repository")
     git = system_git.find(root)
     if git is None:
-        why = "there is no Git repository here" if system_git.is_installed() else "the program git is not installed"
-        raise ToolError(f"a plan compares two commits, but {why}")
+        raise ToolError(f"a plan compares two commits, but {system_git.absent()}")
     live, revision = settings(data or b"")
     if automated and live and ref is None:
         raise ToolError(ASK)

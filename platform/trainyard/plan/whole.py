@@ -18,7 +18,6 @@ from trainyard.system.node import node, point_jsii_at_node
 from trainyard.tree.snapshot import Snapshot
 
 NO_SYNTH = "the extra 'synth' of Trainyard is not installed, so objects are judged as generated/ has them"
-NO_GIT = "there is no Git repository, so nothing is compared with a base"
 REFUSED = "objects are judged once synth refuses nothing"
 
 
@@ -39,10 +38,8 @@ def everything(
     printed: tuple[Printed, ...] = ()
     tree: Snapshot | None = None
     if git.find(root) is None:
-        result.skipped.append(Skipped("base", NO_GIT))
-    second = objects.second_engine(root)
-    if not second:
-        result.skipped.append(Skipped("schema/kubeconform", "kubeconform, the second schema engine, is not installed"))
+        result.skipped.append(Skipped("base", f"{git.absent()}, so nothing is compared with a base"))
+    result.skipped += objects.skipped(root)
     outcome, missing = rendered(root, version, ref, automated=automated, watch=watch)
     if outcome is None:
         result.skipped.append(Skipped("rendering", missing))
@@ -53,7 +50,7 @@ def everything(
             result.skipped.append(Skipped("objects", REFUSED))
             return result, printed
         tree = outcome.tree.snapshot
-    result.extend(validate_repository(root, base=ref, tree=tree, second=second))
+    result.extend(validate_repository(root, base=ref, tree=tree, second=objects.second_engine(root)))
     result.say_once()
     return result, printed
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterable, Mapping
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -11,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from trainyard import catalogue
-from trainyard.documents import load
-from trainyard.errors import TrainyardError
-from trainyard.findings import Severity, did_you_mean
+from trainyard.errors import PolicyError
+from trainyard.findings import Finding, Location, Severity, did_you_mean
 from trainyard.policies.places import Place
 from trainyard.policies.run import LACKS
 from trainyard.policies.world import World
@@ -48,24 +48,57 @@ class Policy:
         return self.rule.id
 
 
+UNUSABLE = Rule(
+    id="policy/unusable",
+    title="Every file in policies/ is a policy that can be run.",
+    why="a policy that cannot be run would pass as one that has found nothing",
+    fix="mend the file, or delete it",
+    source="docs/extending.md",
+    layer="policy",
+)
+
+
 def load_policies(paths: Iterable[Path]) -> list[Policy]:
     """Read policies from their files, sorted by id.
 
-    Raises TrainyardError where a policy cannot be used: a broken policy must not pass as one that found nothing.
+    Raises PolicyError where a policy cannot be used: a broken policy must not pass as one that found nothing.
     """
-    found = [load_python(path) if path.suffix == ".py" else load_cel(path) for path in paths]
+    found, broken = sift(paths)
+    if broken:
+        raise broken[0]
+    return found
+
+
+def usable(paths: Iterable[Path]) -> list[Policy]:
+    """Read the policies that can be used, for whoever has the findings on the others from `unusable`."""
+    return sift(paths)[0]
+
+
+def unusable(paths: Iterable[Path]) -> Iterator[Finding]:
+    """Yield what is wrong with the files of policies."""
+    for error in sift(paths)[1]:
+        yield UNUSABLE.of(Location(f"policies/{error.file}", error.line, error.column), error.message)
+
+
+def sift(paths: Iterable[Path]) -> tuple[list[Policy], list[PolicyError]]:
+    """Read policies from their files, sorted by id, and say what is wrong with the others."""
+    found: list[Policy] = []
+    broken: list[PolicyError] = []
+    for path in paths:
+        try:
+            found.append(load_python(path) if path.suffix == ".py" else load_cel(path))
+        except PolicyError as error:
+            broken.append(error)
     found.sort(key=lambda policy: policy.id)
     for first, second in pairwise(found):
         if first.id == second.id:
-            raise TrainyardError(f"policy {first.id!r} is defined twice: {first.file} and {second.file}")
-    return found
+            broken.append(PolicyError(second.file, f"the policy is defined twice; {first.file} is the other"))
+    return found, broken
 
 
 def load_cel(path: Path) -> Policy:
     """Read a ValidatingAdmissionPolicy."""
-    rule = catalogue.policy(path)
-    documents, _ = load(path.read_bytes(), file=path.name)
-    return Policy(rule, path.name, document=documents[0].value)
+    return Policy(catalogue.policy(path), path.name, document=catalogue.document_of(path).value)
 
 
 def load_python(path: Path) -> Policy:
@@ -79,15 +112,26 @@ def imported(path: Path, _modified: int, _size: int) -> Policy:
     """Import a Python policy from a file of that time and size."""
     spec = importlib.util.spec_from_file_location(f"trainyard_policy_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise TrainyardError(f"policy {path.name} cannot be imported")
+        raise PolicyError(path.name, "the policy cannot be imported")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
         check = module.check
+    except SyntaxError as error:
+        raise PolicyError(path.name, f"no Python: {error.msg}", error.lineno or 1, error.offset or 1) from error
     except (Exception, SystemExit) as error:
-        raise TrainyardError(f"policy {path.name} cannot be imported: {type(error).__name__}: {error}") from error
+        raise PolicyError(
+            path.name, f"import stopped with {type(error).__name__}: {error}", line_of(error, path)
+        ) from error
     rule = catalogue.of_docstring(path, module.__doc__, getattr(module, "SEVERITY", Severity.ERROR))
     needs = frozenset(getattr(module, "NEEDS", frozenset()))
     if unknown := sorted(needs - LACKS.keys()):
-        raise TrainyardError(f"policy {path.name} needs {unknown[0]!r}; {did_you_mean(unknown[0], LACKS)}")
+        raise PolicyError(path.name, f"NEEDS has {unknown[0]!r}; {did_you_mean(unknown[0], LACKS)}")
     return Policy(rule, path.name, needs, check)
+
+
+def line_of(error: BaseException, path: Path) -> int:
+    """Return the last line of a file that an exception went through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path) and frame.lineno]
+    return lines[-1] if lines else 1

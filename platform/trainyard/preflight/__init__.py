@@ -9,7 +9,7 @@ from pathlib import Path
 from trainyard.credentials import PLAIN
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
-from trainyard.policies.policy import load_policies
+from trainyard.policies.policy import unusable, usable
 from trainyard.preflight import disks, folders, jobs, names, objects, order, own, plain, users
 from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
@@ -87,7 +87,7 @@ def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolv
     lost = frozenset((job.team, job.name) for job in loaded.rest)
     findings += order.check(loaded.specs, [(each.folder, each.name) for each in loaded.places], broken=lost)
     findings += folders.check(loaded.specs)
-    policies = load_policies(path for path in policy_files(home or loaded.root) if path.suffix == ".py")
+    policies = usable(path for path in policy_files(home or loaded.root) if path.suffix == ".py")
     judged = list(objects.check(loaded.specs, runs, policies))
     refused = {run.run.name for run, finding in judged if finding.is_error}
     findings += (finding for _, finding in judged)
@@ -105,6 +105,7 @@ def check_between(loaded: Loaded) -> Iterator[Finding]:
     for file in added:
         yield from names.check_extra(loaded.specs, file, broken=loaded.broken)
     yield from own.check(loaded.specs)
+    yield from unusable(policy_files(loaded.root))
     if loaded.specs.repository.policies:
         yield from names.check_switched_off(loaded.specs, {policy_id(path) for path in policy_files(loaded.root)})
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
-from trainyard.policies.policy import load_policies
+from trainyard.policies.policy import usable
 from trainyard.preflight import jobs, objects
 from trainyard.specs.sources import JobFile, Specs
 from trainyard.system.data import policy_files
@@ -16,11 +16,11 @@ from trainyard.system.data import policy_files
 def instead(specs: Specs, file: JobFile, kind: str, *, home: Path) -> tuple[Resolved | None, list[Finding]]:
     """Return the run of a job in another kind, None where it cannot be rendered, and what is wrong with it.
 
-    `home` is the repository whose policies count. Raises TrainyardError for a policy that cannot be used.
+    `home` is the repository whose policies count, as far as they can be used.
     """
     other = replace(file, job=file.job.model_copy(update={"kind": kind}))
     run, findings = jobs.check(specs, other)
     if run is not None:
-        policies = load_policies(path for path in policy_files(home) if path.suffix == ".py")
+        policies = usable(path for path in policy_files(home) if path.suffix == ".py")
         findings += (finding for _, finding in objects.check(specs, [run], policies))
     return run, list(dict.fromkeys(findings))

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trainyard import catalogue
-from trainyard.documents import load
 from trainyard.findings import Location
+from trainyard.policies.policy import usable
 from trainyard.specs.sources import Specs
 from trainyard.synth.assemble import Terms
-from trainyard.system import files
 from trainyard.system.data import policy_files
 from trainyard.system.repository import SETTINGS
 from trainyard.tree.origins import locator
@@ -25,9 +23,5 @@ def terms(specs: Specs, version: str) -> Terms:
 
 
 def shipped(root: Path) -> list[Mapping[str, Any]]:
-    """Return the policies in CEL, which clusters enforce too, by name; raises TrainyardError for a broken one."""
-    found: list[Mapping[str, Any]] = []
-    for path in (each for each in policy_files(root) if each.suffix == ".yaml"):
-        catalogue.of_cel(path)
-        found.append(load(files.read(path) or b"", file=path.name)[0][0].value)
-    return found
+    """Return the policies in CEL, which clusters enforce too, by name; one that is broken is a finding of preflight."""
+    return [each.document for each in usable(path for path in policy_files(root) if path.suffix == ".yaml")]

@@ -198,6 +198,11 @@ def find(root: Path) -> Git | None:
     return Git(root, prefix.rstrip("\n"), algorithm) if inside == "true" else None
 
 
+def absent(where: str = "this folder") -> str:
+    """Say why `find` has found no repository: the program is missing, or the repository."""
+    return f"{where} is in no Git repository" if is_installed() else "the program git is not installed"
+
+
 def blob_id(content: bytes, algorithm: str = "sha1") -> str:
     """Return the id that Git gives a file's content."""
     hashed = hashlib.new(algorithm, b"blob %d\0" % len(content), usedforsecurity=False)

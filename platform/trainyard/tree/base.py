@@ -10,7 +10,7 @@ from trainyard.specs import Repository
 from trainyard.system import files
 from trainyard.system import git as system_git
 from trainyard.system.cache import Cache
-from trainyard.system.git import Git
+from trainyard.system.git import Git, absent
 from trainyard.system.repository import GENERATED, SETTINGS
 from trainyard.tree import layout, ledger, snapshot
 from trainyard.tree.commit import base_commit
@@ -36,10 +36,10 @@ def find_base(
     """
     if git is None:
         if ref is not None:
-            raise ToolError(f"--base {ref!r} needs Git, and a repository around this folder")
+            raise ToolError(f"--base {ref!r} needs Git, but {absent()}")
         if not live:
             return Snapshot(), []
-        message = "without Git the ledger at hand says what is frozen; nothing proves that it was not rewritten"
+        message = f"{absent()}, so runs are taken to be as generated/ has them; nobody sees where it was edited"
         return from_disk(disk.root / GENERATED, disk.scan(GENERATED)), [unproven(message)]
     try:
         commit = base_commit(git, ref, revision=revision, writing=writing)

@@ -90,7 +90,7 @@ def forked(text: bytes, file: str, world: World) -> Answer:
             os._exit(0)
     os.close(into)
     said = received(out)
-    if said is None:
+    if said is None or len(said) > ANSWER_BYTES:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     return answered(said, status)
@@ -107,7 +107,7 @@ def answer(text: bytes, file: str, world: World, into: int) -> None:
 
 
 def received(pipe: int) -> bytes | None:
-    """Return all that comes out of a pipe, or None where it takes too long or is too much."""
+    """Return all that comes out of a pipe, or a little more than is taken; None where it takes too long."""
     text, end = b"", time.monotonic() + WALL_SECONDS
     with os.fdopen(pipe, "rb", buffering=0) as stream:
         while len(text) <= ANSWER_BYTES:
@@ -118,13 +118,15 @@ def received(pipe: int) -> bytes | None:
             if not part:
                 return text
             text += part
-    return None
+    return text
 
 
 def answered(text: bytes | None, status: int) -> Answer:
     """Read what the fork wrote before it ended with a status."""
     if text is None or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU):
         return failed(f"program is not done after {sandbox.CPU_SECONDS} seconds; make fewer jobs or a shorter loop")
+    if len(text) > ANSWER_BYTES:
+        return failed(f"program's jobs are more than {ANSWER_BYTES >> 20} MiB as JSON; make fewer or smaller ones")
     try:
         found = json.loads(text)
     except ValueError:
