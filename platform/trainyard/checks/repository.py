@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard import preflight
-from trainyard.apiserver import Catalog, Judge, Judgement, aware, catalog
+from trainyard.apiserver import Catalog, Judge, Judgement, aware
 from trainyard.apiserver.allowed import Allowed
 from trainyard.apiserver.catalog.releases import Shelf
 from trainyard.apiserver.validations.kept import open_for
@@ -20,12 +20,11 @@ from trainyard.checks.updates import Updates
 from trainyard.errors import SpecError
 from trainyard.findings import Finding, Location, Skipped, did_you_mean
 from trainyard.manifests import Manifest
-from trainyard.operators import Site
-from trainyard.operators.install import ceded, sites
 from trainyard.policies import run as python_policies
 from trainyard.policies.policy import Policy, usable
 from trainyard.policies.world import World
 from trainyard.preflight import Checked, Waivers
+from trainyard.preflight.served import served
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs, prefix_of
 from trainyard.system import files
@@ -103,20 +102,11 @@ class Checking:
             return source.location(path) if source else Location(cluster_file(name))
 
         folder = schemas_dir(self.home)
-        shelf = Shelf(folder)
-        typed = shelf.projects()
-        projects = {site.name: judged(site, shelf) for site in sites(cluster) if site.name in typed}
-        for operator in sorted(set(cluster.operators) - set(typed)):
+        for operator in sorted(set(cluster.operators) - set(Shelf(folder).projects())):
             result.skipped.append(
                 Skipped("schema", f"operator {operator!r} has no API types here; `make schemas` imports")
             )
-        known, findings = catalog.load(
-            folder,
-            kubernetes=cluster.kubernetes,
-            projects={**projects, "argo-cd": cluster.argocd.version},
-            without={site.name: ceded(site) for site in sites(cluster)},
-            where=where,
-        )
+        known, findings = served(cluster, folder, where)
         result.add(findings)
         return known
 
@@ -207,14 +197,6 @@ def said_of_jobs(checked: Checked) -> frozenset[Said]:
     jobs = {(each.source.file, each.source.prefix): (each.team, each.name) for each in checked.specs.jobs}
     found = ((each.rule, jobs.get((each.location.file, prefix_of(each.message)))) for each in checked.findings)
     return frozenset((rule, *job) for rule, job in found if job is not None)
-
-
-def judged(site: Site, shelf: Shelf) -> str:
-    """Return the release of an operator that its objects are judged by.
-
-    One that the schemas lack is judged as it is rendered, by the nearest that is known, which preflight has said.
-    """
-    return site.version if shelf.carries(site.name, site.version) else site.known
 
 
 def validate_repository(

@@ -88,7 +88,7 @@ def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolv
     findings += order.check(loaded.specs, [(each.folder, each.name) for each in loaded.places], broken=lost)
     findings += folders.check(loaded.specs)
     policies = usable(path for path in policy_files(home or loaded.root) if path.suffix == ".py")
-    judged = list(objects.check(loaded.specs, runs, policies))
+    judged = list(objects.check(loaded.specs, runs, policies, home or loaded.root))
     refused = {run.run.name for run, finding in judged if finding.is_error}
     findings += (finding for _, finding in judged)
     return [run for run in runs if run.run.name not in refused], findings

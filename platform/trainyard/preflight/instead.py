@@ -22,5 +22,5 @@ def instead(specs: Specs, file: JobFile, kind: str, *, home: Path) -> tuple[Reso
     run, findings = jobs.check(specs, other)
     if run is not None:
         policies = usable(path for path in policy_files(home) if path.suffix == ".py")
-        findings += (finding for _, finding in objects.check(specs, [run], policies))
+        findings += (finding for _, finding in objects.check(specs, [run], policies, home))
     return run, list(dict.fromkeys(findings))

@@ -9,21 +9,30 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
 
 from trainyard import kinds
+from trainyard.apiserver import Judge, aware
+from trainyard.apiserver.validations.kept import Rulebook
 from trainyard.clusters import platform, team
-from trainyard.documents import Document, Path
-from trainyard.findings import Finding
+from trainyard.documents import Document, format_path
+from trainyard.documents import Path as Steps
+from trainyard.findings import Finding, Location
 from trainyard.kinds import Resolved
 from trainyard.manifests import Manifest
 from trainyard.operators import kueue
 from trainyard.parts.objects import Resource
 from trainyard.policies import run as policies_run
+from trainyard.policies.places import Place
 from trainyard.policies.policy import Policy, Problem
-from trainyard.policies.world import World
+from trainyard.policies.world import Pods, World
 from trainyard.preflight import inventory, networks, origins
+from trainyard.preflight.served import served
+from trainyard.rules import Rule
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
+from trainyard.system.data import schemas_dir
 
 
 @dataclass(frozen=True)
@@ -49,8 +58,13 @@ class Objects:
         return Objects(replace(self.run, run=replace(self.run.run, job=job.model_copy(update={"patches": left}))))
 
 
-def check(specs: Specs, runs: Iterable[Resolved], policies: Sequence[Policy]) -> Iterator[tuple[Resolved, Finding]]:
-    """Yield what policies find in the objects of runs, with the run; retired ones and broken clusters have none."""
+def check(
+    specs: Specs, runs: Iterable[Resolved], policies: Sequence[Policy], home: Path | None = None
+) -> Iterator[tuple[Resolved, Finding]]:
+    """Yield what policies find in the objects of runs, with the run; retired ones and broken clusters have none.
+
+    What the server would refuse of parts that a job hands on as they are is found too, by the API types of `home`.
+    """
     off = specs.repository.policies
     asked = [each for each in policies if each.check and each.id not in off]
     by_cluster: dict[str, list[Resolved]] = defaultdict(list)
@@ -63,7 +77,9 @@ def check(specs: Specs, runs: Iterable[Resolved], policies: Sequence[Policy]) ->
         if any(each.is_error for each in wrong) or any(each.is_error for each in networks.check(cluster, source)):
             continue  # it cannot be rendered
         around = surroundings(specs, name, {run.run.team_name for run in here})
-        yield from found(specs, name, [Objects(run) for run in here], around, asked)
+        objects = [Objects(run) for run in here]
+        yield from found(specs, name, objects, around, asked)
+        yield from refused(cluster, [each for each in objects if hands_on(each.run)], around, home)
 
 
 def found(
@@ -83,20 +99,121 @@ def found(
             yield objects.run, policy.rule.at(place, path, problem.message, severity=problem.severity, fix=fix)
 
 
+HANDED = ("labels", "annotations", "containers", "init_containers", "volumes", "patches", "env_from", "mounts")
+"""Fields of a job that are Kubernetes' own, and stand in objects as they are written."""
+
+
+def hands_on(run: Resolved) -> bool:
+    """Whether a job has parts that it hands on."""
+    return any(getattr(run.run.job, field) for field in HANDED)
+
+
+def refused(
+    cluster: Cluster, runs: Sequence[Objects], around: tuple[Manifest, ...], home: Path | None
+) -> Iterator[tuple[Resolved, Finding]]:
+    """Yield what the server would refuse in the objects of runs, where it comes from a field of the job or a patch."""
+    if not runs:
+        return
+    kinds_, _ = served(cluster, schemas_dir(home), lambda _: Location(""))
+    judge = aware(Judge(kinds_, rulebook=Rulebook()), [each.value for each in around])
+    for objects in runs:
+        said: dict[tuple[str, Steps], Finding] = {}
+        for own in (False, True):
+            known = [path for _, path in said]
+            for place, finding in errors(judge, objects, pods=own):
+                path = from_job(objects, Problem(place, finding.message), partial(messages, judge))
+                if path and not any(related(path, each) for each in known):
+                    said.setdefault((finding.message, path), told(objects, finding, path))
+        yield from ((objects.run, finding) for finding in said.values())
+
+
+def related(one: Steps, other: Steps) -> bool:
+    """Whether one field is the other, or within it: one mistake is told once."""
+    return all(left == right for left, right in zip(one, other, strict=False))
+
+
+def told(objects: Objects, finding: Finding, path: Steps) -> Finding:
+    """Return what the server says at the job's field: at the key, where that is what is refused."""
+    rule = Rule(finding.rule, "", "", finding.remedy or "", finding.source or "", finding.layer)
+    label = path[0] in ("labels", "annotations") and f'"{path[-1]}"' in finding.message
+    key = label or finding.rule == "schema/unknown-field"
+    return replace(rule.at(objects.run.run.source, path, finding.message, key=key), fix=finding.fix)
+
+
+def errors(judge: Judge, objects: Objects, *, pods: bool) -> Iterator[tuple[Place, Finding]]:
+    """Yield what the server refuses in the objects of a run, or in the pods that controllers make of them."""
+    if not pods:
+        for each in objects.manifests:
+            for finding in refusals(judge, each):
+                yield Place(each, written(each, finding)), finding
+        return
+    bare = replace(judge, security=None)
+    for job in World(objects.manifests, complete=False).training_jobs():
+        for several in job.pod_sets():
+            made = pod(several)
+            for finding in refusals(bare, made):
+                yield Place(several.manifest, (*several.template, *written(made, finding))), finding
+
+
+def refusals(judge: Judge, manifest_: Manifest) -> list[Finding]:
+    """Return what the server refuses in an object; what cannot be told is no error here."""
+    judgement = judge.judge(manifest_)
+    return [each for each in judgement.findings if each.is_error] if judgement.verdict == "invalid" else []
+
+
+def pod(pods: Pods) -> Manifest:
+    """Return one of equal pods, as a controller makes it."""
+    template = pods.manifest.get(*pods.template)
+    metadata = {**(template.get("metadata") or {}), "name": "pod", "namespace": pods.manifest.namespace}
+    return read_from_nowhere({"apiVersion": "v1", "kind": "Pod", **template, "metadata": metadata})
+
+
+def messages(judge: Judge, objects: Objects) -> set[str]:
+    """Return the sentences on what the server refuses in the objects of a run."""
+    return {finding.message for pods in (False, True) for _, finding in errors(judge, objects, pods=pods)}
+
+
+def written(manifest_: Manifest, finding: Finding) -> Steps:
+    """Return the place of a finding in its object, as far as there is something."""
+    wanted = finding.path or ""
+    best: Steps = ()
+    for path in paths(manifest_.value):
+        spelled = format_path(path)
+        if len(path) > len(best) and wanted.startswith(spelled) and wanted[len(spelled) :][:1] in ("", ".", "["):
+            best = path
+    return best
+
+
+def paths(value: Any, path: Steps = ()) -> Iterator[Steps]:
+    """Yield the path of everything in a value."""
+    yield path
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from paths(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from paths(item, (*path, index))
+
+
 def asked(objects: Objects, *, around: tuple[Manifest, ...], declared: Cluster, policy: Policy) -> set[str]:
     """Return the sentences of what one policy finds in the objects of one run."""
     world = World((*around, *objects.manifests), declared, complete=False)
     return {problem.message for _, problem in policies_run.problems(world, [policy])}
 
 
-def in_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str]]) -> Path:
-    """Return the field of the job that a problem comes from: the patch without which it is not there, or a field."""
+def in_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str]]) -> Steps:
+    """Return the field of the job that a problem comes from, or that its object is made of."""
+    made = zip(objects.resources, objects.manifests, strict=True)
+    at = next(resource.at for resource, each in made if each.document is problem.place.manifest.document)
+    return from_job(objects, problem, said) or at
+
+
+def from_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str]]) -> Steps:
+    """Return the patch without which a problem is not there, or the field that says it; empty where neither does."""
     for index, patch in enumerate(objects.run.run.job.patches):
         if problem.message not in said(objects.without(index)):
             return ("patches", index, "merge", *origins.in_merge(problem.place, patch.merge))
-    made = zip(objects.resources, objects.manifests, strict=True)
-    at = next(resource.at for resource, each in made if each.document is problem.place.manifest.document)
-    return origins.in_fields(problem.place, objects.run.run.job) or at
+    return origins.in_fields(problem.place, objects.run.run.job)
 
 
 def surroundings(specs: Specs, cluster: str, teams: Iterable[str]) -> tuple[Manifest, ...]:
@@ -111,5 +228,9 @@ def surroundings(specs: Specs, cluster: str, teams: Iterable[str]) -> tuple[Mani
 
 def manifest(resource: Resource) -> Manifest:
     """Return an object to be as one that was read, from nowhere."""
-    value = resource.value()
+    return read_from_nowhere(resource.value())
+
+
+def read_from_nowhere(value: dict[str, Any]) -> Manifest:
+    """Return a value as an object that was read."""
     return Manifest(Document("", 0, value), value)

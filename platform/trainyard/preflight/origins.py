@@ -17,7 +17,7 @@ TOPOLOGY = "kueue.x-k8s.io/podset-"
 def in_fields(place: Place, job: Job) -> Path:
     """Return the job's field that is rendered at a place, empty where it is none that says so plainly."""
     path = place.path
-    own = of_container(place, job)
+    own = of_container(place, job) or of_volume(place, job)
     if own:
         return own
     last = place.manifest.get(*path)
@@ -47,6 +47,17 @@ def of_container(place: Place, job: Job) -> Path:
                 for number, each in enumerate(listed):
                     if each.get("name") == name:
                         return (field, number, *place.path[index + 2 :])
+    return ()
+
+
+def of_volume(place: Place, job: Job) -> Path:
+    """Return the same place in one of the job's own volumes."""
+    for index, part in enumerate(place.path[:-1]):
+        if part == "volumes":
+            name = place.manifest.text(*place.path[: index + 2], "name")
+            for number, each in enumerate(job.volumes):
+                if each.get("name") == name:
+                    return ("volumes", number, *place.path[index + 2 :])
     return ()
 
 
