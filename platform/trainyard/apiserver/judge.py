@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from trainyard.apiserver import core, made, webhooks
-from trainyard.apiserver.admission import resize
+from trainyard.apiserver.admission import families, resize
 from trainyard.apiserver.allowed import Allowed
 from trainyard.apiserver.catalog import Catalog, Kind, Missing
 from trainyard.apiserver.meta import metadata
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Verdict = Literal["valid", "invalid", "unknown"]
 Apply = Literal["client", "server", "create"]
+
+DOUBTS = frozenset({resize.UNKNOWN.id, families.UNKNOWN.id})
+"""Rules of what cannot be told, for what decides it is not at hand."""
 
 POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 
@@ -127,9 +130,8 @@ class Judge:
         if verdict == "valid":
             findings += tuple(self._webhooks(manifest, found, value, before))
             verdict = verdict_of(findings)
-            if before is not None:
-                findings += tuple(self._resize(manifest, value, before))
-                verdict = grown(verdict_of(findings), findings)
+            findings += tuple(self._asked(manifest, value, before))
+            verdict = doubted(verdict_of(findings), findings)
             if self.security is not None:
                 refused, said = self._security(self.security, manifest, found, value, before)
                 verdict = "invalid" if refused else verdict
@@ -205,11 +207,16 @@ class Judge:
         for problem in made.check(value, row, kubernetes=self.catalog.kubernetes) if row else ():
             yield self._finding(manifest, problem, "core", self.refused_later)
 
-    def _resize(self, manifest: Manifest, value: dict[str, Any], old: dict[str, Any]) -> Iterator[Finding]:
-        """Ask the class of a claim that grows."""
-        for problem in resize.check(value, old, self.around):
-            severity = Severity.WARNING if problem.rule == resize.UNKNOWN.id else Severity.ERROR
-            yield self._finding(manifest, problem, "update", severity)
+    def _asked(self, manifest: Manifest, value: dict[str, Any], old: dict[str, Any] | None) -> Iterator[Finding]:
+        """Ask what others decide: the class of a claim that grows, the families of addresses that a cluster has."""
+        if old is not None:
+            for problem in resize.check(value, old, self.around):
+                severity = Severity.WARNING if problem.rule in DOUBTS else Severity.ERROR
+                yield self._finding(manifest, problem, "update", severity)
+            return
+        for problem in families.check(value, self.around):
+            severity = Severity.WARNING if problem.rule in DOUBTS else Severity.ERROR
+            yield self._finding(manifest, problem, "core", severity)
 
     def _security(
         self,
@@ -266,9 +273,9 @@ class Judge:
         )
 
 
-def grown(verdict: Verdict, findings: Iterable[Finding]) -> Verdict:
-    """Return the verdict on an update: whether a claim may grow can be unknown, which fails nobody."""
-    unknown = verdict == "valid" and any(each.rule == resize.UNKNOWN.id for each in findings)
+def doubted(verdict: Verdict, findings: Iterable[Finding]) -> Verdict:
+    """Return the verdict where others decide who are not at hand: what they say can be unknown, which fails nobody."""
+    unknown = verdict == "valid" and any(each.rule in DOUBTS for each in findings)
     return "unknown" if unknown else verdict
 
 

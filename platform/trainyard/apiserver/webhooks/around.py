@@ -11,7 +11,15 @@ from trainyard.apiserver.core.shapes import EMPTY, Object, child, inner, text
 from trainyard.apiserver.problems import UNKNOWN, Path, Problem, Rule
 
 CONSULTED = frozenset(
-    {"ClusterTrainingRuntime", "LocalQueue", "PersistentVolumeClaim", "Queue", "StorageClass", "TrainingRuntime"}
+    {
+        "ClusterTrainingRuntime",
+        "LocalQueue",
+        "PersistentVolumeClaim",
+        "Queue",
+        "ServiceCIDR",
+        "StorageClass",
+        "TrainingRuntime",
+    }
 )
 """Kinds whose objects are looked up, or gone through, when others are judged."""
 
