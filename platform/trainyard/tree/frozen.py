@@ -25,6 +25,7 @@ from trainyard.system.git import Git, blob_id
 from trainyard.system.repository import CLUSTERS, GENERATED, JOBS, SETTINGS, SPECS, job_file
 from trainyard.tree import layout, ledger
 from trainyard.tree.base import unproven
+from trainyard.tree.changed import Change, blamed, changes
 from trainyard.tree.commit import base_commit, contents
 from trainyard.tree.snapshot import Snapshot, from_git
 from trainyard.tree.wanted import Wanted
@@ -121,10 +122,17 @@ class Frozen:
         causes = sorted(self.changed, key=lambda path: (not is_shared(path), not path.startswith(f"{team}/"), path))
         if not causes:
             return finding
-        message = f"this change breaks {' and '.join(runs)}: {finding.message}"
+        what, _, _ = finding.message.partition("; ")  # what follows tells how to change the job, which is another way
+        message = f"this change breaks {' and '.join(runs)}: {what}"
         fix = "retire the run first, or take the change back"
         place = finding.spec or finding.location
-        return replace(finding, message=message, location=Location(causes[0], 1, 1), spec=place, fix=fix)
+        cause = blamed((each for path in causes for each in self.lines(path)), what) or Location(causes[0], 1, 1)
+        return replace(finding, message=message, location=cause, spec=place, fix=fix)
+
+    def lines(self, path: str) -> Iterator[Change]:
+        """Yield where a spec differs from the base."""
+        before = next(iter(self.git.read([self.specs[path]])), None) if path in self.specs else None
+        return changes(path, before, files.read(self.root / path))
 
     def before(self, findings: Iterable[Finding]) -> frozenset[Key]:
         """Return what is found at the base, in the specs and in the trees of the clusters that findings are about."""
