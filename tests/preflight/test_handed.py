@@ -42,7 +42,11 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "containers[0].livenessProbe.httpGet.prot",
     ),
     "a name that no container has": (side(name="Side_Car"), "core/container", "containers[0].name"),
-    "a policy that there is not": (side(imagePullPolicy="Sometimes"), "schema/enum", "containers[0].imagePullPolicy"),
+    "a policy that there is not": (
+        side(imagePullPolicy="Sometimes"),
+        "core/container",
+        "containers[0].imagePullPolicy",
+    ),
     "a mount without a volume": (
         side(volumeMounts=[{"name": "nowhere", "mountPath": "/x"}]),
         "core/volume-mount",
@@ -60,7 +64,7 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "a value in a patch of pods": (
         patch("Pod", spec={"dnsPolicy": "Somehow"}),
-        "schema/enum",
+        "core/pod-dns",
         "patches[0].merge.spec.dnsPolicy",
     ),
 }

@@ -26,7 +26,7 @@ from trainyard.parts.objects import Resource
 from trainyard.policies import run as policies_run
 from trainyard.policies.places import Place
 from trainyard.policies.policy import Policy, Problem
-from trainyard.policies.world import Pods, World
+from trainyard.policies.world import World
 from trainyard.preflight import inventory, networks, origins
 from trainyard.preflight.served import served
 from trainyard.rules import Rule
@@ -118,18 +118,11 @@ def refused(
     judge = aware(Judge(kinds_, rulebook=Rulebook()), [each.value for each in around])
     for objects in runs:
         said: dict[tuple[str, Steps], Finding] = {}
-        for own in (False, True):
-            known = [path for _, path in said]
-            for place, finding in errors(judge, objects, pods=own):
-                path = from_job(objects, Problem(place, finding.message), partial(messages, judge))
-                if path and not any(related(path, each) for each in known):
-                    said.setdefault((finding.message, path), told(objects, finding, path))
+        for place, finding in errors(judge, objects):
+            path = from_job(objects, Problem(place, finding.message), partial(messages, judge))
+            if path:
+                said.setdefault((finding.message, path), told(objects, finding, path))
         yield from ((objects.run, finding) for finding in said.values())
-
-
-def related(one: Steps, other: Steps) -> bool:
-    """Whether one field is the other, or within it: one mistake is told once."""
-    return all(left == right for left, right in zip(one, other, strict=False))
 
 
 def told(objects: Objects, finding: Finding, path: Steps) -> Finding:
@@ -140,19 +133,11 @@ def told(objects: Objects, finding: Finding, path: Steps) -> Finding:
     return replace(rule.at(objects.run.run.source, path, finding.message, key=key), fix=finding.fix)
 
 
-def errors(judge: Judge, objects: Objects, *, pods: bool) -> Iterator[tuple[Place, Finding]]:
-    """Yield what the server refuses in the objects of a run, or in the pods that controllers make of them."""
-    if not pods:
-        for each in objects.manifests:
-            for finding in refusals(judge, each):
-                yield Place(each, written(each, finding)), finding
-        return
-    bare = replace(judge, security=None)
-    for job in World(objects.manifests, complete=False).training_jobs():
-        for several in job.pod_sets():
-            made = pod(several)
-            for finding in refusals(bare, made):
-                yield Place(several.manifest, (*several.template, *written(made, finding))), finding
+def errors(judge: Judge, objects: Objects) -> Iterator[tuple[Place, Finding]]:
+    """Yield what the server refuses in the objects of a run, and in the pods that controllers make of them."""
+    for each in objects.manifests:
+        for finding in refusals(judge, each):
+            yield Place(each, written(each, finding)), finding
 
 
 def refusals(judge: Judge, manifest_: Manifest) -> list[Finding]:
@@ -161,16 +146,9 @@ def refusals(judge: Judge, manifest_: Manifest) -> list[Finding]:
     return [each for each in judgement.findings if each.is_error] if judgement.verdict == "invalid" else []
 
 
-def pod(pods: Pods) -> Manifest:
-    """Return one of equal pods, as a controller makes it."""
-    template = pods.manifest.get(*pods.template)
-    metadata = {**(template.get("metadata") or {}), "name": "pod", "namespace": pods.manifest.namespace}
-    return read_from_nowhere({"apiVersion": "v1", "kind": "Pod", **template, "metadata": metadata})
-
-
 def messages(judge: Judge, objects: Objects) -> set[str]:
     """Return the sentences on what the server refuses in the objects of a run."""
-    return {finding.message for pods in (False, True) for _, finding in errors(judge, objects, pods=pods)}
+    return {finding.message for _, finding in errors(judge, objects)}
 
 
 def written(manifest_: Manifest, finding: Finding) -> Steps:
@@ -228,9 +206,5 @@ def surroundings(specs: Specs, cluster: str, teams: Iterable[str]) -> tuple[Mani
 
 def manifest(resource: Resource) -> Manifest:
     """Return an object to be as one that was read, from nowhere."""
-    return read_from_nowhere(resource.value())
-
-
-def read_from_nowhere(value: dict[str, Any]) -> Manifest:
-    """Return a value as an object that was read."""
+    value = resource.value()
     return Manifest(Document("", 0, value), value)

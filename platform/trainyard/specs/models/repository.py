@@ -13,11 +13,6 @@ RepositoryPath = Annotated[
     Form(r"(?!.*(?:^|/)\.\.?(?:/|$))[^/\s]+(?:/[^/\s]+)*", "a path in the repository without '/' at the ends"),
 ]
 
-Registry = Annotated[
-    StrictStr,
-    Form(r"[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?(?:/[a-z0-9._-]+)*/?", "a host, or host/path, without https://"),
-]
-
 
 RepositoryAddress = Annotated[
     StrictStr,
