@@ -201,8 +201,9 @@ ANSWERS = {
         "holds a password; leave it out",
     ),
     "a registry that is an address": (["--registry", "https://r.example.org"], "should be a host and a path, as in "),
-    "a team above the repository": (["--team", "../x"], "name '../x' should be lower-case letters, digits"),
-    "a pipeline of somebody else": (["--ci", "gitub"], "pipeline 'gitub' does not exist; did you mean 'github'?"),
+    "a team above the repository": (["--team", "../x"], "file name '../x' should be lower-case letters, digits"),
+    "a pipeline of somebody else": (["--ci", "gitub"], "ci 'gitub' does not exist; did you mean 'github'?"),
+    "a team without an example": (["--empty", "--team", "nlp"], "--team says nothing here; leave it out"),
     "a team of the system": (["--team", "kube-system"], "team name 'kube-system' is taken by the system"),
 }
 
@@ -231,6 +232,12 @@ def test_names_are_taken_over(tmp_path):
     }
     explained = call(tmp_path / "a", "explain", "nlp/hello")
     assert explained.returncode == 0, explained.stderr
+
+
+def test_the_folder_at_hand_needs_no_way_there(tmp_path):
+    """What is printed next can be pasted."""
+    done = call(tmp_path, "init", ".", "--wheel", PINNED)
+    assert done.stdout.splitlines()[-1] == "next: git init && make synth && make check"
 
 
 def test_what_git_ignores_is_said(tmp_path):
@@ -268,8 +275,8 @@ def test_on_a_terminal_it_asks_again(tmp_path):
         pass
     os.close(ours)
     assert done.wait() == 0, shown.decode()
-    assert b"first cluster [dev]" in shown
-    assert b"name 'Nlp' should be lower-case letters" in shown
+    assert b"name of the first cluster [dev]: " in shown
+    assert b"file name 'Nlp' should be lower-case letters" in shown
     assert b"pipeline (github, gitlab, none) [github]" in shown
     assert {"jobs/nlp/hello.yaml", ".github/workflows/trainyard.yaml"} <= set(files(tmp_path / "a"))
     assert "@acme/nlp" in (tmp_path / "a/.github/CODEOWNERS").read_text()

@@ -16,7 +16,7 @@ from command import call
 from conftest import ROOT
 from own import begin
 from repo import ENV, Repo
-from trainyard.cli._owners import owners
+from trainyard.drafts.owners import owners, rules
 from trainyard.specs.load import read_repository
 
 FORGES = {
@@ -153,7 +153,13 @@ def test_nothing_in_a_pipeline_can_change_by_itself(begun, forge, file):
     assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
     assert loaded["permissions"] == {"contents": "read"}
     assert not [step["run"] for step in loaded["jobs"]["check"]["steps"] if "${{" in step.get("run", "")]
-    assert loaded[True] == {"pull_request": None, "push": {"branches": ["main"]}}
+    assert loaded[True] == {"pull_request": None, "push": {"branches": ["main"]}, "merge_group": None}
+
+
+def test_the_page_on_people_shows_the_same_owners():
+    """A line that is missing there would be missing everywhere."""
+    shown = re.sub(r" +", " ", (ROOT / "docs/people.md").read_text())
+    assert re.sub(r" +", " ", rules("nlp", "@example/nlp")) in shown
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from trainyard.cli._skeleton import Answers, Skeleton
+    from trainyard.drafts.skeleton import Answers, Skeleton
     from trainyard.findings import Finding
 
 LIVE_LATER = (
@@ -21,7 +21,7 @@ LIVE_LATER = (
 
 def command(
     folder: Path = typer.Argument(help="The folder to write to; made if it does not exist."),
-    wheel: str = typer.Option(
+    wheel: str | None = typer.Option(
         None,
         metavar="FILE|URL#sha256=HASH",
         help="The wheel to install there, pinned by its hash; by default the one that this was installed from.",
@@ -29,32 +29,38 @@ def command(
     live: bool = typer.Option(
         False, "--live/--no-live", help="Whether clusters sync it already, so that merged runs are frozen."
     ),
-    repo_url: str = typer.Option(
+    repo_url: str | None = typer.Option(
         None, metavar="URL", help="Where Argo CD finds the repository; by default the remote origin."
     ),
-    registry: str = typer.Option(None, help="The registry, or registry/path, that images come from."),
-    ci: str = typer.Option(None, metavar="github|gitlab", help="Write a pipeline and CODEOWNERS, too."),
-    cluster: str = typer.Option(None, help="How the example's cluster is called; dev by default."),
-    team: str = typer.Option(None, help="How the first team is called; research by default."),
+    registry: str | None = typer.Option(None, help="The registry, or registry/path, that images come from."),
+    ci: str | None = typer.Option(None, metavar="github|gitlab", help="Write a pipeline and CODEOWNERS, too."),
+    cluster: str | None = typer.Option(None, help="How the example's cluster is called; dev by default."),
+    team: str | None = typer.Option(None, help="How the first team is called; research by default."),
     empty: bool = typer.Option(False, "--empty", help="Leave the example out: no cluster, no team, no job."),
 ) -> int:
     """Write a repository of one's own: a Makefile that installs this Trainyard, and an example to begin with.
 
     Asks for what no option says where a terminal is there to answer. What the folder has already stays as it is.
     """
-    from trainyard.cli import _questions, _skeleton
+    from trainyard.cli._ask import Asker
+    from trainyard.drafts import skeleton as skeletons
+    from trainyard.drafts.repository import RepositoryDraft
     from trainyard.errors import SpecError
     from trainyard.system import files
 
     if folder.exists() and not folder.is_dir():
         raise SpecError(f"{folder} is a file; choose a folder")
-    given = _questions.Given(wheel, live, repo_url, registry, ci, cluster, team, empty)
-    answers = _questions.answered(given, folder)
-    wanted = dict(_skeleton.files(answers))
+    options = {"wheel": wheel, "repo-url": repo_url, "registry": registry, "ci": ci, "cluster": cluster, "team": team}
+    draft, asker = RepositoryDraft(folder, live=live, empty=empty), Asker.of(options)
+    if wheel is None and not asker.terminal and (missing := draft.wrong_wheel("")):
+        raise SpecError(missing)
+    asker.fill(draft)
+    answers = draft.finished()
+    wanted = dict(skeletons.files(answers))
     findings = weighed(wanted)
     if findings:
         return refused(findings)
-    skeleton = _skeleton.planned(folder, wanted, answers.ci)
+    skeleton = skeletons.planned(folder, wanted, answers.ci)
     if skeleton.taken:
         names = ", ".join(skeleton.taken)
         stands = "exists already; move it away" if len(skeleton.taken) == 1 else "exist already; move them away"
@@ -91,8 +97,8 @@ def said(folder: Path, skeleton: Skeleton, answers: Answers) -> Iterable[str]:
     """Yield what was done, what is left to do by hand, and what comes next."""
     import shlex
 
-    from trainyard.cli._owners import organisation, rules
-    from trainyard.cli._questions import PLACEHOLDER
+    from trainyard.drafts.owners import organisation, rules
+    from trainyard.drafts.repository import PLACEHOLDER
     from trainyard.system import git
 
     made = len(skeleton.write) - len(skeleton.grown)
@@ -103,7 +109,7 @@ def said(folder: Path, skeleton: Skeleton, answers: Answers) -> Iterable[str]:
         yield f"left {path} as it is"
         if path.endswith("CODEOWNERS"):
             for team in answers.teams:
-                yield f"it needs these lines:\n{rules(organisation(answers.repo_url), team)}".rstrip()
+                yield f"it needs these lines:\n{rules(team, f'@{organisation(answers.repo_url)}/{team}')}".rstrip()
     if answers.repo_url == PLACEHOLDER:
         yield "repoURL in platform/repository.yaml is not yours yet; Argo CD reads the repository from there"
     if not answers.live:
@@ -111,5 +117,5 @@ def said(folder: Path, skeleton: Skeleton, answers: Answers) -> Iterable[str]:
     repository = git.find(folder)
     for path in repository.ignored([*skeleton.write, "generated/"]) if repository else ():
         yield f"Git ignores {path}; take that out of .gitignore, since nobody else would get it"
-    start = "" if repository else "git init && "
-    yield f"next: cd {shlex.quote(str(folder))} && {start}make synth && make check"
+    there = "" if folder.resolve() == Path().resolve() else f"cd {shlex.quote(str(folder))} && "
+    yield f"next: {there}{'' if repository else 'git init && '}make synth && make check"

@@ -90,6 +90,7 @@ def team(
     given = {key.replace("_", "-"): value for key, value in locals().items() if key != "root"}
     from trainyard.cli import _judged
     from trainyard.cli._ask import Asker
+    from trainyard.drafts.owners import rules
     from trainyard.drafts.team import TeamDraft
     from trainyard.system.repository import CLUSTERS, TEAMS, team_file
 
@@ -100,7 +101,8 @@ def team(
     if not _judged.written(root, changes, new=team_file(name := draft.answers["name"])):
         return 1
     print(f"wrote {', '.join(str(root / path) for path in changes)}; next: trainyard new job {name}/<job>")
-    print(f"who reviews its jobs stands in CODEOWNERS: /jobs/{name}/ @<organisation>/{draft.answers['group']}")
+    lines = rules(name, f"@<organisation>/{draft.answers['group']}")
+    print(f"its jobs are its own by these lines of CODEOWNERS:\n{lines}", end="")
     if not draft.chosen():
         print(f"no queue admits it yet: add {name} to teams of a queue in {CLUSTERS}/<cluster>.yaml")
     return 0

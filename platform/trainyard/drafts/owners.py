@@ -24,15 +24,17 @@ def owners(organisation: str, teams: Iterable[str]) -> str:
     platform = f"@{organisation}/platform"
     lines = ["*", *(path for team in teams for path in paths(team))]
     width = max(map(len, lines)) + 2
-    of_teams = ("".join(f"\n{rules(organisation, team, width)}" for team in teams)) if len(lines) > 1 else ""
+    of_teams = (
+        ("".join(f"\n{rules(team, f'@{organisation}/{team}', width)}" for team in teams)) if len(lines) > 1 else ""
+    )
     return f"{HEAD}{'*':<{width}}{platform}\n{of_teams}"
 
 
-def rules(organisation: str, team: str, width: int = 0) -> str:
-    """Return the lines of one team."""
+def rules(team: str, group: str, width: int = 0) -> str:
+    """Return the lines of one team, which its group approves."""
     listed = list(paths(team))
     width = width or max(map(len, listed)) + 2
-    return "".join(f"{path:<{width}}@{organisation}/{team}\n" for path in listed)
+    return "".join(f"{path:<{width}}{group}\n" for path in listed)
 
 
 def paths(team: str) -> Iterable[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trainyard.cli._owners import PLACES, organisation, owners
-from trainyard.cli._wheel import FOLDER, Wheel
+from trainyard.drafts.owners import PLACES, organisation, owners
+from trainyard.drafts.wheel import FOLDER, Wheel
 from trainyard.system.data import PACKAGE, editor_schemas
 from trainyard.system.repository import CLUSTERS, JOBS, TEAMS
 

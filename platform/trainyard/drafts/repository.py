@@ -1,0 +1,124 @@
+"""A repository of one's own that is about to be begun: what has to be known, from options, the folder and Git."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from trainyard.drafts.questions import NONE, Question
+from trainyard.drafts.skeleton import CI, Answers
+from trainyard.drafts.wheel import wheel_of
+from trainyard.errors import SpecError
+from trainyard.specs.reading import layout
+from trainyard.system import git
+from trainyard.system.repository import CLUSTERS, TEAMS, cluster_file, team_file
+
+PLACEHOLDER = "https://git.example.com/platform/training.git"
+"""An address that nobody has."""
+
+ADDRESS = re.compile(r"(?!.*[\s#'\"{}\[\],])(?:(?:https?|ssh|git)://|[\w.-]+@[\w.-]+:)\S+")
+REGISTRY = re.compile(r"(?!.*//)[\w.-]+(?::[0-9]+)?(?:/[\w./-]+)?")
+BRANCHES = frozenset({"main", "master", "trunk"})
+
+
+@dataclass
+class RepositoryDraft:
+    """A repository, as far as it is known."""
+
+    folder: Path
+    live: bool
+    empty: bool
+    """Whether the example is left out."""
+    answers: dict[str, str] = field(default_factory=dict)
+
+    def questions(self) -> Iterator[Question]:
+        """Yield what has to be known, each once those before it are answered."""
+        words = "file of the wheel, or its address with #sha256= behind it"
+        yield Question("wheel", words, default=self.installed(), wrong=self.wrong_wheel, asked=self.installed() is None)
+        words = "address of the repository, as Argo CD reads it"
+        yield Question("repo-url", words, default=self.remote(), wrong=wrong_address)
+        yield Question("registry", "registry of images", default="registry.example.com", wrong=wrong_registry)
+        if not self.empty:
+            yield Question("cluster", "name of the first cluster", default="dev", wrong=in_file(cluster_file, CLUSTERS))
+            yield Question("team", "name of the first team", default="research", wrong=in_file(team_file, TEAMS))
+        guess = next((each for each in CI if each in self.answers["repo-url"]), NONE)
+        yield Question("ci", "pipeline", (*CI, NONE), default=NONE, proposed=guess)
+
+    def finished(self) -> Answers:
+        """Return all that is known; raises SpecError where answers do not go together."""
+        if self.live and self.answers["repo-url"] == PLACEHOLDER:
+            raise SpecError("--live needs the address that Argo CD syncs; give it by --repo-url")
+        ask = self.git.ask if self.git else lambda *_: None
+        branch = ask("symbolic-ref", "--quiet", "--short", "HEAD") or ""
+        return Answers(
+            wheel=wheel_of(self.answers["wheel"] or None, self.folder),
+            live=self.live,
+            repo_url=self.answers["repo-url"],
+            revision=branch if branch in BRANCHES else "main",
+            registry=self.answers["registry"].rstrip("/"),
+            cluster=self.answers.get("cluster", ""),
+            team=self.answers.get("team", ""),
+            ci=None if self.answers["ci"] == NONE else self.answers["ci"],
+            empty=self.empty,
+        )
+
+    @property
+    def git(self) -> git.Git | None:
+        """The Git repository that the folder is in, None where there is none."""
+        return git.find(self.folder) if self.folder.is_dir() else None
+
+    def remote(self) -> str:
+        """Return where Git pushes to, without the password that a clone may have noted, or the address of nobody."""
+        found = self.git.ask("remote", "get-url", "origin") if self.git else None
+        return (
+            without_credentials(found) if found and wrong_address(without_credentials(found)) is None else PLACEHOLDER
+        )
+
+    def installed(self) -> str | None:
+        """Return an empty text where this installation tells its wheel, None where somebody has to."""
+        return "" if self.wrong_wheel("") is None else None
+
+    def wrong_wheel(self, named: str) -> str | None:
+        """Return what is wrong with a wheel; an empty text means the one that is installed."""
+        try:
+            wheel_of(named or None, self.folder)
+        except SpecError as error:
+            return str(error)
+        return None
+
+
+def in_file(path: Callable[[str], str], folder: str) -> Callable[[str], str | None]:
+    """Return what is wrong with a name that a file gets."""
+
+    def wrong(name: str) -> str | None:
+        found = layout.named(path(name), folder, name)
+        return found.message if found else None
+
+    return wrong
+
+
+def without_credentials(address: str) -> str:
+    """Return an address without the name and password in it; those of ssh are no secret."""
+    parts = urlsplit(address)
+    if parts.scheme not in {"http", "https"} or "@" not in parts.netloc:
+        return address
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def wrong_address(text: str) -> str | None:
+    """Return what is wrong with an address that Argo CD has to read."""
+    if ADDRESS.fullmatch(text) is None:
+        return f"repository {text!r} should be an address, as in {PLACEHOLDER}"
+    if without_credentials(text) != text:
+        return "the repository's address holds a password; leave it out, Argo CD has it in a Secret"
+    return None
+
+
+def wrong_registry(text: str) -> str | None:
+    """Return what is wrong with a registry."""
+    if REGISTRY.fullmatch(text) is None:
+        return f"registry {text!r} should be a host and a path, as in registry.example.com/ml"
+    return None
