@@ -280,3 +280,41 @@ def test_on_a_terminal_it_asks_again(tmp_path):
     assert b"pipeline (github, gitlab, none) [github]" in shown
     assert {"jobs/nlp/hello.yaml", ".github/workflows/trainyard.yaml"} <= set(files(tmp_path / "a"))
     assert "@acme/nlp" in (tmp_path / "a/.github/CODEOWNERS").read_text()
+
+
+def test_another_release_is_pinned_in_place_of_the_last(tmp_path):
+    """Wheel, requirements and schemas change together; what people have written stays."""
+    begin(tmp_path / "a")
+    mine = files(tmp_path / "a")
+    (tmp_path / "a/install/trainyard.txt").write_text("./install/trainyard_gitops-0.0.9-py3-none-any.whl --hash=x\n")
+    (tmp_path / "a/install/requirements.txt").write_text("typer==0.0.1\n")
+    (tmp_path / "a/schemas/trainyard/job.json").write_text("{}")
+    (tmp_path / "a/Makefile").write_text("mine")
+    wheel(tmp_path / "a/install", file="trainyard_gitops-0.0.9-py3-none-any.whl")
+    file = wheel(tmp_path / "downloads")
+    done = call(tmp_path, "init", "a", "--upgrade", "--wheel", str(file))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "removed a/install/trainyard_gitops-0.0.9-py3-none-any.whl\n"
+        f"pinned ./install/{FILE}; next: make synth, in a branch of its own\n"
+    )
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    new = {f"install/{FILE}": file.read_bytes(), "Makefile": b"mine"}
+    new["install/trainyard.txt"] = f"./install/{FILE} --hash=sha256:{digest}\n".encode()
+    assert files(tmp_path / "a") == mine | new
+    assert call(tmp_path, "init", "a", "--upgrade", "--wheel", f"a/install/{FILE}").returncode == 0
+    assert files(tmp_path / "a") == mine | new
+
+
+UPGRADES = {
+    "nothing there": ([], "b/install/trainyard.txt does not exist; begin a repository without --upgrade"),
+    "more than a release": (["--team", "nlp"], "--team says nothing here; leave it out"),
+}
+
+
+@pytest.mark.parametrize(("options", "said"), UPGRADES.values(), ids=UPGRADES)
+def test_an_upgrade_changes_the_release_alone(tmp_path, options, said):
+    """What else is asked for is refused, and so is a folder that was never begun."""
+    done = begin(tmp_path / "b", "--upgrade", *options)
+    assert (done.returncode, done.stderr) == (2, f"trainyard: {said}\n")
+    assert not (tmp_path / "b").exists()

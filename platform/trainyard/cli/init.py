@@ -37,6 +37,7 @@ def command(
     cluster: str | None = typer.Option(None, help="How the example's cluster is called; dev by default."),
     team: str | None = typer.Option(None, help="How the first team is called; research by default."),
     empty: bool = typer.Option(False, "--empty", help="Leave the example out: no cluster, no team, no job."),
+    upgrade: bool = typer.Option(False, "--upgrade", help="Pin this release in a repository that is there, alone."),
 ) -> int:
     """Write a repository of one's own: a Makefile that installs this Trainyard, and an example to begin with.
 
@@ -51,6 +52,8 @@ def command(
     if folder.exists() and not folder.is_dir():
         raise SpecError(f"{folder} is a file; choose a folder")
     options = {"wheel": wheel, "repo-url": repo_url, "registry": registry, "ci": ci, "cluster": cluster, "team": team}
+    if upgrade:
+        return upgraded(folder, options)
     draft, asker = RepositoryDraft(folder, live=live, empty=empty), Asker.of(options)
     if wheel is None and not asker.terminal and (missing := draft.wrong_wheel("")):
         raise SpecError(missing)
@@ -69,6 +72,29 @@ def command(
         files.write(folder / path, data)
     for line in said(folder, skeleton, answers):
         print(line)
+    return 0
+
+
+def upgraded(folder: Path, options: Mapping[str, str | None]) -> int:
+    """Pin this release in a repository that another one has begun; all else is as its owner has it."""
+    from trainyard.drafts.skeleton import pinned
+    from trainyard.drafts.wheel import FOLDER, wheel_of
+    from trainyard.errors import SpecError
+    from trainyard.system import files
+
+    if more := [name for name, value in options.items() if value is not None and name != "wheel"]:
+        raise SpecError(f"--{more[0]} says nothing here; leave it out")
+    pin = folder / FOLDER / "trainyard.txt"
+    if not pin.is_file():
+        raise SpecError(f"{pin} does not exist; begin a repository without --upgrade")
+    wheel = wheel_of(options["wheel"], folder)
+    for path, data in pinned(wheel):
+        files.write(folder / path, data)
+    for old in sorted((folder / FOLDER).glob("trainyard_gitops-*.whl")):
+        if wheel.place != f"./{FOLDER}/{old.name}":
+            files.remove(old, top=folder)
+            print(f"removed {old}")
+    print(f"pinned {wheel.place}; next: make synth, in a branch of its own")
     return 0
 
 

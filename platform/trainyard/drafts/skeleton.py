@@ -17,7 +17,6 @@ BASE = {
     "base/README.md": "README.md",
     "base/gitattributes": ".gitattributes",
     "base/gitignore": ".gitignore",
-    "base/install/requirements.txt": f"{FOLDER}/requirements.txt",
     "base/platform/repository.yaml": "platform/repository.yaml",
 }
 """Where each file goes; packages would leave out those whose names begin with a dot."""
@@ -94,14 +93,20 @@ def files(answers: Answers) -> Iterator[tuple[str, bytes]]:
     for source, target in chosen.items():
         text = (PACKAGE / "skeleton" / source).read_text(encoding="utf-8")
         yield replaced(target, words), replaced(text, words).encode()
-    yield from editor_schemas()
+    yield from pinned(answers.wheel)
     if answers.empty:
         yield f"{CLUSTERS}/.gitkeep", b""  # a repository is what has this folder, and Git keeps none that is empty
-    yield f"{FOLDER}/trainyard.txt", answers.wheel.pin.encode()
-    if answers.wheel.copied is not None:
-        yield answers.wheel.place.removeprefix("./"), answers.wheel.copied.read_bytes()
     if answers.ci is not None:
         yield PLACES[answers.ci][0], owners(organisation(answers.repo_url), answers.teams).encode()
+
+
+def pinned(wheel: Wheel) -> Iterator[tuple[str, bytes]]:
+    """Yield what belongs to a release: the wheel and what it needs, and what editors check specs by."""
+    yield f"{FOLDER}/trainyard.txt", wheel.pin.encode()
+    yield f"{FOLDER}/requirements.txt", (PACKAGE / "skeleton/base/install/requirements.txt").read_bytes()
+    if wheel.copied is not None:
+        yield wheel.place.removeprefix("./"), wheel.copied.read_bytes()
+    yield from editor_schemas()
 
 
 def replaced(text: str, words: Mapping[str, str]) -> str:
