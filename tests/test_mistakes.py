@@ -18,7 +18,7 @@ def cases() -> Iterator[object]:
             yield pytest.param(slip, id=f"{slip.file}: {slip.name}", marks=marks)
 
 
-@pytest.mark.parametrize("slip", cases())
+@pytest.mark.parametrize("slip", list(cases()))
 def test_a_mistake_is_told_where_it_is(slip: Slip, tmp_path: Path) -> None:
     """Each has a finding of its rule at its mark; of those that are known to be missed nothing is said."""
     findings = found(slip, tmp_path / "repository")
