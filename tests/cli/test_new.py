@@ -127,7 +127,7 @@ REFUSED = {
     "no nodes": (["ads/x", *GIVEN, "--nodes", "0"], "nodes is '0', but should be a whole number, 1 or more"),
     "half a node": (["ads/x", *GIVEN, "--nodes", "1.5"], "nodes is '1.5', but should be a whole number"),
     "digits of another script": (["ads/x", *GIVEN, "--nodes", "\u0662"], "but should be a whole number"),
-    "GPUs where there are none": (["ads/x", *GIVEN, "--gpus", "8"], "--gpus says nothing here; leave it out"),
+    "GPUs where there are none": (["ads/x", *GIVEN, "--gpus", "8"], "has no GPUs; choose another, or leave them out"),
     "more GPUs than a node has": (
         ["nlp/x", "--cluster", "atlas", "--pool", "h100", "--gpus", "16"],
         "gpus is 16, but pool 'h100' has nodes of 8; ask for at most 8",

@@ -124,7 +124,7 @@ def rendered(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.node
-@pytest.mark.parametrize(("turn", "case"), enumerate(CASES.values()), ids=CASES)
+@pytest.mark.parametrize(("turn", "case"), list(enumerate(CASES.values())), ids=CASES)
 def test_every_command_finds_the_same_in_every_broken_spec(rendered, tmp_path, turn, case):
     """One call says what is wrong with the specs: each command prints the same and ends with the same code.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from importlib.metadata import version
 
 import pytest
 
 from command import call
 from conftest import ROOT
+from trainyard import __version__
 from trainyard.cli._ask import Asker
 from trainyard.documents import dump
 from trainyard.drafts.cluster import ClusterDraft
@@ -78,7 +78,7 @@ def test_what_new_writes_passes(written):
 @pytest.mark.node
 def test_the_servers_take_what_new_writes(written):
     """Objects that are rendered of it are valid too."""
-    result, _ = everything(written, version("trainyard"))
+    result, _ = everything(written, __version__)
     assert {each.rule for each in result.findings if each.is_error} == {"run/stale"}
     assert {each.verdict for each in result.objects} == {"valid"}
 

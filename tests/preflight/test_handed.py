@@ -57,6 +57,16 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "core/volume",
         "volumes[0].emptyDir",
     ),
+    "a folder of the node, where pods are restricted": (
+        {"volumes": [{"name": "host", "hostPath": {"path": "/"}}]},
+        "pod-security/restricted-volumes",
+        "volumes[0].hostPath",
+    ),
+    "the processes of the node, by a patch": (
+        patch("Pod", spec={"hostPID": True}),
+        "pod-security/host-namespaces",
+        "patches[0].merge.spec.hostPID",
+    ),
     "a misspelt field in a patch": (
         patch("JobSet", spec={"sucessPolicy": {"operator": "All"}}),
         "schema/unknown-field",

@@ -154,7 +154,7 @@ def test_damaged_specs_end_in_findings(file, text, seeds, tmp_path):
     assert not check_repository(root).refused
     for seed in seeds:
         chance = random.Random(seed)
-        for _ in range(250):
+        for _ in range(150):
             path.write_bytes(damaged(text, chance))
             before = snapshot(root)
             checked = check_repository(root)

@@ -153,6 +153,13 @@ class JobDraft:
             yield Question("gpus", "GPUs of each node", default=str(count), wrong=wrong)
         elif parts:
             yield Question("gpus", "part of a GPU", parts, default=parts[0] if len(parts) == 1 else None)
+        else:
+            yield Question("gpus", "GPUs of each node", default="0", asked=False, wrong=self.wrong_gpus)
+
+    def wrong_gpus(self, answer: str) -> str | None:
+        """Return what is wrong with GPUs of a pool that has none."""
+        pool = self.answers["pool"]
+        return None if answer == "0" else f"pool {pool!r} has no GPUs; choose another, or leave them out"
 
     def start(self) -> Iterator[Question]:
         """Ask what is started, and how many processes of it."""

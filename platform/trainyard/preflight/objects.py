@@ -141,9 +141,12 @@ def errors(judge: Judge, objects: Objects) -> Iterator[tuple[Place, Finding]]:
 
 
 def refusals(judge: Judge, manifest_: Manifest) -> list[Finding]:
-    """Return what the server refuses in an object; what cannot be told is no error here."""
+    """Return what the server refuses in an object, and in the pods of one that it takes.
+
+    What cannot be told is no error here.
+    """
     judgement = judge.judge(manifest_)
-    return [each for each in judgement.findings if each.is_error] if judgement.verdict == "invalid" else []
+    return [each for each in judgement.findings if each.is_error] if judgement.verdict != "unknown" else []
 
 
 def messages(judge: Judge, objects: Objects) -> set[str]:
