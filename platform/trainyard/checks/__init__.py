@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trainyard.policies.capacity import allocatable, holds, offered
     from trainyard.policies.classes import lacking
     from trainyard.policies.devices import EFA, WHOLE_GPUS, is_gpu, is_rdma, rdma_resources
-    from trainyard.policies.gangs import gangs
+    from trainyard.policies.gangs import gangs, launched
     from trainyard.policies.injected import injected
     from trainyard.policies.kubelets import ALIGNING, aligning, kubelets, rails
     from trainyard.policies.lines import elastic, texts
@@ -30,7 +30,7 @@ HOMES = {
     "capacity": ("allocatable", "holds", "offered"),
     "classes": ("lacking",),
     "devices": ("EFA", "WHOLE_GPUS", "is_gpu", "is_rdma", "rdma_resources"),
-    "gangs": ("gangs",),
+    "gangs": ("gangs", "launched"),
     "injected": ("injected",),
     "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),
     "lines": ("elastic", "texts"),
@@ -72,6 +72,7 @@ __all__ = [
     "is_rdma",
     "kubelets",
     "lacking",
+    "launched",
     "offered",
     "pool_of",
     "rails",

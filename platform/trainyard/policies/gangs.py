@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from trainyard.documents import Path
 from trainyard.policies.lines import listed
 from trainyard.policies.places import Place
 from trainyard.policies.world import Pods
@@ -45,8 +46,30 @@ class Word(NamedTuple):
     text: str
 
 
+class Launched(NamedTuple):
+    """A launcher in a container's command line."""
+
+    container: Path
+    """The container's place in its object."""
+    launcher: str
+    options: dict[str, tuple[Place, str]]
+    """By name, with dashes between its words: where each stands, and its value or the word behind it."""
+
+
 def gangs(pods: Pods) -> Iterator[Gang]:
     """Yield the launchers of several nodes, where the number of them is written."""
+    for _, launcher, options in launched(pods):
+        count, rank = LAUNCHERS[launcher]
+        place, nodes = options.get(count, (None, ""))
+        if place is None or not nodes.isdigit() or int(nodes) < 2:
+            continue
+        backend = options.get("--rdzv-backend", (place, "static"))[1]
+        ranked = rank in options or "--config-file" in options
+        yield Gang(place, launcher, int(nodes), rank, ranked=ranked, static=backend == "static")
+
+
+def launched(pods: Pods) -> Iterator[Launched]:
+    """Yield the first launcher of each container with its options; those of its program stand among them."""
     for path, container in pods.containers(init=False):
         words = [
             Word(Place(pods.manifest, (*path, field, index)), word.strip("\"'\\;"))
@@ -55,21 +78,15 @@ def gangs(pods: Pods) -> Iterator[Gang]:
             for word in text.split()
         ]
         for name in [name for name in (word.text.rpartition("/")[2] for word in words) if name in LAUNCHERS][:1]:
-            yield from gang(name, words)
+            yield Launched(path, name, options(words))
 
 
-def gang(launcher: str, words: list[Word]) -> Iterator[Gang]:
-    """Yield a launcher with the options that it is given, if they say that there are several nodes."""
-    count, rank = LAUNCHERS[launcher]
-    options: dict[str, tuple[Place, str]] = {}
+def options(words: list[Word]) -> dict[str, tuple[Place, str]]:
+    """Return the options of a command line by name."""
+    found: dict[str, tuple[Place, str]] = {}
     for number, word in enumerate(words):
         name, given, value = word.text.partition("=")
         if name.startswith("--"):
             after = words[number + 1].text if number + 1 < len(words) else ""
-            options[name.replace("_", "-")] = (word.place, value.strip("\"'") if given else after)
-    place, nodes = options.get(count, (None, ""))
-    if place is None or not nodes.isdigit() or int(nodes) < 2:
-        return
-    backend = options.get("--rdzv-backend", (place, "static"))[1]
-    ranked = rank in options or "--config-file" in options
-    yield Gang(place, launcher, int(nodes), rank, ranked=ranked, static=backend == "static")
+            found[name.replace("_", "-")] = (word.place, value.strip("\"'") if given else after)
+    return found
