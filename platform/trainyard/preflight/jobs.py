@@ -17,6 +17,7 @@ from trainyard.preflight import (
     attached,
     ceiling,
     checkpoints,
+    claims,
     containers,
     disks,
     elastic,
@@ -63,6 +64,7 @@ def check(
     if team is not None and cluster is not None:
         findings += users.check(file, team, specs.sources.get(f"team/{file.team}", file.source))
         findings += volumes.check_sources(file, team)
+        findings += claims.check(specs, file, team, cluster)
         findings += volumes.check(file, team, cluster, pods=pods_that_train(run, file))
     if run is None:
         return None, findings
