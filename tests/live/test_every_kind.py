@@ -41,7 +41,14 @@ def operators(without: str) -> dict[str, Any]:
     """Return every operator that reconciles kinds of ours but one, as somebody else installs it."""
     wanted = {"kueue", *(kind.carrier.operator for kind in kinds().values() if kind.carrier.operator)} - {without}
     newest = {name: max(releases()[name].releases, key=order) for name in wanted}
-    return {name: {"version": RELEASES.get(name, newest[name]), "managed": False} for name in sorted(wanted)}
+    return {name: installed(name, RELEASES.get(name, newest[name])) for name in sorted(wanted)}
+
+
+def installed(name: str, version: str) -> dict[str, Any]:
+    """Return an operator that is there; of a release that is not known here, the nearest one stands for it."""
+    facts = releases()[name]
+    like = {"like": facts.nearest(version), "reason": "it is what the cluster of the test has"}
+    return {"version": version, "managed": False} | ({} if facts.listed(version) else {"unlisted": like})
 
 
 def job_of(kind: Kind, **changes: Any) -> dict[str, Any]:

@@ -70,6 +70,10 @@ def gangs(pods: Pods) -> Iterator[Gang]:
 
 def launched(pods: Pods) -> Iterator[Launched]:
     """Yield the first launcher of each container with its options; those of its program stand among them."""
+    return iter(pods.once(_launched))
+
+
+def _launched(pods: Pods) -> Iterator[Launched]:
     for path, container in pods.containers(init=False):
         words = [
             Word(Place(pods.manifest, (*path, field, index)), word.strip("\"'\\;"))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from trainyard.carriers import ANY, Carrier, carrier, carriers, runtime_of, written
 from trainyard.documents import Path
@@ -18,6 +18,8 @@ from trainyard.quantities import Quantity
 
 if TYPE_CHECKING:
     from trainyard.specs import Cluster
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -47,21 +49,19 @@ class Pods:
 
     def containers(self, *, init: bool = True) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """Yield path and value of every container, init containers first."""
-        for field in ("initContainers", "containers") if init else ("containers",):
-            yield from self.manifest.at(*self.template, "spec", field, ANY, of=dict)
+        return iter(self.once(_containers, init))
 
     def limits(self, *, init: bool = True) -> Iterator[Amount]:
         """Yield the most that containers may use, resource by resource, as far as it is a quantity."""
-        return self._amounts("limits", init=init)
+        return iter(self.once(_amounts, "limits", init))
 
     def requests(self, *, init: bool = True) -> Iterator[Amount]:
         """Yield what containers ask for as it is written: of what has a limit alone the server asks for as much."""
-        return self._amounts("requests", init=init)
+        return iter(self.once(_amounts, "requests", init))
 
     def variables(self, *, init: bool = True) -> Iterator[Variable]:
         """Yield the environment of every container, as far as the manifest writes it."""
-        for container, _ in self.containers(init=init):
-            yield from variables_of(self.manifest, container)
+        return iter(self.once(_variables, init))
 
     def networks(self) -> list[tuple[str, str]]:
         """Return the secondary networks that the pods name, each as namespace and name, in order."""
@@ -71,15 +71,37 @@ class Pods:
         """Return a place inside the template."""
         return Place(self.manifest, (*self.template, *path))
 
-    def _amounts(self, kind: str, *, init: bool) -> Iterator[Amount]:
-        for container, _ in self.containers(init=init):
-            for path, amounts in self.manifest.at(*container, "resources", kind, of=dict):
-                for resource, said in amounts.items():
-                    try:
-                        quantity = Quantity.parse(said)
-                    except ValueError:
-                        continue
-                    yield Amount(Place(self.manifest, (*path, resource)), resource, quantity)
+    def once(self, walk: Callable[..., Iterable[T]], *given: str | bool) -> tuple[T, ...]:
+        """Return what a walk over the pods yields: dozens of policies ask for the same."""
+        found = self._walked.get((walk, *given))
+        if found is None:
+            found = self._walked[walk, *given] = tuple(walk(self, *given))
+        return found
+
+    @cached_property
+    def _walked(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
+        return {}
+
+
+def _containers(pods: Pods, init: bool) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    for field in ("initContainers", "containers") if init else ("containers",):
+        yield from pods.manifest.at(*pods.template, "spec", field, ANY, of=dict)
+
+
+def _variables(pods: Pods, init: bool) -> Iterator[Variable]:
+    for container, _ in pods.containers(init=init):
+        yield from variables_of(pods.manifest, container)
+
+
+def _amounts(pods: Pods, kind: str, init: bool) -> Iterator[Amount]:
+    for container, _ in pods.containers(init=init):
+        for path, amounts in pods.manifest.at(*container, "resources", kind, of=dict):
+            for resource, said in amounts.items():
+                try:
+                    quantity = Quantity.parse(said)
+                except ValueError:
+                    continue
+                yield Amount(Place(pods.manifest, (*path, resource)), resource, quantity)
 
 
 @dataclass(frozen=True)
