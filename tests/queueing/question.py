@@ -6,21 +6,18 @@ Only what Kueue reads is in it, and a run is called as its job, so that an answe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from trainyard.admission.inventory import CLAIM, channel, nodes
 from trainyard.carriers import carrier_of
 from trainyard.checks.inputs import decode
-from trainyard.labels import HOSTNAME, POOL
 from trainyard.manifests import value_at
 from trainyard.operators.kueue import CONFIGURATION
 from trainyard.releases.facts import lookup
-from trainyard.sizing import nvlink
-from trainyard.sizing.node import cores, size
-from trainyard.sizing.quota import per_node
-from trainyard.specs import Cluster, Pool
+from trainyard.specs import Cluster
 
 KUEUE = "kueue.x-k8s.io"
 JOB = "trainyard.dev/job"
@@ -29,11 +26,8 @@ RUN = "trainyard.dev/run"
 SYNCED = ("argocd", "platform", "teams", "runs")
 """Folders of a cluster's tree with what Kueue reads, and how it is configured."""
 
-MAX_PODS = 110
-"""Pods that a kubelet takes by default (kubernetes v1.35 pkg/kubelet/apis/config/v1beta1/defaults.go)."""
-
-CLAIM, RUNTIMES = "ResourceClaimTemplate", ("ClusterTrainingRuntime", "TrainingRuntime")
-"""Kinds of objects that Kueue reads beside the job itself."""
+RUNTIMES = ("ClusterTrainingRuntime", "TrainingRuntime")
+"""Kinds of objects that Kueue reads beside the job itself, and the templates of claims."""
 
 POD_FIELDS = frozenset(
     {
@@ -148,76 +142,3 @@ def without_ends(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: without_ends(each) for name, each in value.items() if name not in ENDS}
     return [without_ends(each) for each in value] if isinstance(value, list) else value
-
-
-def channel(domain: Object) -> Object:
-    """Return the claim template that the driver's controller makes of a ComputeDomain.
-
-    NVIDIA/k8s-dra-driver-gpu v0.4.0 templates/compute-domain-workload-claim-template.tmpl.yaml, with the server's
-    defaults; the class is the one of `allocationMode: Single`.
-    """
-    request = {"deviceClassName": nvlink.CLASS, "allocationMode": "ExactCount", "count": 1}
-    return {
-        "apiVersion": "resource.k8s.io/v1",
-        "kind": CLAIM,
-        "metadata": {
-            "name": domain["spec"]["channel"]["resourceClaimTemplate"]["name"],
-            "namespace": domain["metadata"]["namespace"],
-        },
-        "spec": {"spec": {"devices": {"requests": [{"name": "channel", "exactly": request}]}}},
-    }
-
-
-def nodes(cluster: Cluster) -> Iterator[Object]:
-    """Yield the nodes that the cluster declares, each with what its daemons hold."""
-    for pool_name, pool in cluster.pools.items():
-        held = pool.node.daemons
-        daemons = {"cpu": text(cores(held.cpus) * 1000) + "m", "memory": text(size(held.memory))}
-        offered = offers(cluster, pool_name, pool)
-        for index in range(pool.nodes):
-            name = f"{pool_name}-{index:03}"
-            labels = {**pool.labels, POOL: pool_name, **places(cluster, pool, index), HOSTNAME: name}
-            yield {
-                "apiVersion": "v1",
-                "kind": "Node",
-                "metadata": {"name": name, "labels": labels},
-                "spec": {"taints": [taint.model_dump() for taint in pool.taints]},
-                "status": {"allocatable": offered},
-            }
-            yield {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "metadata": {"name": f"daemons-{name}", "namespace": "kube-system"},
-                "spec": {
-                    "nodeName": name,
-                    "containers": [{"name": "all", "image": "all", "resources": {"requests": daemons}}],
-                },
-                "status": {"phase": "Running"},
-            }
-
-
-def offers(cluster: Cluster, pool_name: str, pool: Pool) -> dict[str, str]:
-    """Return the allocatable resources of one node: what is there for jobs and daemons together.
-
-    Channels of NVLink domains are claimed, not offered by the kubelet.
-    """
-    found = {name: each for name, each in per_node(cluster, pool_name).items() if name != nvlink.RESOURCE}
-    found |= {f"hugepages-{page}": size(amount) for page, amount in pool.node.huge_pages.items()}
-    found["cpu"] += cores(pool.node.daemons.cpus)
-    found["memory"] += size(pool.node.daemons.memory)
-    whole = {name: text(each * 1000) + "m" if name == "cpu" else text(each) for name, each in found.items()}
-    return {**whole, "pods": str(pool.kubelet.max_pods if pool.kubelet else MAX_PODS)}
-
-
-def text(amount: Any) -> str:
-    """Return an amount as a whole number, rounded down."""
-    return str(int(amount))
-
-
-def places(cluster: Cluster, pool: Pool, index: int) -> dict[str, str]:
-    """Return the labels of where a node stands: racks and blocks share nodes evenly, and fill NVLink domains."""
-    number = {"rack": index * pool.racks // pool.nodes, "block": index * pool.blocks // pool.nodes}
-    if pool.nvlink:
-        number[pool.nvlink] = index // pool.node.nvlink_nodes
-    named = list(cluster.levels.items())[:-1]
-    return {label: f"{level}-{number.get(level, 0)}" for level, label in named}

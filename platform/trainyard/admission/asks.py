@@ -1,0 +1,118 @@
+"""What each job asks of Kueue: its Workloads, or why Kueue is not asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from trainyard.admission.inventory import channel
+from trainyard.admission.site import Site, admits
+from trainyard.carriers import carrier_of
+from trainyard.findings import Finding
+from trainyard.kinds import Resolved, build, resolve
+from trainyard.preflight import Checked
+from trainyard.preflight.jobs import is_known, run_of
+from trainyard.queueing.requests.jobs import NotMade, workloads
+from trainyard.specs.sources import JobFile, prefix_of
+
+ROOM = frozenset(
+    {
+        *("kq-max-quota", "tas-domain-size", "spec/nodes"),
+        *("spec/cpus-per-node", "spec/memory-per-node", "spec/containers"),
+    }
+)
+"""Rules by which a job has no room, of which Kueue has a word to say too."""
+
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A job, its run where it has one, and the Workloads that Kueue makes of it."""
+
+    file: JobFile
+    run: Resolved | None = None
+    workloads: Sequence[Object] = ()
+    beside: Sequence[Object] = ()
+    """Other objects of the run that Kueue reads: runtimes and templates of claims."""
+    why: str = ""
+    """Why Kueue is not asked; empty where it is."""
+
+    @property
+    def name(self) -> str:
+        """The job as `<team>/<job>`."""
+        return f"{self.file.team}/{self.file.name}"
+
+    @property
+    def keys(self) -> list[str]:
+        """What its Workloads are called in answers."""
+        return [f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in self.workloads]
+
+
+def asks(checked: Checked, sites: Mapping[str, Site], clusters: Collection[str]) -> Iterator[Ask]:
+    """Yield what every job of these clusters asks that is not retired, in the order of teams and names."""
+    runs = {(each.run.team_name, each.run.job_name): each for each in checked.runs}
+    errors: dict[tuple[str, str], set[str]] = {}
+    for each in checked.findings:
+        if each.is_error:
+            errors.setdefault((each.location.file, prefix_of(each.message)), set()).add(each.rule)
+    for file in sorted(checked.specs.jobs, key=lambda one: (one.team, one.name)):
+        if file.job.retired or file.job.cluster not in clusters:
+            continue
+        run = runs.get((file.team, file.name))
+        wrong = errors.get((file.source.file, file.source.prefix), set())
+        if run is None and wrong and wrong <= ROOM:
+            bare = run_of(checked.specs, file)
+            run = resolve(bare) if bare is not None and is_known(bare) else None
+        yield ask(file, run, sites)
+
+
+def ask(file: JobFile, run: Resolved | None, sites: Mapping[str, Site]) -> Ask:
+    """Return what a job asks."""
+    if run is None:
+        return Ask(file, why="it cannot be rendered; its findings say why")
+    cluster = run.run.cluster
+    if run.run.job.step:
+        return Ask(file, run, why="it is a step of a pipeline, which is not there before somebody starts it")
+    if run.kind.scheduler != "kueue":
+        return Ask(file, run, why=f"kind {run.kind.name} is scheduled by {run.kind.scheduler.title()}, not by Kueue")
+    if not admits(cluster):
+        return Ask(file, run, why=f"cluster {run.run.cluster_name!r} has no queues of Kueue's")
+    return made(file, run, sites[run.run.cluster_name])
+
+
+def made(file: JobFile, run: Resolved, site: Site) -> Ask:
+    """Return the Workloads of a run that Kueue admits, or why there are none."""
+    values = [each.value() for each in build(run)]
+    beside = [channel(each) for each in values if each["kind"] == "ComputeDomain"]
+    beside += [each for each in values if each["kind"] == "ResourceClaimTemplate"]
+    there = [*site.objects, *values, *run.run.runtimes.values(), *beside]
+    found: list[Object] = []
+    for value in values:
+        row = carrier_of(value)
+        if row is not None and row.trains and row.framework:
+            try:
+                found += workloads(value, there, site.gates)
+            except NotMade as error:
+                return Ask(file, run, why=f"Kueue makes no Workload of it: {error}")
+    if not found:
+        return Ask(file, run, why=f"Kueue leaves kind {run.kind.name} to somebody else")
+    return Ask(file, run, found, beside)
+
+
+def smaller(ask: Ask, nodes: int, site: Site) -> Ask | None:
+    """Return what a job would ask with so many nodes, None where it cannot be made smaller."""
+    assert ask.run is not None
+    job = ask.run.run.job.model_copy(update={"nodes": nodes})
+    try:
+        run = resolve(replace(ask.run.run, job=job))
+        return made(ask.file, run, site)
+    except (KeyError, ValueError, ArithmeticError):
+        return None
+
+
+def told(findings: Iterable[Finding], file: JobFile) -> bool:
+    """Whether an error is told of a job already."""
+    here = (file.source.file, file.source.prefix)
+    return any(each.is_error and (each.location.file, prefix_of(each.message)) == here for each in findings)

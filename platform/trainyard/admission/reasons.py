@@ -1,0 +1,107 @@
+"""Why a job does not fit or waits, in few words of Kueue's own message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from trainyard.admission.asks import Ask
+from trainyard.admission.words import some
+
+FOREIGN = re.compile(r"flavor \S+ doesn't match node affinity(, |; |$)")
+"""What Kueue says of flavors that the pods do not select; every run of ours selects one pool."""
+
+NEEDED = re.compile(r"insufficient unused quota for (\S+) in flavor (\S+), (\S+) more needed")
+
+Answer = Mapping[str, Any]
+
+
+def messages(answers: Iterable[Answer]) -> list[str]:
+    """Return what Kueue says of Workloads, each once."""
+    found = [one for each in answers for one in (each.get("message"), *each.get("messages", ())) if one]
+    return list(dict.fromkeys(found))
+
+
+def said(answers: Sequence[Answer]) -> str:
+    """Return Kueue's own reason without flavors of other pools: of scarce resources one, a device before others.
+
+    Where Kueue speaks of other pools' flavors alone nothing is left.
+    """
+    found = messages(answers)
+    if not found:
+        return f"Kueue leaves it {answers[0]['outcome']} without a reason"
+    sets = [part for text in found[0].split("; ") if (part := FOREIGN.sub("", text).removesuffix(", ").strip())]
+    whole = [each for each in sets if not each.endswith(":")]
+    return scarcest(whole[0]) if whole else ""
+
+
+def scarcest(text: str) -> str:
+    """Return what is said of a pod set with one of its resources."""
+    start = text.find("insufficient ")
+    head, parts = text[:start], text[start:].split(", insufficient ") if start >= 0 else []
+    if len(parts) < 2:
+        return text
+    device = next((each for each in parts if "/" in each.partition(" in flavor ")[0]), parts[0])
+    return f"{head}insufficient {device.removeprefix('insufficient ')}"
+
+
+def closed(alone: Answer, mine: Sequence[Answer]) -> str:
+    """Return why a queue takes nothing at the moment; empty where it works."""
+    for each in mine:
+        queue = alone["clusterQueues"].get(each.get("clusterQueue", ""))
+        if queue is not None and not queue["active"]:
+            return f"queue {each['clusterQueue']}: {queue.get('message') or queue.get('reason')}"
+    return ""
+
+
+def waiting(ask: Ask, alone: Sequence[Answer], together: Answer, others: Sequence[Ask]) -> str:
+    """Return what a job waits for while all others are there: quota and who holds it, or who is first in its queue."""
+    mine = [each for key in ask.keys if (each := together["workloads"][key])["outcome"] not in {"admitted", "reserved"}]
+    queue = mine[0].get("clusterQueue") or ""
+    taken = [one for each in mine for one in each.get("evictions", ())]
+    if taken:
+        by = [one["by"] for one in taken if one.get("by")]
+        return f"{named(by, others) or 'its quota'}, which preempts it"
+    texts = messages(mine)
+    if not texts:
+        first = [each for each in others if each.name != ask.name and ahead(each, together, queue)]
+        return f"{first[0].name}, which is first in queue {queue}" if first else f"its turn in queue {queue}"
+    needed = sorted(NEEDED.findall(texts[0]), key=lambda each: "/" not in each[0])
+    if not needed:
+        return f"{said(mine) or room(alone)}{holders(ask, together, others, flavors(alone))}"
+    resource, flavor, more = needed[0][0], needed[0][1], needed[0][2].rstrip(".;,")
+    return f"{more} {resource} of {flavor} in queue {queue}{holders(ask, together, others, {flavor})}"
+
+
+def room(alone: Sequence[Answer]) -> str:
+    """Return what a job needs where Kueue does not say what is short."""
+    return f"room in {' and '.join(sorted(flavors(alone)))}"
+
+
+def flavors(answers: Sequence[Answer]) -> set[str]:
+    """Return the flavors that a job gets."""
+    return {name for each in answers for one in each.get("podSets", ()) for name in one.get("flavors", {}).values()}
+
+
+def holders(ask: Ask, together: Answer, others: Sequence[Ask], wanted: Collection[str]) -> str:
+    """Return who else holds quota of flavors."""
+    got = {
+        each.name: flavors([together["workloads"][key] for key in each.keys])
+        for each in others
+        if each.name != ask.name
+    }
+    who = [name for name, found in got.items() if not found.isdisjoint(wanted)]
+    return f", held by {some(who)}" if who else ""
+
+
+def ahead(ask: Ask, together: Answer, queue: str) -> bool:
+    """Whether a job waits in a queue and Kueue has looked at it."""
+    found = (together["workloads"][key] for key in ask.keys)
+    return any(each.get("clusterQueue") == queue and "podSets" not in each and messages([each]) for each in found)
+
+
+def named(keys: Iterable[str], others: Sequence[Ask]) -> str:
+    """Return the jobs of Workloads, or the Workloads where they are nobody's."""
+    jobs = {key: each.name for each in others for key in each.keys}
+    return some(list(dict.fromkeys(jobs.get(key, key) for key in keys)))

@@ -1,0 +1,99 @@
+"""What Kueue knows of a cluster, made of the specs: queues, flavors, topologies, nodes, and how it is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trainyard.admission.inventory import nodes
+from trainyard.clusters import of_files, platform, team
+from trainyard.labels import HOSTNAME
+from trainyard.manifests import identity_of
+from trainyard.operators.kueue import GATES, Kueue, configuration
+from trainyard.parts.objects import Resource
+from trainyard.queueing.model.gates import Gates
+from trainyard.queueing.replay import replay
+from trainyard.releases.facts import lookup
+from trainyard.specs import Cluster
+from trainyard.specs.sources import Specs
+
+KUEUE = "kueue.x-k8s.io"
+
+READ = frozenset({"DeviceClass", "LimitRange", "Namespace", "PriorityClass", "ResourceClaimTemplate", "RuntimeClass"})
+"""Kinds of Kubernetes' own that Kueue reads beside its own."""
+
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Site:
+    """One cluster without any run: Kueue's configuration, and the objects that it reads."""
+
+    name: str
+    cluster: Cluster
+    config: Object
+    objects: Sequence[Object]
+
+    @property
+    def gates(self) -> Gates:
+        """The feature gates of its Kueue."""
+        return Gates(self.config.get("featureGates"))
+
+    def decided(self, workloads: Sequence[Object], *beside: Object, admitted: Sequence[Object] = ()) -> dict[str, Any]:
+        """Return what Kueue decides when these Workloads are there, in this order, and nothing else changes."""
+        objects = [*self.objects, *beside, *workloads]
+        return replay({"name": self.name, "config": self.config, "objects": objects, "admitted": list(admitted)})
+
+    def of(self, kind: str) -> dict[str, Object]:
+        """Return the objects of a kind by name."""
+        return {each["metadata"]["name"]: each for each in self.objects if each["kind"] == kind}
+
+    def above(self, host: str) -> str:
+        """Return the place that a host stands in by the lowest level of the topology that is no host, or nothing."""
+        labels = self.of("Node")[host]["metadata"]["labels"]
+        levels = [label for label in self.cluster.levels.values() if label != HOSTNAME]
+        return labels[levels[-1]] if levels else ""
+
+
+def admits(cluster: Cluster) -> bool:
+    """Whether a cluster has queues of Kueue's."""
+    return Kueue.name in cluster.operators and bool(cluster.queues_of("kueue"))
+
+
+def site(specs: Specs, name: str) -> Site:
+    """Return what Kueue knows of a cluster."""
+    cluster = specs.clusters[name]
+    return Site(name, cluster, configured(cluster), [*known(specs, name), *nodes(cluster)])
+
+
+def configured(cluster: Cluster) -> dict[str, Any]:
+    """Return Kueue's configuration; gates of the chart's own list are flags, and count instead of the text's."""
+    config = configuration(cluster)
+    listed = lookup(cluster.operators[Kueue.name].values, GATES)
+    if not isinstance(listed, list):
+        return config
+    gates = {
+        each["name"]: each.get("enabled") is True for each in listed if isinstance(each, Mapping) and "name" in each
+    }
+    return {**config, "featureGates": gates}
+
+
+def known(specs: Specs, name: str) -> Iterator[Object]:
+    """Yield the objects of a cluster that Kueue reads; one of the repository's own takes the place of ours."""
+    cluster, own = specs.clusters[name], of_files(specs, name)
+    ours: dict[str, list[Resource]] = {"platform": list(platform.resources(cluster))}
+    for each in cluster.teams():
+        if each in specs.teams:
+            spaces = team.resources(name, cluster, each, specs.teams[each], specs.repository)
+            ours[f"teams/{each}"] = list(spaces)
+    for folder in {**ours, **own}:
+        theirs = {each.identity: each.value for each in own.get(folder, ())}
+        values = [each.value() for each in ours.get(folder, ()) if each.identity not in theirs]
+        yield from (each for each in (*values, *theirs.values()) if is_read(each))
+
+
+def is_read(value: Object) -> bool:
+    """Whether Kueue reads an object."""
+    identity = identity_of(value)
+    return identity.group == KUEUE or identity.kind in READ

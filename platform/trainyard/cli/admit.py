@@ -1,0 +1,130 @@
+"""Say of each job whether Kueue would admit it, where, and at whose expense."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from trainyard.cli._options import PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, jobs
+from trainyard.cli._out import data, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trainyard.admission import Verdict
+
+
+def command(
+    names: list[str] | None = typer.Argument(
+        None, metavar="[JOB]...", autocompletion=jobs, help="<team>/<job>; default: every job."
+    ),
+    cluster: list[str] | None = typer.Option(None, metavar="NAME", help="Only jobs of this cluster; repeatable."),
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="With the arithmetic, and Kueue's own words."),
+    replay: Path | None = typer.Option(
+        None, metavar="FILE", help="Answer the cases in a file instead, a JSON document a line: docs/queueing.md."
+    ),
+    format_: str = typer.Option("text", "--format", "-o", help="text or json."),
+    python: bool = PYTHON,  # noqa: ARG001 - its callback does it
+    trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
+    unsafe_python: bool = UNSAFE_PYTHON,  # noqa: ARG001
+    root: Path = ROOT,
+) -> int:
+    """Say of each job whether Kueue would admit it: alone on its cluster, and with all other jobs there."""
+    if replay is not None:
+        return replayed(replay)
+    from trainyard.admission import findings, verdicts
+    from trainyard.cli._findings import show, told
+    from trainyard.errors import SpecError
+    from trainyard.findings import did_you_mean
+    from trainyard.specs.editing.named import job_of, unknown
+    from trainyard.tree import frozen
+
+    if format_ not in {"text", "json"}:
+        raise SpecError(f"--format {format_!r} should be text or json")
+    checked = frozen.checked(root)
+    asked = [job_of(name, root) for name in names or ()]
+    known = [f"{each.team}/{each.name}" for each in checked.specs.jobs]
+    if missing := next((each for each in asked if each not in known), None):
+        raise unknown(missing, known, checked.idle)
+    if missing := next((each for each in cluster or () if each not in checked.specs.clusters), None):
+        raise SpecError(f"cluster {missing!r} does not exist; {did_you_mean(missing, checked.specs.clusters)}")
+    told(checked.printed)
+    found = verdicts(checked, asked, cluster or ())
+    for place in checked.idle:
+        say(f"{place.path} is not run, and its jobs are left out; say --python to have them", error=True)
+    never = list(findings(found, checked.findings))
+    show([*checked.findings, *never], root)
+    if format_ == "json":
+        data(json.dumps([document(each) for each in found], indent=1))
+    else:
+        written(found, verbose=verbose)
+    return int(checked.refused or any(each.word == "never fits" for each in found))
+
+
+def written(found: Sequence[Verdict], *, verbose: bool) -> None:
+    """Print verdicts, cluster by cluster."""
+    from trainyard.cli import _table
+
+    for cluster in dict.fromkeys(each.cluster for each in found):
+        mine = [each for each in found if each.cluster == cluster]
+        say(f"cluster {cluster}")
+        rows = [(each.ask.name, each.word, each.detail) for each in mine]
+        if not verbose:
+            lines: Iterator[str] | list[str] = _table.lines(rows, within=_table.columns())
+        else:
+            lines = [line for each in mine for line in arithmetic(each)]
+        for line in lines:
+            say(line)
+
+
+def arithmetic(verdict: Verdict) -> Iterator[str]:
+    """Yield a verdict with what is asked for and what Kueue says in each situation."""
+    from trainyard.admission.counted import asked, told
+
+    yield f"  {verdict.ask.name}  {verdict.word}  {verdict.detail}"
+    for line in (*asked(verdict.situations), *told(verdict.situations)):
+        yield f"    {line}"
+
+
+def document(verdict: Verdict) -> dict[str, object]:
+    """Return a verdict as JSON has it."""
+    ask = verdict.ask
+    return {
+        "job": ask.name,
+        "run": ask.run.run.name if ask.run else None,
+        "cluster": verdict.cluster,
+        "verdict": verdict.word,
+        "detail": verdict.detail,
+        "workloads": ask.keys,
+        "situations": verdict.situations,
+    }
+
+
+def replayed(path: Path) -> int:
+    """Print the answer to each case of a file, one a line; 1 where one cannot be answered."""
+    from trainyard.documents import load
+
+    documents, findings = load(path.read_bytes(), file=str(path))
+    for each in findings:
+        say(f"{each.location.file}:{each.location.line}: {each.message}", error=True)
+    answers = [answered(document.value) for document in documents]
+    for answer in answers:
+        data(json.dumps(answer, ensure_ascii=False))
+    return int(bool(findings) or any("error" in each for each in answers))
+
+
+def answered(case: object) -> dict[str, object]:
+    """Return the answer to a case; what is none is the answer's `error`."""
+    from collections.abc import Mapping
+
+    from trainyard.queueing.replay import replay
+
+    if not isinstance(case, Mapping):
+        return {"error": "a case is a mapping with objects"}
+    try:
+        return replay(case)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return {"name": str(case.get("name") or ""), "error": f"the case cannot be read: {error}"}

@@ -1,0 +1,1 @@
+"""Which flavor each pod set gets, and what has to happen first."""

@@ -1,0 +1,52 @@
+"""Whether pods may use a flavor at all: its taints, and its own labels (kueue v0.19.2 flavorassigner.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from trainyard.pods.selection import met, required_of
+from trainyard.queueing.model.flavors import ResourceFlavor
+from trainyard.queueing.model.nodes import Taint, Toleration
+
+EVICTING = ("NoSchedule", "NoExecute")
+
+
+def tolerations(spec: Mapping[str, Any]) -> tuple[Toleration, ...]:
+    """Return the tolerations of a pod."""
+    return tuple(map(Toleration.read, spec.get("tolerations") or ()))
+
+
+def untolerated(taints: Iterable[Taint], tolerated: Sequence[Toleration]) -> Taint | None:
+    """Return the first taint that keeps pods away."""
+    for taint in taints:
+        if taint.effect in EVICTING and not any(each.tolerates(taint) for each in tolerated):
+            return taint
+    return None
+
+
+def mismatch(spec: Mapping[str, Any], flavor: ResourceFlavor) -> str | None:
+    """Return why pods of this shape cannot use the flavor."""
+    taint = untolerated(flavor.node_taints, (*tolerations(spec), *flavor.tolerations))
+    if taint is not None:
+        return f"untolerated taint {{{taint.key} {taint.value} {taint.effect} <nil>}} in flavor {flavor.name}"
+    if not _wanted(spec, flavor.node_labels):
+        return f"flavor {flavor.name} doesn't match node affinity"
+    return None
+
+
+def _wanted(spec: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Say whether selector and affinity are met, as far as they speak of labels of the flavor.
+
+    A term that speaks of none of them is met by every flavor, and with it the whole affinity.
+    """
+    selector: Mapping[str, str] = spec.get("nodeSelector") or {}
+    if any(labels[key] != value for key, value in selector.items() if key in labels):
+        return False
+    terms = [
+        [each for each in term.get("matchExpressions") or () if each.get("key") in labels]
+        for term in (required_of(spec) or {}).get("nodeSelectorTerms") or ()
+    ]
+    if not terms or not all(terms):
+        return True
+    return any(all(met(each, labels) for each in term) for term in terms)

@@ -1,0 +1,85 @@
+"""What a Workload needs, and whether it fits while victims are taken away (kueue v0.19.2 preemption.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from trainyard.queueing.assign.pending import Pending
+from trainyard.queueing.model.placements import PlacementRequest
+from trainyard.queueing.model.queues import FlavorResource
+from trainyard.queueing.quota.state import Held, QueueState, failure
+
+IN_QUEUE = "InClusterQueue"
+RECLAIMED = "InCohortReclamation"
+FAIR = "InCohortFairSharing"
+WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """A Workload that has to go, and why."""
+
+    held: Held
+    reason: str
+
+
+@dataclass(slots=True)
+class Need:
+    """A Workload that looks for victims in the queues as they are.
+
+    `scarce` is what it cannot get without them, `usage` all that it asks for, `requests` the places it looks for.
+    """
+
+    pending: Pending
+    queue: QueueState
+    queues: Mapping[str, QueueState]
+    scarce: frozenset[FlavorResource]
+    usage: Mapping[FlavorResource, int]
+    requests: Mapping[str, Sequence[PlacementRequest]] = field(default_factory=dict)
+    shared: bool = True
+
+    def fits(self, borrowing: bool) -> bool:
+        """Say whether the Workload fits now, in quota and in topologies."""
+        node = self.queue.node
+        for key, amount in self.usage.items():
+            if not borrowing and node.borrows(key, amount):
+                return False
+            if amount > node.available(key):
+                return False
+        if not self.requests:
+            return True
+        order = [each.name for each in self.pending.sets]
+        losses = self.pending.losses() if self.pending.lost else None
+        return failure(self.queue.find(self.requests, shared=self.shared, losses=losses), order) is None
+
+    def take(self, held: Held) -> None:
+        """Take a Workload away."""
+        queue = self.queues[held.queue]
+        queue.workloads.pop(held.key, None)
+        queue.remove(held.usage, held.placed)
+
+    def put(self, held: Held) -> None:
+        """Put a Workload back."""
+        queue = self.queues[held.queue]
+        queue.workloads[held.key] = held
+        queue.add(held.usage, held.placed)
+
+    def put_all(self, targets: Iterable[Target]) -> None:
+        """Put all victims back."""
+        for each in targets:
+            self.put(each.held)
+
+    def spared(self, targets: list[Target], borrowing: bool) -> list[Target]:
+        """Put back who need not go, the last taken first; the very last one always has to.
+
+        One who stays changes places with the last of the list, so that the order of the victims changes.
+        """
+        for index in range(len(targets) - 2, -1, -1):
+            self.put(targets[index].held)
+            if self.fits(borrowing):
+                targets[index] = targets[-1]
+                targets.pop()
+            else:
+                self.take(targets[index].held)
+        return targets

@@ -1,0 +1,61 @@
+"""Who goes first, and whom a policy allows to preempt (kueue v0.19.2 pkg/scheduler/preemption/common)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cmp_to_key
+
+from trainyard.queueing.assign.pending import Pending
+from trainyard.queueing.model.gates import Gates
+from trainyard.queueing.model.queues import ANY, LOWER, LOWER_OR_NEWER
+from trainyard.queueing.quota.state import Held
+
+BUFFER = 5 * 60 * 10**9
+"""Nanoseconds by which a Workload has to be newer, where the gate for it is on (preemption_policy.go)."""
+
+
+def allowed(pending: Pending, held: Held, policy: str, gates: Gates) -> bool:
+    """Say whether a policy lets one Workload preempt another."""
+    lower = pending.priority > held.priority
+    if policy == LOWER:
+        return lower
+    if policy == LOWER_OR_NEWER:
+        newer = held.ordered - pending.ordered
+        buffer = BUFFER if gates["SchedulerTimestampPreemptionBuffer"] else 0
+        return lower or (pending.priority == held.priority and newer > buffer)
+    return policy == ANY
+
+
+class Ordering:
+    """The order of candidates: evicted ones, those of other queues, heavy users, the least, the newest."""
+
+    def __init__(self, queue: str, now: int, by_usage: bool) -> None:
+        self.queue, self.now, self.by_usage = queue, now, by_usage
+
+    def sort(self, candidates: Iterable[Held]) -> list[Held]:
+        """Return candidates in the order in which they go."""
+        if self.by_usage:
+            return sorted(candidates, key=cmp_to_key(self.compare))
+        return sorted(candidates, key=self._key)
+
+    def compare(self, left: Held, right: Held) -> int:
+        """Return whether the left goes first (-1), the right (1), or neither (0)."""
+        first, second = self._key(left), self._key(right)
+        if self.by_usage and first[:2] == second[:2] and self._comparable(left, right):
+            assert left.shared_usage is not None
+            assert right.shared_usage is not None
+            if left.shared_usage != right.shared_usage:
+                return 1 if left.shared_usage < right.shared_usage else -1
+        return (first > second) - (first < second)
+
+    def _comparable(self, left: Held, right: Held) -> bool:
+        return (
+            left.queue == right.queue
+            and left.workload.queue != right.workload.queue
+            and left.shared_usage is not None
+            and right.shared_usage is not None
+        )
+
+    def _key(self, held: Held) -> tuple[bool, bool, int, int, str]:
+        reserved = self.now if held.reserved is None else held.reserved
+        return not held.evicted, held.queue == self.queue, held.priority, -reserved, held.workload.uid

@@ -1,0 +1,66 @@
+"""Who has to go for an assignment, and what preemption could do for a single resource.
+
+Restated from kueue v0.19.2 pkg/scheduler/preemption/preemption.go and preemption_oracle.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trainyard.queueing.assign.assignment import Assignment
+from trainyard.queueing.assign.modes import Search
+from trainyard.queueing.assign.pending import Pending
+from trainyard.queueing.assign.placing import placements_wanted
+from trainyard.queueing.model.amounts import plus
+from trainyard.queueing.model.gates import Gates
+from trainyard.queueing.model.queues import FlavorResource
+from trainyard.queueing.preempt.classical import Classical
+from trainyard.queueing.preempt.fair import Fair
+from trainyard.queueing.preempt.need import Need, Target
+from trainyard.queueing.preempt.ordering import Ordering
+from trainyard.queueing.quota.state import QueueState
+from trainyard.queueing.quota.tree import borrow_level
+
+
+@dataclass(slots=True)
+class Preemptor:
+    """Looks for victims among the queues as they are. `strategies` are those of fair sharing, None without it."""
+
+    queues: Mapping[str, QueueState]
+    gates: Gates
+    strategies: tuple[str, ...] | None = None
+    by_usage: bool = False
+    now: int = 0
+
+    def targets(self, pending: Pending, assignment: Assignment, queue: QueueState) -> list[Target]:
+        """Return who has to go so that a Workload gets what it was assigned."""
+        topologies = self.gates["TopologyAwareScheduling"]
+        requests = placements_wanted(assignment, pending, queue) if topologies else {}
+        usage: dict[FlavorResource, int] = {}
+        for wanted, assigned in zip(pending.sets, assignment.sets, strict=True):
+            for resource, amount in wanted.requests(assigned.count).items():
+                if amount and resource in assigned.flavors:
+                    key = (assigned.flavors[resource].flavor, resource)
+                    usage[key] = plus(usage.get(key, 0), amount)
+        shared = self.gates["TASHandleOverlappingFlavors"]
+        return self._search(Need(pending, queue, self.queues, assignment.needing(), usage, requests, shared))
+
+    def simulate(self, queue: QueueState, pending: Pending, key: FlavorResource, amount: int) -> tuple[Search, int]:
+        """Return what preemption could do for one resource in one flavor, and how far quota comes from then."""
+        targets = self._search(Need(pending, queue, self.queues, frozenset((key,)), {key: amount}))
+        if not targets:
+            return Search.NO_CANDIDATES, borrow_level(queue.node, key, amount)[0]
+        for each in targets:
+            self.queues[each.held.queue].remove(each.held.usage, {})
+        level = borrow_level(queue.node, key, amount)[0]
+        for each in targets:
+            self.queues[each.held.queue].add(each.held.usage, {})
+        own = any(each.held.queue == queue.name for each in targets)
+        return Search.PREEMPT if own else Search.RECLAIM, level
+
+    def _search(self, need: Need) -> list[Target]:
+        ordering = Ordering(need.queue.name, self.now, self.by_usage)
+        if self.strategies is None:
+            return Classical(need, ordering, self.gates).targets()
+        return Fair(need, ordering, self.gates, self.strategies).targets()

@@ -1,0 +1,161 @@
+"""Nodes of the quota tree, with usage that is kept as it changes.
+
+Restated from kueue v0.19.2 pkg/cache/scheduler/resource_node.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from trainyard.queueing.model.amounts import minus, plus
+from trainyard.queueing.model.queues import FlavorResource, Quota
+
+Usage = dict[FlavorResource, int]
+
+
+class QuotaNode:
+    """A queue or a cohort: its own quota, the quota of its subtree, and what is used of it.
+
+    A cohort's usage is what its children use beyond what they keep for themselves.
+    """
+
+    __slots__ = (
+        *("cohorts", "height", "kept", "name", "parent", "possible", "queues", "quotas"),
+        *("root", "subtree", "usage", "weight"),
+    )
+
+    def __init__(self, name: str, quotas: Mapping[FlavorResource, Quota], weight: float) -> None:
+        self.name, self.quotas, self.weight = name, quotas, weight
+        self.parent: QuotaNode | None = None
+        self.root: QuotaNode = self
+        self.height = 0
+        self.cohorts: list[QuotaNode] = []
+        self.queues: list[QuotaNode] = []
+        self.subtree: Usage = {key: quota.nominal for key, quota in quotas.items()}
+        self.usage: Usage = {}
+        self.kept: Usage = {}
+        self.possible: Usage = {}
+
+    def count(self) -> None:
+        """Sum the quota of the subtree, children first; usage is taken to be none."""
+        self.subtree = {key: quota.nominal for key, quota in self.quotas.items()}
+        for child in (*self.cohorts, *self.queues):
+            child.count()
+            for key, amount in child.subtree.items():
+                self.subtree[key] = plus(self.subtree.get(key, 0), minus(amount, child.kept.get(key, 0)))
+        self.kept, self.possible = {}, {}
+        for key, quota in self.quotas.items():
+            if quota.lending is not None:
+                self.kept[key] = max(0, minus(self.subtree.get(key, 0), quota.lending))
+
+    def path(self) -> Iterator[QuotaNode]:
+        """Yield the cohorts from the parent to the root."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+    def measure(self, root: QuotaNode) -> int:
+        """Note the root and the distance to the farthest leaf throughout the subtree, and return that of this node."""
+        self.root = root
+        for queue in self.queues:
+            queue.root = root
+        below = [each.measure(root) + 1 for each in self.cohorts]
+        self.height = max([*below, 1] if below or self.queues else [0])
+        return self.height
+
+    def below(self) -> Iterator[QuotaNode]:
+        """Yield the queues of the subtree."""
+        yield from self.queues
+        for cohort in self.cohorts:
+            yield from cohort.below()
+
+    def unused_kept(self, key: FlavorResource) -> int:
+        """Return what is kept from the parent and not in use."""
+        kept = self.kept.get(key, 0)
+        return max(0, minus(kept, self.usage.get(key, 0))) if kept else 0
+
+    def left(self, key: FlavorResource) -> int:
+        """Return what can still be used here, with what can be borrowed; below zero where too much is used."""
+        subtree, usage = self.subtree.get(key, 0), self.usage.get(key, 0)
+        if self.parent is None:
+            return minus(subtree, usage)
+        above = self.parent.left(key)
+        quota = self.quotas.get(key)
+        if quota is not None and quota.borrowing is not None:
+            kept = self.kept.get(key, 0)
+            stored, used = minus(subtree, kept), max(0, minus(usage, kept))
+            above = min(plus(minus(stored, used), quota.borrowing), above)
+        return plus(self.unused_kept(key), above)
+
+    def available(self, key: FlavorResource) -> int:
+        """Return what can still be used here; nothing where too much is used."""
+        return max(0, self.left(key))
+
+    def potential(self, key: FlavorResource) -> int:
+        """Return what could be used here if nothing else ran."""
+        found = self.possible.get(key)
+        if found is None:
+            found = self.possible[key] = self._potential(key)
+        return found
+
+    def _potential(self, key: FlavorResource) -> int:
+        subtree = self.subtree.get(key, 0)
+        if self.parent is None:
+            return subtree
+        most = plus(self.kept.get(key, 0), self.parent.potential(key))
+        quota = self.quotas.get(key)
+        if quota is not None and quota.borrowing is not None:
+            return min(plus(subtree, quota.borrowing), most)
+        return most
+
+    def nominal(self, key: FlavorResource) -> int:
+        """Return the node's own quota."""
+        quota = self.quotas.get(key)
+        return quota.nominal if quota else 0
+
+    def borrows(self, key: FlavorResource, more: int = 0) -> bool:
+        """Say whether the node uses more than the quota of its subtree, with so much added."""
+        return plus(self.usage.get(key, 0), more) > self.subtree.get(key, 0)
+
+    def borrows_any(self, keys: Iterable[FlavorResource]) -> bool:
+        """Say whether the node uses more than the quota of its subtree of any of these."""
+        usage, subtree = self.usage, self.subtree
+        return any(usage.get(key, 0) > subtree.get(key, 0) for key in keys)
+
+    def add(self, key: FlavorResource, amount: int) -> None:
+        """Use so much more, and pass on to the parent what is not kept."""
+        node: QuotaNode | None = self
+        while node is not None:
+            kept = node.unused_kept(key)
+            node.usage[key] = plus(node.usage.get(key, 0), amount)
+            if amount <= kept:
+                return
+            amount, node = minus(amount, kept), node.parent
+
+    def remove(self, key: FlavorResource, amount: int) -> None:
+        """Use so much less, and take it from the parent as far as it was passed on."""
+        node: QuotaNode | None = self
+        while node is not None:
+            usage = node.usage.get(key, 0)
+            stored = minus(usage, node.kept.get(key, 0))
+            node.usage[key] = minus(usage, amount)
+            if stored <= 0:
+                return
+            amount, node = min(amount, stored), node.parent
+
+
+def borrow_level(node: QuotaNode, key: FlavorResource, amount: int) -> tuple[int, bool]:
+    """Return how far a queue has to reach for so much more, and whether a part of its tree alone has that much.
+
+    The reach is the height of the lowest cohort whose subtree holds it, 0 for the queue itself
+    (kueue v0.19.2 FindHeightOfLowestSubtreeThatFits).
+    """
+    if node.parent is None or not node.borrows(key, amount):
+        return 0, node.parent is not None
+    rest = minus(amount, node.unused_kept(key))
+    for cohort in node.path():
+        if not cohort.borrows(key, rest):
+            return cohort.height, cohort.parent is not None
+        rest = minus(rest, cohort.unused_kept(key))
+    return node.root.height, False

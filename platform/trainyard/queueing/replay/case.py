@@ -1,0 +1,113 @@
+"""A case as values: objects of a cluster, what holds quota from the start, and how Kueue is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from trainyard.queueing.model.gates import Gates
+
+Object = Mapping[str, Any]
+
+SECOND = 10**9
+BEFORE = 3600 * SECOND
+"""How long before the start the first object was made; each next one is a second younger."""
+
+START = "2026-01-01T00:00:00Z"
+
+CYCLE, SETTLE, NOMINATE = "cycle", "settle", "nominate"
+
+CLUSTER_WIDE = frozenset(
+    {
+        *("Node", "Namespace", "ResourceFlavor", "Topology", "Cohort", "ClusterQueue", "AdmissionCheck"),
+        *("WorkloadPriorityClass", "PriorityClass", "RuntimeClass", "DeviceClass", "ResourceSlice"),
+        *("PersistentVolume", "ClusterTrainingRuntime"),
+    }
+)
+"""Kinds without a namespace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An object of a case, with what the API server would have filled in; `created` is in nanoseconds since 1970."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    created: int
+    source: Object
+
+    @property
+    def spec(self) -> Object:
+        """Its spec."""
+        found: Object = self.source.get("spec") or {}
+        return found
+
+    @property
+    def status(self) -> Object:
+        """Its status."""
+        found: Object = self.source.get("status") or {}
+        return found
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Its labels."""
+        found: Mapping[str, str] = (self.source.get("metadata") or {}).get("labels") or {}
+        return found
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """Its annotations."""
+        found: Mapping[str, str] = (self.source.get("metadata") or {}).get("annotations") or {}
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question: the mode is one cycle, cycles until nothing changes, or what each Workload would get alone."""
+
+    name: str
+    mode: str
+    now: int
+    config: Object
+    admitted: Sequence[Object]
+    objects: tuple[Given, ...]
+    gates: Gates = field(default_factory=Gates)
+
+    def of(self, kind: str) -> list[Given]:
+        """Return the objects of a kind in their order."""
+        return [each for each in self.objects if each.kind == kind]
+
+
+def read(value: Object) -> Case:
+    """Read a case; raises ValueError where it is none."""
+    mode = value.get("mode") or SETTLE
+    if mode not in (CYCLE, SETTLE, NOMINATE):
+        raise ValueError(f'mode "{mode}": want cycle, settle or nominate')
+    now = nanoseconds(value.get("now") or START)
+    config: Object = value.get("config") or {}
+    objects = tuple(_given(each, index, now) for index, each in enumerate(value.get("objects") or ()))
+    gates = Gates(config.get("featureGates"))
+    return Case(str(value.get("name") or ""), mode, now, config, value.get("admitted") or (), objects, gates)
+
+
+def _given(source: Object, index: int, now: int) -> Given:
+    metadata: Object = source.get("metadata") or {}
+    kind, name = str(source.get("kind")), str(metadata.get("name") or "")
+    namespace = "" if kind in CLUSTER_WIDE else str(metadata.get("namespace") or "default")
+    created = metadata.get("creationTimestamp")
+    at = nanoseconds(created) if created else now - BEFORE + index * SECOND
+    uid = str(metadata.get("uid") or (f"{namespace}/{name}" if namespace else name))
+    return Given(kind, namespace, name, uid, at, source)
+
+
+def nanoseconds(text: str | datetime) -> int:
+    """Read a time as nanoseconds since 1970."""
+    if isinstance(text, datetime):
+        moment = text if text.tzinfo else text.replace(tzinfo=UTC)
+    else:
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return int(moment.timestamp()) * SECOND + moment.microsecond * 1000

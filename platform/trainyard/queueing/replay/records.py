@@ -1,0 +1,266 @@
+"""Workloads of a case with their status, as the queues and the quota see them (kueue v0.19.2 pkg/workload)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard.quantities import Quantity
+from trainyard.queueing.assign.pending import Pending, WantedSet
+from trainyard.queueing.model.amounts import plus, requested, text_of
+from trainyard.queueing.model.gates import Gates
+from trainyard.queueing.model.placements import Domain, PlacedPods, Placement, Surroundings
+from trainyard.queueing.model.queues import FlavorResource
+from trainyard.queueing.model.workloads import Workload
+from trainyard.queueing.preempt.need import WHILE_BORROWING
+from trainyard.queueing.quota.state import Held, HeldSet
+from trainyard.queueing.replay.case import SECOND, Given, nanoseconds
+from trainyard.queueing.replay.status import (
+    ADMITTED,
+    EVICTED,
+    PENDING,
+    PREEMPTED,
+    QUOTA,
+    READY,
+    REQUEUED,
+    Admission,
+    AdmittedSet,
+    Check,
+    Condition,
+    Status,
+)
+from trainyard.queueing.requests import adjusted, counted, pod_amounts, refusal_of_devices
+
+GATED_BY = "kueue.x-k8s.io/admission-gated-by"
+SHAPE = (
+    *("nodeSelector", "affinity", "tolerations", "runtimeClassName", "priority", "topologySpreadConstraints"),
+    *("overhead", "resourceClaims"),
+)
+"""Fields of a pod that make two Workloads alike, beside what its containers request (pkg/util/pod SpecShape)."""
+
+MILLISECOND = 10**6
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """A Workload, what its pods ask for once adjusted, and its status. `devices` says why its claims are refused."""
+
+    workload: Workload
+    status: Status
+    specs: tuple[Mapping[str, Any], ...]
+    quota: tuple[Mapping[str, int], ...]
+    pods: tuple[Mapping[str, int], ...]
+    gates: Gates
+    by_eviction: bool = True
+    devices: str | None = None
+    pushed: bool = False
+    shape: object | None = field(default=None)
+
+    @property
+    def key(self) -> str:
+        """Namespace and name."""
+        return self.workload.key
+
+    @property
+    def gated(self) -> str:
+        """What holds the Workload back, by annotation."""
+        return self.workload.annotations.get(GATED_BY, "") if self.gates["AdmissionGatedBy"] else ""
+
+    @property
+    def admissible(self) -> bool:
+        """Whether it may wait in a queue."""
+        status = self.status
+        return not (self.gated or status.finished or not status.active or status.reserved or self.devices)
+
+    def ordered(self) -> int:
+        """Return the time by which the Workload takes its turn, in nanoseconds since 1970."""
+        evicted, preempted = self.status.conditions.get(EVICTED), self.status.conditions.get(PREEMPTED)
+        if evicted is not None and evicted.true:
+            if evicted.reason == "PodsReadyTimeout" and self.by_eviction:
+                return evicted.since
+            if evicted.reason == "AdmissionCheck":
+                return evicted.since
+        reclaimed = preempted is not None and preempted.true and preempted.reason == WHILE_BORROWING
+        if preempted is not None and reclaimed and not self.gates["PrioritySortingWithinCohort"]:
+            return preempted.since + MILLISECOND
+        return self.workload.created
+
+    def counts(self) -> list[int]:
+        """Return the pods of each set that are still needed."""
+        gone = self.status.reclaimable if self.gates["ReclaimablePods"] else {}
+        return [each.count - min(gone.get(each.name, 0), each.count) for each in self.workload.pod_sets]
+
+    def ready(self) -> bool:
+        """Say whether the Workload may be queued again."""
+        requeued = self.status.conditions.get(REQUEUED)
+        return requeued is None or requeued.true
+
+    def pending(self, queue: str) -> Pending:
+        """Return the Workload as it waits in a queue."""
+        sets = [
+            WantedSet(each.name, count, spec, quota, pod)
+            for each, count, spec, quota, pod in zip(
+                self.workload.pod_sets, self.counts(), self.specs, self.quota, self.pods, strict=True
+            )
+        ]
+        pending = Pending(self.workload, queue, sets, self.workload.priority, self.ordered())
+        pending.stamp = self.stamp()
+        pending.shape = self._shape(sets) if self.gates["SchedulingEquivalenceHashing"] else None
+        return pending
+
+    def again(self, iteration: int) -> Pending:
+        """Return the Workload as it is looked at a second time, with what it holds."""
+        held, status = self.held(), self.status
+        names = {each.name: each for each in held.sets}
+        pending = self.pending(held.queue)
+        for wanted in pending.sets:
+            each = names[wanted.name]
+            wanted.count = each.count
+            wanted.quota = {name: amount // max(each.count, 1) for name, amount in each.requests.items()}
+        pending.holding, pending.second = tuple(held.sets), iteration
+        pending.lost = status.lost if status.homeless else frozenset()
+        pending.updates = tuple(one for each in status.checks if each.state == READY for one in each.updates)
+        return pending
+
+    def stamp(self) -> object:
+        """Return what gives a parked Workload another turn when it changes."""
+        conditions = self.status.conditions
+        return conditions.get(EVICTED), conditions.get(REQUEUED), tuple(self.status.reclaimable.items())
+
+    def _shape(self, sets: list[WantedSet]) -> object:
+        if self.shape is None:
+            parts = []
+            for each, pod_set in zip(sets, self.workload.pod_sets, strict=True):
+                spec = {name: each.spec[name] for name in SHAPE if each.spec.get(name)}
+                for containers in ("initContainers", "containers"):
+                    spec[containers] = [
+                        [(one.get("resources") or {}).get("requests"), one.get("ports")]
+                        for one in each.spec.get(containers) or ()
+                    ]
+                requests = sorted(each.requests(each.count).items())
+                parts.append([each.name, spec, each.count, requests, pod_set.min_count, repr(pod_set.topology)])
+            self.shape = json.dumps([parts, self.workload.priority], sort_keys=True, default=str)
+        return self.shape
+
+    def held(self) -> Held:
+        """Return the Workload as it holds quota."""
+        admission = self.status.admission
+        assert admission is not None
+        needed = dict(zip((each.name for each in self.workload.pod_sets), self.counts(), strict=True))
+        pods = dict(zip((each.name for each in self.workload.pod_sets), self.pods, strict=True))
+        sets = []
+        for each in admission.sets:
+            count, usage = each.count, dict(each.usage)
+            left = needed.get(each.name, 0)
+            if left < count:
+                usage = {name: amount // count * left for name, amount in usage.items()}
+                count = left
+            held = HeldSet(each.name, count, usage, dict(each.flavors), each.placement, (), each.delayed)
+            if each.placement is not None and self.gates["TopologyAwareScheduling"]:
+                pod = pods.get(each.name, {})
+                held.placed = tuple(PlacedPods(domain.values, pod, domain.count) for domain in each.placement.domains)
+            sets.append(held)
+        reserved = self.status.conditions.get(QUOTA)
+        since = reserved.since if reserved is not None and reserved.true else None
+        evicted = self.status.evicted
+        held_one = Held(self.workload, admission.queue, sets, self.workload.priority, self.ordered(), since, evicted)
+        held_one.admitted = self.status.admitted
+        _sum(held_one)
+        return held_one
+
+
+def _sum(held: Held) -> None:
+    usage: dict[FlavorResource, int] = {}
+    placed: dict[str, list[PlacedPods]] = {}
+    for each in held.sets:
+        for resource, amount in each.requests.items():
+            key = (each.flavors.get(resource, ""), resource)
+            usage[key] = plus(usage.get(key, 0), amount)
+        if each.placed:
+            for flavor in sorted(set(each.flavors.values())):
+                placed.setdefault(flavor, []).extend(each.placed)
+    held.usage, held.placed = usage, placed
+
+
+def record(workload: Workload, given: Given, around: Surroundings, by_eviction: bool) -> Record:
+    """Return a Workload with the status that it came with."""
+    specs = adjusted(workload, around)
+    status = read_status(given, workload.active)
+    quota = counted(workload, specs, around)
+    pods = tuple(pod_amounts(spec) for spec in specs)
+    devices = refusal_of_devices(workload, specs, around)
+    return Record(workload, status, specs, quota, pods, around.gates, by_eviction, devices)
+
+
+def read_status(given: Given, active: bool) -> Status:
+    """Read a status as it is written."""
+    source = given.status
+    found = Status(active)
+    for each in source.get("conditions") or ():
+        since = nanoseconds(each["lastTransitionTime"]) if each.get("lastTransitionTime") else 0
+        reason, message = each.get("reason", ""), each.get("message", "")
+        found.conditions[each["type"]] = Condition(each.get("status") == "True", reason, message, since)
+    found.checks = tuple(
+        Check(each["name"], each.get("state") or PENDING, each.get("message", ""), _updates(each))
+        for each in source.get("admissionChecks") or ()
+    )
+    found.lost = frozenset(each["name"] for each in source.get("unhealthyNodes") or ())
+    found.reclaimable = {each["name"]: each["count"] for each in source.get("reclaimablePods") or ()}
+    if source.get("admission"):
+        found.admission = _admission(source["admission"], given)
+        if not found.conditions:
+            hold(found, given.created - given.created % SECOND, admitted=True)
+    return found
+
+
+def _updates(check: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(check.get("podSetUpdates") or ())
+
+
+def hold(status: Status, at: int, *, admitted: bool) -> None:
+    """Have a Workload hold its admission from a time on."""
+    assert status.admission is not None
+    queue = status.admission.queue
+    status.set(QUOTA, True, "QuotaReserved", f"Quota reserved in ClusterQueue {queue}", at)
+    if admitted:
+        status.set(ADMITTED, True, "Admitted", "The workload is admitted", at)
+
+
+def _admission(value: Mapping[str, Any], given: Given) -> Admission:
+    counts = {each.get("name") or "main": each.get("count", 1) for each in given.spec.get("podSets") or ()}
+    sets = []
+    for each in value.get("podSetAssignments") or ():
+        name = each.get("name") or "main"
+        used = each.get("resourceUsage") or {}
+        usage = {resource: requested(resource, amount) for resource, amount in used.items()}
+        count = counts.get(name, 0) if each.get("count") is None else each["count"]
+        placement = _placement(each.get("topologyAssignment"))
+        delayed = each.get("delayedTopologyRequest")
+        texts = {resource: Quantity.parse(amount).canonical() for resource, amount in used.items()}
+        written = {resource: text for resource, text in texts.items() if text != text_of(resource, usage[resource])}
+        sets.append(AdmittedSet(name, count, each.get("flavors") or {}, usage, placement, delayed, written))
+    return Admission(value["clusterQueue"], tuple(sets))
+
+
+def _placement(value: Mapping[str, Any] | None) -> Placement | None:
+    """Read a topology assignment, which is packed in slices (v1beta2 TopologyAssignment)."""
+    if value is None:
+        return None
+    domains = []
+    for each in value.get("slices") or ():
+        size = each["domainCount"]
+        columns = [_unpacked(level, size) for level in each["valuesPerLevel"]]
+        pods = each["podCounts"]
+        counts = [pods["universal"]] * size if pods.get("universal") is not None else pods["individual"]
+        domains += [Domain(*pair) for pair in zip(zip(*columns, strict=True), counts, strict=True)]
+    return Placement(tuple(value["levels"]), tuple(domains))
+
+
+def _unpacked(level: Mapping[str, Any], size: int) -> list[str]:
+    if level.get("universal") is not None:
+        return [level["universal"]] * size
+    packed = level["individual"]
+    before, after = packed.get("commonPrefix") or "", packed.get("commonSuffix") or ""
+    return [f"{before}{each}{after}" for each in packed["roots"]]

@@ -1,0 +1,250 @@
+"""From a case to a Kueue that has seen its objects, in the order in which its controllers see them after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trainyard.labels import NAMESPACE
+from trainyard.quantities import Quantity, parse_duration
+from trainyard.queueing.assign.assigner import Rules
+from trainyard.queueing.cycle.ledger import Entry, Ledger
+from trainyard.queueing.cycle.scheduler import Scheduler
+from trainyard.queueing.cycle.waiting import Waiting
+from trainyard.queueing.model.amounts import PODS, UNLIMITED
+from trainyard.queueing.model.placements import Domain, Placement, Surroundings
+from trainyard.queueing.model.queues import RUN
+from trainyard.queueing.preempt.fair import FINAL, INITIAL
+from trainyard.queueing.preempt.preemptor import Preemptor
+from trainyard.queueing.replay import objects
+from trainyard.queueing.replay.case import SECOND, Case, Given, nanoseconds
+from trainyard.queueing.replay.controller import Controller
+from trainyard.queueing.replay.reconcile import Reconciler
+from trainyard.queueing.replay.records import Record, hold, record
+from trainyard.queueing.replay.simulation import Simulation
+from trainyard.queueing.replay.status import Admission, AdmittedSet
+from trainyard.queueing.replay.webhooks import refused
+from trainyard.queueing.replay.world import World, activate, plant
+from trainyard.queueing.replay.writer import Writer
+from trainyard.queueing.requests import held_by, refusal
+from trainyard.queueing.topology import Places
+
+
+@dataclass(slots=True)
+class Start:
+    """A case that is ready to run, with the names of its Workloads and what the webhooks refused."""
+
+    simulation: Simulation
+    names: list[str]
+    invalid: list[tuple[str, str]]
+
+
+class Setup:
+    """Builds the world of a case."""
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.gates = case, case.gates
+        self.around: Surroundings = objects.surroundings(case)
+        self.invalid: list[tuple[str, str]] = []
+        self.queues: dict[str, Given] = {}
+        self.flavors = {each.name: objects.flavor(each) for each in self._accepted("ResourceFlavor")}
+        local = [objects.local_queue(each) for each in case.of("LocalQueue")]
+        self.world = World(self.flavors, {each.key: each for each in local})
+        self.world.shared_hosts = self.gates["TASHandleOverlappingFlavors"]
+
+    def _accepted(self, kind: str) -> list[Given]:
+        """Return the objects of a kind that the webhooks let in."""
+        found = []
+        for each in self.case.of(kind):
+            message = refused(each, self.gates)
+            if message is None:
+                found.append(each)
+            else:
+                self.invalid.append((f"{kind}/{each.namespace}/{each.name}".replace("//", "/"), message))
+        return found
+
+    def build(self) -> Start:
+        """Return the case, ready to run."""
+        cohorts = [objects.cohort(each) for each in self._accepted("Cohort")]
+        self.queues = {each.name: each for each in self._accepted("ClusterQueue")}
+        self._places()
+        plant(self.world, cohorts, [objects.cluster_queue(each) for each in self.queues.values()])
+        checks = {each.name: objects.check(each) for each in self.case.of("AdmissionCheck")}
+        activate(self.world, checks, self.gates["TopologyAwareScheduling"])
+        ledger = self._ledger()
+        for name, state in self.world.states.items():
+            self.world.waiting[name] = Waiting(state.spec.strategy)
+            if ledger is not None and state.spec.usage_based:
+                self._by_usage(self.world.waiting[name], name, ledger)
+        simulation = self._simulation(ledger)
+        names = self._workloads(simulation)
+        return Start(simulation, names, self.invalid)
+
+    def _places(self) -> None:
+        """Build the topology of each flavor that has one."""
+        if not self.gates["TopologyAwareScheduling"]:
+            return
+        topologies = {each.name: objects.topology(each) for each in self.case.of("Topology")}
+        nodes = [objects.node(each) for each in self.case.of("Node")]
+        held = held_by(objects.running(each) for each in self.case.of("Pod"))
+        for name, flavor in sorted(self.flavors.items()):
+            if flavor.topology in topologies:
+                self.world.places[name] = Places(topologies[flavor.topology], flavor, nodes, held, self.gates)
+
+    def _ledger(self) -> Ledger | None:
+        """Return what LocalQueues used before, where admission goes by that."""
+        config = self.case.config.get("admissionFairSharing")
+        if config is None or not self.gates["AdmissionFairSharing"]:
+            return None
+        half_life, sampling = (
+            parse_duration(str(config.get(field) or default)) / SECOND
+            for field, default in (("usageHalfLifeTime", "0"), ("usageSamplingInterval", "5m"))
+        )
+        found = Ledger(half_life, sampling, config.get("resourceWeights") or {})
+        for each in self.world.local.values():
+            if each.consumed is not None:
+                consumed = {name: Quantity.parse(amount).amount for name, amount in each.consumed.items()}
+                found.entries[each.key] = Entry(consumed, each.consumed_until)
+        return found
+
+    def _by_usage(self, waiting: Waiting, name: str, ledger: Ledger) -> None:
+        """Have the Workloads of light users go first in a queue."""
+        ways = [key for key, each in self.world.local.items() if each.queue == name and each.stop == RUN]
+        waiting.usage = lambda pending: self.world.usage(ledger, pending.workload)
+        waiting.charged = lambda: any(ledger.charged(key) for key in ways)
+
+    def _simulation(self, ledger: Ledger | None) -> Simulation:
+        config = self.case.config
+        fair = config.get("fairSharing")
+        strategies = None if fair is None else tuple(fair.get("preemptionStrategies") or (FINAL, INITIAL))
+        ignore = (config.get("resources") or {}).get("quotaCheckStrategy") == "IgnoreUndeclared"
+        rules = Rules(self.flavors, self.gates, fair is not None, ignore and self.gates["QuotaCheckStrategy"])
+        preemptor = Preemptor(self.world.active, self.gates, strategies, ledger is not None)
+        namespaces = self._namespaces()
+        reconciler = Reconciler(self.world, self.gates, namespaces, self._refusal, lambda: simulation.now)
+        controller = Controller(self.world, {}, reconciler, ledger)
+        scheduler = Scheduler(
+            self.world.active,
+            list(self.world.nodes()),
+            rules,
+            preemptor,
+            lambda pending, queue: simulation.admissible(pending, queue),  # noqa: PLW0108  # it is made below
+        )
+        simulation = Simulation(controller, scheduler, Writer(controller, scheduler), self.case.now)
+        return simulation
+
+    def _refusal(self, found: Record) -> str | None:
+        return refusal(found.workload, found.specs, self.around)
+
+    def _namespaces(self) -> dict[str, dict[str, str]]:
+        """Return the labels of namespaces; those that are only named are there, too."""
+        found = {each.name: {**each.labels, NAMESPACE: each.name} for each in self.case.of("Namespace")}
+        for each in self.case.objects:
+            if each.namespace:
+                found.setdefault(each.namespace, {NAMESPACE: each.namespace})
+        return found
+
+    def _workloads(self, simulation: Simulation) -> list[str]:
+        """Take in the Workloads, those with quota first."""
+        short = {_key(each["workload"]): each for each in self.case.admitted}
+        waits = (self.case.config.get("waitForPodsReady") or {}).get("requeuingStrategy") or {}
+        by_eviction = waits.get("timestamp", "Eviction") == "Eviction"
+        names, valid = [], list[Record]()
+        for given in self.case.of("Workload"):
+            workload = objects.workload(given, self.case)
+            names.append(workload.key)
+            message = refused(given, self.gates)
+            if message is not None:
+                self.invalid.append((f"Workload/{workload.key}", message))
+                continue
+            found = record(workload, given, self.around, by_eviction)
+            if workload.key in short:
+                self._admit(found, short[workload.key])
+            valid.append(found)
+        self._check_cohorts(valid)
+        controller = simulation.controller
+        valid.sort(key=lambda each: not each.status.reserved)
+        for found in valid:
+            controller.records[found.key] = found
+            controller.created(found)
+        controller.retrying.update(name for name in self.queues if not controller.circular(name))
+        for found in valid:
+            controller.reconciler.reconcile(found)
+            controller.changed.add(found.key)
+        simulation.deliver()
+        controller.records = {name: controller.records[name] for name in names if name in controller.records}
+        return names
+
+    def _check_cohorts(self, valid: list[Record]) -> None:
+        """Refuse quota that is held under a cycle of cohorts: Kueue overflows its stack."""
+        faulty = {name.partition("/")[2] for name, _ in self.world.faults if name.startswith("ClusterQueue/")}
+        for each in valid:
+            if each.status.admission is not None and each.status.admission.queue in faulty:
+                queue = each.status.admission.queue
+                raise ValueError(
+                    f"workload {each.key} holds quota in ClusterQueue {queue}, whose cohorts form a cycle: "
+                    "Kueue would crash"
+                )
+
+    def _admit(self, found: Record, short: Mapping[str, Any]) -> None:
+        """Have a Workload hold quota from the start."""
+        workload = found.workload
+        queue = short.get("clusterQueue") or ""
+        if not queue:
+            local = self.world.local.get(f"{workload.namespace}/{workload.queue}")
+            if local is None:
+                raise ValueError(f'admitted: {workload.key}: localqueues.kueue.x-k8s.io "{workload.queue}" not found')
+            queue = local.queue
+        given = next((each for each in self.case.of("ClusterQueue") if each.name == queue), None)
+        if given is None or queue not in self.queues:
+            raise ValueError(f'admitted: {workload.key}: clusterqueues.kueue.x-k8s.io "{queue}" not found')
+        spec = objects.cluster_queue(given)
+        sets = []
+        for each, amounts in zip(workload.pod_sets, found.quota, strict=True):
+            how = (short.get("podSets") or {}).get(each.name, short)
+            count = each.count if how.get("count") is None else how["count"]
+            count = count if each.count else 0
+            requests = {name: min(amount * count, UNLIMITED) for name, amount in amounts.items()}
+            if spec.group_of(PODS) is not None:
+                requests[PODS] = count
+            flavors = {name: flavor for name in requests if (flavor := _flavor(spec, name, how))}
+            usage = {name: requests[name] for name in flavors}
+            placement = self._placement(workload.key, flavors, how.get("domains"))
+            sets.append(AdmittedSet(each.name, count, flavors, usage, placement))
+        found.status.admission = Admission(queue, tuple(sets))
+        at = nanoseconds(short["at"]) if short.get("at") else workload.created
+        hold(found.status, at, admitted=not short.get("reserved"))
+
+    def _placement(
+        self, key: str, flavors: Mapping[str, str], domains: list[Mapping[str, Any]] | None
+    ) -> Placement | None:
+        if not domains:
+            return None
+        names = [name for each in flavors.values() if (name := self.flavors[each].topology) is not None]
+        name = names[-1] if names else ""
+        topology = next((objects.topology(each) for each in self.case.of("Topology") if each.name == name), None)
+        if topology is None:
+            raise ValueError(f'admitted: {key}: topologys.kueue.x-k8s.io "{name}" not found')
+        levels = topology.levels[len(topology.levels) - len(domains[0]["values"]) :]
+        return Placement(levels, tuple(Domain(tuple(each["values"]), each["count"]) for each in domains))
+
+
+def _flavor(spec: Any, resource: str, how: Mapping[str, Any]) -> str:
+    """Return the flavor of a resource: the one given for it, or for all, or the first of its group."""
+    own = (how.get("flavors") or {}).get(resource)
+    if own:
+        return str(own)
+    group = spec.group_of(resource)
+    if group is None:
+        return ""
+    return str(how["flavor"]) if how.get("flavor") in group.flavors else str(group.flavors[0])
+
+
+def _key(text: str) -> str:
+    return text if "/" in text else f"default/{text}"
+
+
+def set_up(case: Case) -> Start:
+    """Return a case that is ready to run; raises ValueError for what Kueue could not hold."""
+    return Setup(case).build()

@@ -1,0 +1,188 @@
+"""Each job gets the verdict that Kueue's decision comes to, with a witness or a reason."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from command import call
+from conftest import ROOT
+from make import CLUSTER, JOB, fields, write_repository
+from queueing.recorded import CLUSTERS, read
+from trainyard.admission import findings, verdicts
+from trainyard.preflight import check_repository
+
+GPUS = {"gpu": {"gpus": 16}}
+TWO = {"teams": ["nlp"], "nominalQuota": GPUS, "cohort": "all"}
+RECLAIMS = {**TWO, "preemption": {"reclaimWithinCohort": "Any"}}
+
+CASES = {
+    "a job that has all it needs fits, in one rack if it asks for one": (
+        {},
+        {"train": {"topology": {"required": "rack"}}},
+        {"train": ("fits", "gpu: 2 pods on 2 hosts of rack-0")},
+    ),
+    "a job of more nodes than the queue has never fits, and is told how many do": (
+        {},
+        {"train": {"nodes": 7}},
+        {
+            "train": (
+                "never fits",
+                "insufficient quota for nvidia.com/gpu in flavor gpu, ",
+                "request (56) > maximum capacity (32); nodes: 4 fits",
+            )
+        },
+    ),
+    "a job that no rack holds never fits, whatever the quota": (
+        {},
+        {"train": {"nodes": 3, "topology": {"required": "rack"}}},
+        {"train": ("never fits", "nodes: 2 fits")},
+    ),
+    "a job that is larger than its queue borrows what another lends": (
+        {"queues": {"research": TWO, "other": TWO}},
+        {"train": {"nodes": 3}},
+        {
+            "train": (
+                "fits by borrowing",
+                "queue research borrows 8 nvidia.com/gpu of gpu and",
+                "from other; gpu: 3 pods on 3 hosts",
+                "; not while the other queues of its cohort use all that is theirs",
+            )
+        },
+    ),
+    "a job waits for those that Kueue takes before it": (
+        {},
+        {"first": {"nodes": 3, "priority": "high"}, "second": {}},
+        {
+            "first": ("fits", "gpu: 3 pods"),
+            "second": ("waits for", "8 nvidia.com/gpu of gpu in queue research, held by nlp/first"),
+        },
+    ),
+    "a job behind the first of a strict queue waits for that one": (
+        {"queues": {"research": {**CLUSTER["queues"]["research"], "queueingStrategy": "StrictFIFO"}}},
+        {"a": {"nodes": 3, "priority": "high"}, "b": {}, "c": {"nodes": 1, "priority": "low"}},
+        {"b": ("waits for", "held by nlp/a"), "c": ("waits for", "nlp/b, which is first in queue research")},
+    ),
+    "a queue takes back what it lent": (
+        {"queues": {"research": RECLAIMS, "other": RECLAIMS}},
+        {
+            "large": {"nodes": 3, "queue": "other"},
+            "one": {"nodes": 1, "priority": "high"},
+            "two": {"nodes": 1, "priority": "low"},
+        },
+        {
+            "large": ("waits for", "nlp/two, which preempts it"),
+            "one": ("fits", "gpu: 1 pod"),
+            "two": ("fits after preempting", "nlp/large; gpu: 1 pod on 1 host"),
+        },
+    ),
+    "a job of a queue that is held waits for whoever holds it": (
+        {"queues": {"research": {**CLUSTER["queues"]["research"], "stopPolicy": "Hold"}}},
+        {"train": {}},
+        {"train": ("waits for", "queue research: ", "stopped")},
+    ),
+    "a step of a pipeline is there when somebody starts it": (
+        {},
+        {"train": {"after": []}},
+        {"train": ("not judged", "it is a step of a pipeline")},
+    ),
+    "a job that is wrong is not judged": ({}, {"train": {"queue": "none"}}, {"train": ("not judged", "findings")}),
+}
+
+
+def checked(folder, cluster, jobs):
+    """A repository with these changes to the cluster, and these jobs."""
+    values = {f"nlp/{name}": fields(JOB, job) for name, job in jobs.items()}
+    return check_repository(write_repository(folder, jobs=values, clusters={"test": fields(CLUSTER, cluster)}))
+
+
+@pytest.mark.parametrize(("cluster", "jobs", "expected"), CASES.values(), ids=CASES)
+def test_verdicts(tmp_path, cluster, jobs, expected):
+    """A job gets the word, and the detail says what is asked for."""
+    found = {each.ask.file.name: each for each in verdicts(checked(tmp_path, cluster, jobs))}
+    assert set(found) == set(jobs)
+    for name, (word, *details) in expected.items():
+        assert found[name].word == word, found[name]
+        assert all(each in found[name].detail for each in details), found[name].detail
+
+
+def test_what_is_ones_own_is_there_while_the_others_use_all_of_theirs(tmp_path):
+    """A job within its queue's nominal quota is admitted with all other queues at theirs; a larger one is not."""
+    there = checked(tmp_path, {"queues": {"research": TWO, "other": TWO}}, {"own": {"nodes": 2}})
+    (found,) = verdicts(there)
+    assert (found.word, "not while" in found.detail) == ("fits", False)
+    assert [each["outcome"] for each in found.situations["nominal"]] == ["admitted"]
+    (larger,) = verdicts(
+        checked(tmp_path / "larger", {"queues": {"research": TWO, "other": TWO}}, {"own": {"nodes": 3}})
+    )
+    assert [each["outcome"] for each in larger.situations["nominal"]] != ["admitted"]
+
+
+def test_a_job_that_never_fits_is_a_finding_once(tmp_path):
+    """It stands at the job's queue; a job of which an error is told already gets no second one."""
+    there = checked(tmp_path, {}, {"train": {"nodes": 7}, "small": {"nodes": 1}})
+    mine = verdicts(there)
+    assert list(findings(mine, there.findings)) == []
+    (found,) = findings(mine, [])
+    assert (found.rule, found.location.file) == ("kq-never-fits", "jobs/nlp/train.yaml")
+    assert found.location.line > 1
+
+
+def test_who_is_not_asked_about_counts_all_the_same(tmp_path):
+    """Of one job that is named, the verdict is the same as among all."""
+    there = checked(tmp_path, {}, {"first": {"nodes": 3, "priority": "high"}, "second": {}})
+    (found,) = verdicts(there, ["nlp/second"])
+    assert (found.word, found.ask.name) == ("waits for", "nlp/second")
+    assert found == verdicts(there)[1]
+
+
+@pytest.fixture(scope="module")
+def own():
+    """The verdicts on the repository's own jobs, with those that programs make."""
+    return verdicts(check_repository(ROOT))
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_own_jobs_are_decided_as_kueue_decided_them(own, cluster):
+    """Kueue's own scheduler admitted the same runs, alone and together, in the same flavors and on the same hosts."""
+    _, answers = read(cluster)
+    mine = {each.ask.file.name: each for each in own if each.cluster == cluster and not each.ask.why}
+    assert set(mine) == set(answers["alone"])
+    for situation in ("alone", "together"):
+        for name, said in answers[situation].items():
+            (ours,) = mine[name].situations[situation]
+            assert (ours["outcome"] == "admitted") == (said["outcome"] == "admitted"), (situation, name)
+            assert sets(ours.get("podSets", ())) == sets(said.get("assigned", ())), (situation, name)
+
+
+def sets(found):
+    """What pod sets got: flavors, pods and hosts."""
+    return [
+        (each["name"], each["count"], each["flavors"], (each.get("topology") or {}).get("domains")) for each in found
+    ]
+
+
+def test_the_command_tells_verdicts_and_ends_with_1_where_a_job_never_fits(tmp_path):
+    """Text has a line a job, JSON all that Kueue said; `-v` has the arithmetic."""
+    checked(tmp_path, {}, {"train": {"nodes": 7}, "small": {"nodes": 1}})
+    done = call(tmp_path, "admit", "-v")
+    assert done.returncode == 1
+    assert "  nlp/small  fits  gpu: 1 pod on 1 host of rack-0\n    worker × 1: " in done.stdout
+    assert "with all jobs of the cluster: inadmissible: couldn't assign" in done.stdout
+    assert "[kq-max-quota]" in done.stderr
+    (small,) = json.loads(call(tmp_path, "admit", "nlp/small", "-o", "json").stdout)
+    assert (small["verdict"], small["situations"]["alone"][0]["outcome"]) == ("fits", "admitted")
+    assert call(tmp_path, "admit", "nlp/smal").stderr == (
+        "trainyard: job 'nlp/smal' does not exist; did you mean 'nlp/small'?\n"
+    )
+
+
+def test_cases_are_replayed_line_by_line(tmp_path):
+    """Each case is answered in the fields of a program that answers with Kueue's code; one that is none ends with 1."""
+    (tmp_path / "cases.jsonl").write_text('{"name": "empty"}\n---\n{"name": "odd", "mode": "none"}\n')
+    done = call(tmp_path, "admit", "--replay", "cases.jsonl")
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert (first["name"], first["mode"]) == ("empty", "settle")
+    assert "want cycle, settle or nominate" in second["error"]
+    assert done.returncode == 1

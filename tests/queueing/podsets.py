@@ -1,0 +1,67 @@
+"""The Workloads of the jobs of a case, in the words of the program that answers for Kueue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from queueing.question import Object
+from trainyard.queueing.model.amounts import clamped, text_of
+from trainyard.queueing.model.placements import Surroundings
+from trainyard.queueing.replay import objects
+from trainyard.queueing.replay.case import read
+from trainyard.queueing.requests import adjusted, counted, pod_amounts, refusal
+from trainyard.queueing.requests.jobs import NotMade, every
+
+
+def surroundings(case: Object) -> Surroundings:
+    """Return what changes the requests of pods; devices are not looked at before a Workload is there."""
+    return replace(objects.surroundings(read(case)), device_classes={}, claim_templates={})
+
+
+def answer(case: Object) -> Object:
+    """Return what the program answers about jobs: their Workloads, or why there are none."""
+    around = surroundings(case)
+    jobs: Object = {}
+    for key, made in every(case["objects"], around.gates):
+        if isinstance(made, NotMade):
+            jobs[key] = {"error": str(made)}
+        elif made:
+            jobs[key] = {"workloads": [described(each, around) for each in made]}
+        else:
+            jobs[key] = {"skipped": True} if key.startswith("RayJob") else {}
+    return {"name": case.get("name", ""), "jobs": jobs}
+
+
+def described(value: Object, around: Surroundings) -> Object:
+    """Return one Workload as the program writes it."""
+    made = read({"objects": [value], "config": {"featureGates": dict(around.gates)}})
+    workload = objects.workload(made.objects[0], made)
+    specs = adjusted(workload, around)
+    found: Object = {"name": value["metadata"]["name"], "priority": value["spec"]["priority"]}
+    for name in ("queueName", "priorityClassRef"):
+        if name in value["spec"]:
+            found[name] = value["spec"][name]
+    why = refusal(workload, specs, around)
+    if why:
+        found["inadmissible"] = why
+    found["podSets"] = []
+    totals = counted(workload, specs, around)
+    for raw, pods, spec, total in zip(value["spec"]["podSets"], workload.pod_sets, specs, totals, strict=True):
+        each: Object = {name: raw[name] for name in ("name", "count", "minCount", "topologyRequest") if name in raw}
+        amounts = {"pod": pod_amounts(spec), "total": {name: clamped(pods.count * it) for name, it in total.items()}}
+        each |= {name: texts(found) for name, found in amounts.items() if found}
+        if spec.get("nodeSelector"):
+            each["nodeSelector"] = spec["nodeSelector"]
+        if spec.get("tolerations"):
+            each["tolerations"] = spec["tolerations"]
+        affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+        if affinity.get("requiredDuringSchedulingIgnoredDuringExecution"):
+            each["requiredNodeAffinity"] = affinity["requiredDuringSchedulingIgnoredDuringExecution"]
+        found["podSets"].append(each)
+    return found
+
+
+def texts(amounts: Mapping[str, int]) -> dict[str, str]:
+    """Return amounts as Kueue writes them."""
+    return {name: text_of(name, amount) for name, amount in amounts.items()}

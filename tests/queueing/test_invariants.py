@@ -1,0 +1,175 @@
+"""What holds of every decision, whatever Kueue says: laws of quota, of names, and of victims."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from queueing.worlds import case
+from trainyard.queueing.model.amounts import LOWEST, UNLIMITED, minus, plus, requested
+from trainyard.queueing.model.queues import Quota
+from trainyard.queueing.quota.tree import QuotaNode
+from trainyard.queueing.replay import replay
+
+KEY = ("flavor", "cpu")
+
+
+def alone(seed):
+    """The cluster of a seed with one Workload, nothing held, and what it would get."""
+    one = case(seed)
+    work = [each for each in one["objects"] if each["kind"] == "Workload"]
+    others = [each for each in one["objects"] if each["kind"] != "Workload"]
+    return {**one, "mode": "nominate", "admitted": [], "objects": [*others, work[seed % len(work)]]}
+
+
+def nomination(one):
+    """What the one Workload would get, None where it is not considered."""
+    (found,) = replay(one)["workloads"].values()
+    return found.get("nomination")
+
+
+def more_quota(one):
+    """The same cluster with more quota everywhere."""
+    grown = json.loads(json.dumps(one))
+    for each in grown["objects"]:
+        for group in each.get("spec", {}).get("resourceGroups") or ():
+            for flavor in group["flavors"]:
+                for quota in flavor["resources"]:
+                    quota["nominalQuota"] = f"{requested('memory', quota['nominalQuota']) + 2**31}"
+    return grown
+
+
+def test_more_quota_takes_nothing_away():
+    """What fits on an empty cluster fits with more quota, whatever the limits of borrowing and lending."""
+    fits = 0
+    for seed in range(10_000, 10_150):
+        one = alone(seed)
+        found = nomination(one)
+        if found and found["mode"] == "Fit" and not one["config"].get("featureGates"):
+            fits += 1
+            assert nomination(more_quota(one))["mode"] == "Fit", seed
+    assert fits >= 40
+
+
+def test_names_do_not_decide():
+    """With other names of Workloads that keep their order, the same ones are admitted, with the same flavors."""
+    for seed in range(11_000, 11_045):
+        one = {**case(seed), "mode": "settle"}
+        text = json.dumps(one)
+        for number in range(12):
+            text = text.replace(f'"w{number:02}"', f'"other-w{number:02}"')
+        before, after = replay(one).get("workloads", {}), replay(json.loads(text)).get("workloads", {})
+        for key, found in before.items():
+            renamed = after[key.replace("/w", "/other-w")]
+            assert renamed["outcome"] == found["outcome"], (seed, key)
+            assert renamed.get("podSets") == found.get("podSets"), (seed, key)
+
+
+def test_what_fits_is_within_what_could_be_had():
+    """Usage of queues without preexisting debt never exceeds what they could have of a flavor."""
+    seen = 0
+    for seed in range(12_000, 12_080):
+        one = {**case(seed), "mode": "settle", "admitted": []}
+        answer = replay(one)
+        for name, queue in answer["clusterQueues"].items():
+            spec = next(each["spec"] for each in one["objects"] if each["metadata"]["name"] == name)
+            if spec.get("cohortName"):
+                continue
+            quotas = {
+                (flavor["name"], quota["name"]): requested(quota["name"], quota["nominalQuota"])
+                for group in spec["resourceGroups"]
+                for flavor in group["flavors"]
+                for quota in flavor["resources"]
+            }
+            for flavor, used in queue.get("usage", {}).items():
+                for resource, amount in used.items():
+                    seen += 1
+                    assert requested(resource, amount) <= quotas[flavor, resource], (seed, name)
+    assert seen >= 10
+
+
+def test_victims_are_no_more_than_needed():
+    """With any one victim kept but the last, the preemptor would not fit: each was worth it."""
+    asked = 0
+    for seed in range(13_000, 13_250):
+        one = {**case(seed), "mode": "nominate"}
+        if "fairSharing" in one["config"] or any(each["kind"] == "Topology" for each in one["objects"]):
+            continue
+        for key, found in replay(one).get("workloads", {}).items():
+            targets = (found.get("nomination") or {}).get("targets") or []
+            if len(targets) < 2:
+                continue
+            for spared in targets[:-1]:
+                gone = {each["workload"] for each in targets if each is not spared}
+                names = {each.partition("/")[2] for each in gone}
+                left = [each for each in one["objects"] if each["metadata"]["name"] not in names]
+                held = [each for each in one["admitted"] if each["workload"] not in names]
+                again = replay({**one, "objects": left, "admitted": held})["workloads"][key]
+                asked += 1
+                assert again["nomination"]["mode"] != "Fit" or again["nomination"]["borrowingLevel"], (seed, key)
+    assert asked >= 5
+
+
+def tree(chance):
+    """A tree of four queues by chance, on two levels of cohorts."""
+    root, low = QuotaNode("root", quota(chance, False), 1.0), QuotaNode("low", quota(chance, True), 1.0)
+    queues = [QuotaNode(f"q{number}", quota(chance, True), 1.0) for number in range(4)]
+    low.parent, root.cohorts = root, [low]
+    for number, each in enumerate(queues):
+        each.parent = low if number % 2 else root
+        each.parent.queues.append(each)
+    root.count()
+    root.measure(root)
+    return root, low, queues
+
+
+def quota(chance, limits):
+    """Quota by chance, with limits where there is somebody to borrow from."""
+    nominal = chance.randint(0, 9)
+    borrowing = chance.choice([None, 0, 2, 5]) if limits else None
+    lending = chance.choice([None, 0, nominal // 2]) if limits else None
+    return {KEY: Quota(nominal, borrowing, lending)}
+
+
+def test_usage_that_is_removed_leaves_no_trace():
+    """Usage that was added is gone when it is removed, in whatever order, all the way up the tree."""
+    for seed in range(300):
+        chance = random.Random(seed)
+        root, low, queues = tree(chance)
+        added = [(chance.choice(queues), chance.randint(0, 6)) for _ in range(8)]
+        for node, amount in added:
+            node.add(KEY, amount)
+        for node, amount in sorted(added, key=lambda _: chance.random()):
+            node.remove(KEY, amount)
+        assert all(each.usage.get(KEY, 0) == 0 for each in (root, low, *queues)), seed
+
+
+def test_what_is_available_can_be_used_and_no_more():
+    """A queue can use what is available to it, then nothing is left; and it is never more than it could ever have."""
+    for seed in range(300):
+        root, _, queues = tree(random.Random(seed))
+        for node in queues:
+            available = node.available(KEY)
+            assert available <= max(0, node.potential(KEY))
+            node.add(KEY, available)
+            assert node.available(KEY) == 0
+            assert root.left(KEY) >= 0
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "total", "rest"),
+    [
+        (UNLIMITED, 5, UNLIMITED, UNLIMITED),
+        (5, UNLIMITED, UNLIMITED, LOWEST),
+        (UNLIMITED, UNLIMITED, UNLIMITED, 0),
+        (UNLIMITED - 1, 5, UNLIMITED, UNLIMITED - 6),
+        (LOWEST, 5, LOWEST + 5, LOWEST),
+        (3, 5, 8, -2),
+    ],
+)
+def test_unlimited_stays_unlimited(left, right, total, rest):
+    """Sums and differences stay within 64 bits, and what is unlimited stays so."""
+    assert plus(left, right) == total
+    assert minus(left, right) == rest

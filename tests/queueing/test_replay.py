@@ -1,0 +1,124 @@
+"""Whole clusters by chance are decided as Kueue's own scheduler decided them, in every field of its answer."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from queueing.oracle import asked
+from queueing.question import Object
+from queueing.worlds import case
+from trainyard.documents import load
+from trainyard.queueing.replay import replay
+
+RECORDED = ROOT / "tests/queueing/replayed.jsonl.gz"
+SEEDS = range(1200)
+"""The cases whose answers are recorded; more are asked where the program is there."""
+CHUNK = 40
+AGAIN = ("-repeat", "3")
+"""Asked thrice, Kueue answers some cases in several ways, where equals come as a map has them; those are left out."""
+
+
+def digest(seed):
+    """What tells the case of a seed from every other."""
+    return hashlib.sha256(json.dumps(case(seed), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def same(left, right):
+    """Whether two answers say the same; what is empty may be left out."""
+    return bare(left) == bare(right)
+
+
+def bare(value):
+    """Return a value without fields that say nothing.
+
+    Kueue names a random pod set of a group that finds no place; messages that differ in that alone are one.
+    """
+    if isinstance(value, dict):
+        if len(value.get("messages") or ()) == 1:
+            value = {**value, "message": value["messages"][0], "messages": None}
+        return {name: bare(each) for name, each in value.items() if each not in (None, "", [], {})}
+    return [bare(each) for each in value] if isinstance(value, list) else value
+
+
+def read():
+    """Return the recorded answers."""
+    return [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).splitlines()]
+
+
+@pytest.mark.parametrize("start", SEEDS[::CHUNK])
+def test_clusters_by_chance_are_decided_as_kueue_decided_them(start):
+    """Recorded answers of Kueue's scheduler are ours: outcomes, flavors, places, victims, messages and usage."""
+    mine = [each for each in read() if start <= each["seed"] < start + CHUNK]
+    assert len(mine) >= CHUNK - 5
+    for each in mine:
+        assert digest(each["seed"]) == each["case"], "the cases are drawn otherwise; record them again"
+        ours = replay(case(each["seed"]))
+        assert same(ours, each["answer"]), (each["seed"], ours, each["answer"])
+
+
+def test_the_recorded_answers_are_of_every_kind():
+    """Among the cases are all outcomes, victims of every reason, borrowing, fewer pods, and livelocks."""
+    outcomes, reasons, more = Counter(), Counter(), Counter()
+    for each in read():
+        answer = each["answer"]
+        more["unsettled"] += answer.get("unsettled", False)
+        for found in answer.get("workloads", {}).values():
+            outcomes[found.get("outcome") or found["nomination"]["mode"]] += 1
+            reasons.update(victim["reason"] for victim in found.get("victims", ()))
+            more["borrowing"] += found.get("borrowing", False)
+            more["placed"] += any("topology" in one for one in found.get("podSets", ()))
+    assert min(outcomes[name] for name in ("admitted", "inadmissible", "pending", "preempted")) >= 100, outcomes
+    assert min(outcomes[name] for name in ("Fit", "NoFit", "Preempt")) >= 30, outcomes
+    assert len(reasons) == 4, reasons
+    assert min(reasons.values()) >= 10, reasons
+    assert min(more[name] for name in ("borrowing", "placed")) >= 100, more
+
+
+def test_commented_cases_are_decided_as_their_answers_say():
+    """Cases that people wrote to ask Kueue one thing each, with its answers beside them, are decided alike."""
+    folder = os.environ.get("TRAINYARD_KUEUE_CASES")
+    if not folder:
+        pytest.skip("commented cases: set TRAINYARD_KUEUE_CASES to a folder of <case>.yaml and <case>.expected.json")
+    wrong, count = {}, 0
+    for path in sorted(Path(folder).glob("*/*.yaml")):
+        expected = json.loads(path.with_name(path.name.replace(".yaml", ".expected.json")).read_text("utf-8"))
+        if "workloads" not in expected or "jobs" in expected:
+            continue
+        count += 1
+        (found,), findings = load(path.read_bytes(), file=path.name)
+        assert not findings, findings
+        ours = replay(found.value)
+        if not same(ours, expected):
+            wrong[path.name] = ours
+    assert count >= 200
+    assert not wrong, wrong
+
+
+@pytest.mark.slow
+def test_kueue_decides_as_we_do(request):
+    """Asked again about many more clusters, Kueue's scheduler decides as we do."""
+    program = os.environ.get("TRAINYARD_KUEUE_ORACLE")
+    if not program:
+        pytest.skip("clusters by Kueue's own scheduler: set TRAINYARD_KUEUE_ORACLE to a program that answers for it")
+    answers: dict[int, Object] = {}
+    for start in range(0, 4 * len(SEEDS), 400):
+        seeds = range(start, start + 400)
+        found = asked(program, "schedule", [case(seed) for seed in seeds], *AGAIN, faults=True)
+        answers.update(zip(seeds, found, strict=True))
+    stable = {seed: answer for seed, answer in answers.items() if not answer.get("unstable")}
+    assert len(stable) >= 0.99 * len(answers)
+    wrong = [seed for seed, answer in stable.items() if not same(replay(case(seed)), answer)]
+    assert not wrong, wrong
+    if request.config.getoption("--update"):
+        lines = [
+            json.dumps({"seed": seed, "case": digest(seed), "answer": stable[seed]}) for seed in SEEDS if seed in stable
+        ]
+        RECORDED.write_bytes(gzip.compress("\n".join(lines).encode(), mtime=0))

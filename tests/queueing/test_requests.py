@@ -1,0 +1,136 @@
+"""Jobs ask Kueue for what its own integrations make of them: recorded answers, our own tree, and cases by chance."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from queueing import asking, claiming
+from queueing.oracle import asked
+from queueing.podsets import answer
+from queueing.recorded import CLUSTERS, read
+
+RECORDED = ROOT / "tests/queueing/asked.jsonl.gz"
+SEEDS = range(350)
+"""The cases whose answers are recorded; more are asked where the program is there."""
+
+CLAIMED = ROOT / "tests/queueing/claimed.jsonl.gz"
+CLAIMS = range(400)
+"""The cases of claims whose answers are recorded."""
+
+CASES = os.environ.get("TRAINYARD_KUEUE_CASES", "")
+"""Folder of commented cases with the answers of Kueue's own code, where there is one."""
+
+
+def digest(seed):
+    """What tells the case of a seed from every other."""
+    return hashlib.sha256(json.dumps(asking.case(seed), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def plain(found):
+    """An answer as JSON writes it; a Workload without pod sets has an empty list, as some answers do."""
+    jobs = json.loads(json.dumps(found["jobs"]))
+    for job in jobs.values():
+        for each in job.get("workloads", ()):
+            each["podSets"] = each["podSets"] or []
+    if "error" in found:
+        raise AssertionError(found["error"])
+    return {name: spelled(job) for name, job in jobs.items()}
+
+
+def spelled(job):
+    """An answer about one job, with the plural of priority classes as servers spell it."""
+    return {"error": job["error"].replace("priorityclasss.", "priorityclasses.")} if "error" in job else job
+
+
+def test_jobs_ask_for_what_kueue_makes_of_them():
+    """Recorded answers of Kueue to jobs of every kind by chance are ours, to the last amount and word."""
+    recorded = [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).splitlines()]
+    assert len(recorded) == len(SEEDS)
+    kinds = Counter(name.split()[0] for each in recorded for name in each["answer"])
+    assert set(kinds) == set(asking.KINDS), kinds
+    assert min(kinds.values()) >= 20, kinds
+    for each in recorded:
+        assert digest(each["seed"]) == each["case"], "the cases are drawn otherwise; record them again"
+        assert plain(answer(asking.case(each["seed"]))) == each["answer"], each["seed"]
+
+
+def test_devices_count_as_kueue_counts_them():
+    """Recorded answers of Kueue to claims of devices by chance are ours: amounts, or why it refuses them."""
+    recorded = [json.loads(line) for line in gzip.decompress(CLAIMED.read_bytes()).splitlines()]
+    assert len(recorded) == len(CLAIMS)
+    refused = [each for each in recorded if "refused" in each["answer"]]
+    assert 50 <= len(refused) <= len(recorded) - 100
+    for each in recorded:
+        assert claiming.answer(claiming.case(each["seed"])) == each["answer"], each["seed"]
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_runs_of_the_tree_ask_for_what_kueue_says(cluster):
+    """Each run of the repository has the pod sets, counts, amounts and topologies that Kueue's own code answered."""
+    lines, answers = read(cluster)
+    said = [json.loads(line) for line in lines]
+    (config,) = (each["config"] for each in said if "config" in each)
+    objects = [each.get("object") or each["job"] for each in said if "config" not in each]
+    found = plain(answer({"config": config, "objects": objects}))
+    ours = {name.rpartition("/")[2]: job for name, job in found.items()}
+    assert answers["alone"]
+    for name, theirs in answers["alone"].items():
+        (workload,) = ours[name]["workloads"]
+        assert workload["podSets"] == theirs["podSets"], name
+
+
+def commented():
+    """The names of the commented cases."""
+    return sorted(path.stem for path in Path(CASES, "podsets").glob("*.yaml")) if CASES else []
+
+
+@pytest.mark.parametrize("name", commented() or [None])
+def test_commented_cases_have_their_answers(name):
+    """The commented cases on pod sets are answered as Kueue's own code answers them."""
+    if name is None:
+        pytest.skip("commented cases on pod sets: set TRAINYARD_KUEUE_CASES to the folder that has them")
+    yaml = pytest.importorskip("yaml")
+    case = yaml.safe_load(Path(CASES, "podsets", f"{name}.yaml").read_text(encoding="utf-8"))
+    expected = json.loads(Path(CASES, "podsets", f"{name}.expected.json").read_text(encoding="utf-8"))
+    assert plain(answer(case)) == plain(expected)
+
+
+@pytest.mark.slow
+def test_kueue_makes_the_same_of_jobs(request):
+    """Asked again about many more jobs, Kueue makes of them what we say."""
+    program = os.environ.get("TRAINYARD_KUEUE_ORACLE")
+    if not program:
+        pytest.skip("pod sets by Kueue's own code: set TRAINYARD_KUEUE_ORACLE to a program that answers for it")
+    seeds = range(10 * len(SEEDS))
+    found = dict(zip(seeds, map(plain, asked(program, "podsets", list(map(asking.case, seeds)))), strict=True))
+    wrong = {seed: (ours, each) for seed, each in found.items() if (ours := plain(answer(asking.case(seed)))) != each}
+    assert not wrong, wrong
+    if request.config.getoption("--update"):
+        lines = [json.dumps({"seed": seed, "case": digest(seed), "answer": found[seed]}) for seed in SEEDS]
+        RECORDED.write_bytes(gzip.compress("\n".join(lines).encode(), mtime=0))
+
+
+@pytest.mark.slow
+def test_kueue_counts_devices_as_we_do(request):
+    """Asked again about many more claims, Kueue counts, or refuses, devices as we do."""
+    program = os.environ.get("TRAINYARD_KUEUE_ORACLE")
+    if not program:
+        pytest.skip("claims by Kueue's own code: set TRAINYARD_KUEUE_ORACLE to a program that answers for it")
+    seeds = range(5 * len(CLAIMS))
+    answers = asked(program, "schedule", list(map(claiming.case, seeds)))
+    found = dict(zip(seeds, map(claiming.told, answers), strict=True))
+    wrong = {
+        seed: (ours, each) for seed, each in found.items() if (ours := claiming.answer(claiming.case(seed))) != each
+    }
+    assert not wrong, wrong
+    if request.config.getoption("--update"):
+        lines = [json.dumps({"seed": seed, "answer": found[seed]}) for seed in CLAIMS]
+        CLAIMED.write_bytes(gzip.compress("\n".join(lines).encode(), mtime=0))
