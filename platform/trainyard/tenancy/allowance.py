@@ -1,0 +1,141 @@
+"""What one team's runs may use on one cluster, as lists of texts: the parameters of the statement.
+
+They follow from the team's file, the cluster's and the repository's, and stand as annotations on the team's namespace,
+where policies read them: whoever writes runs cannot write there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trainyard.kinds import available, companions
+from trainyard.labels import NETWORKS, OURS, ULIMITS
+from trainyard.parts import network
+from trainyard.sizing.base import Attached
+from trainyard.sizing.fabrics import Share, fabric_type
+from trainyard.specs import Cluster, Repository, Team
+from trainyard.specs.shapes import known
+
+GROUP = f"tenancy.{OURS}"
+"""Group of the annotations of a team's namespace that say what its runs may use."""
+
+SEPARATOR = ","
+WHOLE = "\n---\n"
+"""Between pairs whose values have commas and lines of their own."""
+
+PAIRS = frozenset({"pairs", "commands"})
+"""Lists whose items are whole texts."""
+
+RESTRICTED = ("NET_BIND_SERVICE",)
+BASELINE = (
+    *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP"),
+    *("SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
+)
+"""Capabilities that a container may add at a level (pod-security-admission v0.35 policy/check_capabilities_*.go)."""
+
+SCHEDULERS = {"volcano": "volcano", "scheduler-plugins": "scheduler-plugins-scheduler"}
+"""By operator, the scheduler that it brings beside Kubernetes' own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a team's runs may use on a cluster, by name of the list."""
+
+    team: str
+    lists: Mapping[str, tuple[str, ...]]
+    kinds: frozenset[str] = frozenset()
+    """Objects that a run may be made of, as `group/Kind`."""
+
+    def annotations(self) -> dict[str, str]:
+        """Return the lists as annotations of the team's namespace; an empty list is not there."""
+        joined = {name: (WHOLE if name in PAIRS else SEPARATOR).join(items) for name, items in self.lists.items()}
+        return {f"{GROUP}/{name}": text for name, text in joined.items() if text}
+
+
+def of(repository: Repository, cluster_name: str, cluster: Cluster, name: str, team: Team) -> Allowance:
+    """Return what runs of a team may use on a cluster."""
+    privileged = team.level_on(cluster_name) == "privileged"
+    level = "baseline" if team.level_on(cluster_name) == "baseline" else "restricted"
+    parts = list(attached(cluster))
+    sidecars = [each for part in parts for each in part.sidecars] if privileged else []
+    paths = {each["hostPath"]["path"] for part in parts for each in part.volumes if "hostPath" in each}
+    lists: dict[str, Iterable[str]] = {
+        "level": (level,),
+        "host": ("yes",) if privileged and any(part.host for part in parts) else (),
+        "registries": (f"{each.rstrip('/')}/" for each in repository.registries),
+        "keys": repository.labels,
+        "queues": sorted(key for key, queue in cluster.queues.items() if name in queue.teams),
+        "priorities": team.priorities or tuple(cluster.priorities),
+        "accounts": sorted(team.accounts),
+        "secrets": sorted(team.secrets),
+        "configmaps": sorted({*team.config_maps, "kube-root-ca.crt"}),
+        "claims": sorted(claims(cluster_name, cluster, team)),
+        "scratch": sorted(
+            {each.storage for pool in cluster.pools.values() if (each := pool.local_disks) and each.storage}
+        ),
+        "schedulers": ("default-scheduler", *(SCHEDULERS[key] for key in SCHEDULERS if key in cluster.operators)),
+        "runtimeclasses": cluster.runtime_classes,
+        "taints": sorted({str(each["key"]) for pool in cluster.pools.values() for each in pool.tolerations()}),
+        "gpupools": sorted(gpu_pools(cluster)),
+        "capabilities": BASELINE if level == "baseline" else RESTRICTED,
+        "grace": (str(cluster.longest_grace_seconds),),
+        "networks": sorted({each for part in parts for each in part.annotations.get(NETWORKS, "").split(",") if each}),
+        "pairs": sorted({*pairs(parts), *limits(cluster)}),
+        "hostpaths": sorted(paths) if privileged else (),
+        "images": sorted({str(each.get("image")) for each in sidecars}),
+        "commands": sorted({" ".join(each) for sidecar in sidecars for each in commands(sidecar)}),
+        "needs": sorted({need for each in sidecars for need in each["securityContext"]["capabilities"]["add"]}),
+    }
+    return Allowance(name, {key: tuple(items) for key, items in lists.items()}, made(cluster))
+
+
+def claims(cluster_name: str, cluster: Cluster, team: Team) -> Iterator[str]:
+    """Yield the team's claims that are on a cluster."""
+    for name, volume in team.volumes.items():
+        if volume.storage in cluster.storage and cluster_name in (volume.clusters or (cluster_name,)):
+            yield name
+
+
+def gpu_pools(cluster: Cluster) -> Iterator[str]:
+    """Yield the pools on which a variable alone could show GPUs to a container: those of NVIDIA."""
+    for name, pool in cluster.pools.items():
+        gpus = pool.node.gpus if known(pool.shape) else None
+        if gpus is not None and gpus.vendor == "nvidia":
+            yield name
+
+
+def made(cluster: Cluster) -> frozenset[str]:
+    """Return `group/Kind` of every object that runs on a cluster may be made of."""
+    return frozenset({each for kind in available(cluster) for each in kind.objects} | companions.kinds(cluster))
+
+
+def attached(cluster: Cluster) -> Iterator[Attached]:
+    """Yield what pods may be on the cluster's fabric, whatever part of a node they have."""
+    kind = fabric_type(cluster)
+    for name, pool in cluster.pools.items():
+        if known(pool.shape) and kind.usable(cluster) and kind.reaches(cluster, name):
+            count = pool.node.gpus.count if pool.node.gpus else 0
+            for gpus in (count,) if kind.serves_whole_nodes(cluster) else range(count + 1):
+                yield kind.attached(Share(cluster, name, gpus, pods=2))
+
+
+def pairs(parts: Iterable[Attached]) -> Iterator[str]:
+    """Yield the annotations of the fabric whose values are whole, as `key=value`."""
+    for part in parts:
+        yield from (f"{key}={text}" for key, text in part.annotations.items() if key != NETWORKS)
+
+
+def limits(cluster: Cluster) -> Iterator[str]:
+    """Yield the annotations by which nodes let training containers lock memory, where the cluster has them."""
+    if cluster.fabric is not None and cluster.fabric.memlock == "nri":
+        yield from (f"{ULIMITS}{kind.container}={network.UNLIMITED}" for kind in available(cluster))
+
+
+def commands(sidecar: Mapping[str, Any]) -> Iterator[list[str]]:
+    """Yield the command lines of a container of the fabric: its own, and its probes'."""
+    yield [*sidecar.get("command", ()), *sidecar.get("args", ())]
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        if probe in sidecar:
+            yield list(sidecar[probe]["exec"]["command"])

@@ -1,0 +1,122 @@
+"""Labels, annotations and the rest of metadata: what runs have of their own, and what controllers add to them.
+
+Facts: gitops-kinds and Argo CD 3.2 on a real cluster; kueue v0.19.2 pkg/controller/constants, pkg/webhooks.
+"""
+
+from __future__ import annotations
+
+from trainyard.kinds.job import EQUAL_COMPLETIONS, MIN_PARALLELISM
+from trainyard.labels import (
+    JOB,
+    JOB_INDEX,
+    JOB_NAME,
+    MAX_TIME,
+    MAY_BE_FORCED,
+    NETWORKS,
+    PRIORITY,
+    QUEUE,
+    RUN,
+    SYNC_OPTIONS,
+    SYNC_WAVE,
+    TEAM,
+)
+from trainyard.parts.gang import LABEL as POD_GROUP
+from trainyard.parts.pods import STAY
+from trainyard.tenancy.shapes import ANY, KEPT, NEVER, Condition, Fields, Listed, Pairs, Same, Shape, only
+
+KUEUE = "kueue.x-k8s.io"
+CONTROLLERS = "controller"
+
+OF_JOB = Condition(
+    lambda value, about: isinstance(value, str) and about.name.startswith(f"{value}-"),
+    "object.metadata.name.startsWith({x} + '-')",
+    f"label {JOB} is {{name}}, but should be the run's own; remove it",
+)
+"""Runs are called `<job>-<digest>`."""
+
+OF_NETWORKS = Condition(
+    lambda value, about: isinstance(value, str) and set(value.split(",")) <= set(about.allowance.lists["networks"]),
+    "{x}.split(',').all(n, n in variables.networks)",
+    "networks are {name}, of which one is not the fabric's; ask for them by fabric",
+    subject="label",
+)
+"""Secondary networks are the team's on the rails."""
+
+OURS: dict[str, Shape] = {JOB: OF_JOB, RUN: Same("run"), TEAM: Same("team")}
+
+IDENTITY = {"azure.workload.identity/use": only("true")}
+"""By whose webhook a pod gets the identity of its service account (Azure/azure-workload-identity v1.5)."""
+
+OF_OBJECTS = Pairs(
+    {
+        **OURS,
+        QUEUE: Listed("queues", "queue"),
+        PRIORITY: Listed("priorities", "priority"),
+        MAX_TIME: ANY,
+        "trainer.kubeflow.org/trainjob-ancestor-step": ANY,
+        "ray.io/rayversion": ANY,
+    },
+    about={QUEUE: "queue", PRIORITY: "priority"},
+    required=(JOB, RUN, TEAM),
+)
+OF_PODS = Pairs(
+    {
+        **OURS,
+        **IDENTITY,
+        POD_GROUP: Same("run"),
+        QUEUE: Listed("queues", "queue"),
+        PRIORITY: Listed("priorities", "priority"),
+        JOB_NAME: ANY,
+        JOB_INDEX: ANY,
+        "batch.kubernetes.io/controller-uid": ANY,
+        "trainer.kubeflow.org/trainjob-ancestor-step": ANY,
+        **{f"{KUEUE}/{each}": ANY for each in ("podset", "cluster-queue-name", "local-queue-name", "tas")},
+    },
+    about={QUEUE: "queue", PRIORITY: "priority", POD_GROUP: "queue"},
+)
+"""With what Kueue writes into templates when it admits a run, which an update of the object has."""
+
+SYNC = {SYNC_OPTIONS: only("ServerSideApply=true"), SYNC_WAVE: only("-1")}
+"""What runs tell Argo CD: how a JobSet is applied, and that a runtime comes first."""
+
+WRITTEN = (
+    "argocd.argoproj.io/tracking-id",
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "batch.kubernetes.io/job-tracking",
+    "training.kubeflow.org/enable-scale-subresource",
+)
+
+NOTES_OF_OBJECTS = Pairs(
+    {**SYNC, MIN_PARALLELISM: ANY, EQUAL_COMPLETIONS: ANY, **dict.fromkeys(WRITTEN, ANY)},
+    about=dict.fromkeys(SYNC, "label"),
+)
+PODSETS = (
+    *("podset-required-topology", "podset-preferred-topology", "podset-unconstrained-topology", "podset-group-name"),
+    *("podset-slice-required-topology", "podset-slice-size", "pod-index-offset", "workload", "pod-group-serving"),
+    "pod-suspending-parent",
+)
+NOTES_OF_PODS = Pairs(
+    {
+        **{key: only(text) for key, text in STAY.items()},
+        MAY_BE_FORCED: ANY,
+        NETWORKS: OF_NETWORKS,
+        **{f"{KUEUE}/{each}": ANY for each in PODSETS},
+    },
+    exact="pairs",
+)
+
+SERVER = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "uid", "selfLink", "deletionTimestamp")
+NAMES = ("deletionGracePeriodSeconds",)
+
+
+def metadata(what: str, labels: Shape, annotations: Shape, *, required: tuple[str, ...] = (), **more: Shape) -> Fields:
+    """Return the metadata of an object or of a template in one."""
+    known: dict[str, Shape] = {"labels": labels, "annotations": annotations, **dict.fromkeys((*SERVER, *NAMES), ANY)}
+    held: dict[str, Shape] = {"ownerReferences": KEPT, "finalizers": KEPT, "generateName": NEVER}
+    about = {"labels": "label", "annotations": "label", **dict.fromkeys(held, CONTROLLERS)}
+    return Fields(f"the metadata of {what}", {**known, **held, **more}, about, required)
+
+
+OF_TEMPLATE = metadata("pods", OF_PODS, NOTES_OF_PODS, name=ANY, namespace=Same("team"))
+OF_INNER = metadata("a job in it", OF_PODS, NOTES_OF_PODS, name=ANY, namespace=Same("team"))
+"""Of what an object makes beside its pods: a JobSet's jobs, a runtime's JobSet."""

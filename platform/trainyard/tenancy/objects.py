@@ -1,0 +1,65 @@
+"""The objects of a run, whole: by kind what each may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from trainyard.carriers import carrier
+from trainyard.kinds.companions import DOMAIN
+from trainyard.kinds.companions import GROUP as OF_DOMAIN
+from trainyard.parts import gang
+from trainyard.tenancy import workloads
+from trainyard.tenancy.metadata import NOTES_OF_OBJECTS, OF_OBJECTS, metadata
+from trainyard.tenancy.shapes import ANY, Fields, Items, Same, Shape, only
+
+META = metadata("objects", OF_OBJECTS, NOTES_OF_OBJECTS, required=("labels",), name=Same("run"), namespace=Same("team"))
+
+PORT = Fields("a port", dict.fromkeys(("appProtocol", "name", "port", "protocol", "targetPort"), ANY))
+SERVICE = Fields(
+    "Services",
+    {
+        **dict.fromkeys(("internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy", "publishNotReadyAddresses"), ANY),
+        **dict.fromkeys(("selector", "sessionAffinity"), ANY),
+        "clusterIP": only("None"),
+        "clusterIPs": ANY,
+        "ports": Items(PORT),
+        "type": only("ClusterIP"),
+    },
+    required=("clusterIP", "selector"),
+)
+CHANNEL = Fields(
+    "channels",
+    {"allocationMode": only("Single"), "resourceClaimTemplate": Fields("channels", {"name": ANY})},
+)
+
+BESIDE: Mapping[tuple[str, str], Mapping[str, Shape]] = {
+    ("", "ConfigMap"): {"data": ANY, "binaryData": ANY, "immutable": ANY},
+    ("", "Service"): {"spec": SERVICE},
+    (gang.GROUP, gang.KIND): {"spec": Fields("groups", dict.fromkeys(("minMember", "scheduleTimeoutSeconds"), ANY))},
+    (OF_DOMAIN, DOMAIN): {"spec": Fields("domains", {"numNodes": ANY, "channel": CHANNEL})},
+}
+"""Objects beside the workload, by group and kind, with their fields beside metadata."""
+
+ABOUT = {"metadata": "object", "spec": "field"}
+
+
+@cache
+def shape(group: str, kind: str) -> Fields | None:
+    """Return what an object of a kind may be, None of a kind that no run is made of."""
+    if (group, kind) in BESIDE:
+        about = {**ABOUT, "spec": "service"} if kind == "Service" else ABOUT
+        return whole(BESIDE[group, kind], about)
+    spec = workloads.SPECS.get((group, kind))
+    if spec is None:
+        row = carrier(group, kind)
+        if row is None or not row.templates:
+            return None
+        spec = workloads.of_carrier(row)
+    return whole({"spec": spec}, ABOUT)
+
+
+def whole(fields: Mapping[str, Shape], about: Mapping[str, str]) -> Fields:
+    """Return the shape of an object with such fields."""
+    head = {"apiVersion": ANY, "kind": ANY, "metadata": META, "status": ANY}
+    return Fields("objects", {**head, **fields}, about)

@@ -1,0 +1,244 @@
+"""The statement as ValidatingAdmissionPolicies: what gets past every review meets it again on the cluster.
+
+What differs from team to team stands as annotations on the team's namespace, which a policy reads as `namespaceObject`:
+so a namespace is never under a policy without its parameters, and whoever writes runs cannot change them.
+
+Controllers are not asked: what they make is made of objects that were. Source: kubernetes v1.35
+staging/src/k8s.io/api/admissionregistration/v1/types.go; kubernetes-sigs and operators as in `carriers`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from trainyard.carriers import ANY, Carrier, Template, carriers
+from trainyard.labels import NAMESPACE
+from trainyard.releases import releases
+from trainyard.specs import Cluster
+from trainyard.tenancy import pods
+from trainyard.tenancy.allowance import GROUP, PAIRS, SEPARATOR, WHOLE
+from trainyard.tenancy.objects import BESIDE, META, SERVICE
+from trainyard.tenancy.rules import RULES
+from trainyard.tenancy.shapes import YES, Fields
+from trainyard.tenancy.workloads import SPECS
+
+NAMES = ("tenant-objects", "tenant-pods", "tenant-secrets")
+"""The policies of the statement."""
+
+TRACKING = "argocd.argoproj.io/tracking-id"
+"""What Argo CD writes on whatever it applies, over what Git has there: `<Application>:<group>/<Kind>:…`."""
+
+SYSTEM = (
+    "^system:(kube-controller-manager|kube-scheduler|apiserver|node:.*|"
+    "serviceaccount:kube-system:(.*-controller|generic-garbage-collector|.*-publisher))$"
+)
+"""Controllers of Kubernetes itself; others of kube-system may be Argo CD's account on a cluster that it reaches."""
+
+TYPE = "kubernetes.io/service-account-token"
+
+LISTS = (
+    *("level", "host", "registries", "keys", "queues", "priorities", "accounts", "secrets", "configmaps", "claims"),
+    *("scratch", "schedulers", "runtimeclasses", "taints", "gpupools", "capabilities", "grace", "networks", "pairs"),
+    *("hostpaths", "images", "commands", "needs"),
+)
+"""The lists of an allowance, each a variable."""
+
+PATCHES = ("trainer.kubeflow.org", "TrainJob")
+"""The kind that has no pods itself, and patches those of its runtime."""
+
+Validation = dict[str, str]
+
+
+def policies(name: str, cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the policies of a cluster, by name: each the `spec`."""
+    asked = conditions(name, cluster)
+    yield NAMES[0], spec(asked, [*rules_of(dict.fromkeys(SPECS)), *rules_of(beside())], [whole()], list(objects()))
+    yield (
+        NAMES[1],
+        spec(asked, list(rules_of(dict.fromkeys([*found(), PATCHES]))), [whole(), *templates()], list(of_pods())),
+    )
+    secrets = [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["secrets"], "operations": ["CREATE", "UPDATE"]}]
+    token = {
+        "expression": f"object.?type.orValue('') != '{TYPE}'",
+        "message": "a Secret of a team is no token of a service account; name the account in a job",
+        "reason": "Forbidden",
+    }
+    yield NAMES[2], {"failurePolicy": "Fail", **matching(secrets), "matchConditions": asked, "validations": [token]}
+
+
+def binding(policy: str, cluster: Cluster) -> dict[str, Any]:
+    """Return the `spec` of a policy's binding: to the namespaces of teams, by a label that nobody can write."""
+    selector = {"matchExpressions": [{"key": NAMESPACE, "operator": "In", "values": list(cluster.teams())}]}
+    return {
+        "policyName": policy,
+        "validationActions": ["Deny"],
+        "matchResources": {"namespaceSelector": selector},
+    }
+
+
+def spec(
+    asked: list[dict[str, str]],
+    matched: list[dict[str, Any]],
+    variables: list[dict[str, str]],
+    validations: list[Validation],
+) -> dict[str, Any]:
+    """Return a policy with the lists that its expressions use."""
+    text = " ".join(each["expression"] for each in (*variables, *validations))
+    lists = [listed(name) for name in LISTS if f"variables.{name}" in text]
+    return {
+        "failurePolicy": "Fail",
+        **matching(matched),
+        "matchConditions": asked,
+        "variables": [*lists, *variables],
+        "validations": validations,
+    }
+
+
+def matching(matched: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what a policy is asked about."""
+    return {"matchConstraints": {"resourceRules": matched}}
+
+
+def conditions(name: str, cluster: Cluster) -> list[dict[str, str]]:
+    """Return who is asked: neither controllers, nor what Argo CD applies for the platform."""
+    known = releases()
+    spaces = {known[each].namespace for each in cluster.operators if each in known}
+    groups = ["system:masters", *(f"system:serviceaccounts:{each}" for each in sorted(spaces - {"kube-system"}))]
+    among = ", ".join(f"'{each}'" for each in groups)
+    user = "request.userInfo.?username.orValue('')"
+    own = f"{user}.startsWith('system:serviceaccount:' + request.namespace + ':')"
+    if cluster.pipelines is not None and cluster.pipelines.namespace:
+        account = f"system:serviceaccount:{cluster.pipelines.namespace}:{cluster.pipelines.service_account}"
+        own += f" || {user} == '{account}'"
+    applied = f"object.metadata.?annotations[?'{TRACKING}'].orValue('')"
+    apps = " || ".join(f"{applied}.startsWith('{name}-{each}')" for each in ("teams-", "platform:"))
+    return [
+        {"name": "not-a-controller", "expression": f"!{user}.matches('{SYSTEM}')"},
+        {"name": "not-an-operator", "expression": f"!request.userInfo.?groups.orValue([]).exists(g, g in [{among}])"},
+        {"name": "not-the-platform", "expression": f"{own} || !({apps})"},
+    ]
+
+
+def listed(name: str) -> dict[str, str]:
+    """Return the variable of a list of the allowance."""
+    separator = WHOLE.replace("\n", "\\n") if name in PAIRS else SEPARATOR
+    text = f"namespaceObject.metadata.?annotations[?'{GROUP}/{name}'].orValue('')"
+    return {"name": name, "expression": f"{text}.split('{separator}').filter(each, each != '')"}
+
+
+def whole() -> dict[str, str]:
+    """Return the object without its type: no kind has all the fields that are asked for."""
+    return {"name": "whole", "expression": "dyn(object)"}
+
+
+def beside() -> dict[tuple[str, str], None]:
+    """Return the objects beside workloads that are looked at; ConfigMaps of a namespace are not runs' alone."""
+    return {key: None for key in BESIDE if key != ("", "ConfigMap")}
+
+
+def found() -> list[tuple[str, str]]:
+    """Return all kinds in a namespace that pods are made of."""
+    return [key for key, row in carriers().items() if row.namespaced and row.templates]
+
+
+def rules_of(kinds: Iterable[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    """Yield the resource rules of kinds, one a group."""
+    groups: dict[str, set[str]] = defaultdict(set)
+    for group, kind in kinds:
+        groups[group].add(f"{kind.lower()}s")
+    for group, names in sorted(groups.items()):
+        yield {
+            "apiGroups": [group],
+            "apiVersions": ["*"],
+            "resources": sorted(names),
+            "operations": ["CREATE", "UPDATE"],
+        }
+
+
+def is_of(group: str, kind: str) -> str:
+    """Return the condition that the object is of a kind."""
+    version = f"object.apiVersion.startsWith('{group}/')" if group else "object.apiVersion == 'v1'"
+    return f"object.kind == '{kind}' && {version}"
+
+
+def objects() -> Iterator[Validation]:
+    """Yield what is asked of objects: of the metadata of each, and of what a kind's specification has beside pods."""
+    for subject, text in by_subject(META, "variables.whole.metadata", "label"):
+        yield said(subject, text)
+    known: Mapping[tuple[str, str], Any] = {**SPECS, ("", "Service"): SERVICE}
+    for (group, kind), shape in known.items():
+        subject = "service" if kind == "Service" else "field"
+        text = shape.cel("variables.whole.spec")
+        if text != YES:
+            yield said(subject, f"!({is_of(group, kind)}) || {text}", kind)
+
+
+def templates() -> Iterator[dict[str, str]]:
+    """Yield the variables with pod templates: all, those that TrainJobs patch, and those that have to be blind."""
+    parts = [
+        f"({is_of(group, kind)} ? {in_object(row)} : [])" for (group, kind), row in carriers().items() if is_looked(row)
+    ]
+    yield {"name": "templates", "expression": " + ".join(parts)}
+    roles = "variables.whole.spec.mpiReplicaSpecs"
+    workers = f"{roles}.map(role, role != 'Launcher', {roles}[role].template)"
+    patches = "variables.whole.?spec.?runtimePatches.orValue([])"
+    patched = "p.?trainingRuntimeSpec.?template.?spec.?replicatedJobs.orValue([])"
+    inner = f"{patched}.map(j, j.?template.?spec.?template.hasValue(), j.template.spec.template)"
+    of_trainer = is_of(*PATCHES)
+    yield {"name": "patches", "expression": f"{of_trainer} ? {patches}.map(p, {inner}) : []"}
+    yield {"name": "seeing", "expression": f"{is_of('kubeflow.org', 'MPIJob')} ? {workers} : variables.templates"}
+
+
+def is_looked(row: Carrier) -> bool:
+    """Whether a kind has pods in its namespace."""
+    return row.namespaced and bool(row.templates)
+
+
+def in_object(row: Carrier) -> str:
+    """Return the expression of a kind's pod templates."""
+    return " + ".join(at(template) for template in row.templates)
+
+
+def at(template: Template) -> str:
+    """Return the expression of the templates at a pattern, of which one part at most is `*`."""
+    steps = [str(step) for step in template.pattern]
+    if not steps:
+        return "[variables.whole]"
+    if ANY not in steps:
+        return f"[?variables.whole{''.join(f'.?{step}' for step in steps)}]"
+    index = steps.index(ANY)
+    before, after = steps[:index], steps[index + 1 :]
+    holder = f"variables.whole{''.join(f'.?{step}' for step in before)}"
+    item, way = "item", "".join(f".?{step}" for step in after)
+    if template.roles is not None:
+        item = f"variables.whole.{'.'.join(before)}[key]"
+        return f"{holder}.orValue({{}}).map(key, {item}{way}.hasValue(), {item}.{'.'.join(after)})"
+    return f"{holder}.orValue([]).map(item, {item}{way}.hasValue(), {item}.{'.'.join(after)})"
+
+
+def of_pods() -> Iterator[Validation]:
+    """Yield what is asked of every pod template."""
+    metadata, body = pods.LAUNCHED.fields["metadata"], pods.LAUNCHED.fields["spec"]
+    yield said("label", f"variables.templates.all(t, !has(t.metadata) || {metadata.cel('t.metadata', 1)})")
+    assert isinstance(body, Fields)
+    for subject, text in by_subject(body, "t.spec", "field", depth=1):
+        yield said(subject, f"variables.templates.all(t, {text})")
+    yield said("device", f"variables.seeing.all(t, {pods.BLIND.cel('t.spec', 1)})")
+    yield said("field", f"variables.patches.all(l, l.all(t, {pods.PATCH.cel('t', 1)}))", "TrainJob")
+
+
+def by_subject(shape: Fields, x: str, other: str, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the conditions on a map, those about one subject together."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for subject, text in shape.parts(x, depth):
+        found[subject or other].append(text)
+    yield from ((subject, " && ".join(texts)) for subject, texts in found.items())
+
+
+def said(subject: str, expression: str, kind: str = "") -> Validation:
+    """Return a validation of a subject."""
+    rule = RULES[subject]
+    message = f"{f'{kind}: ' if kind else ''}{rule.title.rstrip('.')} ({rule.id})"
+    return {"expression": expression, "message": message, "reason": "Forbidden"}

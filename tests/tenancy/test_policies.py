@@ -1,0 +1,187 @@
+"""The policies that clusters get say the same of objects as the check does, and ask nobody whom they should not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from everything import EVERYTHING
+from tenants import OBJECTS, PODS, RAY, RIGHT, SERVICE, everything, found, rendered, target, with_metadata
+from trainyard.apiserver.admission import policies as engine
+from trainyard.apiserver.admission.policies import Decision, Request, Surroundings
+from trainyard.apiserver.admission.policies.request import guess_of
+from trainyard.kinds import kinds
+from trainyard.specs import Cluster
+from trainyard.tenancy.policies import LISTS, NAMES, binding, policies
+
+KINDS = sorted(kinds())
+CLUSTER = Cluster.model_validate(EVERYTHING)
+ARGOCD = {
+    "username": "system:serviceaccount:argocd:argocd-application-controller",
+    "groups": ["system:serviceaccounts", "system:serviceaccounts:argocd", "system:authenticated"],
+}
+Objects = list[dict[str, Any]]
+
+
+@cache
+def shipped() -> tuple[tuple[engine.Policy, tuple[engine.Binding, ...]], ...]:
+    """Return the policies of a cluster, compiled, each with its binding."""
+    loaded = []
+    for name, spec in policies("test", CLUSTER):
+        policy = engine.load({"metadata": {"name": name}, "spec": spec}, minor=35)
+        bound = engine.load_binding({"metadata": {"name": name}, "spec": binding(name, CLUSTER)})
+        loaded.append((policy, (bound,)))
+    return tuple(loaded)
+
+
+def decided(values: Objects, user: dict[str, Any] = ARGOCD) -> Iterator[Decision]:
+    """Yield what the policies say of objects that somebody applies."""
+    namespace = {"metadata": {"name": "nlp", "annotations": everything().annotations()}}
+    around = Surroundings({"nlp": namespace}, complete=True)
+    for value in values:
+        resource = guess_of(value["apiVersion"], value["kind"])
+        yield from engine.judge(shipped(), Request(resource, value, user=user), around)
+
+
+def refused(values: Objects, user: dict[str, Any] = ARGOCD) -> bool:
+    """Whether a policy refuses, by one of its rules and not by an error of its own."""
+    decisions = list(decided(values, user))
+    assert all("(run/tenant-" in each.message or "(sec-digest)" in each.message for each in decisions), decisions[0]
+    return bool(decisions)
+
+
+def test_every_expression_compiles() -> None:
+    """With all of its variables, for every release that there may be."""
+    for policy, _ in shipped():
+        for each in policy.expressions():
+            assert not isinstance(each.compiled, Exception), f"{policy.name}: {each.text[:200]}: {each.compiled}"
+
+
+def test_every_list_is_one_of_the_allowance() -> None:
+    """Policies read what the namespace says, by the same names."""
+    assert set(LISTS) == set(everything().lists)
+    assert {name for name, _ in policies("test", CLUSTER)} == set(NAMES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_runs_are_admitted(kind: str) -> None:
+    """What Trainyard renders passes, and so does what is within the lines."""
+    assert not refused(rendered(kind))
+    assert not refused(rendered(kind, *({"object": "Pod", "merge": merge} for merge in RIGHT.values())))
+
+
+FIRST = {each.number + each.subject: case for case, each in reversed(PODS.items())}
+"""One try of each number and subject; the slow test has all of them."""
+
+
+@pytest.mark.parametrize("case", sorted(FIRST.values()))
+def test_policies_refuse_what_the_check_refuses(case: str) -> None:
+    """A try of each sort, in the kind with the smallest objects."""
+    values = rendered("Job", {"object": "Pod", "merge": PODS[case].merge})
+    assert list(found(values))
+    assert refused(values)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_policies_refuse_what_the_check_refuses_in_every_kind(kind: str) -> None:
+    """Each try in one kind, and each kind with its share; with TRAINYARD_EVERY_TRY=1 all in all, which takes long."""
+    share = slice(None) if os.environ.get("TRAINYARD_EVERY_TRY") else slice(KINDS.index(kind), None, len(KINDS))
+    for case, each in list(PODS.items())[share]:
+        assert refused(rendered(kind, {"object": "Pod", "merge": each.merge})), case
+
+
+@pytest.mark.parametrize("case", RAY)
+def test_policies_look_at_what_is_around_pods(case: str) -> None:
+    """As the check does."""
+    kind, merge, _ = RAY[case]
+    assert refused(rendered(kind, {"object": target(kind), "merge": merge}))
+
+
+@pytest.mark.parametrize("case", SERVICE)
+def test_policies_leave_services_headless(case: str) -> None:
+    """As the check does."""
+    assert refused(rendered("Job", {"object": "Service", "merge": {"spec": SERVICE[case]}}))
+
+
+@pytest.mark.parametrize("case", OBJECTS)
+def test_policies_look_at_metadata(case: str) -> None:
+    """As the check does, of what every run is made of but ConfigMaps, which the platform may make by hand."""
+    for value in rendered("Job"):
+        if value["kind"] != "ConfigMap":
+            assert refused([with_metadata(value, OBJECTS[case][1])])
+
+
+NOT_ASKED = {
+    "the Job controller": {"username": "system:serviceaccount:kube-system:job-controller"},
+    "the controller manager": {"username": "system:kube-controller-manager"},
+    "an operator": {
+        "username": "system:serviceaccount:jobset-system:jobset-controller",
+        "groups": ["system:serviceaccounts:jobset-system"],
+    },
+    "an administrator": {"username": "admin", "groups": ["system:masters"]},
+}
+ASKED = {
+    "Argo CD": ARGOCD,
+    "Argo CD on another cluster": {
+        "username": "system:serviceaccount:kube-system:argocd-manager",
+        "groups": ["system:serviceaccounts:kube-system"],
+    },
+    "a person": {"username": "ann", "groups": ["nlp-research"]},
+    "a pod of the team's": {"username": "system:serviceaccount:nlp:reader", "groups": ["system:serviceaccounts:nlp"]},
+}
+
+
+def wrong(**metadata: Any) -> Objects:
+    """Return a run that crosses a line."""
+    values = rendered("JobSet", {"object": "Pod", "merge": PODS["processes of the node"].merge})
+    return [with_metadata(values[0], metadata)]
+
+
+@pytest.mark.parametrize("who", NOT_ASKED)
+def test_controllers_are_not_asked(who: str) -> None:
+    """What they make is made of what was judged."""
+    assert not refused(wrong(), NOT_ASKED[who])
+
+
+@pytest.mark.parametrize("who", ASKED)
+def test_everybody_else_is(who: str) -> None:
+    """Whoever is no controller, an account in kube-system too."""
+    assert refused(wrong(), ASKED[who])
+
+
+def test_what_argo_cd_applies_for_the_platform_is_let_be() -> None:
+    """It writes itself whose Application an object is of; an account of the team cannot say so."""
+    tracked = {"annotations": {"argocd.argoproj.io/tracking-id": "test-teams-nlp:batch/Job:nlp/x"}}
+    assert not refused(wrong(**tracked))
+    assert refused(wrong(**tracked), ASKED["a pod of the team's"])
+    runs = {"annotations": {"argocd.argoproj.io/tracking-id": "test-runs-nlp:batch/Job:nlp/x"}}
+    assert refused(wrong(**runs))
+
+
+def test_tokens_are_not_made_as_secrets() -> None:
+    """A long-lived token of an account is nobody's to make by a Secret."""
+    head = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "tokens", "namespace": "nlp"}}
+    user = ASKED["a person"]
+    assert [each.policy.name for each in decided([{**head, "type": "kubernetes.io/service-account-token"}], user)] == [
+        "tenant-secrets"
+    ]
+    assert not list(decided([{**head, "type": "Opaque"}], user))
+
+
+def test_an_update_adds_no_finalizer_and_keeps_those_of_controllers() -> None:
+    """What is there at an update was added by somebody who may."""
+    value = rendered("JobSet")[0]
+    held = with_metadata(value, {"finalizers": ["example.com/stay"]})
+    around = Surroundings(
+        {"nlp": {"metadata": {"name": "nlp", "annotations": everything().annotations()}}}, complete=True
+    )
+    resource = guess_of(value["apiVersion"], value["kind"])
+    for old, count in ((held, 0), (value, 1)):
+        request = Request(resource, held, old, "UPDATE", user=ARGOCD)
+        assert len(list(engine.judge(shipped(), request, around))) == count

@@ -1,0 +1,71 @@
+"""What a team's run may be is held over whatever is rendered, in every kind that carries runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenants import OBJECTS, PODS, RAY, RIGHT, SERVICE, everything, found, rendered, target, with_metadata
+from trainyard.kinds import kinds
+from trainyard.tenancy import breaches
+
+KINDS = sorted(kinds())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_passes_as_it_is_rendered(kind: str) -> None:
+    """Nothing of what Trainyard itself makes is refused, nor patches that stay within the lines."""
+    for name, merge in RIGHT.items():
+        values = rendered(kind, {"object": "Pod", "merge": merge})
+        assert list(found(values)) == [], name
+
+
+@pytest.mark.parametrize("case", PODS)
+def test_no_pod_of_any_kind_crosses_a_line(case: str) -> None:
+    """Each try is refused as what it is, in every kind."""
+    each = PODS[case]
+    for kind in KINDS:
+        values = rendered(kind, {"object": each.target, "merge": each.merge})
+        subjects = {breach.subject for breach in found(values)}
+        assert each.subject in subjects, kind
+
+
+@pytest.mark.parametrize("case", RAY)
+def test_no_workload_crosses_a_line(case: str) -> None:
+    """What a kind's own fields make beside pods is no way around."""
+    kind, merge, subject = RAY[case]
+    values = rendered(kind, {"object": target(kind), "merge": merge})
+    assert subject in {breach.subject for breach in found(values)}
+
+
+@pytest.mark.parametrize("case", SERVICE)
+def test_services_are_headless(case: str) -> None:
+    """A Service of a run gives names to its pods, and takes no address."""
+    values = rendered("Job", {"object": "Service", "merge": {"spec": SERVICE[case]}})
+    assert {breach.subject for breach in found(values)} == {"service"}
+
+
+@pytest.mark.parametrize("case", OBJECTS)
+def test_no_object_says_that_it_is_anothers(case: str) -> None:
+    """Labels, annotations, owners and finalizers of every object are the run's own."""
+    _, more, subject = OBJECTS[case]
+    for kind in KINDS:
+        for value in rendered(kind):
+            assert subject in {breach.subject for breach in found([with_metadata(value, more)])}, (kind, value["kind"])
+
+
+@pytest.mark.parametrize(
+    ("group", "kind"), [("", "Pod"), ("", "Secret"), ("apps", "Deployment"), ("rbac.authorization.k8s.io", "Role")]
+)
+def test_a_run_is_made_of_its_own_kinds(group: str, kind: str) -> None:
+    """Whatever else lies in a run's folder is refused, whatever it says."""
+    value = {"apiVersion": f"{group}/v1".lstrip("/"), "kind": kind, "metadata": {"name": "x", "namespace": "nlp"}}
+    assert [breach.subject for breach in found([value])] == ["object"]
+
+
+def test_an_object_is_in_its_teams_namespace_under_the_runs_name() -> None:
+    """Another namespace and another name are refused."""
+    value = rendered("JobSet")[0]
+    for key, text in (("namespace", "ads"), ("name", "other-aaaaaaaa")):
+        moved = {**value, "metadata": {**value["metadata"], key: text}}
+        run = value["metadata"]["name"]
+        assert ("metadata", key) in {breach.path for breach in breaches(moved, everything(), run=run)}
