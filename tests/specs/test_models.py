@@ -16,7 +16,7 @@ from conftest import ROOT
 from trainyard.documents import load
 from trainyard.quantities import Quantity
 from trainyard.specs import Cluster, Job, Repository, Team, shapes
-from trainyard.specs.run import digest, written
+from trainyard.specs.run import digest, run_name, written
 from trainyard.specs.shapes import preset
 
 IMAGE = "registry.example.com/nlp/llm@sha256:" + "4f0c7e2ab95d8136" * 4
@@ -80,7 +80,7 @@ DIGESTS = {
 @pytest.mark.parametrize(("text", "contents", "recorded"), DIGESTS.values(), ids=DIGESTS)
 def test_digests_never_change(text, contents, recorded):
     """Digests recorded once stay: a change of them would restart every run that exists."""
-    assert digest(job(text), contents) == recorded
+    assert run_name("llm", digest(job(text), contents)) == f"llm-{recorded}"
 
 
 SAME = {
@@ -149,10 +149,10 @@ def test_python_and_yaml_write_the_same_job():
     assert written(made) == written(job(SMALL))
 
 
-def test_digest_is_eight_letters_that_names_may_have():
-    """The digest ends a DNS label, so it is lower case and without padding."""
+def test_eight_letters_of_a_digest_are_in_names():
+    """The digest ends a DNS label, so it is lower case and without padding; the ledger keeps all of it."""
     assert set(digest(job(LARGE), {})) <= set("abcdefghijklmnopqrstuvwxyz234567")
-    assert len(digest(job(LARGE), {})) == 8
+    assert len(digest(job(LARGE), {})) == 52
 
 
 REFUSED = {

@@ -18,7 +18,8 @@ from trainyard.specs.reading import contents, document, job_files, layout, pytho
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.sources import ExtraFile, JobFile, Printed, ProgramFile, Source, Specs
 from trainyard.system import files
-from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository
+from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository, team_file
+from trainyard.system.trust import IDLE, checkout
 
 S = TypeVar("S", bound=Spec)
 
@@ -41,6 +42,8 @@ class Loaded:
     """Small files that the opened jobs name."""
     printed: tuple[Printed, ...] = ()
     """What the programs that were run print."""
+    idle: tuple[Place, ...] = ()
+    """The programs that make jobs and were not run, since whoever reads this only looks."""
 
 
 def read_repository(
@@ -76,6 +79,7 @@ def read_repository(
         tuple(loading.places),
         loading.named,
         tuple(loading.printed),
+        tuple(loading.idle),
     )
 
 
@@ -102,9 +106,12 @@ class Loading:
     """Small files that the opened jobs name."""
     printed: list[Printed] = field(default_factory=list)
     """What the programs that were run print."""
+    idle: list[Place] = field(default_factory=list)
+    """The programs that were not."""
 
     def specs(self) -> Specs:
         """Read everything."""
+        self.findings += layout.links(self.root)
         clusters = self.folder(CLUSTERS, "cluster", Cluster)
         teams = self.folder(TEAMS, "team", Team)
         repository = self.spec(SETTINGS, "repository", Repository)
@@ -119,7 +126,7 @@ class Loading:
 
     def folder(self, folder: str, key: str, model: type[S]) -> dict[str, S]:
         """Read all specs of one folder, by name."""
-        places, findings = layout.flat(folder, files.walk(self.root / folder))
+        places, findings = layout.flat(folder, self.walk(folder))
         self.findings += findings
         found = {place.name: self.spec(place.path, f"{key}/{place.name}", model) for place in places}
         return {name: spec for name, spec in found.items() if spec is not None}
@@ -143,7 +150,7 @@ class Loading:
 
     def jobs(self, teams: dict[str, Team]) -> tuple[JobFile, ...]:
         """Read the jobs of all teams."""
-        listed = files.walk(self.root / JOBS) if self.listed is None else self.listed
+        listed = self.walk(JOBS) if self.listed is None else self.listed
         places, findings = layout.jobs(listed)
         self.places = places
         places = [place for place in places if place.path not in self.skip]
@@ -151,7 +158,10 @@ class Loading:
         self.named = job_files.named_as_files(yaml)
         small = self.small | self.named
         written, self.rest, wrong = job_files.jobs(yaml, small)
-        programs, off = job_files.programs((p for p in places if p.is_python and p.path not in small), teams)
+        may = {name: team.python and self.may_have_programs(name) for name, team in teams.items()}
+        programs, off = job_files.programs((p for p in places if p.is_python and p.path not in small), teams, may)
+        if IDLE.get():
+            programs, self.idle = [], programs
         made, failed, self.printed = python_jobs.run(programs, [self.bytes(place.path) for place in programs])
         jobs, twice = job_files.once([*written, *made])
         sizes = {f"{JOBS}/{file.path}": file.stat.st_size for file in listed if file.regular}
@@ -163,16 +173,31 @@ class Loading:
 
     def extra(self) -> tuple[tuple[ExtraFile, ...], tuple[ProgramFile, ...]]:
         """Read plain objects of one's own, one a document, and list the programs that add some."""
-        places, findings = layout.own_objects(files.walk(self.root / EXTRA))
+        places, findings = layout.own_objects(self.walk(EXTRA))
         self.findings += findings
         found: list[ExtraFile] = []
-        programs = [ProgramFile(name, place.folder, place.path) for name, place in places if place.is_python]
+        held = checkout(self.root)
+        own = [(name, place) for name, place in places if place.is_python and (held is None or held.counts(place.path))]
+        programs = [ProgramFile(name, place.folder, place.path) for name, place in own]
         for cluster, place in places:
             if not place.is_python:
                 documents, errors = load(self.bytes(place.path), file=place.path)
                 self.findings += errors
                 found += (ExtraFile(cluster, place.folder, Source(place.path, each)) for each in documents)
         return tuple(found), tuple(programs)
+
+    def may_have_programs(self, team: str) -> bool:
+        """Say whether a team's file allows programs where it was accepted too: a branch does not allow itself any."""
+        held, path = checkout(self.root), team_file(team)
+        if held is None or held.counts(path):
+            return True
+        documents, _ = load(held.text(path) or b"", file=path)
+        value = documents[0].value if documents else None
+        return isinstance(value, dict) and value.get("python") is True
+
+    def walk(self, folder: str) -> list[files.Found]:
+        """Return what is below a folder; nothing where a link leads to it, which is a finding."""
+        return [] if files.is_linked(self.root, folder) else files.walk(self.root / folder)
 
     def bytes(self, path: str) -> bytes:
         """Return a file's bytes; none where it went away since it was listed."""

@@ -21,7 +21,8 @@ from trainyard.specs.sources import Source
 OUTSIDE_DIGEST = frozenset({"waive", "retired", "description", "owner", "renamedFrom"})
 """Fields whose change restarts nothing."""
 
-DIGEST_CHARACTERS = 8
+IN_NAME = 8
+"""Characters of a digest in the name of its run: 40 bits, of which ledgers keep all 256 and compare them."""
 
 EACH = "-xxxxx"
 """In whose place a step writes characters of its pipeline's run, of which each starts a training run of its own."""
@@ -39,6 +40,7 @@ class Run:
     cluster: Cluster
     kind: str
     digest: str
+    """Of the fields as written, see `digest`."""
     source: Source
     contents: Mapping[str, str] = field(default_factory=dict)
     runtimes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -47,7 +49,7 @@ class Run:
     @property
     def name(self) -> str:
         """Name of the run and of its objects: `<job>-<digest>`, and what stands for each run of a step."""
-        return f"{self.job_name}-{self.digest}{EACH if self.job.step else ''}"
+        return run_name(self.job_name, self.digest) + (EACH if self.job.step else "")
 
     @property
     def folder(self) -> str:
@@ -67,7 +69,7 @@ class Run:
 
 
 def digest(job: Job, contents: Mapping[str, str]) -> str:
-    """Return eight lower-case base-32 characters of SHA-256 over the fields as written and the files' bytes.
+    """Return lower-case base-32 characters of SHA-256 over the fields as written and the files' bytes.
 
     No defaults are filled in, so that a new field with a default changes no digest; key order, comments and the
     spelling of quantities do not count.
@@ -76,7 +78,12 @@ def digest(job: Job, contents: Mapping[str, str]) -> str:
     files = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in contents.items()}
     body = {"job": fields, "files": files} if files else {"job": fields}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return base64.b32encode(hashlib.sha256(text.encode()).digest()).decode().lower()[:DIGEST_CHARACTERS]
+    return base64.b32encode(hashlib.sha256(text.encode()).digest()).decode().lower().rstrip("=")
+
+
+def run_name(job: str, digest: str) -> str:
+    """Return the name of the run of a job's spec: `<job>-<beginning of the digest>`."""
+    return f"{job}-{digest[:IN_NAME]}"
 
 
 def written(value: Any) -> Any:

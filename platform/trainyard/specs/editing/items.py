@@ -73,15 +73,35 @@ def add_field(text: str, file: str, path: Path, name: str, value: str) -> str:
     return kept("".join(lines), text, file, (*path, name), value)
 
 
+def drop_field(text: str, file: str, path: Path, name: str) -> str:
+    """Return the text without a field that is one word; raises SpecError where only a person can take it away."""
+    inner = at(text, file, path)
+    line, column = place(text, file, (*path, name))
+    lines = text.splitlines(keepends=True)
+    row, found = lines[line], ITEM.match(lines[line], column)
+    key = row[:column].rpartition(name)[0]
+    if found is None or not isinstance(inner, dict):
+        raise by_hand(file, path, {each: inner[each] for each in inner if each != name})
+    if key.strip():
+        rest = row[found.end() :]
+        lines[line] = key + rest.removeprefix(",").lstrip() if rest.startswith(",") else key.rstrip(" ,") + rest
+    else:
+        del lines[line]
+    return kept("".join(lines), text, file, path, {each: inner[each] for each in inner if each != name})
+
+
 def kept(after: str, before: str, file: str, path: Path, value: Any) -> str:
     """Return the new text, if what it says differs from the old one at that place alone; raises SpecError."""
-    wanted = copy.deepcopy(read(before, file))
-    inner = wanted
-    for key in path[:-1]:
+    whole = {0: copy.deepcopy(read(before, file))}
+    inner: Any = whole
+    for key in (0, *path[:-1]):
         inner = inner[key]
-    inner[path[-1]] = value
+    if path:
+        inner[path[-1]] = value
+    else:
+        whole[0] = value
     documents, findings = load(after.encode(), file=file)
-    if findings or [each.value for each in documents] != [wanted]:
+    if findings or [each.value for each in documents] != [whole[0]]:
         raise by_hand(file, path, value)
     return after
 

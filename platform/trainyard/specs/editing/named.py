@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from trainyard.errors import SpecError
 from trainyard.findings import did_you_mean
+from trainyard.specs.reading.layout import Place
+from trainyard.specs.reading.python_jobs import may_make
 from trainyard.system import files
 from trainyard.system.repository import JOBS, job_file
 
@@ -38,3 +41,11 @@ def find_job(root: Path, name: str, way: str = "set the field") -> tuple[str, st
             raise SpecError(f"{short} is made by a program; {way} in {JOBS}/{path}")
     known = [path.removesuffix(".yaml") for path in paths if path.endswith(".yaml")]
     raise SpecError(f"job {short!r} does not exist; {did_you_mean(short, known)}")
+
+
+def unknown(job: str, known: Iterable[str], idle: Iterable[Place]) -> SpecError:
+    """Return what is wrong with a name `<team>/<job>` that no job has: a program that is not run may make it."""
+    team, _, name = job.partition("/")
+    if program := next((each for each in idle if may_make(each, team, name)), None):
+        return SpecError(f"job {job!r} is made by {program.path}, which is not run here; say --python to run it")
+    return SpecError(f"job {job!r} does not exist; {did_you_mean(job, known)}")

@@ -291,4 +291,6 @@ Labels = dict[StrictStr, StrictStr]
 
 IMAGE = r"[a-z0-9][-a-z0-9._:]*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)+(?::[A-Za-z0-9_][-A-Za-z0-9_.]*)?@sha256:[0-9a-f]{64}"
 
+Digest = Annotated[StrictStr, Form(r"sha256:[0-9a-f]{64}", "sha256: and 64 hex digits")]
+
 Image = Annotated[StrictStr, Form(IMAGE, "registry/path@sha256: and 64 hex digits")]

@@ -8,7 +8,20 @@ from pydantic import Field, StrictBool, StrictStr
 
 from trainyard.labels import HOSTNAME
 from trainyard.specs.models.argocd import ArgoCD
-from trainyard.specs.models.base import Amount, Cidr, Form, Name, Reason, Spec, SubdomainName, Text, Version, Waive
+from trainyard.specs.models.base import (
+    Amount,
+    Cidr,
+    Count,
+    Digest,
+    Form,
+    Name,
+    Reason,
+    Spec,
+    SubdomainName,
+    Text,
+    Version,
+    Waive,
+)
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.pipelines import Pipelines
 from trainyard.specs.models.pools import Pool
@@ -53,6 +66,8 @@ class OperatorChoice(Spec):
     """For a release that Trainyard does not know: installed as it is written, and judged as another."""
     values: dict[str, Any] = {}
     """Helm values beside ours, checked against the chart's own."""
+    digests: dict[Text, Digest] = {}
+    """Digests of images that objects rendered here name, by component: their tags may be moved, these may not."""
     managed: StrictBool = True
     """False: somebody else installs it (a provider); it counts as there, and nothing is emitted for it."""
 
@@ -95,6 +110,10 @@ class Cluster(Spec):
     """Who keeps the order of jobs that say `after`; default: nobody."""
     recovery_minutes: Amount | None = None
     """Minutes that a running job may be short of pods until Kueue takes its quota back; 0: for ever; default 30."""
+    longest_grace_seconds: Count = 3600
+    """Seconds that a pod of a run may take to end, at the most; so long whoever reclaims its nodes may wait."""
+    runtime_classes: tuple[SubdomainName, ...] = ()
+    """RuntimeClasses that jobs may name by a patch; default: none, so that all pods have the nodes' own runtime."""
     waive: Waive = {}
     """Findings on the cluster that are accepted, each `rule: reason`."""
     description: str | None = None

@@ -47,6 +47,8 @@ ResourceName = Annotated[
         253,
     ),
 ]
+Vlan = Annotated[StrictInt, Field(ge=1, le=4094)]
+"""IEEE 802.1Q: 0 and 4095 are no VLAN's."""
 Byte = Annotated[StrictInt, Field(ge=0, le=255)]
 
 
@@ -94,6 +96,10 @@ class Fabric(Spec):
     """InfiniBand: what manages the subnet, and who runs it."""
     partition_key: PartitionKey | None = None
     """InfiniBand: the partition of training traffic, which ib-kubernetes puts virtual functions into."""
+    partition_keys: dict[Name, PartitionKey] = {}
+    """InfiniBand by virtual functions: the partition of each team, in place of partitionKey."""
+    vlans: dict[Name, Vlan] = {}
+    """RoCE by virtual functions: the VLAN of each team, which switches carry on every rail; default: all share one."""
     guids: tuple[Guid, Guid] | None = None
     """InfiniBand: first and last GUID for virtual functions; no other cluster of the same UFM has one of them."""
     ufm_secret: SubdomainName | None = None
@@ -104,3 +110,12 @@ class Fabric(Spec):
     """Rails that are routed: which block of every rail a node has, as its leaf's ports do; default: any."""
     routes: tuple[Cidr, ...] = ()
     """Rails that are routed: further ranges that are reached by a rail's gateway."""
+
+    def partition_of(self, team: str) -> str | None:
+        """Return the partition key of a team's functions, None where they are in the default partition."""
+        return self.partition_keys.get(team, self.partition_key)
+
+    @property
+    def partitioned(self) -> bool:
+        """Whether functions are put into partitions."""
+        return bool(self.partition_key or self.partition_keys)

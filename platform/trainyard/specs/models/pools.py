@@ -118,6 +118,8 @@ class Pool(Spec):
     """Seconds that pods have from the notice to the end of a spot node; default: what the shape says, else 30."""
     losses_per_month: Rate | None = None
     """How often one node fails, is drained or taken away in 30 days; default 0.13, or 3 for spot nodes."""
+    price_per_gpu_hour: Rate | None = None
+    """What a GPU of the pool costs in an hour, in whatever money the company counts; a plan says it of what starts."""
     labels: Labels = {}
     """Labels that the nodes carry beside `trainyard.dev/pool`."""
     taints: tuple[Taint, ...] = ()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
-from pydantic import Field, StrictBool, StrictStr
+from pydantic import AfterValidator, Field, StrictBool, StrictStr
 
-from trainyard.specs.models.base import Form, Name, Reason, Spec, Text, Waive
+from trainyard.specs.models.base import Form, Name, Reason, Spec, Text, Waive, wrong
 
 RepositoryPath = Annotated[
     StrictStr,
@@ -14,15 +15,45 @@ RepositoryPath = Annotated[
 ]
 
 
+PAGE = re.compile(r"https?://[^/]+/.*?[^/]/((?:-/)?(?:tree|blob|src/branch)/.*|[^?#]*[?#].*)")
+"""Addresses of pages about a repository: GitHub's, GitLab's (`/-/tree/`), Gitea's, and any with a question."""
+
+
+def clonable(address: str) -> str:
+    """Refuse the address of a page about a repository, which nobody can clone."""
+    if (page := PAGE.fullmatch(address)) is not None:
+        raise wrong("form", f"should be what git clone takes; leave /{page[1][:40]} out")
+    return address
+
+
+def followed(revision: str) -> str:
+    """Refuse a branch by the name that a clone has for it, and words that are no name."""
+    if revision.startswith(("origin/", "refs/remotes/")):
+        raise wrong("form", f"is the name in a clone; write {revision.rpartition('origin/')[2] or 'main'!r}")
+    if revision.split() != [revision]:
+        raise wrong("form", "should be a branch, tag or commit, without spaces")
+    return revision
+
+
 RepositoryAddress = Annotated[
     StrictStr,
     Form(r"(?:https?|ssh|git|file)://\S+|[^@\s/]+@[^:\s]+:\S+", "an address such as https://git.example.com/a/b.git"),
+    AfterValidator(clonable),
 ]
+Revision = Annotated[Text, AfterValidator(followed)]
 Registry = Annotated[
     StrictStr,
     Form(
         r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?(?::[0-9]+)?(?:/[a-z0-9][-._a-z0-9]*)*/?",
         "a registry such as registry.example.com, or a path in one, without '://' and '*'",
+    ),
+]
+
+LabelGroup = Annotated[
+    StrictStr,
+    Form(
+        r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9])?(?:/[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9])?)?",
+        "a group of keys such as example.com, or a key",
     ),
 ]
 
@@ -34,12 +65,14 @@ class Repository(Spec):
     """Whether clusters sync it: then a run that exists at the base is frozen."""
     repo_url: RepositoryAddress = Field(alias="repoURL")
     """Address of the Git repository, as Argo CD clones it."""
-    revision: Text = "main"
+    revision: Revision = "main"
     """Branch or tag that Argo CD follows."""
     path: RepositoryPath = "generated"
     """Path of the generated tree in the repository, without slashes at the ends."""
     registries: tuple[Registry, ...] = ()
     """Registries (or registry/path prefixes) that images may come from; none: all."""
+    labels: tuple[LabelGroup, ...] = ()
+    """Groups (`example.com`) and single keys of labels and annotations that jobs may have, beside plain words."""
     policies: dict[Name, Reason] = {}
     """Policies switched off: `policy-id: reason`."""
     waive: Waive = {}

@@ -18,6 +18,8 @@ def script(program: str) -> str:
     first, *rest = program.split() or [program]
     if first.split("/")[-1] in LAUNCHERS:
         raise wrong("program", f"starts with {first!r}, which the launcher adds; give the script alone")
+    if program.startswith("-"):
+        raise wrong("program", f"is {program[:40]!r}, which the launcher takes for an option; write ./ before it")
     if rest:
         raise wrong("program", "should be a path without spaces; put arguments into args")
     return program

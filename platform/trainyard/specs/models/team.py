@@ -44,6 +44,15 @@ def some(ports: tuple[str, ...]) -> tuple[str, ...]:
     return ports
 
 
+def people(group: str) -> str:
+    """Refuse a group that nobody is in, as with a space at an end, and those that Kubernetes puts everybody into."""
+    if group != group.strip() or not group.isprintable():
+        raise wrong("form", "should be as the identity provider names it, without spaces at its ends and line ends")
+    if group.startswith("system:"):
+        raise wrong("form", "is a group of Kubernetes' own, in which are others than the team's people; name theirs")
+    return group
+
+
 class Volume(Spec):
     """A claim in the team's namespace, on every cluster that has the storage class and admits the team."""
 
@@ -89,7 +98,7 @@ class Egress(Spec):
 class Team(Spec):
     """A team's people, Pod Security level, volumes and secrets; its name is the file's."""
 
-    group: Text
+    group: Annotated[Text, AfterValidator(people)]
     """The people's group, as the cluster's identity provider names it."""
     pod_security: Annotated[
         Annotated[SecurityLevel, Tag("plain")] | Annotated[dict[Name, SecurityLevel], Tag("map")],

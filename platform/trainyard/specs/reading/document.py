@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from trainyard.documents import Document, load
-from trainyard.findings import Finding, Severity
+from trainyard.findings import Finding, Path, Severity
+from trainyard.limits import SPEC_DEPTH
 from trainyard.specs.models.base import Spec
 from trainyard.specs.reading import numbers, problems
 from trainyard.specs.reading.layout import problem
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import Source
+
+DEEP = f"values are nested deeper than {SPEC_DEPTH} levels; flatten the value"
 
 S = TypeVar("S", bound=Spec)
 
@@ -57,9 +60,29 @@ def field(path: str) -> str:
     return path.partition(".")[0].partition("[")[0]
 
 
+def too_deep(value: Any) -> Path | None:
+    """Return the field at the root of a spec below which values are nested too deep, None where none are."""
+    for key, inner in value.items() if isinstance(value, Mapping) else ():
+        level = collections([inner])
+        for _ in range(SPEC_DEPTH):
+            level = collections(
+                each for outer in level for each in (outer.values() if isinstance(outer, Mapping) else outer)
+            )
+        if level:
+            return (key,)
+    return None
+
+
+def collections(values: Iterable[Any]) -> list[Any]:
+    """Return those of the values that hold others."""
+    return [each for each in values if isinstance(each, (Mapping, list, tuple))]
+
+
 def validate(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:
     """Return the spec that a document says, or what is wrong with its fields."""
     value = source.document.value if source.document else None
+    if (path := too_deep(value)) is not None:
+        return None, [RULES["depth"].at(source, path, DEEP)]
     odd = list(numbers.check(source.document)) if source.document else []
     try:
         spec = model.model_validate(value, by_alias=True, by_name=False)

@@ -97,8 +97,13 @@ def strays(candidates: Iterable[Candidate]) -> list[Finding]:
     ]
 
 
-def programs(places: Iterable[Place], teams: Mapping[str, Team]) -> tuple[list[Place], list[Finding]]:
-    """Return the programs that may run, and why others may not; those of unknown teams are reported elsewhere."""
+def programs(
+    places: Iterable[Place], teams: Mapping[str, Team], accepted: Mapping[str, bool]
+) -> tuple[list[Place], list[Finding]]:
+    """Return the programs that may run, and why others may not; those of unknown teams are reported elsewhere.
+
+    `accepted` says of each team whether what allows it programs was accepted, too.
+    """
     allowed: list[Place] = []
     findings: list[Finding] = []
     for place in places:
@@ -109,6 +114,9 @@ def programs(places: Iterable[Place], teams: Mapping[str, Team]) -> tuple[list[P
             wrong = problem(
                 "python-off", place.path, f"team {place.folder!r} has no jobs in Python; set python: true in {file}"
             )
+        elif wrong is None and team is not None and not accepted[place.folder]:
+            message = f"python: true of {team_file(place.folder)} is not merged yet; merge it, or say --trust-checkout"
+            wrong = problem("python-off", place.path, message)
         findings += [wrong] if wrong else []
         allowed += [place] if wrong is None and team is not None else []
     return allowed, findings

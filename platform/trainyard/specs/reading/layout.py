@@ -6,12 +6,13 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from trainyard.findings import Finding, Location
 from trainyard.specs.models.base import JOB_NAME, LABEL
 from trainyard.specs.reading.rules import RULES
 from trainyard.system.files import Found
-from trainyard.system.repository import EXTRA, JOBS, TEAMS
+from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, SPECS, TEAMS
 
 MAX_BYTES = 2**20
 """Largest spec that is read."""
@@ -88,6 +89,14 @@ def misspelt(path: str, paths: frozenset[str] = frozenset()) -> Finding | None:
     if f"{stem}.{right}" in paths:
         return problem("duplicate-job", path, f"file makes {name!r} a second time, beside {name}.{right}; delete one")
     return problem("file-ending", path, f"file ends in .{ending}; rename it to {name}.{right}")
+
+
+def links(root: Path) -> Iterator[Finding]:
+    """Yield the folders of specs that are links, or lie behind one, and the teams' folders among the jobs' that are."""
+    teams = sorted(path.name for path in (root / JOBS).glob("*")) if not (root / JOBS).is_symlink() else []
+    for path in (*dict.fromkeys((CLUSTERS.partition("/")[0], *SPECS)), *(f"{JOBS}/{team}" for team in teams)):
+        if (root / path).is_symlink() and (path == SETTINGS or not path.endswith((".yaml", ".py"))):
+            yield problem("symbolic-link", path, "this is a symbolic link, which is not followed; put it here itself")
 
 
 def flat(folder: str, found: Iterable[Found]) -> tuple[list[Place], list[Finding]]:

@@ -10,24 +10,24 @@ from trainyard.documents import Document, Path
 from trainyard.findings import Finding
 from trainyard.specs.reading.rules import RULES
 
-ODD = re.compile(rb"[+-]?0(?:[0-9]|[xX][0-9a-fA-F]|[oO][0-7]|[bB][01])[0-9a-fA-F_]*(?=[\s,\]}]|$)")
+ODD = re.compile(r"[+-]?0(?:[0-9]|[xX][0-9a-fA-F]|[oO][0-7]|[bB][01])[0-9a-fA-F_]*(?=[\s,\]}]|$)")
 """A plain number with a leading zero or of another base, as go.yaml.in/yaml/v2 2.4 resolve.go reads it."""
 
 
 def check(document: Document) -> Iterator[Finding]:
     """Yield whole numbers that are written in another base than ten, each with what it is read as."""
-    text = document.text
-    if text is None or ODD.search(text) is None:
+    text = (document.text or b"").decode("utf-8", "replace")
+    if ODD.search(text) is None:
         return
-    lines = text.split(b"\n")
+    lines = text.split("\n")
     for path, value in numbers(document.value, ()):
         place = document.location(path)
-        if place.line is None or place.column is None:
+        line = (place.line or 0) - document.first_line
+        if place.column is None or not 0 <= line < len(lines):  # YAML ends lines where nobody else does
             continue
-        line = lines[place.line - document.first_line].decode("utf-8", "replace")
-        written = ODD.match(line[place.column - 1 :].encode())
+        written = ODD.match(lines[line], place.column - 1)
         if written is not None:
-            message = f"{written[0].decode()} is read as {value}; write {value}, or put it in quotes"
+            message = f"{written[0]} is read as {value}; write {value}, or put it in quotes"
             yield RULES["number"].of(place, message)
 
 

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from trainyard.documents import Path, format_path
-from trainyard.findings import Finding, did_you_mean
+from trainyard.findings import Finding, counted, did_you_mean
+from trainyard.limits import FINDINGS
 from trainyard.specs.reading.rules import RULES, VALUE
 from trainyard.specs.sources import Source
 
@@ -35,11 +36,14 @@ WANTED = {
 
 def findings(error: ValidationError, model: type[BaseModel], source: Source, value: Any) -> Iterator[Finding]:
     """Yield a finding for every error in a spec; `value` is what the file says, for the path and the quote."""
-    for details in error.errors(include_url=False):
+    errors = error.errors(include_url=False)
+    for details in errors[:FINDINGS]:
         rule, path, message = explain(details, model, value)
         key = details["type"] == "extra_forbidden" or details["loc"][-1:] == ("[key]",)
         found = RULES.get(rule, VALUE).of(source.location(path, key=key), message)
         yield replace(found, path=format_path(path) or None, hide=path[:1] == ("secrets",))
+    if (more := len(errors) - FINDINGS) > 0:
+        yield RULES["too-many"].of(source.location(), f"{counted(more, 'more field')} of this file are wrong, too")
 
 
 def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[str, Path, str]:

@@ -16,12 +16,15 @@ from pydantic import ValidationError
 from trainyard.errors import ToolError
 from trainyard.findings import Finding, Location
 from trainyard.specs.models.job import Job
-from trainyard.specs.reading import layout, problems
+from trainyard.specs.reading import document, layout, problems
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.reading.programs import twice
+from trainyard.specs.reading.programs.answers import checked, failed, parsed
+from trainyard.specs.reading.programs.kernel import RefusedError
 from trainyard.specs.reading.rules import RULES, VALUE
 from trainyard.specs.sources import JobFile, Printed, Source
 from trainyard.system import process
+from trainyard.system.trust import unsafe
 
 PACKAGES = Path(__file__).resolve().parents[3]
 """The folder that holds this package."""
@@ -40,20 +43,25 @@ def run(places: Sequence[Place], texts: Sequence[bytes]) -> tuple[list[JobFile],
     if not places:
         return [], [], []
     try:
-        answers = ran(tuple((place.path, text) for place, text in zip(places, texts, strict=True)))
+        answers = ran(tuple((place.path, text) for place, text in zip(places, texts, strict=True)), unsafe=unsafe())
+    except RefusedError as error:
+        return [], [problem("python-isolated", place.path, str(error)) for place in places], []
     except ToolError as error:
         return [], [problem("python-error", place.path, f"program could not be run: {error}") for place in places], []
     jobs: list[JobFile] = []
     findings: list[Finding] = []
     printed: list[Printed] = []
-    for place in places:
-        first, other = (each[place.path] for each in answers)
+    for place, first, other in zip(places, *answers, strict=True):
         findings += failures(place, first.get("problems", ()))
         differs = first.get("differs") or twice.difference(first, other["hashed"], "order")
         if differs := differs or twice.difference(first, other["other"]):
             where = Location(place.path, differs["line"], 1)
             path = shown(differs["path"]) if differs.get("path") else None
             findings.append(replace(RULES["python-same"].of(where, shown(differs["message"])), path=path))
+        if not first.get("jobs") and not first.get("problems"):
+            findings.append(
+                problem("python-empty", place.path, "program yields no job; let it yield some, or delete it")
+            )
         for item in first.get("jobs", ()):
             job, wrong = validated(place, item)
             findings += wrong
@@ -63,30 +71,46 @@ def run(places: Sequence[Place], texts: Sequence[bytes]) -> tuple[list[JobFile],
 
 
 @lru_cache(maxsize=16)
-def ran(programs: tuple[tuple[str, bytes], ...]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return what two other processes say of programs, by file; a command that reads a repository twice asks once."""
+def ran(
+    programs: tuple[tuple[str, bytes], ...], *, unsafe: bool
+) -> tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]:
+    """Return what two other processes say of programs, in order; a command that reads a repository twice asks once."""
     with ThreadPoolExecutor(len(SEEDS)) as threads:
-        first, other = threads.map(lambda asked: told(programs, asked), SEEDS)
-    return first, other
+        first, other = threads.map(lambda asked: told(programs, asked, unsafe=unsafe), SEEDS)
+    firsts = [parsed(each) for each in first]
+    others = [value if isinstance(value := decoded(each), dict) else {} for each in other]
+    return firsts, [{key: checked(each.get(key)) for key in ("hashed", "other")} for each in others]
 
 
-def told(programs: Sequence[tuple[str, bytes]], asked: str) -> Mapping[str, Any]:
-    """Return what another process says of programs, by file.
+def decoded(text: bytes) -> Any:
+    """Return what a line of JSON says, None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def told(programs: Sequence[tuple[str, bytes]], asked: str, *, unsafe: bool) -> Sequence[bytes]:
+    """Return what another process says of programs, a line each.
 
     It has no environment but a fixed hash seed, no folder of the user's on its path, and is told texts, not files:
-    what Python's `-I` gives, which would ignore the seed, and jobs that depend on the text alone.
+    what Python's `-I` gives, which would ignore the seed, and jobs that depend on the text alone. A line is the answer
+    of the program at its place, whatever it says. Raises RefusedError where programs cannot be isolated.
     """
-    told = [{"file": file, "text": text.decode("latin-1")} for file, text in programs]
+    texts = [{"file": file, "text": text.decode("latin-1")} for file, text in programs]
     done = process.run(
-        [sys.executable, "-s", "-P", "-B", "-c", START, str(PACKAGES), asked],
+        [sys.executable, "-s", "-P", "-B", "-c", START, str(PACKAGES), asked, "unsafe" if unsafe else "isolated"],
         cwd=PACKAGES,
-        stdin=json.dumps(told).encode(),
+        stdin=json.dumps(texts).encode(),
         env={"PYTHONHASHSEED": SEEDS[asked], "PYTHONUTF8": "1"},
         timeout_seconds=SECONDS_EACH * len(programs),
     )
-    none = {"problems": [{"message": f"program could not be run: {done.complaint}"}]}
-    answers = {answer["file"]: answer for answer in map(json.loads, done.out.decode().splitlines())}
-    return {file: answers.get(file, {**none, "hashed": none, "other": none}) for file, _ in programs}
+    lines = done.out.splitlines()
+    if len(lines) == 1 and isinstance(value := decoded(lines[0]), dict) and "refused" in value:
+        raise RefusedError(value["refused"])
+    none = failed(f"program could not be run: {done.complaint}")
+    lacking = json.dumps(none if asked == "first" else {"hashed": none, "other": none}).encode()
+    return [*lines[: len(programs)], *[lacking] * (len(programs) - len(lines))]
 
 
 def failures(place: Place, listed: Iterable[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -112,6 +136,8 @@ def validated(place: Place, item: Mapping[str, Any]) -> tuple[JobFile | None, li
     if not encodable([name, item["job"]]):
         message = f"job {name!r} holds half a surrogate pair, which no file can; mend the text that it is made of"
         return None, [RULES["python-error"].of(source.location(), message)]
+    if path := document.too_deep(item["job"]):
+        return None, [RULES["depth"].at(source, path, document.DEEP)]
     if wrong := misnamed(place, name):
         return None, [RULES["job-name"].of(source.location(), wrong)]
     try:
@@ -119,6 +145,11 @@ def validated(place: Place, item: Mapping[str, Any]) -> tuple[JobFile | None, li
     except ValidationError as error:
         return None, list(problems.findings(error, Job, source, item["job"]))
     return JobFile(place.folder, name, job, source), []
+
+
+def may_make(place: Place, team: str, job: str) -> bool:
+    """Say whether a job's name is one that a program may give."""
+    return team == place.folder and (job == place.name or job.startswith(f"{place.name}-"))
 
 
 def misnamed(place: Place, name: str) -> str | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from trainyard.findings import Severity
 from trainyard.rules import Rule
 
 OVERLOOKED = "what the file asks for would be overlooked"
@@ -40,6 +43,21 @@ FILES = (
     of_file("not-a-job", "A file beside jobs is a job, or is named by one.", "move it into a subfolder, or delete it"),
     of_file("python-off", "Jobs are programs only where the team allows it.", "set python: true in the team's file"),
     of_file("python-error", "A program that makes jobs ends without an error.", "mend the program at that line"),
+    replace(
+        of_file(
+            "python-empty",
+            "A program that makes jobs makes some.",
+            "let it yield jobs, or delete it",
+            why="a list that was emptied by mistake trains nothing, and nobody is told",
+        ),
+        severity=Severity.WARNING,
+    ),
+    of_file(
+        "python-isolated",
+        "Programs that make jobs run where the kernel isolates them.",
+        "run this on Linux from 5.13 on, or read the programs and say --unsafe-python",
+        why="a program that nobody has read would have the rights of whoever runs this",
+    ),
     of_file(
         "python-same",
         "A program makes the same jobs every time and everywhere.",
@@ -63,6 +81,7 @@ FIELDS = (
     rule("range", "A number is within its bounds.", "take a number within them"),
     rule("empty", "A field that is there is not empty.", "write a value, or remove the field"),
     rule("too-many", "A list has no more entries than go there.", "remove some"),
+    rule("depth", "Values of a spec are nested no deeper than any object of Kubernetes is.", "flatten the value"),
     rule("length", "A text is no longer than where it goes allows.", "shorten it"),
     rule("form", "A text has the form that its field asks for.", "write it in that form"),
     rule("path", "A path leads downwards from its folder.", "write a relative path without '.' or '..'"),

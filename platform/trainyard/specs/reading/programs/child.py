@@ -1,7 +1,7 @@
 """The other process: runs programs that yield jobs, each in a fork of its own with little memory and time.
 
-It keeps accidents and careless programs from reading, writing or reaching anything; it is no defence against malice,
-which a review must see. Nothing that it answers is trusted: the parent validates every job again.
+The kernel keeps each from everything but counting and its own answer, see `isolation`; what Python refuses besides
+(`sandbox`, `worlds`) tells careless programs what is wrong with them. Nothing that one answers is believed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -27,65 +27,71 @@ from pydantic import ValidationError
 import trainyard.specs
 from trainyard.specs import Job
 from trainyard.specs.reading import problems
-from trainyard.specs.reading.programs import sandbox, turned, twice, worlds
+from trainyard.specs.reading.programs import answers, isolation, sandbox, turned, twice, worlds
+from trainyard.specs.reading.programs.answers import ANSWER_BYTES, MAX_JOBS, PRINTED, Answer, failed
+from trainyard.specs.reading.programs.isolation import Isolation
+from trainyard.specs.reading.programs.kernel import RefusedError
 from trainyard.specs.reading.programs.worlds import World
 
 WALL_SECONDS = 20
-ANSWER_BYTES = 16 * 2**20
-MAX_JOBS = 1000
 
 TRYING_SECONDS = 5
 """How long to look for what a program follows; the other process tells in any case that it follows something."""
 
-PRINTED = 8192
-"""Characters of what a program prints that are shown."""
-
-Answer = dict[str, Any]
-
 
 def main() -> None:
-    """Answer each program of the list on standard input with one line of JSON, by what the first argument but one says.
+    """Answer each program of the list on standard input with one line of JSON, by what the arguments say.
 
-    `first` is the answer that counts; `other` is what the program makes in a process with another seed of hashes.
+    The second, `first`, asks for the answer that counts; `other` for what the program makes in a process with another
+    seed of hashes. The third, `isolated` or `unsafe`, says whether the kernel has to hold the programs; where it does
+    not, one line says why, and no program is run.
     """
     ask = {"first": in_first, "other": elsewhere}[sys.argv[2]]
+    sandbox.NOWHERE = os.open(os.devnull, os.O_RDWR)
+    held = None
+    if sys.argv[3] != "unsafe":
+        try:
+            held = isolation.enter()
+        except (RefusedError, OSError) as error:
+            sys.stdout.write(json.dumps({"refused": str(error)}) + "\n")
+            return
     programs = json.load(sys.stdin)
     gc.collect()
     gc.freeze()  # so that forks share what is there
     for program in programs:
-        found = ask(program["text"].encode("latin-1"), program["file"])
-        sys.stdout.write(json.dumps({"file": program["file"], **found}) + "\n")
+        found = ask(program["text"].encode("latin-1"), program["file"], held)
+        sys.stdout.write(json.dumps(found) + "\n")
         sys.stdout.flush()
 
 
-def in_first(text: bytes, file: str) -> Answer:
+def in_first(text: bytes, file: str, held: Isolation | None) -> Answer:
     """Return what a program makes in the first world, and what differs in worlds beside it."""
     began = time.monotonic()
-    found = forked(text, file, worlds.FIRST)
+    found = forked(text, file, worlds.FIRST, held)
     if "problems" in found:
         return found
-    for factor, world in (*worlds.near(set(found.pop("seen"))), ("order", worlds.TURNED)):
+    for factor, world in (*worlds.near(set(found.pop("seen", ()))), ("order", worlds.TURNED)):
         if factor == "order" or time.monotonic() - began < TRYING_SECONDS:
-            differs = twice.difference(found, forked(text, file, world), factor)
+            differs = twice.difference(found, forked(text, file, world, held), factor)
             if differs:
                 return {**found, "differs": differs}
     return found
 
 
-def elsewhere(text: bytes, file: str) -> Answer:
+def elsewhere(text: bytes, file: str, held: Isolation | None) -> Answer:
     """Return what a program makes where hashes are others, and where everything is another way."""
-    hashed = forked(text, file, worlds.FIRST)
-    return {"hashed": hashed, "other": hashed if "problems" in hashed else forked(text, file, worlds.OTHER)}
+    hashed = forked(text, file, worlds.FIRST, held)
+    return {"hashed": hashed, "other": hashed if "problems" in hashed else forked(text, file, worlds.OTHER, held)}
 
 
-def forked(text: bytes, file: str, world: World) -> Answer:
+def forked(text: bytes, file: str, world: World, held: Isolation | None) -> Answer:
     """Run one program in a fork and return its answer, or why there is none."""
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(out)
         try:
-            answer(text, file, world, into)
+            answer(text, file, world, held, into)
         finally:
             os._exit(0)
     os.close(into)
@@ -96,11 +102,13 @@ def forked(text: bytes, file: str, world: World) -> Answer:
     return answered(said, status)
 
 
-def answer(text: bytes, file: str, world: World, into: int) -> None:
+def answer(text: bytes, file: str, world: World, held: Isolation | None, into: int) -> None:
     """Run a program and write its answer into a pipe, which is opened before opening is refused."""
     with os.fdopen(into, "wb") as pipe:
         try:
-            found = limited(text, file, world)
+            found = limited(text, file, world, lambda: held.close(into) if held else None)
+        except RefusedError as error:
+            found = failed(f"program could not be isolated: {error}")
         except MemoryError:
             found = failed(f"program needs more than {sandbox.MEMORY_BYTES >> 20} MiB of memory; make fewer jobs")
         pipe.write(json.dumps(found).encode())
@@ -127,20 +135,11 @@ def answered(text: bytes | None, status: int) -> Answer:
         return failed(f"program is not done after {sandbox.CPU_SECONDS} seconds; make fewer jobs or a shorter loop")
     if len(text) > ANSWER_BYTES:
         return failed(f"program's jobs are more than {ANSWER_BYTES >> 20} MiB as JSON; make fewer or smaller ones")
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return failed("program ended without an answer; let jobs() return")
-    return found if isinstance(found, dict) else failed("program gave an answer of its own; yield jobs instead")
+    return answers.parsed(text)
 
 
-def failed(message: str, line: int = 1) -> Answer:
-    """Return the answer for a program that made no jobs."""
-    return {"problems": [{"rule": "python-error", "message": message, "line": line}]}
-
-
-def limited(text: bytes, file: str, world: World) -> Answer:
-    """Run a program in a world, with limits, and return its answer with what it prints."""
+def limited(text: bytes, file: str, world: World, close: Callable[[], object]) -> Answer:
+    """Run a program in a world, with limits, and return its answer with what it prints; `close` ends all its rights."""
     sandbox.limit()
     try:
         tree = ast.parse(text, file)
@@ -160,6 +159,7 @@ def limited(text: bytes, file: str, world: World) -> Answer:
         tree = turned.Turn().visit(tree)
         scope["__builtins__"] = turned.names()
     sys.stdout = sys.stderr = said = io.StringIO()
+    close()
     sandbox.shut()
     found = collected(tree, file, scope)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & {"__file__", "__import__"}

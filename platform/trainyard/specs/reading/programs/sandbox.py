@@ -1,4 +1,7 @@
-"""What a program may not do: write, read, reach other processes or hosts, and take much memory or time."""
+"""What a program may not do, as Python refuses it, in words: write, read, reach others, take much memory or time.
+
+It takes two assignments to pass by this, and nothing rests on it but messages and limits; `isolation` holds.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,17 @@ READS = frozenset({"open", "os.listdir", "os.scandir"})
 REFUSED = ("os.", "socket.", "subprocess.", "shutil.", "ctypes.", "mmap.", "pty.", "fcntl.", "resource.", "signal.")
 """Audit events of reaching outside, by their first words (Python's table of audit events)."""
 
+NOWHERE = -1
+"""What is open in the place of standard input and output, from before all that is closed."""
+
 LOOKS = ("stat", "lstat", "access", "readlink", "statvfs", "getxattr", "listxattr")
 """Functions of `os` that look at the disk without an audit event."""
 
 
 def limit() -> None:
     """Set limits on time, memory and files, and send what is written without Python nowhere."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
-        os.dup2(nowhere, stream)
+        os.dup2(NOWHERE, stream)
     for kind, most in (
         (resource.RLIMIT_CPU, CPU_SECONDS),
         (resource.RLIMIT_AS, MEMORY_BYTES),

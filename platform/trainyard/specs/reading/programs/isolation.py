@@ -1,0 +1,71 @@
+"""What holds a program that nobody has read: taken once by the process that runs programs, and closed by each of them.
+
+Two locks, of which the kernel has to give the second and one of the first: namespaces with another root, or Landlock;
+and a filter of system calls. Where it gives all three, all three are taken. Nothing of this is Python's, so nothing
+that a program does to Python, by ctypes or otherwise, opens it again.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainyard.specs.reading.programs import kernel, landlock, namespaces, sandbox, seccomp
+from trainyard.specs.reading.programs.kernel import RefusedError
+
+LIBRARIES = ("/etc/ld.so.cache",)
+"""What the loader reads beside the folders of libraries."""
+
+HELP = "run this on Linux from 5.13 on, in a container that allows Landlock; or run what you have read: --unsafe-python"
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """What this process has taken."""
+
+    inside: bool
+    """Whether it is in namespaces of its own."""
+    rules: int | None
+    """The descriptor of Landlock's rules, None where there are none."""
+
+    def close(self, answer: int) -> None:
+        """Give up everything but counting, reading modules and writing to one descriptor; raises RefusedError."""
+        kernel.die_with_parent()
+        kernel.no_new_privileges()
+        kernel.drop_capabilities()
+        if self.rules is not None:
+            landlock.restrict(self.rules)
+        os.closerange(3, answer)
+        os.closerange(answer + 1, 2**20)
+        seccomp.restrict()
+
+
+def enter() -> Isolation:
+    """Take what the kernel gives, and go on in another process; raises RefusedError where that isolates nothing.
+
+    Without namespaces a program could still learn which files exist, and of what size, and nothing else of them.
+    """
+    kernel.machine()
+    paths = list(dict.fromkeys(readable()))
+    inside = namespaces.enter(paths)
+    rules = landlock.ruleset(paths) if landlock.offered() else None
+    if not inside and rules is None:
+        raise RefusedError(f"this kernel allows neither namespaces of one's own nor Landlock; {HELP}")
+    return Isolation(inside, rules)
+
+
+def readable() -> Iterator[str]:
+    """Yield the folders and files that programs may read: modules, and the libraries that these are made of."""
+    yield from (str(sandbox.own(Path(entry)).resolve()) for entry in sys.path if entry)
+    yield from LIBRARIES
+    yield from libraries()
+
+
+def libraries() -> Iterable[str]:
+    """Return the folders of shared libraries that are loaded here."""
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:  # noqa: PTH123
+        loaded: Sequence[str] = [line.rstrip("\n").split(maxsplit=5)[-1] for line in maps if ".so" in line]
+    return sorted({os.path.dirname(path) for path in loaded if path.startswith("/")})  # noqa: PTH120
