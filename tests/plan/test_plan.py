@@ -15,7 +15,8 @@ from trainyard.documents.differences import changed_keys, differences
 from trainyard.errors import SpecError, ToolError
 from trainyard.plan import losses
 from trainyard.plan.effects import Rebuild
-from trainyard.plan.rebuild import rebuild
+from trainyard.plan.headline import headline
+from trainyard.plan.rebuild import all_asked, rebuild
 from trainyard.plan.shape import Shape, shape
 from trainyard.system.cache import Cache
 from trainyard.tree import ledger
@@ -47,9 +48,10 @@ def said(site: Site) -> plan.Plan:
 
 
 def words(site: Site) -> list[str]:
-    """Return the plan's lines without what it is compared with, and without the last, which says what is there."""
-    lines = [line.strip() for line in plan.render(said(site)).splitlines()[1:] if line.strip()]
-    return [line for line in lines if not line.startswith("on empty clusters ")]
+    """Return the lines of a plan but for the base, the headline with warnings, and the last, on what is there."""
+    found = said(site)
+    lines = [line.strip() for line in plan.render(found).splitlines()[1:] if line.strip()]
+    return [line for line in lines if line != headline(found) and not line.startswith(("on empty clusters ", "! "))]
 
 
 def test_a_plan_says_what_an_empty_cluster_would_start(site: Site) -> None:
@@ -84,8 +86,9 @@ def test_the_gpus_of_all_runs_are_counted_once(tmp_path: Path) -> None:
     files = {"test/runs/nlp/a-1/job.a-1.yaml": "id-1", "test/runs/nlp/b-1/job.b-1.yaml": "id-2"}
     ledgers = {("test", "nlp", "a"): (active,), ("test", "nlp", "b"): (replace(active, name="b-1", state="replaced"),)}
     tree, store = Snapshot(files, ledgers, read=read), Cache(tmp_path / "cache")
-    assert rebuild(tree, store) == Rebuild(1, 16)
-    assert rebuild(tree, store) == Rebuild(1, 16)
+    for _ in range(2):
+        (found,) = all_asked([tree], store)
+        assert rebuild(found) == Rebuild(1, 16)
     assert asked == ["id-1"]
 
 
@@ -108,7 +111,10 @@ def test_an_edited_job_is_replaced(site: Site) -> None:
     """The plan says by what, why, and what it begins with."""
     old = site.run_of("nlp/llm")
     new = site.job("nlp/llm", nodes=5, restarts=1, description="words restart nothing")
-    reason, state = "because nodes and restarts changed", "it starts from nothing, having no checkpoints"
+    reason, state = (
+        "because nodes (5 added), restarts (1 added) changed",
+        "it starts from nothing, having no checkpoints",
+    )
     assert words(site) == [
         "test",
         f"replaces nlp/{old} by {new}, {reason}: Job of 2 pods, queue research; {state}",
@@ -188,7 +194,7 @@ LOSSES = {
 @pytest.mark.parametrize(("job", "gpus", "words"), LOSSES.values(), ids=LOSSES)
 def test_what_a_run_does_again(job, gpus: int, words: str) -> None:
     """At most the work since the last checkpoint, by the job's own interval."""
-    assert losses.resumed(Shape("", "v", gpus), job, "llm") == words
+    assert losses.resumed(Shape("", "v", gpus), job, "llm").words == words
 
 
 def test_a_job_on_another_cluster_starts_from_nothing(site: Site) -> None:
@@ -212,9 +218,11 @@ def test_changed_objects_are_listed_with_their_fields(site: Site) -> None:
     site.fields = {"ClusterQueue": {"spec": {"stopPolicy": "Hold"}}}
     assert words(site) == [
         "eu",
+        "1 object: 1 changed in place",
         "platform",
         "changes ClusterQueue research: spec.stopPolicy: None -> Hold",
         "test",
+        "4 objects: 3 created, 1 changed in place",
         "platform",
         "adds ClusterQueue batch",
         "changes ClusterQueue research: spec.stopPolicy: None -> Hold",
@@ -371,6 +379,24 @@ DIFFERENCES = {
     "a shorter list": ({"a": [1, 2]}, {"a": []}, ["a[0]: 1 removed", "a[1]: 2 removed"]),
     "a long text": ({"a": "x" * 99}, {"a": None}, ["a: " + "x" * 39 + "… -> null"]),
     "a list for a map": ({"a": {}}, {"a": [1]}, ["a: {} -> [1 items]"]),
+    "one more in a list": ({"a": ["x", "z"]}, {"a": ["x", "y", "z"]}, ["a[1]: y added"]),
+    "an entry with a name": (
+        {"a": [{"name": "x", "v": 1}, {"name": "z", "v": 1}]},
+        {"a": [{"name": "y", "v": 9}, {"name": "x", "v": 1}, {"name": "z", "v": 2}]},
+        ["a[0]: {name: y, …} added", "a[2].v: 1 -> 2"],
+    ),
+    "JSON in a text": ({"a": '{"mtu": 9000, "b": 1}'}, {"a": '{"mtu": 1500, "b": 1}'}, ["a.mtu: 9000 -> 1500"]),
+    "a line of a text": ({"a": "x: 1\ny: 2\n"}, {"a": "x: 1\ny: 3\n"}, ["a line 2: y: 2 -> y: 3"]),
+    "long texts that part late": (
+        {"a": "x" * 50 + "1"},
+        {"a": "x" * 50 + "2"},
+        ["a: …" + "x" * 12 + "1 -> …" + "x" * 12 + "2"],
+    ),
+    "a digest": (
+        {"a": "b@sha256:" + "1" * 64},
+        {"a": "b@sha256:" + "2" * 64},
+        [f"a: b@sha256:{'1' * 12}… -> b@sha256:{'2' * 12}…"],
+    ),
 }
 
 
@@ -378,6 +404,48 @@ DIFFERENCES = {
 def test_differences_in_words(before, after, expected) -> None:
     """Each field that differs is one phrase."""
     assert list(differences(before, after)) == expected
+
+
+def test_a_key_among_lines_is_not_shown() -> None:
+    """A text with a credential in it is compared as a whole, and nothing of it is told."""
+    key = "-----BEGIN RSA PRIVATE KEY-----\n" + "\n".join(["MIIEow" + "ab9+" * 14] * 8)
+    one, two = (f"x: 1\n{key}{each}\n-----END RSA PRIVATE KEY-----\n" for each in "xy")
+    assert list(differences({"a": one}, {"a": two})) == ["a changes"]
+    found = list(differences({"a": '{"password": "hunter2", "b": 1}'}, {"a": '{"password": "hunter3", "b": 2}'}))
+    assert found == ["a changes"]
+
+
+def test_a_new_waiver_is_told_of_a_run_that_stays(site: Site) -> None:
+    """It restarts nothing, and a reviewer reads it with its reason."""
+    run = site.run_of("nlp/llm")
+    site.job("nlp/llm", waive={"ckp-interval": "it is short"})
+    lines = words(site)
+    assert lines[1:3] == [f"leaves nlp/{run} alone", "waives: ckp-interval, since: it is short"]
+
+
+def test_runs_with_one_cause_are_one_line(site: Site) -> None:
+    """Four and more, with what they lose; a line for each is left where they differ."""
+    for number in range(5):
+        site.job(f"nlp/many-{number}")
+    site.commit()
+    site.repo.git("branch", "-f", "main", "work")
+    for number in range(5):
+        site.job(f"nlp/many-{number}", nodes=7)
+    (line,) = (line for line in words(site) if line.startswith("replaces"))
+    assert line.startswith("replaces 5 runs, because nodes (7 added) changed: nlp/many-0-")
+    assert line.endswith("and 1 more; each Job of 2 pods, queue research; all work of those that end is lost")
+    site.job("nlp/many-0", nodes=8)
+    assert sum(line.startswith("replaces") for line in words(site)) == 2
+
+
+def test_a_plan_of_many_runs_is_one_page(site: Site) -> None:
+    """Those that only begin are told together; with all asked, each is there."""
+    for number in range(60):
+        site.job(f"nlp/new-{number}")
+    found = said(site)
+    assert len(plan.render(found).splitlines()) < 12
+    assert "starts 60 runs: nlp/new-0-" in plan.render(found)
+    assert plan.render(found, everything=True).count("starts nlp/new-") == 60
 
 
 def test_changed_fields_of_a_spec() -> None:

@@ -12,6 +12,55 @@ ObjectWord = Literal["adds", "changes", "removes"]
 
 
 @dataclass(frozen=True, slots=True)
+class Changed:
+    """One field that differs, as it may be shown: None on a side that has it not, or of which nothing may be shown."""
+
+    field: str
+    before: str | None = None
+    after: str | None = None
+
+
+MarkWord = Literal["patch", "waiver", "outside", "security", "unread"]
+Was = Literal["new", "as before", "gone", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a reviewer has to see of a run: a patch, a waiver, what is outside of our containers, loosened security."""
+
+    word: MarkWord
+    what: str
+    reason: str = ""
+    """In the words of who wrote it."""
+    was: Was = "new"
+    """Whether the run before had it; unknown where a program made its job."""
+
+
+Lost = Literal["nothing", "some", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What a run holds and for how long; hours are None where nothing ends it."""
+
+    pods: int = 0
+    gpus: int = 0
+    hours: float | None = None
+    price: float | None = None
+    """Of all its GPUs for an hour, where its pools state one."""
+
+    @property
+    def gpu_hours(self) -> float | None:
+        """The most that it may take; None where nothing ends it, or it has no GPUs."""
+        return None if self.hours is None or not self.gpus else self.gpus * self.hours
+
+    @property
+    def cost(self) -> float | None:
+        """The most that it may cost."""
+        return None if self.hours is None or self.price is None else self.price * self.hours
+
+
+@dataclass(frozen=True, slots=True)
 class RunEffect:
     """What happens to one run.
 
@@ -29,10 +78,26 @@ class RunEffect:
     """What the run is: kind, pods, devices, pool and queue, in words."""
     before: str | None = None
     before_cluster: str | None = None
-    because: tuple[str, ...] = ()
-    """Fields of the job that changed."""
+    because: tuple[Changed, ...] = ()
+    """Fields of the job that changed; of a job that a program makes, those of its objects."""
     state: str = ""
     """What it begins with, or what stays behind, in words."""
+    lost: Lost = "nothing"
+    """How much of the work of the run that ends is lost or repeated."""
+    lost_gpu_hours: float | None = None
+    """Of that, the most that has to be done again; None where nobody knows."""
+    queue: str = ""
+    pools: tuple[str, ...] = ()
+    amount: Amount = Amount()
+    spec: str = ""
+    """The file that its job comes from."""
+    folder: str = ""
+    """Where its files are, in the repository."""
+    marks: tuple[Mark, ...] = ()
+
+
+Sync = Literal["in place", "replace", "refuse", "by hand", "never", "create", "prune", "keep"]
+"""What Argo CD does with an object: it waits for a person where that is by hand, and keeps what nobody deletes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +114,49 @@ class ObjectEffect:
     """How many other fields change."""
     kept: bool = False
     """Whether what is removed here stays in the cluster, protected from pruning."""
+    sync: Sync = "in place"
+    spec: str = ""
+    """The file of specs that it comes from."""
+    told: bool = False
+    """Whether a change of the specs says the same in its own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecChange:
+    """A change of the platform in the words of its specs."""
+
+    file: str
+    clusters: tuple[str, ...]
+    """Those that it is about."""
+    what: str
+    reach: str = ""
+    """What it does to runs, those there are and those to come."""
+    danger: str = ""
+    """Why a reviewer should stop here: what is loosened, drained, ended or goes back."""
+    in_objects: bool = False
+    """Whether the objects that follow from it tell the same danger."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """One resource of one pool in one queue: its quota, and what all active runs ask of it, before and after."""
+
+    cluster: str
+    queue: str
+    pool: str
+    unit: str
+    quota_before: float | None
+    """None where the queue was not there."""
+    quota_after: float | None
+    asked_before: float = 0
+    asked_after: float = 0
+    most: float | None = None
+    """The most that one run can ever get, with all that may be borrowed; None where that is not known."""
+    largest: float = 0
+    """What the largest run asks for."""
+    largest_run: str = ""
+    held: bool = False
+    """Whether the queue admits nothing, by its stop policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +190,10 @@ class Plan:
     told: Told = "disk"
     runs: tuple[RunEffect, ...] = ()
     objects: tuple[ObjectEffect, ...] = ()
+    platform: tuple[SpecChange, ...] = ()
+    queues: tuple[QueueRow, ...] = ()
+    dangers: tuple[str, ...] = ()
+    """What is loosened or drained, told from the objects."""
     findings: tuple[Finding, ...] = ()
     rebuild: Rebuild | None = None
 
@@ -90,6 +202,6 @@ class Plan:
         """Whether an error stands, so that the change cannot be merged as it is."""
         return any(finding.is_error for finding in self.findings)
 
-    def of(self, word: RunWord) -> tuple[RunEffect, ...]:
-        """Return the effects of one sort."""
-        return tuple(effect for effect in self.runs if effect.word == word)
+    def of(self, *words: RunWord) -> tuple[RunEffect, ...]:
+        """Return the effects of some sorts."""
+        return tuple(effect for effect in self.runs if effect.word in words)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+from trainyard.plan.effects import Lost
 from trainyard.plan.shape import Shape
 from trainyard.specs.models.job import Checkpoint
 
@@ -11,27 +13,47 @@ DEFAULT = Checkpoint.model_fields["every_minutes"].default
 """Minutes between two checkpoints where a job does not say."""
 
 
-def stopped(old: Shape, job: Any) -> str:
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What becomes of a run's work, in words, and how much of it has to be done again."""
+
+    words: str
+    lost: Lost = "nothing"
+    gpu_hours: float | None = None
+    """The most; None where nobody knows."""
+
+
+def stopped(old: Shape, job: Any) -> Loss:
     """Return what becomes of the work of a run that ends for good; `job` is its file as it was, or None."""
     if old.claim is None:
-        return "it has no checkpoints, so all its work is lost"
-    again = since_last(old, job)
-    return f"its checkpoints stay in volume {old.claim}" + (f"; {again} lost" if again else "")
+        return everything("it has no checkpoints, so all its work is lost", old)
+    return since_last(f"its checkpoints stay in volume {old.claim}", "lost", old, job)
 
 
-def resumed(old: Shape, job: Any, name: str) -> str:
+def resumed(old: Shape, job: Any, name: str) -> Loss:
     """Return what a run does that goes on from the checkpoints of another; `name` is the job's."""
-    again = since_last(old, job)
-    return f"it resumes from the checkpoints of {name} in volume {old.claim}" + (f"; {again} repeated" if again else "")
+    return since_last(f"it resumes from the checkpoints of {name} in volume {old.claim}", "repeated", old, job)
 
 
-def since_last(old: Shape, job: Any) -> str:
-    """Return how much work lies at most between two checkpoints; nothing where no file says how often they come."""
+def everything(words: str, old: Shape) -> Loss:
+    """Return that nothing of a run's work is of use any more; how much that is only its deadline bounds."""
+    return Loss(words, "all", None if old.hours is None else old.gpus * old.hours)
+
+
+def since_last(words: str, what: str, old: Shape, job: Any) -> Loss:
+    """Return that the work between two checkpoints is done in vain; nobody knows how much where no interval is said."""
+    minutes = old.every if old.every is not None else interval(job)
+    if minutes is None:
+        return Loss(words, "some")
+    spent = old.gpus * minutes / 60
+    hours = f" ({spent:.0f} GPU-hours)" if spent >= 1 else ""
+    return Loss(f"{words}; at most {minutes} minutes of work{hours} are {what}", "some", spent)
+
+
+def interval(job: Any) -> int | None:
+    """Return the minutes between two checkpoints that a job's file says; None where it says nothing of them."""
     checkpoint = job.get("checkpoint") if isinstance(job, dict) else None
     if not isinstance(checkpoint, dict):
-        return ""
+        return None
     minutes = checkpoint.get("everyMinutes", DEFAULT)
-    if not isinstance(minutes, int) or isinstance(minutes, bool):
-        return ""
-    hours = f" ({old.gpus * minutes / 60:.0f} GPU-hours)" if old.gpus * minutes >= 60 else ""
-    return f"at most {minutes} minutes of work{hours} are"
+    return minutes if isinstance(minutes, int) and not isinstance(minutes, bool) else None

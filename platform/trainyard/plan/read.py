@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from trainyard.errors import SpecError, ToolError
 from trainyard.findings import Finding
 from trainyard.plan.compare import compare
-from trainyard.plan.effects import Plan, RunEffect
-from trainyard.plan.rebuild import rebuild
+from trainyard.plan.effects import Plan, RunEffect, RunWord, SpecChange, Told
+from trainyard.plan.platform import Site, spec_changes
+from trainyard.plan.queues import rows
+from trainyard.plan.rebuild import all_asked, rebuild
 from trainyard.plan.refused import Verdict
+from trainyard.plan.sides import Sides
 from trainyard.specs.load import read_repository
+from trainyard.specs.models.cluster import Cluster
+from trainyard.specs.run import written
+from trainyard.specs.sources import Specs
 from trainyard.system import cache, files
 from trainyard.system import git as system_git
 from trainyard.system.git import Git
-from trainyard.system.repository import GENERATED, JOBS, SETTINGS, is_repository
+from trainyard.system.repository import CLUSTERS, GENERATED, JOBS, SETTINGS, TEAMS, is_repository
 from trainyard.tree import layout
 from trainyard.tree.commit import ASK, base_commit
 from trainyard.tree.disk import CACHE, Disk
-from trainyard.tree.rules import STALE
+from trainyard.tree.rules import STALE, UNKNOWN
 from trainyard.tree.snapshot import Snapshot, from_disk, from_git, settings
 from trainyard.tree.wanted import wanted
 
@@ -42,30 +49,101 @@ def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, 
     if automated and live and ref is None:
         raise ToolError(ASK)
     commit = base_commit(git, ref, revision=revision)
-    base = from_git(git, commit)
     store = cache.private(CACHE, outside=root)
+    base = from_git(git, commit, store)
     disk = Disk(root, store, git.algorithm)
     there = from_disk(root / GENERATED, disk.scan(GENERATED))
     tree = verdict.tree if verdict else None
     now = there if tree is None else tree
-    notes = [*(unreadable(now) if tree is None else ()), *behind(root, git, commit, disk, there)]
+    edited_jobs = changed_jobs(git, commit, disk)
+    notes = [*(unreadable(now) if tree is None else ()), *behind(root, edited_jobs, disk, there)]
     disk.save()
 
     def spec(file: str) -> tuple[bytes | None, bytes | None]:
         oid = git.object_id(commit, file) if commit else None
         return next(git.read([oid])) if oid else None, files.read(root / file)
 
-    found = compare(base, now, spec, live=live)
+    sides = Sides(base, now, spec, edited_jobs, Programs(root, disk, verdict.specs if verdict else None))
+    changed = changed_specs(git, commit, disk, sides)
+    found = compare(sides, live=live, specs=changed)
     told = verdict.told if verdict else "disk"
+    asked = all_asked((base, now), store)
+    platform = tuple(spec_changes(changed, Site(base.live, clusters(root, disk, verdict, changed), asked[1])))
+    touched = clusters_of(found) if told != "refused" else ()
     findings = (*found.findings, *base.findings, *notes, *(verdict.findings if verdict else ()))
     return replace(
         found,
         runs=tuple(edited(each, base, there) for each in found.runs) if tree is not None and base.live else found.runs,
         told=told,
         switched=found.switched if told != "refused" or found.switched == "off" else None,
-        findings=settled(findings),
-        rebuild=rebuild(now, store),
+        platform=platform,
+        queues=tuple(rows(base, now, touched, (asked[0], asked[1]))),
+        dangers=tuple(dict.fromkeys((*dangers_of(platform, told), *found.dangers))),
+        findings=settled(findings, found),
+        rebuild=rebuild(asked[1]),
     )
+
+
+def dangers_of(platform: Iterable[SpecChange], told: Told) -> Iterator[str]:
+    """Yield why a reviewer should stop at changes of specs, but for what their objects tell, where those are known."""
+    yield from (each.danger for each in platform if each.danger and (not each.in_objects or told == "refused"))
+
+
+def clusters(root: Path, disk: Disk, verdict: Verdict | None, changed: Collection[str]) -> Mapping[str, Cluster]:
+    """Return the clusters as their files say them, as far as those are right; none where none of them changed."""
+    if verdict is not None and verdict.specs is not None:
+        return verdict.specs.clusters
+    if not any(file.startswith(f"{CLUSTERS}/") for file in changed) or not is_repository(root):
+        return {}
+    return read_repository(root, skip=frozenset(f"{JOBS}/{path}" for path in disk.scan(JOBS))).specs.clusters
+
+
+def clusters_of(plan: Plan) -> set[str]:
+    """Return the clusters whose queues a change may touch."""
+    return {each.cluster for each in plan.of(*NEW, *ENDS)} | {each.cluster for each in plan.objects}
+
+
+NEW: tuple[RunWord, ...] = ("starts", "returns", "replaces", "moves")
+ENDS: tuple[RunWord, ...] = ("stops", "leaves")
+"""What happens to runs that ask something of their queues, or do so no more."""
+
+
+def changed_jobs(git: Git, commit: str | None, disk: Disk) -> frozenset[str]:
+    """Return the files of jobs that differ from those at the base."""
+    oid = git.object_id(commit, JOBS) if commit else None
+    before, there = git.listing(oid) if oid else {}, disk.scan(JOBS)
+    return frozenset(f"{JOBS}/{path}" for path in {*before, *there} if before.get(path) != there.get(path))
+
+
+def changed_specs(git: Git, commit: str | None, disk: Disk, sides: Sides) -> dict[str, tuple[Any, Any]]:
+    """Return the files of clusters, of teams and of the repository that changed, as they were and as they are."""
+    found = {}
+    for top in (CLUSTERS, TEAMS):
+        oid = git.object_id(commit, top) if commit else None
+        before, after = git.listing(oid) if oid else {}, disk.scan(top)
+        names = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+        found.update({f"{top}/{name}": sides.values(f"{top}/{name}") for name in names if name.endswith(".yaml")})
+    values = sides.values(SETTINGS)
+    return found | ({SETTINGS: values} if values[0] != values[1] else {})
+
+
+class Programs:
+    """The jobs that programs make, as they are written: a program runs once, and only where one of its jobs begins."""
+
+    def __init__(self, root: Path, disk: Disk, specs: Specs | None) -> None:
+        self._root, self._disk = root, disk
+        self._known = {(each.team, each.name): each for each in specs.jobs} if specs else {}
+        self._read: set[str] = set()
+
+    def job(self, team: str, name: str, file: str) -> Any:
+        """Return the fields of a job, None where its program does not make it."""
+        if (team, name) not in self._known and file not in self._read:
+            self._read.add(file)
+            there = {f"{JOBS}/{path}" for path in self._disk.scan(JOBS)}
+            loaded = read_repository(self._root, skip=frozenset(there - {file}))
+            self._known.update({(each.team, each.name): each for each in loaded.specs.jobs})
+        found = self._known.get((team, name))
+        return written(found.job) if found else None
 
 
 def edited(effect: RunEffect, base: Snapshot, there: Snapshot) -> RunEffect:
@@ -75,14 +153,19 @@ def edited(effect: RunEffect, base: Snapshot, there: Snapshot) -> RunEffect:
     return replace(effect, word="changes") if is_edited else effect
 
 
-def settled(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def settled(findings: Iterable[Finding], plan: Plan) -> tuple[Finding, ...]:
     """Return findings in order, each once.
 
-    That the tree is behind a file goes without saying where the file itself is refused.
+    That the tree is behind a file goes without saying where the file itself is refused, and so does that no job asks
+    for a run which the plan says to end.
     """
+    ends = [(each.cluster, each.team, each.run) for each in plan.of(*ENDS)]
+    ends += [(each.before_cluster or each.cluster, each.team, each.before or "") for each in plan.of("replaces")]
+    over = {f"{GENERATED}/{cluster}/{layout.run_folder(team, run)}" for cluster, team, run in ends}
     found = dict.fromkeys(findings)
     wrong = {each.location.file for each in found if each.is_error and STALE.id != each.rule}
     left = (each for each in found if STALE.id != each.rule or each.location.file not in wrong)
+    left = (each for each in left if each.rule != UNKNOWN.id or each.location.file not in over)
     return tuple(sorted(left, key=lambda finding: finding.order))
 
 
@@ -92,15 +175,12 @@ def unreadable(now: Snapshot) -> Iterator[Finding]:
     yield from (replace(each, message=message) for each in now.findings)
 
 
-def behind(root: Path, git: Git, commit: str | None, disk: Disk, now: Snapshot) -> Iterator[Finding]:
+def behind(root: Path, changed: frozenset[str], disk: Disk, now: Snapshot) -> Iterator[Finding]:
     """Yield the changed job files whose runs are not in the tree at hand, which a plan therefore says nothing of."""
-    oid = git.object_id(commit, JOBS) if commit else None
-    before = git.listing(oid) if oid else {}
-    there = disk.scan(JOBS)
-    same = {path for path, each in there.items() if before.get(path) == each}
-    if len(same) == len(there) or not is_repository(root):
+    there = {f"{JOBS}/{path}" for path in disk.scan(JOBS)}
+    if not changed & there or not is_repository(root):
         return
-    loaded = read_repository(root, skip=frozenset(f"{JOBS}/{path}" for path in same))
+    loaded = read_repository(root, skip=frozenset(there - changed))
     for each in map(wanted, loaded.specs.jobs):
         entry = now.active.get(each.key)
         if (entry.name if entry else None) != (None if each.retired else each.run):

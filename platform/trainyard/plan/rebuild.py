@@ -1,41 +1,64 @@
-"""What would train on an empty cluster: every active run of the tree, whether it ended long ago or not."""
+"""What all active runs of a tree ask for, of their queues and on empty clusters, whether they ended long ago or not."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from trainyard.plan.compare import files_of, plain
 from trainyard.plan.effects import Rebuild
 from trainyard.plan.shape import shape
+from trainyard.plan.sides import files_of, plain
 from trainyard.system.cache import Cache, key
+from trainyard.tree.ledgers import JobKey
 from trainyard.tree.snapshot import Snapshot
 
-NAME = key("GPUs of runs")
-"""Of the entry that remembers how many GPUs a run holds, by the contents of its files."""
+NAME = key("what runs ask for")
+"""Of the entry that remembers what a run asks for, by the contents of its files."""
 
 
-def rebuild(now: Snapshot, store: Cache | None) -> Rebuild:
-    """Return how many runs the tree would start anew, and on how many GPUs; runs that were seen before are not read."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one run asks for, of which queue."""
+
+    gpus: int
+    queue: str
+    pools: Mapping[str, Mapping[str, float]]
+    """By pool and resource."""
+
+
+def rebuild(asked: Mapping[JobKey, Asked]) -> Rebuild:
+    """Return how many runs a tree would start anew, and on how many GPUs."""
+    return Rebuild(len(asked), sum(each.gpus for each in asked.values()))
+
+
+def all_asked(sides: Iterable[Snapshot], store: Cache | None) -> list[dict[JobKey, Asked]]:
+    """Return what every active run of some trees asks for; runs that were seen before are not read."""
     known, found = remembered(store), {}
-    total = 0
-    for job, entry in now.active.items():
-        oids = sorted(files_of(now, job, entry).values())
-        name = key(*oids)
-        found[name] = known[name] if name in known else gpus(now.read(oids))
-        total += found[name]
-    if store is not None and found != known:
+    told = []
+    for side in sides:
+        here = {}
+        for job, entry in side.active.items():
+            oids = sorted(files_of(side, job, entry).values())
+            name = "".join(oids) if len(oids) < 2 else key(*oids)
+            if name not in found:
+                found[name] = known[name] if name in known else of_texts(side.read(oids))
+            here[job] = Asked(*found[name])
+        told.append(here)
+    if store is not None and found.keys() != known.keys():
         store.put(NAME, json.dumps(found, separators=(",", ":")).encode())
-    return Rebuild(len(now.active), total)
+    return told
 
 
-def remembered(store: Cache | None) -> dict[str, int]:
-    """Return what was counted before, nothing where nothing is kept."""
+def remembered(store: Cache | None) -> dict[str, Any]:
+    """Return what was found before, nothing where nothing is kept."""
     data = store.get(NAME) if store is not None else None
-    known: dict[str, int] = json.loads(data) if data else {}
+    known: dict[str, Any] = json.loads(data) if data else {}
     return known
 
 
-def gpus(texts: Iterable[bytes]) -> int:
-    """Return how many GPUs a run holds, by its files."""
-    return shape([plain(text, "") for text in texts]).gpus
+def of_texts(texts: Iterable[bytes]) -> list[Any]:
+    """Return the fields of what a run asks for, by its files."""
+    found = shape([plain(text, "") for text in texts])
+    return [found.gpus, found.queue, {pool: dict(amounts) for pool, amounts in found.asks.items()}]

@@ -10,6 +10,7 @@ from trainyard.checks.repository import validate_repository
 from trainyard.findings import Finding
 from trainyard.plan import objects
 from trainyard.plan.effects import Told
+from trainyard.specs.sources import Specs
 from trainyard.synth import session
 from trainyard.tree.base import unproven
 from trainyard.tree.snapshot import Snapshot
@@ -23,6 +24,8 @@ class Verdict:
     tree: Snapshot | None = None
     """None where a synth refuses to write, or cannot run."""
     told: Told = "refused"
+    specs: Specs | None = None
+    """The specs that were read; they lack the jobs about which enough was remembered."""
 
 
 def refused(root: Path, version: str, *, ref: str | None = None, automated: bool = False) -> Verdict:
@@ -40,7 +43,7 @@ def refused(root: Path, version: str, *, ref: str | None = None, automated: bool
         return Verdict(outcome.findings)
     found = objects.refused(root, specs, tree.snapshot, tree.base, code=outcome.code, ref=ref)
     is_behind = bool(work.changes.write or work.changes.remove)
-    return Verdict((*outcome.findings, *found), tree.snapshot, "synth" if is_behind else "disk")
+    return Verdict((*outcome.findings, *found), tree.snapshot, "synth" if is_behind else "disk", specs)
 
 
 def unrendered(root: Path, ref: str | None) -> Verdict:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.carriers import Carrier, PodSet, carrier_of, pod_sets_of
-from trainyard.labels import POOL
+from trainyard.findings import counted
 from trainyard.manifests import value_at
-from trainyard.parts.contract import DIR
+from trainyard.parts.contract import DIR, EVERY
+from trainyard.plan.asks import asks, cores
 from trainyard.tree.references import LABELS
 
 ORDINARY = frozenset({"cpu", "memory", "ephemeral-storage"})
 VENDORS = ("nvidia.com/", "amd.com/")
 """What the resources of GPUs, and of parts of GPUs, begin with."""
+
+VOLCANO = "batch.volcano.sh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,15 @@ class Shape:
     gpus: int = 0
     """GPUs of all pods, whole or in parts."""
     folder: str = ""
+    pods: int = 0
+    queue: str = ""
+    pools: tuple[str, ...] = ()
+    hours: float | None = None
+    """Its deadline; None where it has none."""
+    every: int | None = None
+    """Minutes between two checkpoints."""
+    asks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """What all pods of a pool ask for, by pool and resource: cores, bytes, devices."""
 
 
 def shape(objects: Iterable[Any]) -> Shape:
@@ -45,21 +57,58 @@ def _shape(value: Mapping[str, Any], row: Carrier, others: Iterable[Mapping[str,
     sets = [each for each, _ in found]
     specs = [value_at(template, ("spec",)) for _, template in found]
     pods = sum(each.count for each in sets)
-    words = f"{row.kind} of {pods} {'pod' if pods == 1 else 'pods'}"
+    words = f"{row.kind} of {counted(pods, 'pod')}"
     indices = value_at(value, ("spec", "completions"))
     if row.kind == "Job" and isinstance(indices, int) and indices > pods:
         words += f" at once, {indices} indices"
     devices = _devices(sets, specs)
-    if devices:
-        words += f" with {' and '.join(_named(devices))}"
-    pools = sorted({pool for spec in specs if isinstance(pool := value_at(spec, ("nodeSelector", POOL)), str)})
+    wanted = asks(sets, specs)
+    held = list(_named(devices)) or list(cores(wanted))
+    words += f" with {' and '.join(held)}" if held else ""
+    pools = tuple(sorted(pool for pool in wanted if pool))
     words += f", pool {' and '.join(pools)}" if pools else ""
     labels = value_at(value, ("metadata", "labels"))
     named = {what: labels.get(label) for label, what in LABELS.items()} if isinstance(labels, Mapping) else {}
+    if row.group == VOLCANO:  # Kueue knows nothing of these: they name a Queue of Volcano's
+        named["queue"] = value_at(value, ("spec", "queue"))
     words += "".join(f", {what} {name}" for what, name in sorted(named.items(), reverse=True) if name)
     claim, folder = next((place for spec in specs if (place := _checkpoint_claim(spec))), (None, ""))
     gpus = sum(amount for name, amount in devices.items() if name.startswith(VENDORS))
-    return Shape(words, claim, gpus, folder)
+    queue = named.get("queue")
+    return Shape(
+        words,
+        claim,
+        gpus,
+        folder,
+        pods=pods,
+        queue=queue if isinstance(queue, str) else "",
+        pools=pools,
+        hours=_hours(value),
+        every=_every(specs),
+        asks=wanted,
+    )
+
+
+def _hours(value: Any) -> float | None:
+    """Return the longest deadline anywhere in an object, in hours."""
+    if isinstance(value, Mapping):
+        own = value.get("activeDeadlineSeconds")
+        found = [own / 3600] if isinstance(own, int) and not isinstance(own, bool) else []
+        found += [hours for item in value.values() if (hours := _hours(item)) is not None]
+        return max(found, default=None)
+    return max((hours for item in _list(value) if (hours := _hours(item)) is not None), default=None)
+
+
+def _every(specs: Iterable[Any]) -> int | None:
+    """Return the minutes between two checkpoints, as the contract's variable says them."""
+    texts = (
+        each.get("value")
+        for spec in specs
+        for container in _list(value_at(spec, ("containers",)))
+        for each in _list(value_at(container, ("env",)))
+        if isinstance(each, Mapping) and each.get("name") == EVERY
+    )
+    return next((int(text) for text in texts if isinstance(text, str) and text.isdigit()), None)
 
 
 def _devices(sets: Iterable[PodSet], specs: Iterable[Any]) -> Counter[str]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from trainyard.findings import Finding
-from trainyard.plan.effects import ObjectEffect, Plan, Rebuild, RunEffect, RunWord
-
-NOTES = {
-    "hardware": "synced by hand, drains or reboots nodes",
-    "nodes": "for the node image, never synced",
-    "argocd": "how Argo CD syncs the cluster",
-}
-"""What is special about a folder."""
+from trainyard.findings import Finding, counted
+from trainyard.plan.effects import Plan, QueueRow, Rebuild
+from trainyard.plan.fold import groups
+from trainyard.plan.headline import headline, warnings
+from trainyard.plan.object_words import object_lines, platform_lines
+from trainyard.plan.queues import verdict
+from trainyard.plan.run_words import group_lines
 
 ERRORS = 40
 """Errors that are told; the commands that find them tell all."""
@@ -21,28 +18,63 @@ ERRORS = 40
 ENDS = frozenset({"stops", "leaves"})
 """What happens to a run that is not there any more."""
 
-SHOWN = 4
-"""Objects of a group that are named."""
+MOST = 40
+"""Lines about the runs of a cluster, and as many about its objects, unless all are asked for."""
+
+DANGERS = 12
+"""Warnings that are told by themselves."""
+
+ASKED = "asked: by all active runs, those that finished too; sums only: neither order nor nodes are looked at"
+"""What the numbers of queues are."""
 
 
-def render(plan: Plan) -> str:
-    """Return the plan as text, the same bytes for the same plan."""
-    lines = list(opening(plan))
-    clusters = sorted({each.cluster for each in plan.runs} | {each.cluster for each in plan.objects})
-    for cluster in clusters:
-        found = [*run_lines(plan, cluster), *object_lines(plan, cluster)]
+def render(plan: Plan, *, everything: bool = False) -> str:
+    """Return the plan as text, the same bytes for the same plan; what is long is counted unless everything is asked."""
+    lines = [*opening(plan), *states(plan)]
+    marked = [f"! {each}" for each in limited(list(warnings(plan)), DANGERS, everything=everything)]
+    leading = [headline(plan), *marked]
+    lines += ["", *leading] if leading else []
+    if plan.queues:
+        lines += ["", *queue_lines(plan.queues)]
+    for cluster in clusters(plan):
+        runs = [
+            line
+            for group in groups(plan, cluster, everything=everything)
+            for line in group_lines(group, live=plan.live)
+        ]
+        found = [*limited(runs, MOST, everything=everything), *platform_lines(plan, cluster)]
+        found += limited(list(object_lines(plan, cluster, everything=everything)), MOST, everything=everything)
         if found:
             lines += ["", cluster, *(f"  {line}" for line in found)]
-    lines += ["", closing(plan)] if lines else [closing(plan)]
+    if common := list(platform_lines(plan, "")):
+        lines += ["", "all clusters", *(f"  {line}" for line in common)]
+    lines += ["", closing(plan)]
     lines += rebuilding(plan.rebuild) if plan.rebuild else []
     return "\n".join(lines) + "\n"
 
 
+def clusters(plan: Plan) -> list[str]:
+    """Return the clusters of which there is anything to say."""
+    named = {each.cluster for each in plan.runs} | {each.cluster for each in plan.objects}
+    return sorted(named | {name for each in plan.platform for name in each.clusters})
+
+
+def limited(lines: Sequence[str], most: int, *, everything: bool) -> list[str]:
+    """Return lines, of too many the first and how many are left."""
+    if everything or len(lines) <= most:
+        return list(lines)
+    return [*lines[: most - 1], f"and {len(lines) - most + 1} more lines, which `trainyard plan --all` shows"]
+
+
 def opening(plan: Plan) -> Iterator[str]:
-    """Yield what stands against the change, what it is compared with, and of which tree the rest is told."""
+    """Yield what stands against the change, and what it is compared with."""
     if plan.refused:
         yield from refusals([finding for finding in plan.findings if finding.is_error])
     yield f"compared with {plan.base[:12]}" if plan.base else "compared with nothing: all of it is new"
+
+
+def states(plan: Plan) -> Iterator[str]:
+    """Yield of which tree the rest is told, and whether clusters follow it."""
     if plan.told == "synth":
         yield "generated/ is not what the specs say; what follows is what `trainyard synth` would make of it"
     if plan.told == "refused":
@@ -72,70 +104,29 @@ def refusals(errors: Sequence[Finding]) -> Iterator[str]:
     yield ""
 
 
-ORDER: tuple[RunWord, ...] = ("returns", "stops", "leaves", "replaces", "moves", "changes", "starts")
-"""What ends comes first: it is what a reviewer looks for."""
+HEAD = ("cluster", "queue", "pool", "", "quota", "asked", "by quota alone")
 
 
-def run_lines(plan: Plan, cluster: str) -> Iterator[str]:
-    """Yield a sentence for each run of a cluster that does not stay as it is."""
-    for word in ORDER:
-        yield from (run_line(effect, live=plan.live) for effect in plan.of(word) if effect.cluster == cluster)
+def queue_lines(rows: Iterable[QueueRow]) -> Iterator[str]:
+    """Yield the table of queues in which something changes."""
+    table = [HEAD, *map(cells, rows)]
+    widths = [max(len(row[column]) for row in table) for column in range(len(HEAD))]
+    for row in table:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+    yield ASKED
 
 
-def run_line(effect: RunEffect, *, live: bool = True) -> str:
-    """Return what happens to one run."""
-    name = f"{effect.team}/{effect.run}"
-    about = f": {effect.shape}" if effect.shape else ""
-    state = f"; {effect.state}" if effect.state else ""
-    reason = f", because {' and '.join(effect.because)} changed" if effect.because else ""
-    match effect.word:
-        case "starts":
-            return f"starts {name}{about}"
-        case "returns":
-            instead = f" in place of {effect.before}" if effect.before else ""
-            return f"brings back {name}{instead}, whose name was used up, which is refused{about}"
-        case "replaces":
-            return f"replaces {effect.team}/{effect.before} by {effect.run}{reason}{about}{state}"
-        case "moves":
-            return f"starts {name} in place of {effect.before} on {effect.before_cluster}{about}{state}"
-        case "leaves":
-            return f"stops {name}, since its job moves to {effect.before_cluster}{about}{state}"
-        case "stops":
-            return f"stops {name}{about}{state}"
-        case "changes":
-            return f"edits files of {name}, which is frozen and refused" if live else f"renders {name} differently"
-        case "keeps":
-            return f"leaves {name} alone"
+def cells(row: QueueRow) -> tuple[str, ...]:
+    """Return a row of the table of queues."""
+    quota = step(row.quota_before, row.quota_after)
+    asked = step(row.asked_before, row.asked_after)
+    return row.cluster, row.queue, row.pool, row.unit, quota, asked, verdict(row)
 
 
-def object_lines(plan: Plan, cluster: str) -> Iterator[str]:
-    """Yield the changed folders of a cluster, those with equal changes together, each with a line for equal objects."""
-    folders: dict[str, list[ObjectEffect]] = defaultdict(list)
-    for effect in plan.objects:
-        if effect.cluster == cluster:
-            folders[effect.folder].append(effect)
-    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for folder, effects in sorted(folders.items()):
-        note = NOTES.get(folder.partition("/")[0])
-        alike[(f" ({note})" if note else "", *lines_of(effects, folder))].append(folder)
-    for (note, *lines), names in alike.items():
-        yield f"{', '.join(names)}{note}"
-        yield from (f"  {line}" for line in lines)
-
-
-def lines_of(effects: Iterable[ObjectEffect], folder: str) -> Iterator[str]:
-    """Yield a line for each group of objects of one kind to which the same happens."""
-    groups: dict[tuple[str, str, str, tuple[str, ...], int, bool], list[str]] = defaultdict(list)
-    for each in effects:
-        known = each.object.namespace in {None, folder.rpartition("/")[2]}
-        within = "" if known else f"{each.object.namespace}/"
-        groups[each.word, each.object.kind, within, each.fields, each.more, each.kept].append(each.object.name)
-    for (word, kind, within, fields, more, kept), names in groups.items():
-        shown = within + ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-        what = f"{kind} {shown}".rstrip() if len(names) == 1 else f"{len(names)} {kind} ({shown})"
-        change = ", ".join(fields) + (f" and {more} more" if more else "")
-        stays = ", kept in the cluster" if kept else ""
-        yield f"{word} {what}{stays}{f': {change}' if change else ''}"
+def step(before: float | None, after: float | None) -> str:
+    """Return a number before and after, once where it stays."""
+    one, two = ("none" if each is None else f"{each:g}" if each < 1e6 else f"{each:,.0f}" for each in (before, after))
+    return one if one == two else f"{one} -> {two}"
 
 
 def closing(plan: Plan) -> str:
@@ -143,7 +134,7 @@ def closing(plan: Plan) -> str:
     counts = [
         (len(plan.of("returns")), "comes back", "come back"),
         (len(plan.of("starts")), "starts", "start"),
-        (len(plan.of("replaces")) + len(plan.of("moves")), "is replaced", "are replaced"),
+        (len(plan.of("replaces", "moves")), "is replaced", "are replaced"),
         (len(plan.of("stops")), "stops", "stop"),
         (len(plan.of("changes")), "is rendered differently", "are rendered differently"),
         (len(plan.of("keeps")) if plan.told != "refused" else 0, "is left alone", "are left alone"),
@@ -159,6 +150,6 @@ def closing(plan: Plan) -> str:
 def rebuilding(rebuild: Rebuild) -> Iterator[str]:
     """Yield what a cluster that is built anew would start, of which a person may not think before it does."""
     if rebuild.runs:
-        runs = f"{rebuild.runs} active {'run' if rebuild.runs == 1 else 'runs'}"
-        gpus = f" on {rebuild.gpus} {'GPU' if rebuild.gpus == 1 else 'GPUs'}" if rebuild.gpus else ""
+        runs = counted(rebuild.runs, "active run")
+        gpus = f" on {counted(rebuild.gpus, 'GPU')}" if rebuild.gpus else ""
         yield f"on empty clusters {runs} would train{gpus}, finished ones too; `trainyard retire --finished` ends those"
