@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from trainyard.system import files
+from trainyard.system import files, trust
 
 PACKAGE = Path(__file__).resolve().parent.parent
 """The installed package `trainyard`."""
@@ -24,11 +24,13 @@ def own(name: str) -> Path:
 def schemas_dir(root: Path | None = None) -> Path:
     """Return the folder of API types, in the layout `<project>/<release>/<group>/<kind>_<version>.json`.
 
-    A repository's own folder counts where it holds API types, which its `lock.yaml` says.
+    A repository's own folder counts where it holds API types, which its `lock.yaml` says, and is trusted.
     """
-    if root is not None and (root / "schemas" / "lock.yaml").is_file():
-        return (root / "schemas").resolve()
-    return own("schemas")
+    if root is None or not (root / trust.SCHEMAS / "lock.yaml").is_file():
+        return own("schemas")
+    folder = (root / trust.SCHEMAS).resolve()
+    held = trust.checkout(root) if folder != own("schemas") else None
+    return folder if held is None or held.schemas() else own("schemas")
 
 
 def policy_id(path: Path) -> str:
@@ -38,11 +40,14 @@ def policy_id(path: Path) -> str:
 
 def policy_files(root: Path | None = None) -> list[Path]:
     """Return every policy's file, sorted by id: Trainyard's own and the repository's, which win by their id."""
-    folders = [own("policies"), *([] if root is None else [(root / "policies").resolve()])]
+    ours = own("policies")
+    listed = [list(ours.glob("*"))]
+    if root is not None and (root / trust.POLICIES).resolve() != ours:
+        listed.append(trust.policies(root))
     found: dict[str, dict[str, Path]] = {}
-    for folder in folders:
+    for paths in listed:
         here: dict[str, dict[str, Path]] = {}
-        for path in (each for each in folder.glob("*") if each.suffix in {".yaml", ".py"} and each.stem != "__init__"):
+        for path in (each for each in paths if each.suffix in {".yaml", ".py"} and each.stem != "__init__"):
             here.setdefault(policy_id(path), {})[path.name] = path
         found |= here
     return [path for _, paths in sorted(found.items()) for _, path in sorted(paths.items())]

@@ -13,12 +13,25 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from trainyard.errors import TrainyardError
+
 NAME = attrgetter("name")
 
 MARK, ENDING = ".trainyard-", ".tmp"
 """How temporary files begin and end; a killed process may leave one behind, under a name that nobody applies."""
 
 TEMPORARY = re.compile(rf"{re.escape(MARK)}\d+-\d+{re.escape(ENDING)}")
+
+
+MOST_FILES, MOST_DEPTH, MOST_BYTES = 1_000_000, 200, 2**30
+"""Files below a folder, folders in each other, and bytes of a file that are read: ten times what repositories have."""
+
+READ = os.O_RDONLY
+for _flag in ("O_BINARY", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC"):
+    READ |= getattr(os, _flag, 0)
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+NO_FILE = frozenset({errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.EOPNOTSUPP})
+"""How opening fails for links, sockets and devices without a driver (BSD says EMLINK for a link)."""
 
 
 class Status(NamedTuple):
@@ -94,44 +107,78 @@ def place_new(beside: Path, path: Path) -> None:
 
 
 def read(path: Path) -> bytes | None:
-    """Return a file's bytes, or None where no such file is there."""
+    """Return a plain file's bytes, or None where none is there: of a link, a pipe, a device or a folder neither.
+
+    Raises OSError where it cannot be read, or has more than `MOST_BYTES`.
+    """
     try:
-        return path.read_bytes()
+        return _read(path, NOFOLLOW)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
+    except OSError as error:
+        if error.errno in NO_FILE:
+            return None
+        raise
 
 
 def read_regular(path: Path) -> bytes | None:
     """Return a plain file's bytes, links followed, or None for a pipe, a device or a folder, which is not waited for.
 
-    Raises OSError where it cannot be read.
+    For what somebody names, and for what is installed. Raises OSError where it cannot be read, or has too many bytes.
     """
-    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+    return _read(path, 0)
+
+
+def read_installed(path: Path) -> bytes | None:
+    """Return the bytes of a plain file that is installed, links followed, or None where none is there."""
+    try:
+        return read_regular(path)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
 
 
 def read_plain(path: Path, *, most: int) -> bytes:
-    """Return the first bytes of a plain file, at most so many; none of a link, a pipe, a folder or what is not there.
-
-    A pipe is not waited for.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    """Return the first bytes of a plain file, at most so many, or none of a link, a pipe, a folder or nothing."""
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            return file.read(most) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+        return _read(path, NOFOLLOW, most) or b""
     except OSError:
         return b""
+
+
+def _read(path: Path, nofollow: int, most: int | None = None) -> bytes | None:
+    """Read a plain file, and wait for no other; without `most` all of it is read, or nothing."""
+    with os.fdopen(os.open(path, READ | nofollow), "rb", buffering=0 if most is None else -1) as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        if most is not None:
+            return file.read(most)
+        if found.st_size > MOST_BYTES:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+        return file.read()
+
+
+def is_linked(top: Path, path: str) -> bool:
+    """Say whether a path below a folder leads through a link, or is one."""
+    while path:
+        if (top / path).is_symlink():
+            return True
+        path = path.rpartition("/")[0]
+    return False
 
 
 def walk(folder: Path, skip: Callable[[str], bool] = lambda _: False) -> list[Found]:
     """Return every file below a folder, sorted inside each folder; links are listed, never followed.
 
-    A folder that does not exist has no files, nor has one below whose path `skip` takes.
+    A folder that does not exist has no files, nor has one below whose path `skip` takes. Raises TrainyardError where
+    there are more files, or folders in each other, than anybody means.
     """
     found: list[Found] = []
     open_folders = [(_entries(str(folder)), "")]
     while open_folders:
+        if len(found) > MOST_FILES or len(open_folders) > MOST_DEPTH:
+            what = f"{MOST_FILES} files" if len(found) > MOST_FILES else f"{MOST_DEPTH} folders in each other"
+            raise TrainyardError(f"folder {str(folder)!r} has more than {what}; name a smaller one")
         entries, prefix = open_folders[-1]
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):

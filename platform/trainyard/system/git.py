@@ -12,21 +12,57 @@ from pathlib import Path
 from trainyard.errors import ToolError
 from trainyard.system import process
 
-HOOK_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE")
-"""What Git sets for its hooks; the repository is found from the folder instead."""
+PASSED = frozenset(
+    (
+        *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_EXEC_PATH"),
+        *("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_TEMPLATE_DIR"),
+    )
+)
+"""Variables of Git that count: the user's own settings, where Git itself is, and where it looks for repositories.
 
-OURS_ALONE = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "safe.bareRepository=explicit")
-"""What keeps a repository's own settings from starting programs where it is only read.
-
-Source: git v2.47 Documentation/config/core.txt, config/safe.txt.
+Others are what it sets for its hooks, programs to start, or other places of objects; the repository is found from the
+folder. `GIT_CONFIG_KEY_<n>` and `GIT_CONFIG_VALUE_<n>` go with the count.
 """
 
-NOTHING_FETCHED = ("-c", "protocol.allow=never")
-"""What keeps a partial clone from fetching what a listing lacks, by whatever its settings name for that."""
+SETTINGS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.attributesFile": os.devnull,
+    "core.pager": "cat",
+    "core.sshCommand": "false",
+    "core.gitProxy": "",
+    "diff.external": "",
+    "protocol.allow": "never",
+    "protocol.ext.allow": "never",
+    "protocol.file.allow": "never",
+    "submodule.recurse": "false",
+    "safe.bareRepository": "explicit",
+}
+"""What keeps a repository's own settings from starting programs, and from fetching, where it is only read.
+
+A partial clone does not fetch what it lacks: what it would start for that is named by its settings.
+Source: git v2.47 Documentation/config/{core,protocol,safe,submodule}.txt.
+"""
+
+OURS_ALONE = ("--no-pager", *(word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")))
+
+FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
+"""Settings by which attributes of files start programs: `clean` where a file is compared with the index."""
 
 REGULAR = frozenset({"100644", "100755"})
 BATCH = 4096
 """Objects asked for at once; bounds the memory that reading takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A path in the index."""
+
+    path: str
+    mode: str
+    oid: str
+    hidden: bool
+    """Whether Git is told to look at no file for it: it is not checked out, or taken for unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +78,8 @@ class Git:
 
     def call(self, *arguments: str, stdin: bytes = b"") -> process.Completed:
         """Run `git` in the folder, without locks, prompts, hooks, translations or replaced objects."""
-        env = process.environment(
-            drop=HOOK_VARIABLES, LC_ALL="C", GIT_OPTIONAL_LOCKS="0", GIT_TERMINAL_PROMPT="0", GIT_PAGER="cat"
-        )
         return process.run(
-            ["git", "--no-replace-objects", *OURS_ALONE, *arguments], cwd=self.root, stdin=stdin, env=env
+            ["git", "--no-replace-objects", *OURS_ALONE, *arguments], cwd=self.root, stdin=stdin, env=environment()
         )
 
     def ask(self, *arguments: str) -> str | None:
@@ -101,17 +134,54 @@ class Git:
 
     def changed(self) -> bool:
         """Say whether the folder holds anything that HEAD does not: changed, staged, or new and not ignored."""
-        done = self.call("status", "--porcelain", "-z", "--untracked-files=normal", "--", ".")
+        asked = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty", "--", ".")
+        done = self.call(*self._unfiltered(), *asked)
         if done.code:
             raise ToolError(f"git status failed: {done.complaint}")
         return bool(done.out)
+
+    def staged(self, *folders: str) -> list[Staged]:
+        """Return the entries of the index below folders of ours; none where it has none."""
+        done = self.call("ls-files", "--stage", "-v", "-z", "--", *folders)
+        if done.code:
+            raise ToolError(f"git cannot list the index: {done.complaint}")
+        found = []
+        for record in done.out.decode("utf-8", "surrogateescape").split("\0"):
+            about, _, path = record.partition("\t")
+            if path:
+                tag, mode, oid, _ = about.split()
+                found.append(Staged(path, mode, oid, hidden=tag in {"S", "s", "h"}))
+        return found
+
+    def unstaged(self, *folders: str) -> frozenset[str]:
+        """Return the files below folders of ours that are not as the index has them, as Git sees it."""
+        done = self.call(
+            *self._unfiltered(),
+            "diff-files",
+            "--name-only",
+            "-z",
+            "--relative",
+            "--ignore-submodules=all",
+            "--",
+            *folders,
+        )
+        if done.code:
+            raise ToolError(f"git cannot compare files: {done.complaint}")
+        listed = done.out.decode("utf-8", "surrogateescape").split("\0")
+        return frozenset(path for path in listed if path)
+
+    def _unfiltered(self) -> list[str]:
+        """Return the settings that take away every program by which attributes would translate files."""
+        names = self.ask("config", "--name-only", "-z", "--get-regexp", FILTERS) or ""
+        values = (f"{name}={'false' if name.endswith('.required') else ''}" for name in names.split("\0") if name)
+        return [word for value in values for word in ("-c", value)]
 
     def kept(self) -> list[str] | None:
         """Return the files of the folder that are tracked or not ignored, or None where Git cannot list them.
 
         Another repository in it is named as a folder.
         """
-        done = self.call(*NOTHING_FETCHED, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+        done = self.call("ls-files", "--cached", "--others", "--exclude-standard", "-z")
         if done.code:
             return None
         return [path for path in done.out.decode("utf-8", "surrogateescape").split("\0") if path]
@@ -119,14 +189,14 @@ class Git:
     def ignored(self, paths: Iterable[str]) -> list[str]:
         """Return which of these paths below the folder are ignored, whether they are there or not."""
         asked = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-        done = self.call(*NOTHING_FETCHED, "check-ignore", "-z", "--stdin", stdin=asked)
+        done = self.call("check-ignore", "-z", "--stdin", stdin=asked)
         return [path for path in done.out.decode("utf-8", "surrogateescape").split("\0") if path]
 
     def ignores_itself(self) -> bool:
         """Say whether the folder as a whole is ignored, whatever of it is tracked."""
         if not self.prefix:
             return False
-        done = self.call(*NOTHING_FETCHED, "check-ignore", "--no-index", "--quiet", "--", str(self.root))
+        done = self.call("check-ignore", "--no-index", "--quiet", "--", str(self.root))
         return done.code == 0
 
     def object_id(self, commit: str, path: str) -> str | None:
@@ -175,6 +245,14 @@ class Git:
 
     def _why(self, done: process.Completed) -> str:
         return done.complaint if done.code else "fetch what is missing: git fetch --refetch"
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of every Git that is started: without its own variables but those that count."""
+    dropped = [name for name in os.environ if name.startswith("GIT_") and name not in PASSED]
+    dropped = [name for name in dropped if not name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"))]
+    told = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "GIT_NO_LAZY_FETCH": "1"}
+    return process.environment(drop=dropped, LC_ALL="C", **told)
 
 
 def is_installed() -> bool:

@@ -15,6 +15,7 @@ import tarfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from trainyard.errors import ToolError
@@ -35,6 +36,9 @@ SHA256 = {
 MISSING = f"{NAME}, the second schema engine, is not installed; `make synth` installs it into .tools/"
 PROCESSORS = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 FOLDER = Path(".tools") / "bin"
+RECORD = Path(sys.prefix) / "share" / "trainyard" / "programs.sha256"
+"""Hashes of the programs that were installed: in Python's own environment, which is trusted as Python is."""
+
 BUILD_SECONDS = 600
 FETCH_SECONDS = 120
 
@@ -42,23 +46,62 @@ Fetch = Callable[[str], bytes]
 
 
 def find(root: Path | None) -> Path:
-    """Return the program: the repository's own, else the one on the PATH; raises ToolError where there is none."""
-    if (found := installed(root)) is None:
-        raise ToolError(MISSING)
+    """Return the program that was installed into the repository, else the one on the PATH.
+
+    One that lies in the checkout is run only if it is what `install` put there, by its hash: a branch may bring
+    another. Raises ToolError where there is none.
+    """
+    if (why := missing(root)) is not None:
+        raise ToolError(why)
+    found = installed(root)
+    assert found is not None
     return found
 
 
 def missing(root: Path | None) -> str | None:
-    """Return the sentence on a program that is not installed, None where it is."""
-    return MISSING if installed(root) is None else None
+    """Return the sentence on a program that is not installed, or is another than that; None where it is."""
+    if installed(root) is not None:
+        return None
+    own = None if root is None else root / FOLDER / NAME
+    return (
+        f"{FOLDER / NAME} is not the {NAME} that was installed, by its hash; remove .tools, then run `make setup`"
+        if (own is not None and own.is_file())
+        else MISSING
+    )
 
 
 def installed(root: Path | None) -> Path | None:
-    """Return the program, or None where there is none."""
-    if root is not None and (own := root / FOLDER / NAME).is_file():
-        return own.resolve()
+    """Return the program, or None where there is none that may be run."""
+    if root is not None and (own := (root / FOLDER / NAME).resolve()).is_file() and is_recorded(own):
+        return own
     found = shutil.which(NAME)
-    return Path(found) if found else None
+    if found is None or (root is not None and Path(found).resolve().is_relative_to(root.resolve())):
+        return None
+    return Path(found)
+
+
+def is_recorded(program: Path) -> bool:
+    """Say whether a file is what was installed from this environment."""
+    try:
+        status = program.stat()
+        return digest(program, status.st_mtime_ns, status.st_ctime_ns) in RECORD.read_text(encoding="utf-8").split()
+    except OSError:
+        return False
+
+
+@lru_cache(maxsize=8)
+def digest(program: Path, _modified: int, _changed: int) -> str:
+    """Return the SHA-256 of a file of these times."""
+    with program.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def record(program: Path) -> None:
+    """Remember the hash of what was installed, where nobody writes but who installs into this environment."""
+    status = program.stat()
+    known = RECORD.read_text(encoding="utf-8").split() if RECORD.is_file() else []
+    hashes = dict.fromkeys([*known, digest(program, status.st_mtime_ns, status.st_ctime_ns)])
+    files.write(RECORD, "".join(f"{each}\n" for each in hashes))
 
 
 def fetched(address: str) -> bytes:
@@ -74,11 +117,13 @@ def fetched(address: str) -> bytes:
 def install(folder: Path, *, fetch: Fetch = fetched) -> Path:
     """Put the pinned release into a folder, where it is not there already, and return the program."""
     program, mark = folder / NAME, folder / f"{NAME}.version"
-    if program.is_file() and mark.is_file() and mark.read_text(encoding="utf-8").strip() == VERSION:
+    marked = mark.is_file() and mark.read_text(encoding="utf-8").strip() == VERSION
+    if marked and program.is_file() and is_recorded(program.resolve()):
         return program
     folder.mkdir(parents=True, exist_ok=True)
     if not built(folder):
         unpack(program, fetch)
+    record(program.resolve())
     files.write(mark, f"{VERSION}\n")
     return program
 

@@ -71,16 +71,17 @@ def runs_known(root: Path, job: str) -> int:
     return max(there, sum(len(ledger.load(each) or ()) for each in git.read(found)))
 
 
-def was_merged(root: Path, file: str, settings: Repository) -> bool:
-    """Whether a spec's file is at the base, so that clusters may have seen it; where nobody can tell, it may be."""
+def merged_text(root: Path, file: str, settings: Repository) -> bytes | None:
+    """Return a spec's file at the base, which clusters may have seen; where nobody can tell, as it is at hand."""
     git = system_git.find(root)
     if git is None:
-        return True
+        return files.read(root / file)
     try:
         commit = base_commit(git, None, revision=settings.revision, writing=True)
     except ToolError:
-        return True
-    return commit is not None and git.object_id(commit, file) is not None
+        return files.read(root / file)
+    found = git.object_id(commit, file) if commit else None
+    return next(iter(git.read([found])), None) if found else None
 
 
 def unproven(message: str) -> Finding:

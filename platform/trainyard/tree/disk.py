@@ -47,13 +47,15 @@ class Disk:
 
     def begin(self, folder: str) -> None:
         """Look at a large folder from now on, beside what else is done, so that it is known when it is asked for."""
-        self._begun[folder] = ahead.walk(self.root / folder)
+        if not files.is_linked(self.root, folder):
+            self._begun[folder] = ahead.walk(self.root / folder)
 
     def walk(self, folder: str) -> list[files.Found]:
         """Return every file below a folder; the disk is looked at once."""
         if folder not in self._listed:
             begun = self._begun.pop(folder, None)
-            self._listed[folder] = begun() if begun else files.walk(self.root / folder)
+            linked = files.is_linked(self.root, folder)
+            self._listed[folder] = [] if linked else begun() if begun else files.walk(self.root / folder)
         return self._listed[folder]
 
     def scan(self, folder: str) -> Mapping[str, str | None]:

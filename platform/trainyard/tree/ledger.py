@@ -17,12 +17,16 @@ class Entry:
 
     name: str
     spec: str
-    """Digest of the job's fields as written."""
+    """Digest of the job's fields as written; of older releases the characters alone that are in the run's name."""
     files: str
     """Digest of the run's files, see `digest`."""
     trainyard: str
     """The release that rendered it."""
     state: State = "active"
+
+    def is_of(self, spec: str) -> bool:
+        """Say whether it was made from the fields with that digest."""
+        return spec.startswith(self.spec)
 
 
 def digest(contents: Mapping[str, str]) -> str:

@@ -86,6 +86,14 @@ FOREIGN = rule(
     "move the file elsewhere; objects of one's own belong into platform/extra/",
     warns=True,
 )
+UNSEEN = Rule(
+    id="run/unseen",
+    title="Git holds of generated/ and of the specs what is on disk, as plain files.",
+    why="clusters get what Git holds: a submodule, or a file that attributes translate, is looked at by nobody",
+    fix="remove it, and what .gitattributes says of it",
+    source="git v2.47 Documentation/{gitattributes,gitsubmodules,git-sparse-checkout}.txt",
+    layer="run",
+)
 LEFTOVER = rule(
     "leftover",
     "A killed synth leaves nothing behind.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trainyard.findings import Location
-from trainyard.specs.run import digest
+from trainyard.specs.run import digest, run_name
 from trainyard.specs.sources import JobFile
 from trainyard.tree import layout
 from trainyard.tree.ledgers import JobKey
@@ -32,7 +32,7 @@ class Wanted:
     @property
     def run(self) -> str:
         """Name of the run."""
-        return f"{self.job}-{self.spec}"
+        return run_name(self.job, self.spec)
 
     @property
     def key(self) -> JobKey:

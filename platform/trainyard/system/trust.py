@@ -1,0 +1,167 @@
+"""What of a checkout is run and believed: policies, API types, programs that nobody may have read, who may have them.
+
+A branch of somebody else brings all of that along. In a command, what is as at the default branch counts, and what
+whoever works here has edited and not committed; `docs/decisions/trust-in-a-checkout.md` says why.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from trainyard.system import files
+from trainyard.system.git import Git, blob_id
+from trainyard.system.repository import EXTRA, TEAMS
+
+UNSAFE = "TRAINYARD_UNSAFE_PYTHON"
+"""Variable that lets programs which make jobs run without isolation, as `--unsafe-python` does."""
+
+TRUST = "TRAINYARD_TRUST_CHECKOUT"
+"""Variable that lets all of a checkout count, as `--trust-checkout` does."""
+
+IDLE = ContextVar("idle", default=False)
+"""Whether such programs are left alone, in a command that only looks: their runs are what generated/ has of them."""
+
+POLICIES, SCHEMAS = "policies", "schemas"
+JUDGES = (POLICIES, EXTRA, TEAMS)
+"""Folders of what is run, and of what says who may have programs."""
+
+UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
+"""Names of commits whose changes Git has staged, and not whoever works here."""
+
+
+def unsafe() -> bool:
+    """Say whether somebody has read the programs and lets them run without isolation."""
+    return os.environ.get(UNSAFE, "") not in {"", "0"}
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A folder whose files count only where somebody has accepted them."""
+
+    root: Path
+    git: Git | None
+    commits: Sequence[str] = ()
+    """The default branch, and where this branch left it."""
+    edits: bool = False
+    """Whether what is not committed counts, since only whoever works here can have written it."""
+
+    @cached_property
+    def accepted(self) -> Sequence[Mapping[str, str]]:
+        """The content ids of files that decide, in each of the commits."""
+        return [self.at(commit) for commit in self.commits]
+
+    @cached_property
+    def edited(self) -> frozenset[str]:
+        """The files that are not as committed, as Git sees it: no attribute makes one of what was checked out."""
+        if not self.edits or self.git is None:
+            return frozenset()
+        staged = {each.path: each.oid for each in self.git.staged(*JUDGES)}
+        head = {} if any(self.git.commits(UNDER_WAY).values()) else self.at("HEAD")
+        added = {path for path, oid in staged.items() if head and head.get(path) != oid}
+        listed = (f"{top}/{each.path}" for top in JUDGES for each in files.walk(self.root / top))
+        return self.git.unstaged(*JUDGES, SCHEMAS) | added | {path for path in listed if path not in staged}
+
+    def at(self, commit: str) -> dict[str, str]:
+        """Return the content ids of files that decide, in a commit."""
+        if self.git is None:
+            return {}
+        found: dict[str, str] = {}
+        for top, oid in zip((*JUDGES, SCHEMAS), self.git.object_ids(commit, *JUDGES, SCHEMAS), strict=True):
+            if oid is not None and top == SCHEMAS:
+                found[top] = oid
+            elif oid is not None:
+                found |= {f"{top}/{path}": each for path, each in self.git.listing(oid).items()}
+        return found
+
+    def counts(self, path: str) -> bool:
+        """Say whether a file at hand counts as it is."""
+        data = files.read(self.root / path)
+        if data is None:
+            return False
+        oid = blob_id(data, self.git.algorithm if self.git else "sha1")
+        return any(each.get(path) == oid for each in self.accepted) or path in self.edited
+
+    def text(self, path: str) -> bytes | None:
+        """Return what counts of a file: as it is at hand, or as it was accepted, or None where it is in neither."""
+        if self.counts(path):
+            return files.read(self.root / path)
+        oid = next((each[path] for each in self.accepted if path in each), None)
+        return next(self.git.read([oid])) if self.git and oid else None
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files right below a folder, at hand and where they were accepted, sorted."""
+        there = [each.path for each in files.walk(self.root / folder) if each.regular]
+        before = [path.removeprefix(f"{folder}/") for each in self.accepted for path in each]
+        known = {path for path in before if f"{folder}/{path}" in (self.accepted[0] if self.accepted else {})}
+        return sorted({name for name in {*there, *known} if "/" not in name})
+
+    def schemas(self) -> bool:
+        """Say whether the API types at hand are as they were accepted, or edited here."""
+        if self.git is None:
+            return False
+        committed = self.at("HEAD").get(SCHEMAS)
+        changed = committed is None or any(path.startswith(f"{SCHEMAS}/") for path in self.edited)
+        return (self.edits and changed) or (
+            committed is not None and any(each.get(SCHEMAS) == committed for each in self.accepted)
+        )
+
+
+DECIDE: ContextVar[Callable[[Path], Checkout | None] | None] = ContextVar("decide", default=None)
+"""What says of a folder how far it is trusted, None being all; without it, as in a program that imports us, all is."""
+
+
+def checkout(root: Path) -> Checkout | None:
+    """Return what counts below a folder, None where all of it does."""
+    decide = DECIDE.get()
+    return decide(root.resolve()) if decide else None
+
+
+def policies(root: Path) -> list[Path]:
+    """Return the files of a repository's policies that count: at hand, or copies of what was accepted."""
+    held, folder = checkout(root), (root / POLICIES).resolve()
+    if held is None:
+        return list(folder.glob("*"))
+    found = []
+    for name in held.names(POLICIES):
+        if held.counts(f"{POLICIES}/{name}"):
+            found.append(folder / name)
+        elif (text := held.text(f"{POLICIES}/{name}")) is not None:
+            found.append(copied(name, text))
+    return found
+
+
+def left_out(root: Path, *, ours: bool) -> list[str]:
+    """Return the files that are run, or judge, and do not count; `ours` says that policies and types come with us."""
+    held = checkout(root)
+    if held is None:
+        return []
+    names = [] if ours else held.names(POLICIES)
+    paths = [f"{POLICIES}/{name}" for name in names if Path(name).suffix in {".py", ".yaml"}]
+    paths += [f"{EXTRA}/{each.path}" for each in files.walk(root / EXTRA) if each.path.endswith(".py")]
+    lacking = [path for path in paths if not held.counts(path)]
+    judges = not ours and (root / SCHEMAS / "lock.yaml").is_file() and not held.schemas()
+    return [*lacking, *([f"{SCHEMAS}/lock.yaml"] if judges else [])]
+
+
+def copied(name: str, text: bytes) -> Path:
+    """Return a file that has a text, for as long as this process runs."""
+    path = scratch(os.getpid()) / blob_id(text) / name
+    if not path.exists():
+        files.write(path, text)
+    return path
+
+
+@lru_cache(maxsize=1)
+def scratch(process: int) -> Path:
+    """Return a folder of this process alone, which goes with it."""
+    folder = Path(tempfile.mkdtemp(prefix="trainyard-accepted-"))
+    atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == process else None)
+    return folder

@@ -1,0 +1,47 @@
+"""How far a checkout is trusted: as far as it is the default branch, or the work of whoever is here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trainyard.errors import ToolError
+from trainyard.system import git as system_git
+from trainyard.system.git import Git
+from trainyard.system.trust import Checkout
+from trainyard.tree.commit import default_branch
+
+
+def decide(root: Path, *, ref: str | None, automated: bool, said: str = "") -> Checkout | None:
+    """Return what counts below a folder without anybody's word, None where all of it does.
+
+    The default branch is looked for by the names that a clone has of it, and not by what the checkout says of itself.
+    A folder without any history is its user's own, but in a pipeline. `ref` leads to the base, `said` is
+    what `TRAINYARD_TRUST_CHECKOUT` says.
+    """
+    if said not in {"", "0"}:
+        return None
+    try:
+        git = system_git.find(root) if root.is_dir() else None
+    except ToolError:
+        git, automated = None, True
+    if git is None or git.head() is None:
+        return Checkout(root, git) if automated or said == "0" else None
+    return Checkout(root, git, tuple(accepted(git, ref)), edits=not automated)
+
+
+def accepted(git: Git, ref: str | None) -> list[str]:
+    """Return where this branch left the default one, and the default branch itself."""
+    found: list[str] = []
+    for name in (ref, default(git)):
+        target = git.commit(name) if name else None
+        if target is not None:
+            found += [each for each in (git.merge_base(target, "HEAD"), target) if each]
+    return list(dict.fromkeys(found))
+
+
+def default(git: Git) -> str | None:
+    """Return the default branch, None where it cannot be told."""
+    try:
+        return default_branch(git, "main")[0]
+    except ToolError:
+        return None

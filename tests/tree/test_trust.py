@@ -1,0 +1,203 @@
+"""What a stranger's branch brings is neither run nor believed, and whoever works in a repository notices nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command import call
+from make import JOB, TEAM, write_repository
+from repo import Repo
+
+pytestmark = pytest.mark.node
+
+POLICY = '''"""A policy of one's own.
+
+Why: {why}
+Fix: f
+Source: s
+"""
+{does}
+
+def check(world):
+    return ()
+'''
+EXTRA = """{does}
+import cdk8s
+
+def build(scope, cluster):
+    cdk8s.ApiObject(scope, "x", api_version="v1", kind="ConfigMap", metadata={{"name": "x"}})
+"""
+SWEEP = f"""from trainyard.specs import Job
+
+def jobs():
+    yield "sweep-a", Job.model_validate({JOB!r})
+"""
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """Make a repository with a policy and a program of its own on main, rendered."""
+    repo = Repo(tmp_path_factory.mktemp("first") / "repo")
+    write_repository(repo.root, jobs={"nlp/train": JOB})
+    repo.put("policies/own_policy.py", POLICY.format(why="w", does=""))
+    repo.put("platform/extra/test/platform/own.py", EXTRA.format(does=""))
+    repo.commit()
+    done = call(repo.root, "synth")
+    assert done.returncode == 0, done.stdout + done.stderr
+    repo.commit()
+    return repo
+
+
+@pytest.fixture
+def repo(first: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """Return a copy of it, on a branch, with caches of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    repo = first.copied(tmp_path / "repo")
+    repo.git("switch", "-qc", "stranger")
+    return repo
+
+
+def run(repo: Repo, *words: str, **env: str) -> tuple[bool, str]:
+    """Run a command, and return whether what the branch brings was run by it, and what it says."""
+    marker = repo.root.parent / "ran"
+    marker.unlink(missing_ok=True)
+    done = call(repo.root, *words, **env)
+    return marker.exists(), done.stdout + done.stderr
+
+
+def touches(repo: Repo) -> str:
+    """Return a line of Python that leaves a mark."""
+    return f"open({str(repo.root.parent / 'ran')!r}, 'w').close()"
+
+
+COMMANDS = (("validate",), ("plan",), ("explain", "nlp/train"), ("check",), ("synth", "--check"), ("retire", "nlp/no"))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_policies_of_a_branch_are_not_run(command: tuple[str, ...], repo: Repo) -> None:
+    """Neither one that it changes nor one that it adds; both are named, and the accepted one judges."""
+    repo.put("policies/own_policy.py", POLICY.format(why="w", does=touches(repo)))
+    repo.put("policies/other_policy.py", POLICY.format(why="w", does=touches(repo)))
+    repo.commit()
+    ran, said = run(repo, *command)
+    assert not ran
+    if command[0] in {"validate", "check", "plan"}:
+        assert "policies/own_policy.py" in said
+        assert "policies/other_policy.py" in said
+        assert "not as on the default branch" in said
+
+
+def test_policies_of_a_branch_are_run_where_it_is_trusted(repo: Repo) -> None:
+    """Who has read it says so, by an option or a variable."""
+    repo.put("policies/own_policy.py", POLICY.format(why="w", does=touches(repo)))
+    repo.commit()
+    assert run(repo, "validate", "--trust-checkout")[0]
+    repo.put("policies/own_policy.py", POLICY.format(why="again", does=touches(repo)))
+    repo.commit()
+    assert run(repo, "validate", TRAINYARD_TRUST_CHECKOUT="1")[0]
+
+
+def test_a_policy_that_a_branch_deletes_still_judges(repo: Repo) -> None:
+    """What was merged counts until its removal is merged."""
+    repo.git("switch", "-q", "main")
+    finds = (
+        "from trainyard.checks import Place, Problem\n\ndef check(world):\n"
+        '    yield from (Problem(Place(each, ("kind",)), "no") for each in world.manifests)\n'
+    )
+    text = POLICY.format(why="w", does="").partition("\ndef check")[0] + "\n" + finds
+    repo.put("policies/own_policy.py", text)
+    repo.commit()
+    repo.git("switch", "-qc", "other")
+    (repo.root / "policies/own_policy.py").unlink()
+    repo.commit()
+    assert "own-policy" in run(repo, "validate")[1]
+    assert "(own-policy)" not in run(repo, "validate", "--trust-checkout")[1]
+
+
+def test_who_edits_a_policy_sees_what_it_does(repo: Repo) -> None:
+    """What is not committed is the work of whoever is here; in a pipeline it is nobody's."""
+    repo.put("policies/own_policy.py", POLICY.format(why="edited", does=touches(repo)))
+    ran, said = run(repo, "validate")
+    assert ran
+    assert "not as on the default branch" not in said
+    repo.put("policies/own_policy.py", POLICY.format(why="edited once more", does=touches(repo)))
+    assert not run(repo, "validate", CI="true")[0]
+    repo.git("add", "--all")
+    repo.put("policies/third_policy.py", POLICY.format(why="new", does=touches(repo)))
+    assert run(repo, "validate")[0]
+
+
+def test_an_attribute_makes_no_edit(repo: Repo) -> None:
+    """A file that is other than Git holds it, because of the branch's attributes, is the branch's."""
+    repo.put(".gitattributes", "policies/*.py ident\n")
+    repo.put("policies/own_policy.py", POLICY.format(why="$Id$", does=touches(repo)))
+    repo.commit()
+    (repo.root / "policies/own_policy.py").unlink()
+    repo.git("checkout", "--", "policies/own_policy.py")
+    assert "$Id: " in (repo.root / "policies/own_policy.py").read_text()
+    assert not run(repo, "validate")[0]
+
+
+def test_what_a_merge_has_staged_is_no_edit(repo: Repo) -> None:
+    """A merge that is not done yet has the other branch's files, and not those of whoever is here."""
+    repo.put("policies/own_policy.py", POLICY.format(why="w", does=touches(repo)))
+    repo.commit()
+    repo.git("switch", "-q", "main")
+    repo.git("merge", "-q", "--no-commit", "--no-ff", "stranger")
+    assert not run(repo, "validate")[0]
+
+
+def test_the_default_branch_is_not_what_the_branch_says(repo: Repo, tmp_path: Path) -> None:
+    """`revision` of the branch's repository.yaml does not make it the default branch."""
+    repo.put("policies/own_policy.py", POLICY.format(why="w", does=touches(repo)))
+    settings = (repo.root / "platform/repository.yaml").read_text()
+    repo.put("platform/repository.yaml", settings + "revision: stranger\n")
+    repo.commit()
+    clone = repo.clone(tmp_path / "clone")
+    clone.git("switch", "-q", "stranger")
+    clone.git("remote", "set-head", "origin", "main")
+    done = call(clone.root, "validate")
+    assert not (repo.root.parent / "ran").exists(), done.stdout
+
+
+@pytest.mark.parametrize("command", [("synth", "--check"), ("check",), ("plan",), ("synth",)], ids=" ".join)
+def test_programs_of_a_branch_that_make_objects_are_an_error(command: tuple[str, ...], repo: Repo) -> None:
+    """Nothing is rendered without them, so nothing is; they are named."""
+    repo.put("platform/extra/test/platform/own.py", EXTRA.format(does=touches(repo)))
+    repo.commit()
+    ran, said = run(repo, *command)
+    assert not ran
+    assert "platform/extra/test/platform/own.py" in said
+    assert "--trust-checkout" in said
+
+
+def test_a_branch_does_not_allow_itself_programs(repo: Repo) -> None:
+    """That a team may have programs that make jobs is merged before there are any."""
+    write_repository(repo.root, jobs={"nlp/train": JOB}, teams={"nlp": {**TEAM, "python": True}})
+    repo.put("jobs/nlp/sweep.py", SWEEP)
+    repo.commit()
+    said = run(repo, "check")[1]
+    assert "is not merged yet; merge it, or say --trust-checkout" in said
+    assert "is not merged yet" not in run(repo, "check", "--trust-checkout")[1]
+
+
+def test_api_types_of_a_branch_do_not_judge(repo: Repo) -> None:
+    """Those that come along judge instead, and that is told."""
+    repo.put("schemas/lock.yaml", "{}\n")
+    repo.commit()
+    said = run(repo, "validate")[1]
+    assert "schemas/lock.yaml" in said
+    assert "not as on the default branch" in said
+    assert ": 0 errors" in said
+
+
+def test_a_folder_without_history_is_its_user_s(tmp_path: Path) -> None:
+    """A new repository, before its first commit, counts; in a pipeline, or where somebody says so, it does not."""
+    repo = Repo(tmp_path / "repo")
+    write_repository(repo.root, jobs={"nlp/train": JOB})
+    repo.put("policies/own_policy.py", POLICY.format(why="w", does=touches(repo)))
+    assert not run(repo, "validate", TRAINYARD_TRUST_CHECKOUT="0")[0]
+    assert not run(repo, "validate", CI="true")[0]
+    assert run(repo, "validate")[0]
