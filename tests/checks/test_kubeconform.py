@@ -41,7 +41,14 @@ def make_archive(content: bytes = b"#!/bin/sh\n", name: str = "kubeconform") -> 
 
 
 @pytest.fixture
-def machine(monkeypatch):
+def recorded(monkeypatch, tmp_path):
+    """Where hashes of installed programs are, beside those of this environment."""
+    monkeypatch.setattr(kubeconform, "RECORD", tmp_path / "share" / "programs.sha256")
+    return kubeconform.RECORD
+
+
+@pytest.fixture
+def machine(monkeypatch, recorded):
     """The name of the machine among the pinned archives, on a PATH without Go."""
     monkeypatch.setenv("PATH", "")
     processor = kubeconform.PROCESSORS.get(platform.machine().lower(), platform.machine())
@@ -153,8 +160,37 @@ def test_results_are_kept_by_content(root, known, tmp_path, monkeypatch):
     program = place / "kubeconform"
     program.write_text(f'#!/bin/sh\necho run >> "{tmp_path}/runs"\nexec "{kubeconform.find(root)}" "$@"\n')
     program.chmod(0o755)
+    monkeypatch.setattr(kubeconform, "RECORD", tmp_path / "share" / "programs.sha256")
+    kubeconform.record(program)
     first = list(engine.check(repository, known, [("job.yaml", JOB)]))
     assert list(engine.check(repository, known, [("job.yaml", JOB)])) == first
     assert (tmp_path / "runs").read_text() == "run\n"
     assert len(list(engine.check(repository, known, [("job.yaml", JOB), ("x.yaml", JOB + b"# again\n")]))) == 4
     assert (tmp_path / "runs").read_text() == "run\nrun\n"
+
+
+def test_a_program_of_the_checkout_is_run_by_its_hash_alone(tmp_path, monkeypatch, machine):
+    """One that a branch brings, with its mark, is refused with what helps, and installed anew by the next setup."""
+    data = make_archive()
+    monkeypatch.setitem(kubeconform.SHA256, machine, hashlib.sha256(data).hexdigest())
+    place = tmp_path / "checkout" / kubeconform.FOLDER
+    place.mkdir(parents=True)
+    (place / "kubeconform").write_text("#!/bin/sh\necho '{}'\n", encoding="utf-8")
+    (place / "kubeconform.version").write_text(kubeconform.VERSION, encoding="utf-8")
+    with pytest.raises(ToolError, match="is not the kubeconform that was installed, by its hash"):
+        kubeconform.find(tmp_path / "checkout")
+    kubeconform.install(place, fetch=lambda _: data)
+    assert kubeconform.find(tmp_path / "checkout").read_bytes() == b"#!/bin/sh\n"
+    (place / "kubeconform").write_text("#!/bin/sh\necho evil\n", encoding="utf-8")
+    assert kubeconform.installed(tmp_path / "checkout") is None
+
+
+def test_a_program_on_the_path_is_not_of_the_checkout(tmp_path, monkeypatch, recorded):
+    """A PATH that leads into the checkout gives nothing that was not installed there."""
+    program = tmp_path / "checkout" / "bin" / "kubeconform"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert kubeconform.installed(tmp_path / "checkout") is None
+    assert kubeconform.installed(tmp_path / "other") == program

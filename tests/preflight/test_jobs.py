@@ -42,7 +42,7 @@ def test_a_run_is_named_by_its_job_and_digest():
     """The run carries its cluster, team, source and files."""
     resolved, _ = outcome(files=[{"source": "a.yaml", "mountPath": "/etc/a"}], contents={"a.yaml": "1"})
     run = resolved.run
-    assert run.name == f"train-{run.digest}"
+    assert run.name == f"train-{run.digest[:8]}"
     assert (run.namespace, run.cluster_name, run.source.file) == ("nlp", "test", "jobs/nlp/train.yaml")
     assert run.contents == {"a.yaml": "1"}
 

@@ -49,7 +49,7 @@ FIELDS: dict[str, tuple[dict[str, Any], str, str]] = {
         "tas-domain-size",
         "topology",
     ),
-    "a gang on one node": ({"nodes": 3, "gpusPerNode": 1}, "gpu-pod-per-gpu", ""),
+    "a gang on one node": ({"nodes": 3, "gpusPerNode": 1}, "gpu-pod-per-gpu", "gpusPerNode"),
     "a device that no queue covers, in a container of one's own": (
         {"initContainers": [{"name": "a", "image": JOB["image"], "resources": {"limits": {"example.com/a": 1}}}]},
         "kq-uncovered",

@@ -206,7 +206,7 @@ def test_programs_that_make_jobs_are_looked_through(tmp_path):
 def test_what_a_program_says_shows_no_key(tmp_path):
     """Neither what it prints nor the exception that stops it."""
     root = sweep(tmp_path / "a", "{}", more=f', description=print("{HF}")')
-    done = call(root, "explain", "nlp/train-1")
+    done = call(root, "explain", "nlp/train-1", "--python")
     assert "train.py: (hidden)" in done.stderr
     assert HF not in done.stdout + done.stderr
     stopped = sweep(tmp_path / "b", f'{{"A": int("{HF}")}}')

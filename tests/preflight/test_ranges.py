@@ -34,6 +34,10 @@ CASES = {
     "not one address a node": ({**APART, "pods": "10.0.0.0/30"}, {}, ["cidrs.pods"]),
     "Services for DNS alone": ({**APART, "services": "10.4.0.0/29"}, {}, []),
     "Services for less": ({**APART, "services": "10.4.0.0/30"}, {}, ["cidrs.services"]),
+    "what every host answers itself": ({**APART, "pods": "127.0.0.0/8"}, {}, ["cidrs.pods"]),
+    "the link": ({**APART, "nodes": "169.254.0.0/16"}, {}, ["cidrs.nodes"]),
+    "groups": ({**APART, "services": "ff00::/108"}, {}, ["cidrs.services"]),
+    "carriers' and future addresses, as GKE's": ({**APART, "pods": "240.0.0.0/8", "nodes": "100.64.0.0/16"}, {}, []),
     "nodes for all": ({**APART, "nodes": "10.8.0.0/29"}, {}, []),
     "nodes for some": ({**APART, "nodes": "10.8.0.0/30"}, {}, ["cidrs.nodes"]),
 }

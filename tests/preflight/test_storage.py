@@ -137,7 +137,12 @@ CASES: dict[str, tuple[dict[str, Any], str | None, str]] = {
         "class 'shared' has a secret, but which calls of this driver need it is not known here; ",
     ),
     "volumes made beforehand": ({"provisioner": "kubernetes.io/no-provisioner", "access": "ReadWriteOnce"}, None, ""),
-    "a class that is somebody else's": ({**without(WEKA, "volumeType"), "existing": True}, None, ""),
+    "a class that is somebody else's": ({"provisioner": WEKA["provisioner"], "existing": True}, None, ""),
+    "a class that is somebody else's, with a reclaim policy of ours": (
+        {"provisioner": WEKA["provisioner"], "existing": True, "reclaim": "Delete"},
+        "sto-existing",
+        "class 'shared' exists already, so reclaim changes nothing; remove it",
+    ),
 }
 
 
@@ -169,7 +174,8 @@ INSTALLED: dict[str, tuple[dict[str, str] | None, bool, str | None]] = {
 @pytest.mark.parametrize(("there", "existing", "message"), INSTALLED.values(), ids=INSTALLED)
 def test_a_driver_is_installed_by_somebody(there, existing, message):
     """Nothing here installs one, and claims of a driver that is not there wait for ever."""
-    listed = found({**WEKA, "existing": existing}, drivers=there)
+    mine = {"provisioner": WEKA["provisioner"], "existing": True} if existing else WEKA
+    listed = found(mine, drivers=there)
     assert [each.message.startswith(message or "") for each in listed] == ([True] if message else [])
     assert all("nodes need WEKA's client" in str(each.fix) for each in listed)
 

@@ -54,7 +54,7 @@ CASES: dict[str, tuple[dict[str, Any], str | None, str]] = {
     "nodes of a team that reaches them already": (
         {**server("10.8.0.7/32"), "service_accounts": ["reader"]},
         "spec/egress-no-effect",
-        "cidr 10.8.0.7/32 is outside the cluster, ",
+        "cidr 10.8.0.7/32 is of nodes, which a team with service accounts reaches already; ",
     ),
     "the metadata service": (
         server("169.254.169.254/32"),

@@ -121,11 +121,11 @@ def test_a_policy_is_waived_for_the_job_s_own_objects(tmp_path: Path) -> None:
 
 def test_a_policy_s_waiver_that_nothing_needs_is_told_where_objects_are_looked_at(tmp_path: Path) -> None:
     """`synth`, which runs no policy, does not complain of it."""
-    root = tree(tmp_path, {"sec-digest": "a tag is all we have"})
+    root = tree(tmp_path, {"gpu-limits": "half a GPU is all we have"})
     assert said(root) == []
     result = validate_repository(root)
     assert [shown(each) for each in result.findings if each.rule == "spec/waive"] == [
-        "warning: rule 'sec-digest' is waived but finds nothing here; remove the waiver [spec/waive]"
+        "warning: rule 'gpu-limits' is waived but finds nothing here; remove the waiver [spec/waive]"
     ]
 
 

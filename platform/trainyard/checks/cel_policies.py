@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -74,11 +74,13 @@ def check_judged(
     *,
     complete: bool,
     covered: Callable[[Finding], bool] = lambda _: False,
+    held: Collection[str] = (),
 ) -> Outcome:
     """Run our policies, and the policies among the objects with their bindings, over judged objects.
 
     Objects whose structure is broken are passed over: a server would not come so far. `complete` says that the
-    objects are all that the cluster has, `covered` that somebody accepts a finding.
+    objects are all that the cluster has, `covered` that somebody accepts a finding; policies of the names in `held` are
+    not asked, since the same is held otherwise.
     """
     sound = [each for each in judgements if each.value is not None and not malformed(each)]
     subjects = list(admitted(sound, catalog))
@@ -87,7 +89,7 @@ def check_judged(
     objects = tuple(each.value for each in shaping)
     namespaces = {each.manifest.name: each.value for each in shaping if each.manifest.gvk == ("", "v1", "Namespace")}
     around = Surroundings(namespaces, objects, complete=complete)
-    known = {policy.id for policy in policies}
+    known = {*held, *(policy.id for policy in policies)}
     bound = [*ours(policies, catalog.kubernetes), *theirs(shaping, catalog.kubernetes, known)]
     compiled = [each for each in subjects if each.manifest.kind == POLICY and each.valid]
     outcome = Outcome(list(types(compiled, catalog)))

@@ -63,7 +63,8 @@ def collect(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield name and bytes of every manifest file, folders sorted; raises TrainyardError for a missing path.
 
-    Links to files are followed, links to folders are not. `report` is told of files that cannot be read and of folders
+    Links to files in the same folder are followed, links to folders and out of it are not; of a link that is named
+    itself the file counts. `report` is told of files that cannot be read and of folders
     that hold none: they hide no other. `passed` counts what is left out, by why: what .gitignore names and `excluded`
     has; of what is named itself only the latter is.
     """
@@ -129,7 +130,10 @@ def below(folder: Path, report: Report, excluded: Excluded, passed: Counter[str]
         if not (found.regular or linked) or not is_manifest(file):
             continue
         count += 1
-        if ignored.has(found.path, folder=False):
+        if linked and not leads_inside(file, folder):
+            message = "file is a link that leads out of the folder, and is not followed; name the file itself"
+            report(UNREADABLE.of(Location(file.as_posix()), message, severity=Severity.WARNING))
+        elif ignored.has(found.path, folder=False):
             passed[IGNORED] += 1
         elif excluded.has(found.path, f"{top}/{found.path}"):
             passed[EXCLUDED] += 1
@@ -138,6 +142,14 @@ def below(folder: Path, report: Report, excluded: Excluded, passed: Counter[str]
     if not count:
         message = f"folder {str(folder)!r} holds no file that ends in {', '.join(SUFFIXES)}; name another"
         report(NO_FILES.of(Location(folder.as_posix()), message))
+
+
+def leads_inside(file: Path, folder: Path) -> bool:
+    """Say whether a link leads to what is in the folder that was named, or in a circle, as whoever reads it is told."""
+    try:
+        return file.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):
+        return True
 
 
 def left_out(folder: Path, excluded: Excluded) -> Callable[[str], bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from trainyard.apiserver import Catalog, Judge, Judgement, aware
 from trainyard.apiserver.allowed import Allowed
 from trainyard.apiserver.catalog.releases import Shelf
 from trainyard.apiserver.validations.kept import open_for
-from trainyard.checks import cel_policies, kubeconform, parallel, past, validate
+from trainyard.checks import cel_policies, kubeconform, parallel, past, tenants, validate
 from trainyard.checks.places import SPECIAL
 from trainyard.checks.result import Result
 from trainyard.checks.updates import Updates
@@ -31,6 +31,7 @@ from trainyard.system import files
 from trainyard.system import kubeconform as program
 from trainyard.system.data import policy_files, schemas_dir
 from trainyard.system.repository import GENERATED, cluster_file
+from trainyard.tenancy import policies as statement
 from trainyard.tree import frozen, layout
 from trainyard.tree.origins import SpecLine, spec_lines
 from trainyard.tree.snapshot import Snapshot
@@ -78,6 +79,8 @@ class Checking:
         updates = None if self.before is None else Updates(judge, olds, manifests, both=self.both)
         judgements = [judge.judge(each) if updates is None else updates.judge(each) for each in manifests]
         rulebook.keep()
+        for finding in tenants.check(self.specs, name, manifests):
+            result.findings.append(replace(finding, spec=self.spec_line(finding.location.file)))
         self.policies(name, judge.catalog, judgements, policies, result, None if self.both else updates)
         if self.second:
             self.second_engine(judge.catalog, inputs, result)
@@ -163,7 +166,9 @@ class Checking:
         result.add(findings)
         result.skipped += [each for each in skipped if each not in result.skipped]
         on = [policy for policy in policies if policy.id not in off]
-        outcome = cel_policies.check_judged(judgements, known, on, complete=True, covered=self.covers)
+        outcome = cel_policies.check_judged(
+            judgements, known, on, complete=True, covered=self.covers, held=statement.NAMES
+        )
         validate.collect(result, judgements, outcome, updates)
         if updates is not None:
             result.changes = [*(result.changes or ()), *updates.removed()]
@@ -225,6 +230,10 @@ def validate_repository(
     result = Result()
     checked = frozen.checked(root, home=home, ref=base)
     result.add(checked.findings)
+    if checked.idle:
+        count = len(checked.idle)
+        what = "1 program that makes jobs is" if count == 1 else f"{count} programs that make jobs are"
+        result.skipped.append(Skipped("run/python-idle", f"{what} not run here, as `trainyard check` does"))
     if checked.refused:
         return result
     names = list(clusters) or sorted(checked.specs.clusters)

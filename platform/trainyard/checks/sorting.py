@@ -19,6 +19,9 @@ NO_OBJECT, SETTINGS = "file without a Kubernetes object", "file of a program's s
 SEEN = re.compile(rb"(?i)(?:api_?version|kind|metadata)[\"']?\s*:|\?[ \t]|\\u00|^\xff\xfe|^\xfe\xff")
 """What the text of any object has, however it is written; text that lacks it is not even decoded."""
 
+LETTERS = (b"version", b"kind", b"metadata", b"?", b"\\u00", b"\xff\xfe", b"\xfe\xff")
+"""What any such text holds in small letters, which is found a hundred times as fast."""
+
 DIRECTIVE = re.compile(rb"\$(?:patch|retainKeys|setElementOrder|deleteFromPrimitiveList)")
 """Keys that only a strategic merge patch has (apimachinery v0.35.4 pkg/util/strategicpatch/patch.go)."""
 
@@ -66,7 +69,7 @@ class Sorted(NamedTuple):
 def decode(name: str, data: bytes, line: int = 1) -> Sorted:
     """Decode a piece of a stranger's file, and leave out what is no object; what is piped in is meant to be judged."""
     whole = name != PIPED and line == 1
-    if whole and not SEEN.search(data):
+    if whole and not is_seen(data):
         return Sorted([], [], 0, Counter({NO_OBJECT: 1}))
     documents, findings = load(data, file=name, first_line=line)
     if whole and not any(is_like_object(each.value) for each in documents) and not any_error(findings):
@@ -82,6 +85,12 @@ def decode(name: str, data: bytes, line: int = 1) -> Sorted:
     kept = [each for each in manifests if beside(each) is None]
     findings = [said_of_templates(each, data) for each in findings]
     return Sorted(kept, [*findings, *odd], 1 + max((each for each in numbers if each is not None), default=-1), +passed)
+
+
+def is_seen(data: bytes) -> bool:
+    """Say whether a text may hold an object."""
+    small = data.lower()
+    return any(each in small for each in LETTERS) and SEEN.search(data) is not None
 
 
 def any_error(findings: Iterable[Finding]) -> bool:

@@ -10,9 +10,12 @@ from trainyard.credentials import PLAIN
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.policies.policy import unusable, usable
-from trainyard.preflight import disks, folders, jobs, names, objects, order, own, plain, users
+from trainyard.preflight import disks, folders, jobs, names, objects, order, own, plain, trusted, users
 from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
+from trainyard.specs.order import after_of
+from trainyard.specs.reading.layout import Place
+from trainyard.specs.reading.python_jobs import may_make
 from trainyard.specs.shapes import known
 from trainyard.specs.sources import ExtraFile, Printed, ProgramFile, Specs, prefix_of
 from trainyard.system.data import policy_files, policy_id, schemas_dir
@@ -32,6 +35,8 @@ class Checked:
     """What is accepted, for those who look at objects."""
     printed: tuple[Printed, ...] = ()
     """What programs that make jobs print."""
+    idle: tuple[Place, ...] = ()
+    """The programs that make jobs and were not run."""
 
     @property
     def refused(self) -> bool:
@@ -59,7 +64,7 @@ def check(loaded: Loaded, home: Path) -> Checked:
     ordered = sorted(dict.fromkeys(waived(loaded, waivers, findings)), key=lambda finding: finding.order)
     open_ = {(each.location.file, prefix_of(each.message)) for each in ordered if each.rule == PLAIN.id}
     shown = (run for run in runs if (run.run.source.file, run.run.source.prefix) not in open_)
-    return Checked(loaded.specs, tuple(shown), ordered, waivers, loaded.printed)
+    return Checked(loaded.specs, tuple(shown), ordered, waivers, loaded.printed, loaded.idle)
 
 
 def waived(loaded: Loaded, waivers: Waivers, findings: Iterable[Finding]) -> list[Finding]:
@@ -79,19 +84,26 @@ def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolv
     """
     runs: list[Resolved] = []
     findings: list[Finding] = []
+    accepted = Waivers.of(loaded)
     for file in loaded.specs.jobs:
-        run, found = jobs.check(loaded.specs, file, broken=loaded.broken)
+        run, found = jobs.check(loaded.specs, file, broken=loaded.broken, accepted=accepted.covers)
         runs += [run] if run else []
         findings += found
     findings += jobs.check_names(loaded.specs, loaded.rest, broken=loaded.broken)
-    lost = frozenset((job.team, job.name) for job in loaded.rest)
+    lost = frozenset((job.team, job.name) for job in loaded.rest) | idle(loaded)
     findings += order.check(loaded.specs, [(each.folder, each.name) for each in loaded.places], broken=lost)
     findings += folders.check(loaded.specs)
     policies = usable(path for path in policy_files(home or loaded.root) if path.suffix == ".py")
     judged = list(objects.check(loaded.specs, runs, policies, home or loaded.root))
-    refused = {run.run.name for run, finding in judged if finding.is_error}
+    refused = {run.run.name for run, finding in judged if finding.is_error and not accepted.covers(finding)}
     findings += (finding for _, finding in judged)
     return [run for run in runs if run.run.name not in refused], findings
+
+
+def idle(loaded: Loaded) -> frozenset[tuple[str, str]]:
+    """Return the jobs that others come after and that programs may make which were not run."""
+    named = (each for file in loaded.specs.jobs for each in after_of(file.team, file.job)) if loaded.idle else ()
+    return frozenset(each for each in named if any(may_make(place, *each) for place in loaded.idle))
 
 
 def check_between(loaded: Loaded) -> Iterator[Finding]:
@@ -105,6 +117,7 @@ def check_between(loaded: Loaded) -> Iterator[Finding]:
     for file in added:
         yield from names.check_extra(loaded.specs, file, broken=loaded.broken)
     yield from own.check(loaded.specs)
+    yield from trusted.check(loaded.root)
     yield from unusable(policy_files(loaded.root))
     if loaded.specs.repository.policies:
         yield from names.check_switched_off(loaded.specs, {policy_id(path) for path in policy_files(loaded.root)})
@@ -116,6 +129,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         attached,
         daemons,
         devices,
+        digests,
         fabric,
         gpudirect,
         gpus,
@@ -129,6 +143,7 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         ranges,
         recovery,
         schedulers,
+        separate,
         starts,
         storage,
         values,
@@ -145,7 +160,9 @@ def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
         *overcommit.check(cluster, source),
         *pairing.check(cluster, source),
         *values.check(cluster, source, schemas),
+        *digests.check(cluster, source),
         *fabric.check(cluster, source),
+        *separate.check(cluster, source),
         *(devices.check(cluster, source) if shaped else ()),
         *(networks.check(cluster, source) if shaped else ()),
         *attached.check(cluster, source),

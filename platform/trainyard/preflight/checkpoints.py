@@ -37,6 +37,15 @@ DEADLINE = Rule(
     layer="run",
     may_waive=True,
 )
+TOO_OFTEN = Rule(
+    id="ckp-save-time",
+    title="A save ends before the next one is due.",
+    why="the run saves without end: it trains in between for nothing, or saves pile up until memory is gone",
+    fix="raise everyMinutes, or save less",
+    source="docs/programs.md",
+    layer="run",
+    severity=Severity.WARNING,
+)
 SIZE = Rule(
     id="sto-size",
     title="A volume holds one checkpoint more than the run keeps.",
@@ -62,6 +71,10 @@ def check(run: Resolved) -> Iterator[Finding]:
     if grace is not None and grace < needed and expected.stated and not run.run.pool.spot:
         message = f"graceSeconds is {grace}, but a step and saving {checkpoint.size} take {needed}; remove or raise it"
         yield GRACE.at(source, ("graceSeconds",), message)
+    if expected.stated and expected.seconds > checkpoint.every_minutes * 60:
+        every = f"everyMinutes is {checkpoint.every_minutes}"
+        message = f"{every}, but saving {checkpoint.size} takes {math.ceil(expected.seconds / 60)} minutes; raise it"
+        yield TOO_OFTEN.at(source, ("checkpoint", "everyMinutes"), message)
     volume = run.run.team.volumes.get(checkpoint.volume)
     indices = run.run.job.array.of if run.run.job.array is not None else 1
     most = size(volume.size) // max(1, size(checkpoint.size) * indices) if volume else checkpoint.keep + 1

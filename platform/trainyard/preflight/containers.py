@@ -32,14 +32,6 @@ IDLE = Rule(
     layer="run",
     severity=Severity.WARNING,
 )
-MEDIUM = Rule(
-    id="run/medium",
-    title="A volume is on a medium that the kubelet knows.",
-    why="the kubelet cannot set the volume up, and the pod stays in ContainerCreating",
-    fix="write Memory, HugePages, or no medium",
-    source="kubernetes v1.35 pkg/volume/emptydir/empty_dir.go setupTmpfs, SetUpAt: unknown storage medium",
-    layer="node",
-)
 BESIDE = Rule(
     id="run/sidecar",
     title="What a job lists under containers runs for as long as the training container.",
@@ -63,22 +55,11 @@ def check(run: Resolved) -> Iterator[Finding]:
     yield from check_room(run)
     yield from check_policies(run)
     yield from check_pinning(run)
-    yield from check_media(run)
     for role in run.specs:
         said = run.run.job.roles.get(role.name)
         if said is not None and said.gpus_per_node and not role.trains:
             message = f"role {role.name!r} only starts others, but has {said.gpus_per_node} GPUs; remove gpusPerNode"
             yield IDLE.at(run.run.source, ("roles", role.name, "gpusPerNode"), message)
-
-
-def check_media(run: Resolved) -> Iterator[Finding]:
-    """Yield volumes of the job on a medium that no kubelet knows."""
-    for index, each in enumerate(run.run.job.volumes):
-        inside = each.get("emptyDir")
-        medium = inside.get("medium") if isinstance(inside, Mapping) else None
-        if isinstance(medium, str) and medium not in {"", "Memory"} and not medium.startswith("HugePages"):
-            message = f"medium is {medium!r}, which no kubelet knows; write Memory, or remove it"
-            yield MEDIUM.at(run.run.source, ("volumes", index, "emptyDir", "medium"), message)
 
 
 def check_room(run: Resolved) -> Iterator[Finding]:

@@ -58,7 +58,7 @@ FRAME = Rule(
     title="Frames of RoCE are no larger than Ethernet takes.",
     why="a NIC refuses the size, so that pods are never attached, or switches drop what is larger",
     fix="write the MTU of the switches' ports, 9000 as a rule",
-    source="IEEE 802.3 jumbo frames as NVIDIA Spectrum and Arista ports take them: 9216 bytes",
+    source="nvidia-holoscan/holohub tutorials/high_performance_networking: `ip -d link` of ConnectX-7, maxmtu 9978",
     severity=Severity.WARNING,
 )
 SWITCHED_OFF = Rule(
@@ -77,7 +77,8 @@ RAILS = Rule(
     severity=Severity.WARNING,
 )
 
-LARGEST_FRAME = 9216
+LARGEST_FRAME = 9978
+"""Bytes of the largest MTU that mlx5 takes, of ConnectX-4 Lx to ConnectX-7; ports of switches often end below."""
 DSCP = frozenset((*range(8, 57, 8), *(each for low in range(10, 39, 8) for each in (low, low + 2, low + 4)), 46))
 """Code points that switches know by name: CS1 to CS7, AF11 to AF43, EF (RFC 2474, 2597, 3246)."""
 
@@ -166,9 +167,10 @@ def check_infiniband(fabric: Fabric, source: Source) -> Iterator[Finding]:
 
 def check_partition(cluster: Cluster, fabric: Fabric, source: Source) -> Iterator[Finding]:
     """Yield a partition that nothing puts virtual functions into, and what it is for without one."""
-    key, path = fabric.partition_key, ("fabric", "partitionKey")
+    field = "partitionKey" if fabric.partition_key or not fabric.partition_keys else "partitionKeys"
+    path = ("fabric", field)
     said = {"guids": fabric.guids, "ufmSecret": fabric.ufm_secret}
-    if key is None:
+    if not fabric.partitioned:
         for field in (name for name, value in said.items() if value is not None):
             message = f"{field} is for ib-kubernetes, which serves partitions; write partitionKey, or remove it"
             yield INFINIBAND.at(source, ("fabric", field), message)
@@ -176,13 +178,13 @@ def check_partition(cluster: Cluster, fabric: Fabric, source: Source) -> Iterato
     operator = cluster.operators.get(IB_KUBERNETES)
     missing = [name for name, value in said.items() if value is None]
     if fabric.type != "infiniband" or fabric.attach != "sriov":
-        message = f"partitionKey is for virtual functions on infiniband, not {fabric.attach!r} on {fabric.type}"
+        message = f"{field} is for virtual functions on infiniband, not {fabric.attach!r} on {fabric.type}"
         yield INFINIBAND.at(source, path, message)
     elif operator is None:
-        message = f"partitionKey needs ib-kubernetes, which {IB_KUBERNETES} brings along; add it to operators"
+        message = f"{field} needs ib-kubernetes, which {IB_KUBERNETES} brings along; add it to operators"
         yield INFINIBAND.at(source, path, message)
     elif operator.managed and missing:
-        message = f"partitionKey needs {' and '.join(missing)} for ib-kubernetes, which talks to UFM; write them"
+        message = f"{field} needs {' and '.join(missing)} for ib-kubernetes, which talks to UFM; write them"
         yield INFINIBAND.at(source, path, message)
     elif fabric.guids is not None and fabric.guids[1].lower() < fabric.guids[0].lower():
         message = f"guids end at {fabric.guids[1]}, before they begin; write the first, then the last"

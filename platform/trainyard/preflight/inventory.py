@@ -1,4 +1,4 @@
-"""What a cluster says about itself must agree: pools, racks, queues, quotas, cohorts, fabric and admitted teams."""
+"""What a cluster says about its machines must agree: pools, shapes, racks and fabric."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from trainyard.documents import Path
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.labels import HOSTNAME, POOL
 from trainyard.operators import operators
-from trainyard.preflight.names import UNKNOWN_TEAM
+from trainyard.preflight import shares
 from trainyard.preflight.placement import POOL as UNKNOWN_POOL
 from trainyard.releases import releases
 from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.pools import Pool
-from trainyard.specs.models.queues import Quota
 from trainyard.specs.shapes import Shape, known, names
 from trainyard.specs.sources import Source, Specs
 
@@ -86,34 +85,6 @@ NO_LEVEL = Rule(
     fix="add the level with its node label to topology",
     source=DOCS,
 )
-NO_COHORT = Rule(
-    id="spec/no-cohort",
-    title="A queue with limits of borrowing or lending is in a cohort.",
-    why="the API server refuses a ClusterQueue with such limits and no cohort",
-    fix="add cohort, or remove the limit",
-    source=f"{KUEUE} pkg/webhooks/clusterqueue_webhook.go",
-)
-NO_QUOTA = Rule(
-    id="spec/no-quota",
-    title="A queue limits only pools that it has quota of.",
-    why="a limit stands beside a nominal quota, and without one it is lost",
-    fix="add the pool to nominalQuota, with zero if need be",
-    source=f"{KUEUE} apis/kueue/v1beta2/clusterqueue_types.go",
-)
-QUOTA = Rule(
-    id="spec/quota",
-    title="A quota in GPUs is of a pool that has GPUs.",
-    why="of nodes without GPUs such a quota is nothing",
-    fix="write nodes, or cpus with memory",
-    source=DOCS,
-)
-CIRCLE = Rule(
-    id="spec/cohort-circle",
-    title="No cohort is its own ancestor.",
-    why="such a circle stops the queues in it, and has overflown Kueue's stack",
-    fix="give one of the circle another parent",
-    source=f"{KUEUE} pkg/cache/hierarchy",
-)
 FABRIC_NICS = Rule(
     id="spec/fabric-nics",
     title="Pools on the fabric have NICs.",
@@ -138,38 +109,14 @@ NO_EFFECT = Rule(
     source="docs/clusters.md",
     severity=Severity.WARNING,
 )
-LENT = Rule(
-    id="kq-lending",
-    title="A queue lends no more than it has.",
-    why="Kueue's webhook refuses the ClusterQueue, and what waits in it is never admitted",
-    fix="lower lendingLimit, or raise nominalQuota",
-    source="kueue v0.19.2 pkg/webhooks/clusterqueue_webhook.go validateLimit",
-)
-UNUSED = Rule(
-    id="kq-pool-unused",
-    title="Every pool has quota in some queue.",
-    why="jobs name pools that their queue has quota of, so that nobody can use these nodes",
-    fix="add the pool to the nominalQuota of a queue; waive it where the nodes are for something else",
-    source="docs/clusters.md",
-    severity=Severity.WARNING,
-)
-COHORT = Rule(
-    id="kq-cohort-typo",
-    title="A cohort has several queues, or is declared.",
-    why="a name with a slip makes a cohort of its own: the queue borrows from nobody, lends to nobody",
-    fix="correct the name, or declare the cohort under cohorts",
-    source="kueue v0.19.2 pkg/cache/hierarchy/manager.go",
-    severity=Severity.WARNING,
-)
 
 
 def check(cluster: Cluster, source: Source, teams: set[str]) -> Iterator[Finding]:
     """Yield what is wrong inside a cluster, and admitted teams that are not among the known ones."""
     declared = Declared(cluster, source)
-    for part in (declared.pools, declared.levels, declared.queues, declared.cohorts, declared.fabric):
+    for part in (declared.pools, declared.levels, declared.fabric):
         yield from part()
-    yield from declared.teams(teams)
-    yield from declared.unused()
+    yield from shares.check(cluster, source, teams)
 
 
 def destinations(specs: Specs) -> Iterator[Finding]:
@@ -191,28 +138,6 @@ class Declared:
     cluster: Cluster
     source: Source
 
-    def unused(self) -> Iterator[Finding]:
-        """Yield pools that no queue has, cohorts of one by a slip, and notice of nodes that nobody takes away."""
-        queues = self.cluster.queues
-        quota = {pool for queue in queues.values() for pool in queue.nominal_quota}
-        quota |= {pool for cohort in self.cluster.cohorts.values() for pool in cohort.nominal_quota}
-        for name, pool in self.cluster.pools.items():
-            if queues and name not in quota:
-                message = f"no queue has quota of pool {name!r}, so that no job runs there; add it to nominalQuota"
-                yield UNUSED.at(self.source, ("pools", name), message, key=True)
-            if pool.notice_seconds is not None and not pool.spot:
-                message = "noticeSeconds is for nodes that are taken away; write spot: true, or remove it"
-                yield NO_EFFECT.at(self.source, ("pools", name, "noticeSeconds"), message)
-        members = [queue.cohort for queue in queues.values() if queue.cohort]
-        parents = {cohort.parent for cohort in self.cluster.cohorts.values() if cohort.parent}
-        for name, queue in queues.items():
-            others = {each for each in (*members, *self.cluster.cohorts) if each != queue.cohort}
-            if not queue.cohort or not others or queue.cohort in {*self.cluster.cohorts, *parents}:
-                continue
-            if members.count(queue.cohort) == 1:
-                message = f"queue {name!r} is alone in cohort {queue.cohort!r}; {did_you_mean(queue.cohort, others)}"
-                yield COHORT.at(self.source, ("queues", name, "cohort"), message)
-
     def pools(self) -> Iterator[Finding]:
         """Yield pools whose shape does not exist or contradicts itself, and labels that are not theirs to set."""
         for name, pool in self.cluster.pools.items():
@@ -221,6 +146,9 @@ class Declared:
                 if label in {POOL, HOSTNAME, *self.cluster.levels.values()}:
                     message = f"label {label!r} is set by Trainyard or differs from node to node; remove it"
                     yield POOL_LABEL.at(self.source, (*path, "labels", label), message, key=True)
+            if pool.notice_seconds is not None and not pool.spot:
+                message = "noticeSeconds is for nodes that are taken away; write spot: true, or remove it"
+                yield NO_EFFECT.at(self.source, (*path, "noticeSeconds"), message)
             if not known(pool.shape):
                 message = f"shape {pool.shape!r} does not exist; {did_you_mean(str(pool.shape), names(), limit=6)}"
                 yield SHAPE.at(self.source, (*path, "shape"), message)
@@ -274,57 +202,6 @@ class Declared:
                 message = f"{field}s is {count}, but topology has no level {field!r}; add it with its node label"
                 yield NO_LEVEL.at(self.source, (*path, f"{field}s"), message)
 
-    def queues(self) -> Iterator[Finding]:
-        """Yield quotas of pools that do not exist or cannot have them, and limits that no cohort gives a meaning."""
-        for name, queue in self.cluster.queues.items():
-            path: Path = ("queues", name)
-            for field in ("nominalQuota", "borrowingLimit", "lendingLimit"):
-                quotas = {"nominalQuota": queue.nominal_quota, "borrowingLimit": queue.borrowing_limit}
-                limits = quotas.get(field, queue.lending_limit)
-                yield from self.quotas((*path, field), limits)
-                if field == "nominalQuota":
-                    continue
-                if limits and queue.cohort is None:
-                    yield NO_COHORT.at(
-                        self.source, (*path, field), f"{field} needs a cohort to borrow in; add cohort or remove it"
-                    )
-                for pool in limits:
-                    if pool not in queue.nominal_quota:
-                        message = (
-                            f"{field} names pool {pool!r}, which nominalQuota lacks; add it there, zero if need be"
-                        )
-                        yield NO_QUOTA.at(self.source, (*path, field, pool), message, key=True)
-            for pool, lent in queue.lending_limit.items():
-                own = queue.nominal_quota.get(pool)
-                for unit in ("gpus", "nodes", "cpus"):
-                    most, some = own and getattr(own, unit), getattr(lent, unit)
-                    if most is not None and some is not None and some > most:
-                        message = f"lendingLimit of {pool!r} is {some} {unit}, but nominalQuota {most}; lower it"
-                        yield LENT.at(self.source, (*path, "lendingLimit", pool, unit), message)
-
-    def quotas(self, path: Path, quotas: dict[str, Quota]) -> Iterator[Finding]:
-        """Yield quotas of unknown pools, and GPUs of pools that have none."""
-        for name, quota in quotas.items():
-            pool = self.cluster.pools.get(name)
-            if pool is None:
-                message = f"pool {name!r} does not exist; {did_you_mean(name, self.cluster.pools)}"
-                yield UNKNOWN_POOL.at(self.source, (*path, name), message, key=True)
-            elif quota.gpus is not None and known(pool.shape) and pool.node.gpus is None:
-                message = f"gpus is {quota.gpus}, but pool {name!r} has none; write nodes, or cpus with memory"
-                yield QUOTA.at(self.source, (*path, name, "gpus"), message)
-
-    def cohorts(self) -> Iterator[Finding]:
-        """Yield cohorts whose parents run in a circle, which overflows Kueue's stack (v0.19.2 pkg/cache/hierarchy)."""
-        for name, cohort in self.cluster.cohorts.items():
-            yield from self.quotas(("cohorts", name, "nominalQuota"), cohort.nominal_quota)
-            above, seen = cohort.parent, {name}
-            while above is not None and above not in seen:
-                seen.add(above)
-                above = self.cluster.cohorts[above].parent if above in self.cluster.cohorts else None
-            if above == name:
-                message = f"cohort {name!r} is its own ancestor; give one of the circle another parent"
-                yield CIRCLE.at(self.source, ("cohorts", name, "parent"), message)
-
     def fabric(self) -> Iterator[Finding]:
         """Yield pools that are not on the fabric, and a way of attaching that no operator of the cluster provides."""
         fabric = self.cluster.fabric
@@ -347,11 +224,3 @@ class Declared:
         if wanted and not fabric.resources and not any(name in self.cluster.operators for name in wanted):
             message = f"attach is {fabric.attach!r}, which needs an operator; add {' or '.join(wanted)}"
             yield FABRIC_ATTACH.at(self.source, ("fabric", "attach"), message)
-
-    def teams(self, known_teams: set[str]) -> Iterator[Finding]:
-        """Yield admitted teams that do not exist."""
-        for name, queue in self.cluster.queues.items():
-            for index, team in enumerate(queue.teams):
-                if team not in known_teams:
-                    message = f"team {team!r} has no file in platform/teams; {did_you_mean(team, known_teams)}"
-                    yield UNKNOWN_TEAM.at(self.source, ("queues", name, "teams", index), message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -48,18 +48,28 @@ NOBODY = Team(group="unknown")
 
 
 def check(
-    specs: Specs, file: JobFile, *, broken: frozenset[str] = frozenset()
+    specs: Specs,
+    file: JobFile,
+    *,
+    broken: frozenset[str] = frozenset(),
+    accepted: Callable[[Finding], bool] = lambda _: False,
 ) -> tuple[Resolved | None, list[Finding]]:
     """Return the run of a job, None where it cannot be rendered, and everything that is wrong with the job.
 
-    `broken` are the keys of specs that are there but could not be read: nothing is said of what they lack. A retired
-    job is left in peace, since nothing of it is rendered.
+    `broken` are the keys of specs that are there but could not be read: nothing is said of what they lack; `accepted`
+    says which errors somebody waives, which keep nothing from being rendered. A retired job is left in peace, since
+    nothing of it is rendered.
     """
     run = run_of(specs, file)
     if file.job.retired:
         return (resolve(run) if run and is_known(run) and not list(size.check_counts(run)) else None), []
     by_kind = volumes.of_kind(run) if run and is_known(run) else {}
-    findings = [*names.check_job(specs, file, broken=broken), *volumes.check_mounts(file, by_kind)]
+    findings = [
+        *names.check_job(specs, file, broken=broken),
+        *volumes.check_mounts(file, by_kind),
+        *volumes.check_inside(file),
+        *volumes.check_files(file),
+    ]
     team, cluster = specs.teams.get(file.team), specs.clusters.get(file.job.cluster)
     if team is not None and cluster is not None:
         findings += users.check(file, team, specs.sources.get(f"team/{file.team}", file.source))
@@ -71,7 +81,7 @@ def check(
     found = list(kind.check_names(run))
     resolved, more = (None, []) if found else check_run(run)
     findings += [*found, *more]
-    errors = any(finding.is_error for finding in findings)
+    errors = any(finding.is_error and not accepted(finding) for finding in findings)
     return (None if errors or team is None else resolved), findings
 
 
@@ -145,6 +155,8 @@ def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     if beyond := list(size.check_counts(run)):
         return None, [*findings, *beyond]
     resolved = resolve(run)
+    if misshapen := list(patches.check_shapes(resolved)):
+        return None, [*findings, *misshapen]
     findings += launcher.check_sized(run, resolved.sizing)
     findings += kind.check_variables(resolved)
     findings += kind.check_topology(resolved)

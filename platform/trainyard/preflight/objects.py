@@ -27,7 +27,7 @@ from trainyard.policies import run as policies_run
 from trainyard.policies.places import Place
 from trainyard.policies.policy import Policy, Problem
 from trainyard.policies.world import World
-from trainyard.preflight import inventory, networks, origins
+from trainyard.preflight import inventory, networks, origins, tenants
 from trainyard.preflight.served import served
 from trainyard.rules import Rule
 from trainyard.specs import Cluster
@@ -63,7 +63,8 @@ def check(
 ) -> Iterator[tuple[Resolved, Finding]]:
     """Yield what policies find in the objects of runs, with the run; retired ones and broken clusters have none.
 
-    What the server would refuse of parts that a job hands on as they are is found too, by the API types of `home`.
+    What the server would refuse of parts that a job hands on as they are is found too, by the API types of `home`, and
+    what no run of the team may be.
     """
     off = specs.repository.policies
     asked = [each for each in policies if each.check and each.id not in off]
@@ -78,8 +79,10 @@ def check(
             continue  # it cannot be rendered
         around = surroundings(specs, name, {run.run.team_name for run in here})
         objects = [Objects(run) for run in here]
-        yield from found(specs, name, objects, around, asked)
-        yield from refused(cluster, [each for each in objects if hands_on(each.run)], around, home)
+        others = list(found(specs, name, objects, around, asked))
+        others += refused(cluster, [each for each in objects if hands_on(each.run)], around, home)
+        yield from others
+        yield from tenants.unsaid(tenants.check(specs, name, objects, in_job), others)
 
 
 def found(

@@ -7,6 +7,7 @@ from typing import Any
 
 from trainyard.documents import Path
 from trainyard.labels import POOL
+from trainyard.policies.devices import is_gpu
 from trainyard.policies.places import Place
 from trainyard.specs import Job
 
@@ -17,7 +18,7 @@ TOPOLOGY = "kueue.x-k8s.io/podset-"
 def in_fields(place: Place, job: Job) -> Path:
     """Return the job's field that is rendered at a place, empty where it is none that says so plainly."""
     path = place.path
-    own = of_container(place, job) or of_volume(place, job)
+    own = of_container(place, job) or of_volume(place, job) or of_size(place, job)
     if own:
         return own
     last = place.manifest.get(*path)
@@ -35,7 +36,27 @@ def in_fields(place: Place, job: Job) -> Path:
     if any(isinstance(part, str) and part.startswith(TOPOLOGY) for part in path):
         return ("topology",)
     written = ((field, part) for field in ("labels", "annotations") for part in path if part in getattr(job, field))
-    return next(written, ())
+    return next(written, ()) or said_by(path, job)
+
+
+OF_PODS = {
+    "terminationGracePeriodSeconds": ("grace_seconds", "graceSeconds"),
+    "runAsUser": ("run_as_user", "runAsUser"),
+    "serviceAccountName": ("service_account", "serviceAccount"),
+    "imagePullSecrets": ("image_pull_secrets", "imagePullSecrets"),
+    "envFrom": ("env_from", "envFrom"),
+    "image": ("image", "image"),
+}
+"""Fields of pods and containers that a job says in one of its own, each by its names in Python and in YAML."""
+
+
+def said_by(path: Path, job: Job) -> Path:
+    """Return the job's field of a pod's field at a path, empty where it says none."""
+    for part in reversed(path):
+        field, alias = OF_PODS.get(str(part), ("", ""))
+        if field and getattr(job, field):
+            return (alias,)
+    return ()
 
 
 def of_container(place: Place, job: Job) -> Path:
@@ -59,6 +80,25 @@ def of_volume(place: Place, job: Job) -> Path:
                 if each.get("name") == name:
                     return ("volumes", number, *place.path[index + 2 :])
     return ()
+
+
+SIZES = {"cpu": "cpusPerNode", "memory": "memoryPerNode", "ephemeral-storage": "scratch"}
+"""The field that says how much of a resource a pod gets."""
+
+
+def of_size(place: Place, job: Job) -> Path:
+    """Return the field of the job, or of one of its roles, that says how much a container has of a resource."""
+    if place.path[-3:-1] not in (("resources", "limits"), ("resources", "requests")):
+        return ()
+    resource = str(place.path[-1])
+    field = "gpusPerNode" if is_gpu(resource) else SIZES.get(resource)
+    way = {each.lower().removesuffix("groupspec") for each in steps(place)}
+    role = next((name for name in job.roles if name in way), None)
+    said = job.roles[role] if role is not None else job
+    written = {str(type(said).model_fields[name].alias) for name in said.model_fields_set}
+    if field is None or field not in written:
+        return ()
+    return (field,) if role is None else ("roles", role, field)
 
 
 def in_merge(place: Place, merge: Mapping[str, Any]) -> Path:

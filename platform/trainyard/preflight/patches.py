@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from trainyard.carriers import LISTS as KEYED
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.kinds import Kind, Resolved
 from trainyard.labels import GIVE_DEVICES, PRIORITY, QUEUE, is_of
 from trainyard.rules import Rule
 from trainyard.specs import Patch
+from trainyard.tenancy.allowance import SCHEDULERS
 
 PATCH = Rule(
     id="run/patch",
@@ -61,9 +63,6 @@ ENDS = Rule(
 COUNTS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minAvailable", "minReplicas", "maxReplicas"})
 """Fields of kinds that say how many pods there are."""
 
-SCHEDULERS = {"volcano": "volcano", "scheduler-plugins": "scheduler-plugins-scheduler"}
-"""By operator, the scheduler that it brings beside Kubernetes' own."""
-
 IDENTITY = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"), ("metadata", "generateName"))
 """Fields that say which object it is: a patch of them would make another one."""
 
@@ -106,6 +105,33 @@ def check(run: Resolved, *, buildable: bool) -> Iterator[Finding]:
                 f"patch of {format_path(path)}, but of metadata only labels and annotations can be patched; remove it"
             )
             yield finding(run, message, (index, "merge", *path))
+
+
+MAPS = frozenset({"spec", "metadata", "template", "labels", "annotations", "securityContext", "resources", "limits"})
+LISTS = frozenset(KEYED)
+"""Fields of Kubernetes' objects, wherever they stand, that hold maps, and lists of maps."""
+
+
+def check_shapes(run: Resolved) -> Iterator[Finding]:
+    """Yield values of patches that are no maps or lists where every object has those, or that remove what it needs."""
+    for index, patch in enumerate(run.run.job.patches):
+        for path, said in fields(patch.merge):
+            name, inside = path[-1], path[-2:-1]
+            if inside and inside[0] in {"labels", "annotations", "limits", "requests", "data"}:
+                continue
+            if name in MAPS and not isinstance(said, Mapping) and (said is not None or name in {"spec", "metadata"}):
+                wanted = "a map"
+            elif name in LISTS and not is_list_of_maps(said) and (said is not None or name == "containers"):
+                wanted = "a list of maps"
+            else:
+                continue
+            message = f"patch of {format_path(path)[:80]}, which should be {wanted}; mend it, or leave it out"
+            yield finding(run, message, (index, "merge", *path))
+
+
+def is_list_of_maps(value: Any) -> bool:
+    """Whether a value is a list of maps alone."""
+    return isinstance(value, (list, tuple)) and all(isinstance(each, Mapping) for each in value)
 
 
 def beyond(run: Resolved, patch: Patch, at: Path) -> Iterator[Finding]:

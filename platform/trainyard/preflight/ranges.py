@@ -30,6 +30,13 @@ OVERLAP = Rule(
     fix="choose ranges of their own",
     source="kubernetes v1.35 cmd/kube-controller-manager/app/core.go filterServiceCIDR; kubeadm, networking",
 )
+RESERVED = Rule(
+    id="spec/cidr-reserved",
+    title="The ranges of a cluster and its fabric are none that stand for something else everywhere.",
+    why="nodes answer such addresses themselves, or drop them, so that pods and Services are never reached",
+    fix="choose private ranges, such as those of 10.0.0.0/8",
+    source="RFC 6890 sections 2.2.2, 2.2.3; RFC 5771; kubernetes v1.35 pkg/apis/core/validation ValidateNonSpecialIP",
+)
 SIZE = Rule(
     id="spec/cidr-size",
     title="The ranges of a cluster have addresses for its nodes, and what runs on them.",
@@ -39,11 +46,23 @@ SIZE = Rule(
     may_warn=True,
 )
 
+SPECIAL = {
+    "0.0.0.0/8": "this host",
+    "127.0.0.0/8": "this host",
+    "169.254.0.0/16": "the link",
+    "224.0.0.0/4": "groups of hosts",
+    "::1/128": "this host",
+    "fe80::/10": "the link",
+    "ff00::/8": "groups of hosts",
+}
+"""Ranges that are no host's of a network (RFC 6890, RFC 5771, RFC 4291 section 2.4)."""
+
 Range = IPv4Network | IPv6Network
 
 
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield ranges that overlap, and ranges that are too small."""
+    """Yield ranges that are reserved, that overlap, and that are too small."""
+    yield from check_reserved(cluster, source)
     if cluster.cidrs is None:
         return
     fields = {"pods": cluster.cidrs.pods, "services": cluster.cidrs.services, "nodes": cluster.cidrs.nodes}
@@ -63,6 +82,20 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
             f"nodes {ranges['nodes']} have {ranges['nodes'].num_addresses} addresses for {nodes} nodes; widen them"
         )
         yield SIZE.at(source, ("cidrs", "nodes"), message)
+
+
+def check_reserved(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield ranges that mean this host, this link, or groups of hosts."""
+    named: list[tuple[tuple[str, str], str | None]] = [
+        (("cidrs", key), getattr(cluster.cidrs, key, None)) for key in ("pods", "services", "nodes")
+    ]
+    if cluster.fabric is not None:
+        named.append((("fabric", "addresses"), cluster.fabric.addresses))
+    for path, text in named:
+        found = (each for each in SPECIAL if text and overlap(ip_network(text), ip_network(each)))
+        if (reserved := next(found, None)) is not None:
+            message = f"{path[-1]} {text} have addresses of {SPECIAL[reserved]}, {reserved}; choose a private range"
+            yield RESERVED.at(source, path, message)
 
 
 def check_pods(cluster: Cluster, pods: Range, nodes: int, source: Source) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.kinds.starts import Start, starts
 from trainyard.nodes import Admitted, Crashed, Exploded, Invalid, Refused
+from trainyard.policies.devices import is_gpu
 from trainyard.preflight import limits, patched
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
@@ -111,10 +112,27 @@ def check(run: Resolved) -> Iterator[Finding]:
 
 def refused(run: Resolved, start: Start, outcome: Refused) -> Finding:
     """Return the finding about a pod that is refused, by what refuses it."""
+    held = beside(run, start)
     rule = {"TopologyAffinityError": limits.POLICY, "SMTAlignmentError": limits.WHOLE_CORES}.get(outcome.reason, STARTS)
     pool = start.role.size.pool
-    message = f"kubelets of pool {pool!r} refuse this pod ({outcome.reason}); {nearest(run, start)}"
-    return rule.at(run.run.source, place(run, start), message)
+    advice, where = (held[1], held[0]) if held else (nearest(run, start), place(run, start))
+    message = f"kubelets of pool {pool!r} refuse this pod ({outcome.reason}); {advice}"
+    return rule.at(run.run.source, where, message)
+
+
+def beside(run: Resolved, start: Start) -> tuple[Path, str] | None:
+    """Return the container of the job's own without whose GPUs the pod starts, in words; None where there is none."""
+    for index, own in enumerate(run.run.job.containers):
+        pod = deepcopy(start.pod)
+        for container in (*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"]):
+            parts = (container.get("resources") or {}).values() if container.get("name") == own.get("name") else ()
+            gpus = {name for part in parts for name in part if is_gpu(name)}
+            for part in parts if gpus else ():
+                for name in gpus:
+                    part.pop(name, None)
+            if gpus and start.node.admits(pod):
+                return ("containers", index, "resources"), f"it starts without the GPUs of container {own['name']!r}"
+    return None
 
 
 def place(run: Resolved, start: Start) -> Path:

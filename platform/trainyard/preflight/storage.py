@@ -41,12 +41,20 @@ OWNER = Rule(
 )
 
 
+NO_EFFECT = Rule(
+    id="sto-existing",
+    title="Of a class that is there already, nothing is written but what jobs have to know.",
+    why="who reads the field takes it for what the class has, and the class has what somebody else gave it",
+    fix="remove the field, or existing",
+    source="docs/clusters.md",
+    severity=Severity.WARNING,
+)
 SOFT = Rule(
     id="sto-soft",
     title="File systems wait for a server that is away.",
     why="with soft a write that the server does not answer in time is lost, and a checkpoint is damaged without a word",
     fix="write hard",
-    source="nfs-utils nfs(5), soft and hard",
+    source="nfs-utils 2.6.4 nfs(5), soft: a timeout can corrupt data in silence",
     severity=Severity.WARNING,
 )
 
@@ -56,7 +64,9 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for name, choice in cluster.storage.items():
         declared = Declared(name, choice, source)
         yield from declared.weak()
-        if not choice.existing:
+        if choice.existing:
+            yield from declared.unwritten()
+        else:
             yield from declared.installed(cluster)
             if choice.driver is not None:
                 yield from declared.parameters(choice.driver)
@@ -85,6 +95,14 @@ class Declared:
             if "soft" in option.split(",") and not self.storage.existing:
                 message = "mountOptions has 'soft', with which writes are lost when the server is away; write hard"
                 yield SOFT.at(self.source, (*self.path, "mountOptions", index), message)
+
+    def unwritten(self) -> Iterator[Finding]:
+        """Yield fields of a StorageClass that is not ours to make."""
+        for field in ("parameters", "mount_options", "secret", "reclaim"):
+            if getattr(self.storage, field):
+                alias = str(type(self.storage).model_fields[field].alias)
+                message = f"class {self.name!r} exists already, so {alias} changes nothing; remove it"
+                yield NO_EFFECT.at(self.source, (*self.path, alias), message, key=True)
 
     def installed(self, cluster: Cluster) -> Iterator[Finding]:
         """Yield a driver of which the cluster does not say that it is there."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator, Mapping
 
-from trainyard.clusters.nets import LINK_LOCAL, closed
+from trainyard.clusters.nets import LINK_LOCAL, RESOLVERS, closed
 from trainyard.documents import Path
 from trainyard.findings import Finding, Severity, did_you_mean
 from trainyard.parts.identity import malformed
 from trainyard.preflight.names import UNKNOWN_CLUSTER, present
+from trainyard.releases import releases
 from trainyard.rules import Rule
+from trainyard.sizing.fabrics import fabric_type
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.team import DEFAULT, Egress, Team
 from trainyard.specs.sources import Source, Specs
@@ -55,6 +57,14 @@ NOWHERE = Rule(
     source=DOCS,
     severity=Severity.WARNING,
 )
+EVERYBODY = Rule(
+    id="spec/default-account",
+    title="An account that jobs name is not the one that every pod has.",
+    why="what the account may do, every pod of the namespace may that names none, and its token says nothing",
+    fix="choose another name, and write it into the jobs that need it",
+    source="kubernetes v1.35 plugin/pkg/admission/serviceaccount/admission.go DefaultServiceAccountName",
+    severity=Severity.WARNING,
+)
 IDENTITY = Rule(
     id="spec/identity",
     title="An account's annotation names an identity as its provider writes it.",
@@ -62,6 +72,23 @@ IDENTITY = Rule(
     fix="correct the annotation",
     source=DOCS,
 )
+NEEDLESS = Rule(
+    id="spec/privileged-needless",
+    title="A team is privileged where a cluster's fabric asks for it, and nowhere else.",
+    why="whoever gets a pod into a privileged namespace has the node, and with it what every team has there",
+    fix="write podSecurity as a map, with a level for each cluster that needs one",
+    source="docs/clusters.md",
+)
+TAKEN = Rule(
+    id="spec/team-namespace",
+    title="No team is called as a namespace of Argo CD's or of an operator.",
+    why="the team's people and runs would be in that namespace, beside what has rights over the cluster",
+    fix="call the team otherwise",
+    source="docs/clusters.md; the namespaces of releases/",
+)
+
+DEFAULT_ACCOUNT = "default"
+"""The account that each namespace has, and each pod that names none."""
 
 METADATA_ADDRESSES = (LINK_LOCAL, "fd00:ec2::254/128", "fd20:ce::254/128")
 """Metadata services: link-local in every cloud; over IPv6 those of EC2 and of Google's Compute Engine."""
@@ -72,12 +99,42 @@ def check(specs: Specs, *, broken: frozenset[str] = frozenset()) -> Iterator[Fin
     clusters = present("cluster", specs.clusters, broken)
     for name, team in specs.teams.items():
         source = specs.sources[f"team/{name}"]
+        if whose := taken(specs).get(name):
+            yield TAKEN.at(source, (), f"team name {name!r} is the namespace of {whose}; choose another")
+        yield from check_needed(specs, name, source)
         yield from check_clusters(team, source, clusters)
         yield from check_accounts(team, source)
         yield from check_references(specs, team, source, broken)
         there = {key: each for key, each in specs.clusters.items() if name in each.teams()}
         for at, opened in enumerate(team.egress):
             yield from check_egress(specs, name, source, opened, ("egress", at), there)
+
+
+def taken(specs: Specs) -> Mapping[str, str]:
+    """Return the namespaces that are the platform's on any cluster, each with whose it is."""
+    found = {facts.namespace: f"operator {name!r}" for name, facts in releases().items()}
+    found |= {name: "Multus and other daemons" for name in RESOLVERS if name not in found}
+    for name, cluster in specs.clusters.items():
+        found[cluster.argocd.namespace] = f"Argo CD of cluster {name!r}"
+        if cluster.pipelines is not None and cluster.pipelines.namespace:
+            found[cluster.pipelines.namespace] = f"pipelines of cluster {name!r}"
+    return found
+
+
+def check_needed(specs: Specs, name: str, source: Source) -> Iterator[Finding]:
+    """Yield clusters on which a team is privileged, and nothing of their fabric asks for it."""
+    team = specs.teams[name]
+    for key, cluster in specs.clusters.items():
+        if name in cluster.teams() and team.level_on(key) == "privileged" and not needs_privileges(cluster):
+            plain = isinstance(team.pod_security, str)
+            path: Path = ("podSecurity",) if plain or key not in team.pod_security else ("podSecurity", key)
+            message = f"podSecurity is 'privileged' on cluster {key!r}, whose fabric needs no more than restricted"
+            yield NEEDLESS.at(source, path, f"{message}; lower it there")
+
+
+def needs_privileges(cluster: Cluster) -> bool:
+    """Whether pods on the cluster's fabric have paths, capabilities or the network of their node."""
+    return fabric_type(cluster).level_on(cluster) == "privileged"
 
 
 def check_clusters(team: Team, source: Source, clusters: set[str]) -> Iterator[Finding]:
@@ -111,7 +168,11 @@ def check_references(specs: Specs, team: Team, source: Source, broken: frozenset
 
 
 def check_accounts(team: Team, source: Source) -> Iterator[Finding]:
-    """Yield identities that no provider could read."""
+    """Yield the account of every pod, and identities that no provider could read."""
+    if DEFAULT_ACCOUNT in (names := list(team.accounts)):
+        at = DEFAULT_ACCOUNT if isinstance(team.service_accounts, Mapping) else names.index(DEFAULT_ACCOUNT)
+        message = "account 'default' is that of every pod which names none; choose another name"
+        yield EVERYBODY.at(source, ("serviceAccounts", at), message, key=isinstance(at, str))
     for name, account in team.accounts.items():
         for each in malformed(account.annotations):
             path = ("serviceAccounts", name, "annotations", each.annotation)
@@ -152,7 +213,10 @@ def check_range(cluster: Cluster, name: str, team: Team, cidr: str) -> tuple[Rul
     if any(overlap(cidr, each) for each in METADATA_ADDRESSES):
         return METADATA, f"cidr {cidr} has the metadata service of nodes; give the job an identity of its own"
     if not any(overlap(cidr, each) for each in closed(cluster, team)):
-        return NO_EFFECT, f"cidr {cidr} is outside the cluster, and so open already; remove the entry"
+        inside = any(overlap(cidr, each) for each in (getattr(cluster.cidrs, "nodes", None),) if each)
+        known = "of nodes, which a team with service accounts reaches already"
+        where = known if inside else "outside the cluster, and so open already"
+        return NO_EFFECT, f"cidr {cidr} is {where}; remove the entry"
     return None
 
 

@@ -77,6 +77,7 @@ OPTIONS: dict[str, frozenset[str]] = {
     "torchrun": TORCHRUN,
     "accelerate": frozenset({"num-processes", "num-machines", "machine-rank", "main-process-ip", "main-process-port"}),
     "deepspeed": frozenset({"num-gpus", "num-nodes", "hostfile", "master-addr", "master-port"}),
+    "mpirun": frozenset({"hostfile", "machinefile", "oversubscribe", "allow-run-as-root", "map-by", "bind-to"}),
 }
 """By launcher, the options by which it is told what follows here."""
 

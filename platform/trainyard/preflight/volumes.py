@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, Severity, did_you_mean
@@ -22,6 +24,23 @@ MOUNT_PATH = Rule(
     why="the API server refuses two mounts at one path; what is mounted over a folder hides what the image has there",
     fix="choose another mountPath",
     source="kubernetes v1.35 pkg/apis/core/validation/validation.go ValidateVolumeMounts",
+)
+INSIDE = Rule(
+    id="spec/mount-inside",
+    title="Nothing is mounted inside of what is read-only, or inside of the checkpoints.",
+    why="the runtime makes the folder in the outer volume: in a read-only one it cannot, and no container starts",
+    fix="choose a mountPath beside the other one; waive it where the folder is in the volume already",
+    source="opencontainers/runc v1.3 libcontainer/rootfs_linux.go createMountpoint",
+    severity=Severity.WARNING,
+)
+NO_FILE = Rule(
+    id="run/no-file",
+    title="What a job names in a folder of its files is one of them.",
+    why="the folder holds the job's files alone and nobody can write to it: the program finds nothing there",
+    fix="correct the name, or add the file to files",
+    source="kubernetes v1.35 pkg/volume/configmap/configmap.go SetUpAt",
+    layer="run",
+    severity=Severity.WARNING,
 )
 UNKNOWN = Rule(
     id="spec/unknown-volume",
@@ -79,6 +98,9 @@ SYSTEM = frozenset(
 )
 """Folders with the image's programs, or the kernel's: what is mounted there hides Python, users or certificates."""
 
+NAME = re.compile(r"[\w.-]+")
+"""A file's name in an argument, without what a shell or a program would replace."""
+
 PROC = "/proc/"
 """Where runtimes mount nothing (opencontainers/runc v1.3 libcontainer/rootfs_linux.go checkProcMount)."""
 
@@ -99,6 +121,33 @@ def check_mounts(file: JobFile, by_kind: Mapping[str, str]) -> Iterator[Finding]
             message = f"path {target!r} is mounted already, by {taken[target]}; choose another"
             yield MOUNT_PATH.at(file.source, place, message)
         taken.setdefault(target, str(place[0]))
+
+
+def check_inside(file: JobFile) -> Iterator[Finding]:
+    """Yield what is mounted inside of a read-only data set or of the checkpoints' folder."""
+    job = file.job
+    outer = {data.mount_path.rstrip("/"): f"read-only volume {data.volume!r}" for data in job.data if data.read_only}
+    if job.checkpoint is not None:
+        outer[job.checkpoint.mount_path.rstrip("/")] = "the checkpoints"
+    for path, place in targets(job):
+        whose = next((outer[above] for above in map(str, PurePosixPath(path).parents) if above in outer), None)
+        if whose is not None and place[-1] != "source":
+            message = f"mountPath {path!r} is inside of {whose}, where no folder can be made; choose another"
+            yield INSIDE.at(file.source, place, message)
+
+
+def check_files(file: JobFile) -> Iterator[Finding]:
+    """Yield arguments that name a file in a folder of the job's files, which has none of that name."""
+    folders: dict[str, set[str]] = {}
+    for each in file.job.files:
+        folders.setdefault(each.mount_path.rstrip("/"), set()).add(each.source.rpartition("/")[2])
+    for field in ("command", "args"):
+        for index, word in enumerate(getattr(file.job, field) or ()):
+            path = PurePosixPath(word.partition("=")[2] or word) if word.startswith("-") else PurePosixPath(word)
+            there = folders.get(str(path.parent))
+            if there and NAME.fullmatch(path.name) and path.name not in there:
+                message = f"{path} is none of the job's files; {did_you_mean(path.name, there)}"
+                yield NO_FILE.at(file.source, (field, index), message)
 
 
 def check_sources(file: JobFile, team: Team) -> Iterator[Finding]:

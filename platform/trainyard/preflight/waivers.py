@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from trainyard import catalogue
 from trainyard.findings import Finding, Layer, Severity, did_you_mean
+from trainyard.limits import GUESSES
 from trainyard.rules import Rule
 from trainyard.specs.load import Loaded
+from trainyard.specs.reading.layout import Place
+from trainyard.specs.reading.python_jobs import may_make
 from trainyard.specs.sources import Source
+from trainyard.system import files
 from trainyard.system.repository import CLUSTERS, EXTRA, GENERATED, JOBS, SETTINGS, TEAMS
 
 WAIVE = Rule(
@@ -29,6 +37,8 @@ BEFORE: frozenset[Layer] = frozenset({"spec", "run", "pairing", "values", "queue
 
 OTHERS = (f"{JOBS}/", f"{CLUSTERS}/", f"{TEAMS}/", f"{EXTRA}/")
 """Where specs are that waive for themselves; the repository's settings waive for what is left."""
+
+RULE = attrgetter("rule")
 
 Job = tuple[str, str]
 """A job's team and name."""
@@ -47,6 +57,8 @@ class Waiver:
     """The cluster on which it counts; None: all."""
     job: Job | None = None
     """Whose waiver it is, if a job's."""
+    program: Place | None = None
+    """The program that may give it to its jobs, where that was not run."""
 
     @property
     def key(self) -> Key:
@@ -61,6 +73,8 @@ class Waiver:
         """
         file = finding.location.file
         rendered = file.startswith(f"{GENERATED}/")
+        if self.program is not None:
+            return job is not None and may_make(self.program, *job) if rendered else file == self.source.file
         if self.job is not None:
             named = file == self.source.file and finding.message.startswith(self.source.prefix)
             return job == self.job if rendered else named
@@ -102,14 +116,22 @@ class Waivers:
         """Every rule there is; reading them takes long, and few repositories have waivers."""
         return {**self.own, **{id_: entry.rule for id_, entry in catalogue.entries(self.root).items()}}
 
+    @cached_property
+    def by_rule(self) -> Mapping[str, tuple[Waiver, ...]]:
+        """The waivers of each rule."""
+        found: dict[str, tuple[Waiver, ...]] = {}
+        for rule, some in groupby(sorted(self.waivers, key=RULE), key=RULE):
+            found[rule] = tuple(some)
+        return found
+
     def left(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return the findings that no waiver covers."""
         return [finding for finding in findings if not self.covers(finding)]
 
     def covers(self, finding: Finding, job: Job | None = None) -> bool:
         """Say whether a finding is waived; `job` is that of the generated object that it is about."""
-        for waiver in self.waivers:
-            if waiver.rule == finding.rule and waiver.is_about(finding, job):
+        for waiver in self.by_rule.get(finding.rule, ()):
+            if waiver.is_about(finding, job):
                 rule = self.rules.get(finding.rule)
                 if not finding.is_error or (rule is not None and rule.may_waive):
                     self.used.add(waiver.key)
@@ -119,10 +141,15 @@ class Waivers:
 
     def wrong(self) -> Iterator[Finding]:
         """Yield a finding for every waiver of a rule that does not exist or that cannot be waived."""
+        guessed: Counter[str] = Counter()
         for waiver in self.waivers:
             rule = self.rules.get(waiver.rule)
+            if waiver.program is not None:
+                continue
             if rule is None:
-                yield waiver.at(f"rule {waiver.rule!r} does not exist; {did_you_mean(waiver.rule, self.rules)}")
+                guessed[waiver.source.file] += 1
+                near = guessed[waiver.source.file] <= GUESSES and did_you_mean(waiver.rule, self.rules)
+                yield waiver.at(f"rule {waiver.rule!r} does not exist; {near or 'list them by `trainyard rule`'}")
             elif not rule.waivable:
                 yield waiver.at(f"rule {waiver.rule!r} is an error, which cannot be waived; {rule.fix}")
 
@@ -136,7 +163,7 @@ class Waivers:
             rule = self.rules.get(waiver.rule)
             if rule is None or not rule.waivable or (rule.layer in BEFORE) != before or waiver.waits(rule):
                 continue
-            if waiver.key in self.used or not seen(waiver):
+            if waiver.key in self.used or waiver.program is not None or not seen(waiver):
                 continue
             if waiver.key in self.refused:
                 yield waiver.at(f"rule {waiver.rule!r} finds an error here, which cannot be waived; {rule.fix}")
@@ -159,6 +186,21 @@ def listed(loaded: Loaded) -> Iterator[Waiver]:
         yield from (Waiver(rule, specs.sources[f"team/{name}"]) for rule in team.waive)
     if "repository" in specs.sources:
         yield from (Waiver(rule, specs.sources["repository"]) for rule in specs.repository.waive)
+    yield from written(loaded)
+
+
+def written(loaded: Loaded) -> Iterator[Waiver]:
+    """Yield the waivers that the words of programs may mean which were not run: of whatever they name as text."""
+    for place in loaded.idle:
+        try:
+            tree = ast.parse(files.read(loaded.root / place.path) or b"")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        nodes = list(ast.walk(tree))
+        words = {node.arg for node in nodes if isinstance(node, ast.keyword)}
+        texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+        if "waive" in words | texts:
+            yield from (Waiver(text, Source(place.path), program=place) for text in sorted(texts))
 
 
 def foreign(value: Any) -> Rule | None:

@@ -1,0 +1,73 @@
+"""What runs may not be, at the job's field or patch that asks for it: the statement of `tenancy` over rendered objects.
+
+It looks at what would be written, whatever it comes from: a field, a patch, a container of the job's own, a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from trainyard.documents import Path
+from trainyard.findings import Finding
+from trainyard.kinds import Resolved
+from trainyard.policies.places import Place
+from trainyard.policies.policy import Problem
+from trainyard.specs import Team
+from trainyard.specs.sources import Specs
+from trainyard.tenancy import RULES, Allowance, Breach, allowance, breaches
+
+if TYPE_CHECKING:
+    from trainyard.preflight.objects import Objects
+
+From = Callable[["Objects", Problem, Callable[["Objects"], set[str]]], Path]
+
+
+def check(specs: Specs, cluster: str, runs: Sequence[Objects], source: From) -> Iterator[tuple[Resolved, Finding]]:
+    """Yield what the runs of one cluster may not be; `source` finds the field that a problem comes from."""
+    allowed = {name: of_team(specs, cluster, name) for name in {each.run.run.team_name for each in runs}}
+    for objects in runs:
+        here = allowed[objects.run.run.team_name]
+        said: dict[tuple[str, Path], Finding] = {}
+        for place, breach in found(objects, here):
+            path = source(objects, Problem(place, breach.message), partial(sentences, here))
+            finding = RULES[breach.subject].at(objects.run.run.source, path, breach.message)
+            said.setdefault((breach.message, path), finding)
+        yield from ((objects.run, finding) for finding in said.values())
+
+
+def of_team(specs: Specs, cluster: str, team: str) -> Allowance:
+    """Return what runs of a team may use on a cluster; one without a file has nothing."""
+    known = specs.teams.get(team) or Team(group="nobody")
+    return allowance.of(specs.repository, cluster, specs.clusters[cluster], team, known)
+
+
+def found(objects: Objects, allowed: Allowance) -> Iterator[tuple[Place, Breach]]:
+    """Yield what the objects of one run may not be, each with its place."""
+    run = objects.run.run
+    for each in objects.manifests:
+        for breach in breaches(each.value, allowed, run=run.name):
+            yield Place(each, breach.path), breach
+
+
+def sentences(allowed: Allowance, objects: Objects) -> set[str]:
+    """Return what is said of the objects of one run."""
+    return {breach.message for _, breach in found(objects, allowed)}
+
+
+def unsaid(
+    findings: Iterable[tuple[Resolved, Finding]], before: Iterable[tuple[Resolved, Finding]]
+) -> Iterator[tuple[Resolved, Finding]]:
+    """Yield findings at whose field, or around or inside it, no error was found before."""
+    taken = [(run.run.name, finding.path or "") for run, finding in before if finding.is_error]
+    for run, finding in findings:
+        at = finding.path or ""
+        if not any(name == run.run.name and is_within(at, other) for name, other in taken):
+            yield run, finding
+
+
+def is_within(one: str, other: str) -> bool:
+    """Whether one of two fields holds the other, or they are the same; what is about no field holds none."""
+    short, long = sorted((one, other), key=len)
+    return bool(short) and long.startswith(short) and long[len(short) :][:1] in {"", ".", "["}
