@@ -19,7 +19,7 @@ from trainyard.apiserver.core.defaults import DEFAULTS
 PACKAGE = Path(apiserver.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 ALLOWED = {
-    *("apiserver", "carriers", "credentials", "documents", "errors", "findings", "labels"),
+    *("apiserver", "carriers", "credentials", "documents", "errors", "findings", "labels", "limits"),
     *("manifests", "quantities", "rules", "system", "versions"),
 }
 """What of ours the package may import, and itself."""

@@ -38,6 +38,8 @@ def test_text_is_a_table(capsys):
     assert out.startswith("JobSet nlp/llama3-8b-")
     assert "worker.nvidia.com/gpu" in out
     assert "required example.com/rack" in out
+    assert "admission  " in out
+    assert "fits: h100: 8 pods on 8 hosts of rack-" in out
 
 
 LONG = [("worker.env.TF_CONFIG", json.dumps({"cluster": ["host"] * 90}), "tasks of all roles"), ("nodes", "2", "nodes")]
@@ -169,3 +171,21 @@ def test_the_kind_that_a_job_has_changes_nothing(capsys):
     """Naming the kind that was chosen makes a new run of the same objects, so nothing is printed as changed."""
     code, out, _ = call(capsys, "nlp/llama3-8b", "--kind", "JobSet")
     assert (code, out) == (0, "job 'nlp/llama3-8b' is in kind 'JobSet'; nothing would change\n")
+
+
+def test_what_a_reviewer_should_see_ends_it(capsys, tmp_path):
+    """Patches and waivers with their reasons, and other containers."""
+    patch = {"object": "JobSet", "merge": {"spec": {"failurePolicy": {"maxRestarts": 1}}}, "reason": "it hangs"}
+    sidecar = {"name": "agent", "image": JOB["image"]}
+    job = {**JOB, "patches": [patch], "containers": [sidecar], "waive": {"ckp-interval": "it is short"}}
+    write_repository(tmp_path, jobs={"nlp/train": job})
+    for form in ("text", "json"):
+        with pytest.raises(SystemExit):
+            main(["explain", "nlp/train", "-o", form, "--root", str(tmp_path)])
+        out = capsys.readouterr().out
+        if form == "json":
+            said = [(each["what"], each["reason"]) for each in json.loads(out)["marks"]]
+            assert said[:3] == [("patch", "it hangs"), ("waiver", "it is short"), ("outside", None)]
+        else:
+            end = out.partition("what a reviewer should see\n")[2].splitlines()
+            assert end[0].strip() == "patch: JobSet: spec.failurePolicy.maxRestarts = 1, since: it hangs"

@@ -46,7 +46,8 @@ def test_examples_parse(name: str, example: str) -> None:
     assert part is not None
     words = shlex.split(part[0])[1:]
     assert words[: len(name.split())] == name.split()
-    LEAVES[name].make_context(name, words[len(name.split()) :])
+    with LEAVES[name].make_context(name, words[len(name.split()) :]):  # left again, or what its options set stays
+        pass
 
 
 def test_the_program_alone_prints_its_help() -> None:

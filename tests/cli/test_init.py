@@ -9,11 +9,10 @@ import subprocess
 import sys
 
 import pytest
-import yaml
 
 from command import call
 from conftest import ROOT
-from own import ADDRESS, FILE, PINNED, begin, files, wheel
+from own import ADDRESS, FILE, PINNED, begin, files, settings, wheel
 from repo import ENV, Repo
 
 PLAIN = {
@@ -27,11 +26,6 @@ PLAIN = {
     *(f"schemas/trainyard/{name}.json" for name in ("cluster", "job", "repository", "team")),
 }
 EXAMPLE = {"jobs/research/hello.yaml", "platform/clusters/dev.yaml", "platform/teams/research.yaml"}
-
-
-def settings(folder):
-    """Return what the repository says of itself."""
-    return yaml.safe_load((folder / "platform/repository.yaml").read_text())
 
 
 def test_what_is_written_is_said(tmp_path):
@@ -168,6 +162,12 @@ WHEELS = {
         f"other/{FILE} is a wheel of trainyard, but should be one of trainyard-gitops",
     ),
     "half a file": (f"half/{FILE}", f"half/{FILE} cannot be read as a wheel; download it again"),
+    "a host that is open": (PINNED.replace("files.example.com", "[::1"), "is no address; write https://, a host and"),
+    "no host": (PINNED.replace("files.example.com", ""), "is no address; write https://, a host and"),
+    "a line of its own for pip": (PINNED.replace("//", "//x\n--index-url http://e/"), "is no address; write https://"),
+    "a variable of whoever installs it": (PINNED.replace("com/", "com/${HOME}/"), "is no address; write https://"),
+    "a space": (PINNED.replace("com/", "com/a b/"), "is no address; write https://, a host and the wheel's path"),
+    "another scheme": (PINNED.replace("https", "ftp"), "wheel begins with ftp://, but should be a file, or an address"),
     "another hash": (f"wheels/{FILE}#sha256={'0' * 64}", f"but should have {'0' * 64}"),
 }
 
@@ -228,6 +228,7 @@ def test_names_are_taken_over(tmp_path):
         "live": True,
         "repoURL": url,
         "revision": "main",
+        "path": "generated",
         "registries": ["r.example.org:5000/ml"],
     }
     explained = call(tmp_path / "a", "explain", "nlp/hello")
@@ -309,6 +310,8 @@ def test_another_release_is_pinned_in_place_of_the_last(tmp_path):
 UPGRADES = {
     "nothing there": ([], "b/install/trainyard.txt does not exist; begin a repository without --upgrade"),
     "more than a release": (["--team", "nlp"], "--team says nothing here; leave it out"),
+    "live": (["--live"], "--live says nothing here; leave it out"),
+    "without the example": (["--empty"], "--empty says nothing here; leave it out"),
 }
 
 

@@ -28,7 +28,8 @@ WAIVING = {
         "pairing/unlisted-release",
         "  warning; to accept it, write waive: {pairing/unlisted-release: <reason>} into",
     ),
-    "a policy's error": ("sec-digest", "  error; to accept it, write waive: {sec-digest: <reason>}"),
+    "a policy's error": ("gpu-limits", "  error; to accept it, write waive: {gpu-limits: <reason>}"),
+    "a policy's that is about tenants": ("sec-digest", "  error; it cannot be waived"),
     "an error that sometimes warns": ("pairing/kubernetes", "  error, sometimes only a warning; to accept a warning,"),
     "an error": ("spec/unknown-queue", "  error; it cannot be waived"),
 }

@@ -73,9 +73,9 @@ def test_a_job_of_a_sweep_is_changed_where_it_is_made(root: Path, command: str, 
 
 
 def test_a_job_of_a_sweep_is_explained(root: Path) -> None:
-    """As any other."""
+    """As any other, where its program may be run."""
     (root / "jobs/nlp/broken.yaml").unlink()
-    assert "nlp/sweep-low-" in trainyard(root, "explain", "nlp/sweep-low").stdout
+    assert "nlp/sweep-low-" in trainyard(root, "explain", "nlp/sweep-low", "--python").stdout
 
 
 WRONG = {

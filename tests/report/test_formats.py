@@ -6,7 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 from xml.etree import ElementTree as ET
 
 import jsonschema
@@ -18,6 +20,7 @@ from trainyard.cli import _options
 from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location, ObjectRef, Severity, Skipped
 from trainyard.plan import Plan, RunEffect
+from trainyard.plan.effects import Changed, Mark, MarkWord, ObjectEffect, QueueRow, SpecChange
 from trainyard.report import FORMATS, View, render, require
 from trainyard.report.json_ import schema
 from trainyard.report.legible import escaped
@@ -93,8 +96,15 @@ def test_nothing_that_is_named_steers_a_terminal(format_: str, more: dict[str, b
         passed=Counter({HOSTILE: 1}),
         unrendered=[Unrendered("helm", HOSTILE)],
     )
-    run = RunEffect("starts", "a", HOSTILE, HOSTILE, HOSTILE, HOSTILE, because=(HOSTILE,))
-    plan = Plan("abc", live=True, runs=(run,), findings=(hostile,))
+    run = RunEffect("starts", "a", HOSTILE, HOSTILE, HOSTILE, HOSTILE, because=(Changed(HOSTILE, HOSTILE),))
+    run = replace(run, marks=tuple(Mark(word, HOSTILE, HOSTILE) for word in get_args(MarkWord)), spec=HOSTILE)
+    row = QueueRow(HOSTILE, HOSTILE, HOSTILE, HOSTILE, 1, 2, most=1, largest=2, largest_run=HOSTILE)
+    change = SpecChange(HOSTILE, ("a",), HOSTILE, HOSTILE, HOSTILE)
+    effect = ObjectEffect("changes", "a", HOSTILE, thing, (HOSTILE,))
+    plan = Plan(
+        "abc", live=True, runs=(run,), objects=(effect,), platform=(change,), queues=(row,), findings=(hostile,)
+    )
+    plan = replace(plan, dangers=(HOSTILE,))
     view = View(plan=plan, lines=lambda name: ["\x1b[2J\u202e"] if name == HOSTILE else [], **more)
     text = render(result, format_, view)
     assert not STEERING.search(text)
@@ -270,14 +280,16 @@ def test_markdown_fits_a_comment() -> None:
     text = render(many, "markdown", View("plan", plan=plan))
     assert len(text) <= MOST + 500
     assert re.search(r"and \d+ more", rows(text)[-1][2])
-    assert "starts nlp/x-abc: JobSet of 2 pods" in text
+    assert "starts: x-abc" in text
 
 
 def test_a_plan_is_data_too() -> None:
     """In JSON a plan has its effects beside the findings, as the report's schema says."""
-    plan = Plan("abc", live=True, runs=(RunEffect("starts", "a", "nlp", "x", "x-abc", because=("nodes",)),))
+    plan = Plan(
+        "abc", live=True, runs=(RunEffect("starts", "a", "nlp", "x", "x-abc", because=(Changed("nodes", "1", "2"),)),)
+    )
     report = json.loads(render(everything(), "json", View("plan", plan=plan)))
     jsonschema.validate(report, schema())
     assert report["plan"]["refused"] is False
-    assert report["plan"]["runs"][0]["because"] == ["nodes"]
+    assert report["plan"]["runs"][0]["because"] == [{"field": "nodes", "before": "1", "after": "2"}]
     assert "beforeCluster" in report["plan"]["runs"][0]

@@ -11,6 +11,7 @@ from trainyard.errors import TrainyardError
 from trainyard.findings import did_you_mean
 
 OFF = {
+    "ElasticJobSet": "kubernetes-sigs/jobset v0.12.0 pkg/features/features.go",
     "InPlaceRestart": "kubernetes-sigs/jobset v0.12.0 pkg/features/features.go",
     "RestartJob": "kubernetes-sigs/jobset v0.12.0 pkg/features/features.go",
 }

@@ -13,10 +13,12 @@ from trainyard.apiserver.catalog import Catalog, Kind, Missing
 from trainyard.apiserver.meta import metadata
 from trainyard.apiserver.prepare import Preparation, Prepared
 from trainyard.apiserver.problems import UNKNOWN, Problem, Rule
+from trainyard.apiserver.schema.defaults import TooMany
 from trainyard.apiserver.validations.kept import Rulebook
 from trainyard.carriers import carrier
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Layer, Location, Severity
+from trainyard.limits import DEFAULTED_VALUES, FINDINGS
 from trainyard.manifests import Manifest
 
 if TYPE_CHECKING:
@@ -47,6 +49,16 @@ SEVERAL = Rule(
     "docs/apiserver.md",
     title="An object of a kind that is defined in several ways passes one of them.",
     may_warn=True,
+)
+DEFAULTED = Rule(
+    "schema/defaults-size",
+    "etcd v3.6 server/embed/config.go",
+    title="Defaults leave an object small enough to be stored.",
+)
+MORE = Rule(
+    "schema/more-faults",
+    "docs/validation.md",
+    title="An object has few enough faults to tell all of them.",
 )
 UNKNOWN_KIND = Rule(
     "schema/unknown-kind",
@@ -123,12 +135,17 @@ class Judge:
         if isinstance(found, Missing):
             return self._unknown(manifest, found)
         preparation = Preparation(found, self.catalog.kubernetes, self.catalog.projects, self.around)
-        prepared = preparation.created(manifest.value) if old is None else preparation.updated(manifest.value, old)
+        try:
+            prepared = preparation.created(manifest.value) if old is None else preparation.updated(manifest.value, old)
+        except TooMany:
+            message = f"defaults of its definition bring over {DEFAULTED_VALUES:,} values, which etcd does not take"
+            problem = Problem((), DEFAULTED.id, message, DEFAULTED.source)
+            return Judgement(manifest, "invalid", (self._finding(manifest, problem, "schema"),))
         value, before = prepared.value, prepared.before
-        findings = tuple(self._findings(manifest, found, prepared))
+        findings = tuple(self._some(manifest, self._findings(manifest, found, prepared)))
         verdict = verdict_of(findings)
         if verdict == "valid":
-            findings += tuple(self._webhooks(manifest, found, value, before))
+            findings += tuple(self._some(manifest, self._webhooks(manifest, found, value, before)))
             verdict = verdict_of(findings)
             findings += tuple(self._asked(manifest, value, before))
             verdict = doubted(verdict_of(findings), findings)
@@ -137,6 +154,19 @@ class Judge:
                 verdict = "invalid" if refused else verdict
                 findings += said
         return Judgement(manifest, verdict, findings, value, found, before, self.spec_of(manifest))
+
+    def _some(self, manifest: Manifest, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """Yield findings, the first of very many, and the first of them that refuses the object."""
+        refused = False
+        for number, each in enumerate(findings):
+            refuses = each.is_error and each.rule != UNKNOWN
+            if number < FINDINGS or (refuses and not refused):
+                yield each
+            refused = refused or refuses
+            if number >= FINDINGS and refused:
+                message = f"the first {FINDINGS} faults of this object are told, and it has more; mend these first"
+                yield self._finding(manifest, Problem((), MORE.id, message, MORE.source), "schema")
+                return
 
     def _findings(self, manifest: Manifest, kind: Kind, prepared: Prepared) -> Iterator[Finding]:
         """Run the layers; rules in CEL run on a sound structure only, as they do on a server."""

@@ -9,6 +9,8 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -22,9 +24,6 @@ COMPLETE = "_TRAINYARD_COMPLETE"
 
 CLEAN, FINDINGS, UNFINISHED = 0, 1, 2
 """Exit codes."""
-
-LINES = "\t\n"
-"""What a message may have of its own among characters that steer a terminal."""
 
 USAGE_ERROR: type[Exception] = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
 """What every wrong use of the command line derives from; typer carries click inside and does not export it."""
@@ -98,7 +97,7 @@ def guarded(function: Callable[[], Any]) -> int:
         complain(words(error))
         return UNFINISHED
     except (KeyboardInterrupt, typer.Abort):
-        print("trainyard: interrupted", file=sys.stderr)
+        complain("interrupted")
         return UNFINISHED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -111,9 +110,9 @@ def guarded(function: Callable[[], Any]) -> int:
 
 def complain(message: str) -> None:
     """Say on standard error what stops a command; names of files and fields in it steer no terminal."""
-    from trainyard.report.legible import escaped
+    from trainyard.cli._out import page
 
-    print(f"trainyard: {escaped(message, keep=LINES)}", file=sys.stderr)
+    page(f"trainyard: {message}", error=True)
 
 
 WANTED = {"int_parsing": "a whole number", "float_parsing": "a number"}
@@ -134,6 +133,28 @@ def words(error: Exception) -> str:
     return (message[:1].lower() + message[1:]).rstrip(".")
 
 
+def hold(arguments: Sequence[str]) -> None:
+    """Let of a checkout only count what was accepted, from the first look at it on."""
+    from trainyard.system.trust import DECIDE, TRUST, Checkout
+
+    words = [*arguments, ""]
+    given = next((words[at + 1] for at, word in enumerate(words[:-1]) if word == "--base"), None)
+    ref = next((word.removeprefix("--base=") for word in words if word.startswith("--base=")), given)
+    automated = os.environ.get("CI", "").lower() in {"1", "true"}
+
+    known: dict[Path, Checkout | None] = {}
+
+    def decide(root: Path) -> Checkout | None:
+        from trainyard.tree.trust import decide as decided
+
+        if root not in known:
+            base = ref or os.environ.get("TRAINYARD_BASE")
+            known[root] = decided(root, ref=base, automated=automated, said=os.environ.get(TRUST, ""))
+        return known[root]
+
+    DECIDE.set(decide)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code: 0 clean, 1 findings, 2 could not finish."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -145,5 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = next((word for word in given if not word.startswith("-")), None)
     app = typer.main.get_command(build([chosen] if chosen in known else known))
     atexit.register(gc.freeze)  # the last collection would look at everything and free nothing that the end does not
-    code = guarded(lambda: app.main(args=given, prog_name="trainyard", standalone_mode=False))
+    context = copy_context()
+    context.run(hold, given)
+    code = context.run(guarded, lambda: app.main(args=given, prog_name="trainyard", standalone_mode=False))
     sys.exit(code)

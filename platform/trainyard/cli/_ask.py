@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import typer
 
+from trainyard.cli._out import say
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -72,7 +74,7 @@ class Asker:
                 return answer
             if not self.terminal:
                 raise SpecError(problem)
-            print(f"  {problem}", file=sys.stderr)
+            say(f"  {problem}", error=True)
             answer = None
 
     def ask(self, question: Question) -> str:
@@ -108,12 +110,12 @@ class Asker:
 
 def prompted(prompt: str) -> str:
     """Return the line that a person types; raises Abort where nobody types any more."""
-    print(prompt, end="", file=sys.stderr, flush=True)
+    say(prompt, end="", error=True)
     try:
         line = sys.stdin.readline()
     except UnicodeDecodeError:
         return "\N{REPLACEMENT CHARACTER}"
     if not line:
-        print(file=sys.stderr)
+        say(error=True)
         raise typer.Abort
     return line.strip()

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from trainyard.cli._out import ready, say
+
 if TYPE_CHECKING:
     from trainyard.checks.result import Result
     from trainyard.findings import Finding
@@ -29,32 +31,32 @@ def show(findings: Iterable[Finding], root: Path = Path()) -> None:
     view, found = reading(view, found), legible(found)
     secret = hidden(found)
     for finding in sorted(found, key=lambda each: each.order):
-        print("\n".join(paragraph(finding, view, secret)), file=sys.stderr)
+        ready("\n".join([*paragraph(finding, view, secret), ""]), error=True)
 
 
 def told(printed: Iterable[Printed]) -> None:
     """Print what programs that make jobs print, each line behind its file, without the keys that it may show."""
     from trainyard.credentials import hides
-    from trainyard.report.legible import escaped
 
     for each in printed:
         for line in hides(each.text).splitlines():
-            print(escaped(f"{each.file}: {line}"), file=sys.stderr)
+            say(f"{each.file}: {line}", error=True)
 
 
 def report(result: Result, format_: str, view: View) -> None:
     """Print a report on standard output."""
     from trainyard.report import render
 
-    sys.stdout.write(render(result, format_, view if format_ == "text" else replace(view, colour=False)))
+    ready(render(result, format_, view if format_ == "text" else replace(view, colour=False)))
 
 
 def view_of(command: str, root: Path, **more: Any) -> View:
     """Return how a report is shown here: with colours where somebody watches."""
-    from trainyard.cli._pages import pages
+    from trainyard.cli._pages import files_at, pages
     from trainyard.report import View
 
-    return View(command, colour=coloured(sys.stdout), lines=reader(root), pages=pages(root), **more)
+    at = files_at()
+    return View(command, colour=coloured(sys.stdout), lines=reader(root), pages=pages(root), files_at=at, **more)
 
 
 def coloured(stream: TextIO) -> bool:

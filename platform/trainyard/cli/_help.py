@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
+    "admit": ("trainyard admit", "trainyard admit nlp/llama3-8b -v", "trainyard admit --replay cases.jsonl"),
     "check": (
         "trainyard check",
         "trainyard check jobs/nlp/llama3-8b.yaml",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from trainyard.cli._out import say
 
 if TYPE_CHECKING:
     from trainyard.findings import Finding
@@ -54,7 +55,7 @@ def refused(findings: Iterable[Finding], standing: Iterable[Finding] = ()) -> bo
 
 def nothing() -> int:
     """Say that no file was written."""
-    print("nothing was written", file=sys.stderr)
+    say("nothing was written", error=True)
     return 1
 
 

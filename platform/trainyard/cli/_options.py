@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,47 @@ FORMAT: Any = typer.Option(
 )
 QUIET: Any = typer.Option(False, "--quiet", "-q", help="Report findings and nothing else.")
 SUMMARY: Any = typer.Option(False, "--summary", help="Report how often each rule was broken, in place of the findings.")
+
+
+def unsafe(given: bool) -> bool:
+    """Let programs run without isolation in this process and those that it starts."""
+    if given:
+        from trainyard.system.trust import UNSAFE
+
+        os.environ[UNSAFE] = "1"
+    return given
+
+
+def look(context: typer.Context, run: bool) -> bool:
+    """Leave programs that make jobs alone in a command that only looks, but where their running is asked for."""
+    from trainyard.system.trust import IDLE
+
+    token = IDLE.set(not run)
+    context.call_on_close(lambda: IDLE.reset(token))
+    return run
+
+
+def trust(given: bool) -> bool:
+    """Let all of the checkout count in this process and those that it starts."""
+    if given:
+        from trainyard.system.trust import TRUST
+
+        os.environ[TRUST] = "1"
+    return given
+
+
+TRUST_CHECKOUT: Any = typer.Option(
+    False,
+    "--trust-checkout",
+    callback=trust,
+    help="Let policies, API types and programs of this branch count: read it.",
+)
+UNSAFE_PYTHON: Any = typer.Option(
+    False, "--unsafe-python", callback=unsafe, help="Run programs that make jobs without isolation: read them first."
+)
+PYTHON: Any = typer.Option(
+    False, "--python", callback=look, help="Run programs that make jobs; else their runs are as generated/ has them."
+)
 ROOT: Any = typer.Option(
     Path(), "--root", metavar="FOLDER", callback=upwards, help="The repository; by default here or above."
 )

@@ -38,11 +38,18 @@ def checked_out(root: Path) -> str:
 
     Source: GitHub Docs, default environment variables; GitLab Docs, predefined CI/CD variables.
     """
-    if not (root / "platform" / "trainyard" / "rules.py").is_file():
-        return ""
+    ours = (root / "platform" / "trainyard" / "rules.py").is_file()
+    return f"{at}/{PAGE}" if ours and (at := files_at()) else ""
+
+
+def files_at() -> str:
+    """Return the address of the files of the commit that CI checks; empty elsewhere.
+
+    GitHub and GitLab lead from it to folders as well.
+    """
     said = os.environ.get
     if said("GITHUB_ACTIONS") == "true":
-        return f"{said('GITHUB_SERVER_URL')}/{said('GITHUB_REPOSITORY')}/blob/{said('GITHUB_SHA')}/{PAGE}"
+        return f"{said('GITHUB_SERVER_URL')}/{said('GITHUB_REPOSITORY')}/blob/{said('GITHUB_SHA')}"
     if said("GITLAB_CI") == "true":
-        return f"{said('CI_PROJECT_URL')}/-/blob/{said('CI_COMMIT_SHA')}/{PAGE}"
+        return f"{said('CI_PROJECT_URL')}/-/blob/{said('CI_COMMIT_SHA')}"
     return ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 import typer
 
 from trainyard.cli._findings import report, told, view_of
-from trainyard.cli._options import BASE, FORMAT, QUIET, ROOT, SUMMARY
+from trainyard.cli._options import BASE, FORMAT, QUIET, ROOT, SUMMARY, TRUST_CHECKOUT, UNSAFE_PYTHON
 
 if TYPE_CHECKING:
     from trainyard.checks.result import Result
@@ -32,6 +32,8 @@ def command(
     format_: str = FORMAT,
     quiet: bool = QUIET,
     summary: bool = SUMMARY,
+    trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
+    unsafe_python: bool = UNSAFE_PYTHON,  # noqa: ARG001 - its callback does it
     root: Path = ROOT,
 ) -> int:
     """Say everything that synth and validate would say of files, or of the repository; needs no tool beside itself.
@@ -91,10 +93,10 @@ def checked(named: Named, base: str | None) -> Result:
 def manifests(files: list[str]) -> Result:
     """Return what is found of manifests of nobody's repository, and of jobs that are none since they lie elsewhere."""
     from trainyard.apiserver.validations.kept import open_for
-    from trainyard.cli.validate import named, python_policies
+    from trainyard.cli.validate import broken_policies, named, python_policies
     from trainyard.system.data import schemas_dir
 
-    return named(
+    result = named(
         files,
         schemas_dir(Path()),
         kubernetes=None,
@@ -110,6 +112,8 @@ def manifests(files: list[str]) -> Result:
         policies=python_policies(Path()),
         watch=lambda _: None,
     )
+    result.add(broken_policies(Path()))
+    return result
 
 
 def mend(result: Result, *, write: bool, shown: TextIO | None) -> bool:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from trainyard.cli._options import ROOT, jobs
-from trainyard.report.legible import escaped
+from trainyard.cli._options import PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, jobs
+from trainyard.cli._out import data, page, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainyard.kinds import Resolved
     from trainyard.kinds.pairs import Pair
+    from trainyard.plan.effects import Mark
     from trainyard.preflight import Checked
     from trainyard.specs import Cluster
 
@@ -31,6 +31,9 @@ def command(
     kind: str | None = typer.Option(None, help="Say what would change if the job named this kind."),
     cluster: str | None = typer.Option(None, help="Of kinds: those that this cluster runs, by default all."),
     format_: str = typer.Option("text", "--format", "-o", help="text or json."),
+    python: bool = PYTHON,  # noqa: ARG001 - its callback does it
+    trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
+    unsafe_python: bool = UNSAFE_PYTHON,  # noqa: ARG001
     root: Path = ROOT,
 ) -> int:
     """Say what a job's pods ask for, and from what each value follows."""
@@ -47,14 +50,12 @@ def command(
         return resolved
     if kind is not None:
         return in_kind(checked, resolved, kind, root, as_json=format_ == "json")
-    return facts(resolved, as_json=format_ == "json") or int(checked.refused)
+    return facts(resolved, checked, as_json=format_ == "json") or int(checked.refused)
 
 
 def find(checked: Checked, name: str, root: Path) -> Resolved | int:
     """Return the run of a job, or the exit code where there is none to explain; raises SpecError for no job at all."""
-    from trainyard.errors import SpecError
-    from trainyard.findings import did_you_mean
-    from trainyard.specs.editing.named import job_of
+    from trainyard.specs.editing.named import job_of, unknown
     from trainyard.system.repository import JOBS
 
     known = {f"{each.run.team_name}/{each.run.job_name}": each for each in checked.runs}
@@ -63,18 +64,19 @@ def find(checked: Checked, name: str, root: Path) -> Resolved | int:
         return known[job]
     there = {f"{each.team}/{each.name}": each.job for each in checked.specs.jobs}
     if job in there and there[job].retired:
-        print(f"job {job!r} is retired, and asks for nothing")
+        say(f"job {job!r} is retired, and asks for nothing")
         return int(checked.refused)
     refused = [f"{JOBS}/{each}." for each in there]
     refused += [each.location.file for each in checked.findings if each.is_error]
     if any(file.startswith(f"{JOBS}/{job}.") for file in refused):
-        print(f"job {job!r} cannot run; its findings say why", file=sys.stderr)
+        say(f"job {job!r} cannot run; its findings say why", error=True)
         return 1
-    raise SpecError(f"job {job!r} does not exist; {did_you_mean(job, known)}")
+    raise unknown(job, known, checked.idle)
 
 
-def facts(resolved: Resolved, *, as_json: bool) -> int:
-    """Print every value of a run with its origin."""
+def facts(resolved: Resolved, checked: Checked, *, as_json: bool) -> int:
+    """Print every value of a run with its origin, and whether Kueue would admit it."""
+    from trainyard.admission import verdicts
     from trainyard.cli import _table
     from trainyard.kinds import starts
     from trainyard.kinds.pairs import as_text
@@ -82,14 +84,36 @@ def facts(resolved: Resolved, *, as_json: bool) -> int:
     run = resolved.run
     found = (*resolved.facts(), *starts.facts(resolved))
     rows = [(name, as_text(sized.value), sized.origin) for name, sized in found]
+    judged = [] if checked.refused else verdicts(checked, [f"{run.team_name}/{run.job_name}"])
+    rows += [
+        ("admission", f"{each.word}: {each.detail}", "Kueue's decision among all declared jobs") for each in judged
+    ]
+    marked = marks(resolved)
     if as_json:
         table = [{"name": name, "value": value, "origin": origin} for name, value, origin in rows]
-        print(json.dumps({"run": run.name, "kind": run.kind, "cluster": run.cluster_name, "facts": table}, indent=1))
+        own = [{"what": each.word, "says": each.what, "reason": each.reason or None} for each in marked]
+        whole = {"run": run.name, "kind": run.kind, "cluster": run.cluster_name, "facts": table, "marks": own}
+        data(json.dumps(whole, indent=1))
         return 0
-    print(f"{run.kind} {run.namespace}/{run.name} on cluster {run.cluster_name}")
+    say(f"{run.kind} {run.namespace}/{run.name} on cluster {run.cluster_name}")
     for line in _table.lines(rows, within=_table.columns()):
-        print(escaped(line))
+        say(line)
+    if marked:
+        from trainyard.plan.run_words import mark_lines
+
+        say("what a reviewer should see")
+        for line in mark_lines(marked):
+            say(f"{_table.MARGIN}{line}")
     return 0
+
+
+def marks(resolved: Resolved) -> tuple[Mark, ...]:
+    """Return patches, waivers, what is outside of our containers, and what pods may beyond the strictest level."""
+    from trainyard.kinds import build
+    from trainyard.plan.marks import marks
+    from trainyard.specs.run import written
+
+    return marks(written(resolved.run.job), [each.value() for each in build(resolved)])
 
 
 def in_kind(checked: Checked, before: Resolved, kind: str, root: Path, *, as_json: bool) -> int:
@@ -101,26 +125,26 @@ def in_kind(checked: Checked, before: Resolved, kind: str, root: Path, *, as_jso
     run = before.run
     job = f"{run.team_name}/{run.job_name}"
     if kind == run.kind:
-        print(f"job {job!r} is in kind {kind!r}; nothing would change")
+        say(f"job {job!r} is in kind {kind!r}; nothing would change")
         return 0
     file = next(each for each in checked.specs.jobs if (each.team, each.name) == (run.team_name, run.job_name))
     after, findings = instead(checked.specs, file, kind, home=root)
     there = {(each.rule, each.message) for each in checked.findings}
     show(each for each in findings if (each.rule, each.message) not in there)
     if after is None or any(each.is_error for each in findings):
-        print(f"job {job!r} cannot run in kind {kind!r}; its findings say why", file=sys.stderr)
+        say(f"job {job!r} cannot run in kind {kind!r}; its findings say why", error=True)
         return 1
     found = list(differences(before, after))
     if as_json:
         rows = [{"name": each.name, "before": each.before, "after": each.after} for each in found]
-        print(json.dumps({"job": job, "before": run.kind, "after": kind, "differences": rows}, indent=1))
+        data(json.dumps({"job": job, "before": run.kind, "after": kind, "differences": rows}, indent=1))
         return 0
-    print(f"job {job!r} in kind {kind} instead of {run.kind}: a new run, {after.run.name}; these values change")
+    say(f"job {job!r} in kind {kind} instead of {run.kind}: a new run, {after.run.name}; these values change")
     for each in found:
-        print(f"  {each.name}")
-        print(escaped(f"    - {each.before if each.before is not None else 'not there'}"))
-        print(escaped(f"    + {each.after if each.after is not None else 'not there'}"))
-    print("everything else stays as it is: world size, ranks, sizes, variables, volumes")
+        say(f"  {each.name}")
+        say(f"    - {each.before if each.before is not None else 'not there'}")
+        say(f"    + {each.after if each.after is not None else 'not there'}")
+    say("everything else stays as it is: world size, ranks, sizes, variables, volumes")
     return 0
 
 
@@ -138,10 +162,10 @@ def pairs(root: Path, cluster: str | None, *, as_json: bool) -> int:
             for row in rows
             for each in row
         ]
-        print(json.dumps(found, indent=1))
+        data(json.dumps(found, indent=1))
         return 0
     for line in lines(rows):
-        print(line)
+        page(line)
     return 0
 
 

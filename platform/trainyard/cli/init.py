@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import typer
+
+from trainyard.cli._out import page, say
 
 if TYPE_CHECKING:
     from trainyard.drafts.skeleton import Answers, Skeleton
@@ -49,11 +51,13 @@ def command(
     from trainyard.errors import SpecError
     from trainyard.system import files
 
-    if folder.exists() and not folder.is_dir():
-        raise SpecError(f"{folder} is a file; choose a folder")
+    for each in (folder, *folder.parents):
+        if os.path.lexists(each) and not each.is_dir():
+            what = "leads nowhere" if each.is_symlink() and not each.exists() else "is a file"
+            raise SpecError(f"{each} {what}; choose a folder")
     options = {"wheel": wheel, "repo-url": repo_url, "registry": registry, "ci": ci, "cluster": cluster, "team": team}
     if upgrade:
-        return upgraded(folder, options)
+        return upgraded(folder, options | {"live": live or None, "empty": empty or None})
     draft, asker = RepositoryDraft(folder, live=live, empty=empty), Asker.of(options)
     if wheel is None and not asker.terminal and (missing := draft.wrong_wheel("")):
         raise SpecError(missing)
@@ -70,12 +74,12 @@ def command(
         raise SpecError(f"{names} {stands}, or choose another folder")
     for path, data in skeleton.write.items():
         files.write(folder / path, data)
-    for line in said(folder, skeleton, answers):
-        print(line)
+    for lines in said(folder, skeleton, answers):
+        page(lines)
     return 0
 
 
-def upgraded(folder: Path, options: Mapping[str, str | None]) -> int:
+def upgraded(folder: Path, options: Mapping[str, str | bool | None]) -> int:
     """Pin this release in a repository that another one has begun; all else is as its owner has it."""
     from trainyard.drafts.skeleton import pinned
     from trainyard.drafts.wheel import FOLDER, wheel_of
@@ -87,14 +91,15 @@ def upgraded(folder: Path, options: Mapping[str, str | None]) -> int:
     pin = folder / FOLDER / "trainyard.txt"
     if not pin.is_file():
         raise SpecError(f"{pin} does not exist; begin a repository without --upgrade")
-    wheel = wheel_of(options["wheel"], folder)
+    named = options["wheel"]
+    wheel = wheel_of(named if isinstance(named, str) else None, folder)
     for path, data in pinned(wheel):
         files.write(folder / path, data)
     for old in sorted((folder / FOLDER).glob("trainyard_gitops-*.whl")):
         if wheel.place != f"./{FOLDER}/{old.name}":
             files.remove(old, top=folder)
-            print(f"removed {old}")
-    print(f"pinned {wheel.place}; next: make synth, in a branch of its own")
+            say(f"removed {old}")
+    say(f"pinned {wheel.place}; next: make synth, in a branch of its own")
     return 0
 
 
@@ -115,7 +120,7 @@ def refused(findings: Iterable[Finding]) -> int:
     from trainyard.cli._findings import show
 
     show(findings)
-    print("nothing was written", file=sys.stderr)
+    say("nothing was written", error=True)
     return 1
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import typer
 
 from trainyard.cli._options import ROOT
+from trainyard.cli._out import page
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -28,7 +28,6 @@ def verify(
     from trainyard.cli._findings import show
     from trainyard.live import verify as comparison
     from trainyard.live.server import Server
-    from trainyard.report.legible import escaped
     from trainyard.tree import frozen
 
     checked = frozen.checked(root)
@@ -37,5 +36,5 @@ def verify(
         return 1
     server = Server(kubeconfig=kubeconfig, context=context)
     found = comparison.verify(root, checked.specs, cluster or context, server)
-    sys.stdout.write(escaped(comparison.render(found), keep="\t\n"))
+    page(comparison.render(found), end="")
     return int(bool(found.differences))

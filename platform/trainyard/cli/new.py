@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from trainyard.cli._options import ROOT
+from trainyard.cli._out import page, say
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -71,7 +72,7 @@ def job(
         if not asker.again(draft, wrong):
             return _judged.nothing()
     files.create(root / path, text)
-    print(f"wrote {root / path}; next: make synth")
+    say(f"wrote {root / path}; next: make synth")
     return 0
 
 
@@ -100,11 +101,11 @@ def team(
     changes = draft.changes(texts)
     if not _judged.written(root, changes, new=team_file(name := draft.answers["name"])):
         return 1
-    print(f"wrote {', '.join(str(root / path) for path in changes)}; next: trainyard new job {name}/<job>")
+    say(f"wrote {', '.join(str(root / path) for path in changes)}; next: trainyard new job {name}/<job>")
     lines = rules(name, f"@<organisation>/{draft.answers['group']}")
-    print(f"its jobs are its own by these lines of CODEOWNERS:\n{lines}", end="")
+    page(f"its jobs are its own by these lines of CODEOWNERS:\n{lines}", end="")
     if not draft.chosen():
-        print(f"no queue admits it yet: add {name} to teams of a queue in {CLUSTERS}/<cluster>.yaml")
+        say(f"no queue admits it yet: add {name} to teams of a queue in {CLUSTERS}/<cluster>.yaml")
     return 0
 
 
@@ -133,8 +134,8 @@ def cluster(
     path = cluster_file(draft.answers["name"])
     if not _judged.written(root, {path: draft.file()}, new=path):
         return 1
-    print(f"wrote {root / path}; next: make synth")
-    print("not in it yet, see docs/clusters.md: storage for checkpoints, the fabric, settings of the kubelets")
+    say(f"wrote {root / path}; next: make synth")
+    say("not in it yet, see docs/clusters.md: storage for checkpoints, the fabric, settings of the kubelets")
     return 0
 
 

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import typer
 
+from trainyard.cli._out import data as shown
+from trainyard.cli._out import say
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -25,7 +28,6 @@ def replay(
     """Say what a kubelet does with the pods of each case: a JSON document a line. docs/nodes.md has the format."""
     from trainyard.documents import load
     from trainyard.nodes.answers import answer
-    from trainyard.report.legible import escaped, in_json
 
     unread = 0
     texts = {str(path): path.read_bytes() for path in paths or ()} or {"standard input": sys.stdin.buffer.read()}
@@ -33,9 +35,9 @@ def replay(
         documents, findings = load(data, file=name)
         for finding in findings:
             said = f"{finding.location.file}:{finding.location.line}: {finding.message}"
-            print(escaped(said), file=sys.stderr)
+            say(said, error=True)
         answers = [answer(document.value) for document in documents]
         for each in answers:
-            print(in_json(json.dumps(each, ensure_ascii=False)))
+            shown(json.dumps(each, ensure_ascii=False))
         unread += len(findings) + sum("error" in each for each in answers)
     return int(bool(unread))

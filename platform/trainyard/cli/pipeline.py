@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from trainyard.cli._options import ROOT
+from trainyard.cli._out import say
 
 
 def command(
@@ -40,7 +41,5 @@ def command(
         raise AssertionError("a step on a cluster without pipelines is an error")
     made = list(steps(runs))
     write(name or "-".join(named[-1]), made, cluster.pipelines, output)
-    print(
-        f"{output}: {len(made)} steps for cluster {runs[0].run.cluster_name}: {', '.join(each.name for each in made)}"
-    )
+    say(f"{output}: {len(made)} steps for cluster {runs[0].run.cluster_name}: {', '.join(each.name for each in made)}")
     return 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from pathlib import Path
 
 import typer
 
 from trainyard.cli._findings import report, show, view_of
-from trainyard.cli._options import BASE, FORMAT, QUIET, ROOT, SUMMARY
+from trainyard.cli._options import BASE, FORMAT, PYTHON, QUIET, ROOT, SUMMARY, TRUST_CHECKOUT, UNSAFE_PYTHON
+from trainyard.cli._out import ready, say
 
 
 def command(
@@ -18,6 +18,10 @@ def command(
     format_: str = FORMAT,
     quiet: bool = QUIET,
     summary: bool = SUMMARY,
+    everything: bool = typer.Option(False, "--all", help="Leave nothing out, however long it gets."),
+    python: bool = PYTHON,  # noqa: ARG001 - its callback does it
+    trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
+    unsafe_python: bool = UNSAFE_PYTHON,  # noqa: ARG001
     root: Path = ROOT,
 ) -> int:
     """Say in words what the change at hand does to the clusters, or why it is refused, which fails."""
@@ -34,13 +38,13 @@ def command(
     plan = made(root, __version__, ref=base, automated=automated)
     left_out = skipped(root)
     if format_ != "text" or summary:
-        view = view_of("plan", root, plan=plan, quiet=quiet, summary=summary)
+        view = view_of("plan", root, plan=plan, quiet=quiet, summary=summary, everything=everything)
         report(Result(findings=list(plan.findings), skipped=left_out), format_, view)
         return int(plan.refused)
     if not quiet:
         for each in left_out:
-            print(f"skipped {each.rule}: {each.why}", file=sys.stderr)
+            say(f"skipped {each.rule}: {each.why}", error=True)
     show((finding for finding in plan.findings if quiet or not finding.is_error), root)
     if not quiet:
-        sys.stdout.write(render(legible(plan)))
+        ready(render(legible(plan), everything=everything))
     return int(plan.refused)

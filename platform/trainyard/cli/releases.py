@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from trainyard.cli._options import ROOT
+from trainyard.cli._out import data, page
 
 GAP = 2
 """Spaces between columns."""
@@ -33,10 +34,10 @@ def command(
         raise TrainyardError(f"operator {operator!r} does not exist here; {did_you_mean(operator, names)}")
     chosen = [each for each in found if operator in {None, each["name"]}]
     if format_ == "json":
-        print(json.dumps(chosen, indent=1))
+        data(json.dumps(chosen, indent=1))
     else:
         width = max(len(each["name"]) for each in chosen) + GAP
-        print("\n".join(line(each, width) for each in chosen))
+        page("\n".join(line(each, width) for each in chosen))
     return 0
 
 

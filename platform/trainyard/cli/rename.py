@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from trainyard.cli._options import ROOT, jobs
+from trainyard.cli._out import say
 
 if TYPE_CHECKING:
     from trainyard.drafts.rename import Renamed
@@ -31,7 +32,7 @@ def command(
     from trainyard.specs.load import read_repository
     from trainyard.system import files
     from trainyard.system.repository import job_file
-    from trainyard.tree.base import was_merged
+    from trainyard.tree.base import merged_text
 
     team, old = find_job(root, job, "yield it under another name")
     loaded = read_repository(root)
@@ -39,8 +40,8 @@ def command(
     if file is None:
         raise SpecError(f"{job_file(team, old)} has errors; mend them first: trainyard check {job_file(team, old)}")
     name = new_name(loaded.specs, team, old, job_of(new, root), taken(loaded))
-    ran = was_merged(root, job_file(team, old), loaded.specs.repository)
-    found = rename(root, loaded.specs, file, name, ran=ran)
+    merged = merged_text(root, job_file(team, old), loaded.specs.repository)
+    found = rename(root, loaded.specs, file, name, merged=merged)
     if _judged.refused(_judged.with_changes(root, found.changes), _judged.weigh(root, loaded)):
         return _judged.nothing()
     first = job_file(team, name)
@@ -49,7 +50,7 @@ def command(
         if path != first and text is not None:
             files.write(root / path, text, like=root / path)
     (root / job_file(team, old)).unlink()
-    tell(found, ran=ran)
+    tell(found, ran=merged is not None)
     return 0
 
 
@@ -60,11 +61,11 @@ def tell(found: Renamed, *, ran: bool) -> None:
     first, gone = job_file(found.team, found.new), job_file(found.team, found.old)
     more = [path for path in found.changes if path not in {first, gone}]
     also = f", and changed {', '.join(more)}" if more else ""
-    print(f"{gone} is {first} now{also}; next: make synth")
+    say(f"{gone} is {first} now{also}; next: make synth")
     if ran and found.file.job.step:
-        print("pipelines that were exported have its former name; export them again by trainyard pipeline")
+        say("pipelines that were exported have its former name; export them again by trainyard pipeline")
     elif ran and not found.file.job.retired:
         state = f"goes on from the checkpoints in folder {found.folder}" if found.folder else "starts from nothing"
-        print(f"once that is merged, the run of {found.old} ends, and one of {found.new} {state}")
+        say(f"once that is merged, the run of {found.old} ends, and one of {found.new} {state}")
     if found.mentions:
-        print(f"these name it too, look at them: {', '.join(found.mentions)}")
+        say(f"these name it too, look at them: {', '.join(found.mentions)}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from trainyard.cli._options import ROOT, jobs
+from trainyard.cli._out import say
 
 
 def command(
@@ -27,5 +28,5 @@ def command(
     number = fields(text, file).get("run")
     number = max(number if isinstance(number, int) else 1, past) + 1
     files.write(root / file, set_fields(text, file, {"run": number, "retired": None}), like=root / file)
-    print(f"{file} says run: {number} now; next: trainyard synth")
+    say(f"{file} says run: {number} now; next: trainyard synth")
     return 0

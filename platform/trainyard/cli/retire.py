@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from trainyard.cli._options import ROOT, jobs
+from trainyard.cli._out import page, say
 
 
 def command(
@@ -38,9 +38,9 @@ def command(
 
     team, name = find_job(root, job, "set retired=True")
     if retire(root, team, name):
-        print(f"{job_file(team, name)} says retired: true now; next: trainyard synth")
+        say(f"{job_file(team, name)} says retired: true now; next: trainyard synth")
     else:
-        print(f"{job_file(team, name)} says retired: true already")
+        say(f"{job_file(team, name)} says retired: true already")
     return 0
 
 
@@ -53,7 +53,6 @@ def retire_finished(
     from trainyard.live import retiring
     from trainyard.live.finished import ask, tree_at
     from trainyard.live.server import Server
-    from trainyard.report.legible import escaped
     from trainyard.specs.load import read_repository
 
     specs = read_repository(root).specs
@@ -63,5 +62,5 @@ def retire_finished(
     outcomes = list(retiring.decide(seen, specs.jobs, failed=failed))
     if not dry_run:
         outcomes = retiring.write(root, outcomes)
-    sys.stdout.write(escaped(retiring.render(outcomes, dry_run=dry_run), keep="\t\n"))
+    page(retiring.render(outcomes, dry_run=dry_run), end="")
     return int(any(each.stuck for each in outcomes))

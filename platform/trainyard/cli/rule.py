@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from trainyard.cli._options import ROOT
+from trainyard.cli._out import data, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,15 +38,15 @@ def command(
     if not chosen:
         raise TrainyardError(f"rule {wanted!r} does not exist; {did_you_mean(wanted, known)}")
     if format_ == "json":
-        print(json.dumps([fields(entry) for entry in chosen.values()], indent=1))
+        data(json.dumps([fields(entry) for entry in chosen.values()], indent=1))
     elif wanted in chosen:
-        print("\n".join([*page(known[wanted]), *address(root, wanted)]))
+        page("\n".join([*told(known[wanted]), *address(root, wanted)]))
     else:
-        print("\n".join(listed(chosen)))
+        page("\n".join(listed(chosen)))
     return 0
 
 
-def page(entry: Entry) -> Iterator[str]:
+def told(entry: Entry) -> Iterator[str]:
     """Yield everything about one rule."""
     rule = entry.rule
     yield f"{rule.id}: {rule.title}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from trainyard.cli._options import ROOT, jobs
+from trainyard.cli._out import page, say
 from trainyard.cli._screen import Screen
 from trainyard.report.legible import escaped
 
@@ -58,10 +58,10 @@ def command(
     objects += given(folders(secret or (), "--secret"), sorted(namespaces))
     works = work_of(objects)
     if not works:
-        print("trainyard: nothing here makes pods; name a job, or the manifests of one", file=sys.stderr)
+        say("trainyard: nothing here makes pods; name a job, or the manifests of one", error=True)
         return 1
     for line in told:
-        print(f"trainyard: {line}", file=sys.stderr)
+        say(f"trainyard: {line}", error=True)
     if show:
         for work in works:
             shown(work.pods)
@@ -120,12 +120,12 @@ def shown(pods: Sequence[Any]) -> None:
     import shlex
 
     for pod in pods:
-        print(f"{escaped(pod.pod.role)}-{pod.pod.index}: pod {pod.pod.name}, {pod.address}")
+        say(f"{pod.pod.role}-{pod.pod.index}: pod {pod.pod.name}, {pod.address}")
         for container in pod.containers:
             command = shlex.join(container.command) or "what the image starts"
-            print(f"  {escaped(container.name)}: {escaped(command, keep=LINES)}")
+            page(f"  {escaped(container.name)}: {escaped(command, keep=LINES)}")
             for name, value in container.env.items():
-                print(f"    {escaped(name)}={escaped(value)}")
+                say(f"    {name}={value}")
 
 
 def started(work: Any, kill: Sequence[str], grace: float | None, where: dict[str, Any], *, plain: bool) -> bool:

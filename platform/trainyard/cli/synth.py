@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from trainyard.cli._findings import report, show, told, view_of
-from trainyard.cli._options import BASE, FORMAT, QUIET, ROOT, SUMMARY
+from trainyard.cli._options import BASE, FORMAT, QUIET, ROOT, SUMMARY, TRUST_CHECKOUT, UNSAFE_PYTHON
+from trainyard.cli._out import page, say
+from trainyard.report.legible import escaped
 
 if TYPE_CHECKING:
     from trainyard.synth.finish import Work
@@ -28,6 +29,8 @@ def command(
     format_: str = FORMAT,
     quiet: bool = QUIET,
     summary: bool = SUMMARY,
+    trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
+    unsafe_python: bool = UNSAFE_PYTHON,  # noqa: ARG001 - its callback does it
     root: Path = ROOT,
 ) -> int:
     """Render generated/; runs that exist at the base stay as they are, byte for byte."""
@@ -54,9 +57,9 @@ def command(
     elif work is not None and not failed:
         said = write(work)
     elif failed and plainly:
-        print("nothing was written", file=sys.stderr)
+        say("nothing was written", error=True)
     if said and plainly and not quiet:
-        print(said)
+        page(said)
     elif not plainly:
         result = Result(findings=list(outcome.findings), notes=[said] if said else [])
         report(result, format_, view_of("synth", root, quiet=quiet, summary=summary, strict=strict))
@@ -67,12 +70,12 @@ def command(
 def compared(work: Work, *, diff: bool) -> str:
     """Print how the files on disk differ, where that is wanted, and return which do."""
     for line in work.diff() if diff else ():
-        print(line)
+        say(line)
     names = [*(f"writes {path}" for path in work.changes.write), *(f"removes {path}" for path in work.changes.remove)]
     if not names:
         return f"generated/ is as the specs say: {plural(len(work.tree.ids), 'file')}"
     more = [f"and {len(names) - SHOWN} more"] if len(names) > SHOWN else []
-    return "\n".join([f"a synth writes or removes {plural(len(names), 'file')}:", *names[:SHOWN], *more])
+    return "\n".join([f"a synth writes or removes {plural(len(names), 'file')}:", *map(escaped, names[:SHOWN]), *more])
 
 
 def write(work: Work) -> str:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, cast
 import typer
 
 from trainyard.cli._findings import report, view_of
-from trainyard.cli._options import FORMAT, QUIET, ROOT, SUMMARY
+from trainyard.cli._options import FORMAT, PYTHON, QUIET, ROOT, SUMMARY, TRUST_CHECKOUT, UNSAFE_PYTHON
 
 if TYPE_CHECKING:
     from trainyard.apiserver import Rulebook
     from trainyard.apiserver.judge import Apply
     from trainyard.checks.result import Result
+    from trainyard.findings import Finding
     from trainyard.policies.policy import Policy
 
 WAYS = ("client", "server", "create")
@@ -68,6 +69,9 @@ def command(
     cluster: list[str] | None = typer.Option(
         None, metavar="NAME", help="Only this cluster of the repository; repeatable."
     ),
+    python: bool = PYTHON,  # noqa: ARG001 - its callback does it
+    trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
+    unsafe_python: bool = UNSAFE_PYTHON,  # noqa: ARG001
     root: Path = ROOT,
 ) -> int:
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
@@ -119,6 +123,7 @@ def command(
                 policies=python_policies(root),
                 watch=watch,
             )
+            result.add(broken_policies(root))
     else:
         from trainyard.checks.repository import validate_repository
         from trainyard.system.repository import is_repository
@@ -205,10 +210,23 @@ def named(
 
 def python_policies(root: Path) -> list[Policy]:
     """Return the policies in Python, our own and the repository's; those in CEL count where they are installed."""
-    from trainyard.policies.policy import load_policies
+    from trainyard.policies.policy import usable
+
+    return usable(modules(root))
+
+
+def broken_policies(root: Path) -> list[Finding]:
+    """Return what is wrong with policies in Python, which find nothing and so must be told of."""
+    from trainyard.policies.policy import unusable
+
+    return list(unusable(modules(root)))
+
+
+def modules(root: Path) -> list[Path]:
+    """Return the files of policies in Python."""
     from trainyard.system.data import policy_files
 
-    return load_policies(path for path in policy_files(root) if path.suffix == ".py")
+    return [path for path in policy_files(root) if path.suffix == ".py"]
 
 
 def refuse_unused(files: Mapping[str, object], tree: Mapping[str, object], *, paths: bool) -> None:

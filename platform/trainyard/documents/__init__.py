@@ -4,7 +4,7 @@ from trainyard.documents.decode import EMPTY, load
 from trainyard.documents.emit import dump
 from trainyard.documents.nodes import MAX_DEPTH
 from trainyard.documents.positions import Document
-from trainyard.documents.stream import MAX_BYTES, is_plain
+from trainyard.documents.stream import is_plain
 from trainyard.findings import Path, format_path
 
-__all__ = ["EMPTY", "MAX_BYTES", "MAX_DEPTH", "Document", "Path", "dump", "format_path", "is_plain", "load"]
+__all__ = ["EMPTY", "MAX_DEPTH", "Document", "Path", "dump", "format_path", "is_plain", "load"]

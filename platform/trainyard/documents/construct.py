@@ -12,7 +12,8 @@ from typing import Any
 from trainyard.documents.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node
 from trainyard.documents.problem import Problem, Unreadable
 from trainyard.documents.scalars import INT64_MAX, Scalar, as_json, as_key, resolve
-from trainyard.findings import Path
+from trainyard.findings import Path, counted
+from trainyard.limits import FINDINGS
 
 TAG = "tag:yaml.org,2002:"
 BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
@@ -32,7 +33,11 @@ def construct(root: Node) -> tuple[Any, list[Problem]]:
     builder.check_aliases(root)
     value = builder.value(root)
     paths = _paths(root, {id(node) for node, _ in builder.repeated}) if builder.repeated else {}
-    return value, [replace(problem, path=paths.get(id(node))) for node, problem in builder.repeated]
+    problems = [replace(problem, path=paths.get(id(node))) for node, problem in builder.repeated]
+    if (more := builder.again - FINDINGS) > 0:
+        message = f"and {counted(more, 'more key')} of this document {'is' if more == 1 else 'are'} written twice"
+        problems.append(Problem("decode/duplicate-key", message, root.line, root.column))
+    return value, problems
 
 
 class _Builder:
@@ -40,6 +45,7 @@ class _Builder:
 
     def __init__(self) -> None:
         self.repeated: list[tuple[Node, Problem]] = []
+        self.again = 0
 
     def check_aliases(self, root: Node) -> None:
         written, total = _written(root), root.size
@@ -63,7 +69,8 @@ class _Builder:
     def scalar(self, node: Node) -> Scalar:
         value = as_json(scalar_value(node))
         if isinstance(value, float) and not math.isfinite(value):
-            message = f"{node.text} is no number in JSON; write a finite number, or quote it"
+            spelt = "what is too large" if node.text[-1:].isdigit() else node.text
+            message = f"{spelt} is no number in JSON; write a finite number, or quote it"
             raise Unreadable(Problem("decode/not-finite", message, node.line, node.column))
         return value
 
@@ -77,7 +84,9 @@ class _Builder:
             key = key_of(key_node)
             value = self.value(value_node)
             if key in places:
-                self.repeated.append((key_node, _repeated(key, key_node, places[key], merged=merged)))
+                self.again += 1
+                if self.again <= FINDINGS:
+                    self.repeated.append((key_node, _repeated(key, key_node, places[key], merged=merged)))
             out[key] = value
             places[key] = key_node, merged
 
@@ -177,7 +186,7 @@ def _is_timestamp(text: str) -> bool:
 
 def _mistagged(node: Node) -> Problem:
     name = (node.tag or "").removeprefix(TAG)
-    message = f"value {node.text[:40]!r} is not what its tag '!!{name}' says; remove the tag or mend the value"
+    message = f"the value is not what its tag '!!{name}' says; remove the tag or mend the value"
     return Problem("decode/tag", message, node.line, node.column)
 
 

@@ -11,10 +11,11 @@ from trainyard.documents import events, jsontext, lines
 from trainyard.documents.construct import construct
 from trainyard.documents.nodes import compose
 from trainyard.documents.positions import Document
-from trainyard.documents.problem import Problem, Remarkable, Unreadable
+from trainyard.documents.problem import Problem, Remarkable, TooMany, Unreadable
 from trainyard.documents.rules import RULES
 from trainyard.documents.stream import recoded, split, whole_file_problem
 from trainyard.findings import Finding, Location, Severity, format_path
+from trainyard.limits import DIRECTIVES, DOCUMENT_VALUES
 
 EMPTY = "decode/empty-file"
 
@@ -58,15 +59,28 @@ class Found(NamedTuple):
 
 def _read(text: bytes, line: int, memo: events.Memo) -> tuple[list[Found], list[Problem]]:
     """Return the values of one text, nearly always one, and the problems in it."""
-    found = _read_fast(text, line, memo)
-    if found is not None:
-        return [each for each in found if each.value is not None], []
+    if problem := _directives(text, line):
+        return [], [problem]
     try:
+        found = _read_fast(text, line, memo)
+        if found is not None:
+            return [each for each in found if each.value is not None], []
         root, dropped = compose(text.decode(), line)
         value, problems = construct(root) if root is not None else (None, [])
     except Unreadable as unreadable:
         return [], [unreadable.problem]
+    except TooMany:
+        message = f"document has more than {DOCUMENT_VALUES:,} values, which no object of a cluster has; split it"
+        return [], [Problem("decode/size", message, line, 1)]
     return [] if value is None else [Found(value, text, line)], problems + ([dropped] if dropped else [])
+
+
+def _directives(text: bytes, line: int) -> Problem | None:
+    """Return that a document begins with more directives than a reader of YAML compares in a second."""
+    if text.startswith(b"%") and text.count(b"\n%") >= DIRECTIVES:
+        message = "lines that begin with '%' tell readers of YAML about a file, and Kubernetes nothing; remove them"
+        return Problem("decode/directive", message, line, 1)
+    return None
 
 
 def _read_fast(text: bytes, line: int, memo: events.Memo) -> list[Found] | None:

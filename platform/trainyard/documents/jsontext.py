@@ -7,8 +7,9 @@ import re
 from typing import Any
 
 from trainyard.documents.nodes import MAX_DEPTH
-from trainyard.documents.problem import Remarkable
+from trainyard.documents.problem import Remarkable, TooMany
 from trainyard.documents.scalars import as_json, resolve
+from trainyard.limits import DOCUMENT_VALUES
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -31,7 +32,7 @@ def read(text: str) -> list[tuple[Any, int]]:
             value, end = decoder.raw_decode(text, at)
         except RecursionError:
             raise Remarkable from None
-        _check_depth(value)
+        _check_size(value)
         values.append((_without_surrogates(value) if escapes else value, at))
         at = _next(text, end)
     return values
@@ -57,9 +58,13 @@ def _number(text: str) -> Any:
     return number
 
 
-def _check_depth(value: Any) -> None:
-    level = [value]
+def _check_size(value: Any) -> None:
+    """Raise Remarkable for a value that is too deep or has too many others in it."""
+    level, left = [value], DOCUMENT_VALUES
     for _ in range(MAX_DEPTH + 1):
+        left -= sum(map(len, level))
+        if left < 0:
+            raise TooMany
         if not level:
             return
         level = [

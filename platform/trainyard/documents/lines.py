@@ -19,6 +19,7 @@ from trainyard.documents.events import MAX_REMEMBERED, Memo, build
 from trainyard.documents.nodes import MAX_DEPTH
 from trainyard.documents.problem import Remarkable
 from trainyard.documents.scalars import WORDS
+from trainyard.limits import DOCUMENT_VALUES
 
 PRINTABLE = re.compile("[\x20-\x7e\xa1-\u1fff\u3000-\ud7ff\U00010000-\U0010ffff]*")
 KEY = "[A-Za-z0-9_/][A-Za-z0-9_./-]{0,400}"
@@ -109,7 +110,10 @@ def read(text: str, memo: Memo) -> Any:
     """Return the value of the document; raises Remarkable or yaml.YAMLError where a slower reader must judge."""
     if "\r" in text:
         raise Remarkable
-    return _Reader(text.removesuffix("\n").split("\n"), memo).read()
+    lines = text.removesuffix("\n").split("\n")
+    if len(lines) > DOCUMENT_VALUES:  # of which some may be comments
+        raise Remarkable
+    return _Reader(lines, memo).read()
 
 
 class _Reader:

@@ -9,7 +9,8 @@ import yaml
 from yaml._yaml import CParser
 
 from trainyard.documents import syntax
-from trainyard.documents.problem import Problem, Unreadable
+from trainyard.documents.problem import Problem, TooMany, Unreadable
+from trainyard.limits import DOCUMENT_VALUES
 
 MAX_DEPTH = 200
 """Deepest nesting of lists and maps, aliases followed; go-yaml stops at 10,000, published CRDs go 41 deep."""
@@ -28,7 +29,7 @@ class Node:
     makes and `height` how many collections stand in one another in it, aliases expanded.
     """
 
-    __slots__ = ("children", "column", "height", "kind", "line", "plain", "size", "tag", "target", "text")
+    __slots__ = ("children", "column", "height", "kind", "line", "named", "plain", "size", "tag", "target", "text")
 
     def __init__(self, kind: int, event: Any, first_line: int) -> None:
         mark = event.start_mark
@@ -42,6 +43,8 @@ class Node:
         self.target: Node | None = None
         self.size = 1
         self.height = 0
+        self.named: dict[str, tuple[Node, Node]] | None = None
+        """The keys and values of a mapping by key, once somebody asked for one; merged ones are not among them."""
 
     def pairs(self) -> Iterator[tuple[Node, Node]]:
         """Yield the keys of a mapping with their values, as written."""
@@ -84,6 +87,7 @@ class _Composer:
         self.anchors: dict[str, Node] = {}
         self.open: set[int] = set()
         self.flows = 0
+        self.left = DOCUMENT_VALUES
 
     def document(self) -> tuple[Node | None, Problem | None]:
         self.next()  # the stream's start
@@ -111,6 +115,9 @@ class _Composer:
 
     def node(self, event: Any, depth: int) -> Node:
         kind = event.__class__
+        self.left -= 1
+        if self.left < 0:
+            raise TooMany
         if kind is yaml.ScalarEvent:
             return self.scalar(event)
         if kind is yaml.AliasEvent:
@@ -155,12 +162,10 @@ class _Composer:
         node = Node(ALIAS, event, self.first_line)
         target = self.anchors.get(event.anchor)
         if target is None:
-            message = (
-                f"alias '*{event.anchor}' has no anchor before it; write '&{event.anchor}' at the value it repeats"
-            )
+            message = "this alias has no anchor before it; mark the value that it repeats, or quote the text"
             raise Unreadable(Problem("decode/unknown-alias", message, node.line, node.column))
         if id(target) in self.open:
-            message = f"anchor '&{event.anchor}' contains itself; write the value out"
+            message = "this alias stands inside its own anchor; write the value out"
             raise Unreadable(Problem("decode/recursive-alias", message, node.line, node.column))
         _check_depth(node, depth + target.height)
         node.target, node.height = target, target.height

@@ -10,7 +10,7 @@ from typing import Any
 
 from trainyard.documents.construct import as_key_or_none, is_merge
 from trainyard.documents.nodes import ALIAS, MAPPING, SEQUENCE, Node, compose
-from trainyard.documents.problem import Unreadable
+from trainyard.documents.problem import TooMany, Unreadable
 from trainyard.findings import Location, Path
 
 BOM = b"\xef\xbb\xbf"
@@ -84,21 +84,35 @@ class Document:
 
 def child(node: Node, part: str | int) -> tuple[Node, Node] | None:
     """Return the nodes of a child's key and value; an item of a list is its own key."""
-    while node.kind == ALIAS and node.target is not None:
-        node = node.target
+    node = behind(node)
     if node.kind == SEQUENCE:
         if isinstance(part, int) and 0 <= part < len(node.children):
             return node.children[part], node.children[part]
         return None
     if node.kind != MAPPING or isinstance(part, int):
         return None
-    found = None
+    return pairs_of(node).get(part)
+
+
+def behind(node: Node) -> Node:
+    """Return the node that an alias stands for, any other as it is."""
+    while node.kind == ALIAS and node.target is not None:
+        node = node.target
+    return node
+
+
+def pairs_of(node: Node) -> dict[str, tuple[Node, Node]]:
+    """Return the pairs of a mapping by key, those that are merged in too; of a key that comes twice the last."""
+    if node.named is not None:
+        return node.named
+    found = node.named = {}
     for key, value in node.pairs():
         if is_merge(key):
             sources: Sequence[Node] = value.children if value.kind == SEQUENCE else [value]
-            found = next((pair for source in reversed(sources) if (pair := child(source, part))), found)
-        elif as_key_or_none(key) == part:
-            found = key, value
+            for source in map(behind, sources):
+                found |= pairs_of(source) if source.kind == MAPPING else {}
+        elif (name := as_key_or_none(key)) is not None:
+            found[name] = key, value
     return found
 
 
@@ -110,7 +124,7 @@ def tree_of(text: bytes) -> Node | None:
         source = SURROGATE_ESCAPE.sub(_without_surrogate, source)
     try:
         return compose(source, judged=True)[0]
-    except Unreadable:
+    except (Unreadable, TooMany):
         return None
 
 

@@ -26,5 +26,9 @@ class Unreadable(Exception):  # noqa: N818  # a signal, never an error of the pr
         self.problem = problem
 
 
+class TooMany(Exception):  # noqa: N818  it is the text that has too many
+    """A document has more values than any object of a cluster, whichever reader takes it."""
+
+
 class Remarkable(Exception):  # noqa: N818  # a signal, never an error of the program
     """A fast reader met what only a slower one can judge; says nothing about right or wrong."""

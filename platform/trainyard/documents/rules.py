@@ -27,7 +27,13 @@ DECODE = (
     rule("control-character", "A text has no control characters.", "remove the character, or write it as an escape"),
     rule("byte-order-mark", "A byte order mark stands at the start of a file only.", "remove it"),
     rule("encoding", "A file is UTF-8.", "save the file as UTF-8", source=OURS),
-    rule("size", "A file has at most 64 MiB.", "split the file", why="it would take the memory of CI", source=OURS),
+    rule(
+        "size",
+        "A file has at most 64 MiB, a document at most 8 MiB and 150,000 values.",
+        "split the file",
+        why="no server takes so large an object, and reading it would take the time and memory of CI",
+        source="k8s.io/apiserver v0.35.4 pkg/server/config.go",
+    ),
     rule("depth", "Values are nested no deeper than any object of Kubernetes is.", "flatten the value", source=OURS),
     rule(
         "alias-expansion",

@@ -7,9 +7,7 @@ import re
 from collections.abc import Iterator
 
 from trainyard.documents.problem import Problem
-
-MAX_BYTES = 64 * 2**20
-"""Largest file that is read; a request to an API server has at most 3 MiB, a folder of Argo CD's 10 MiB."""
+from trainyard.limits import DOCUMENT_BYTES, FILE_BYTES, MIB
 
 SEPARATOR = re.compile(rb"^---[^\n]*\n?", re.MULTILINE)
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -28,9 +26,9 @@ def recoded(data: bytes) -> bytes:
 
 def whole_file_problem(data: bytes) -> Problem | None:
     """Return what makes the whole file unreadable: its size or its encoding."""
-    if len(data) > MAX_BYTES:
-        size = len(data) / 2**20
-        return Problem("decode/size", f"file has {size:.0f} MiB, at most {MAX_BYTES >> 20} are read; split it", 1, 1)
+    if len(data) > FILE_BYTES:
+        size = len(data) / MIB
+        return Problem("decode/size", f"file has {size:.0f} MiB, at most {FILE_BYTES // MIB} are read; split it", 1, 1)
     if data.startswith((*UTF16, *UTF32)):
         name = "UTF-32" if data.startswith(UTF32) else "broken UTF-16"
         return Problem("decode/encoding", f"file is {name}; save it as UTF-8", 1, 1)
@@ -49,6 +47,14 @@ def is_plain(data: bytes) -> bool:
     return recoded(data) is data and whole_file_problem(data) is None
 
 
+def too_large(text: bytes, line: int) -> Problem | None:
+    """Return that a document is larger than any object that a server takes."""
+    if len(text) <= DOCUMENT_BYTES:
+        return None
+    message = f"document has {len(text) / MIB:.0f} MiB, at most {DOCUMENT_BYTES // MIB} are read; split it"
+    return Problem("decode/size", message, line, 1)
+
+
 def split(data: bytes, first_line: int = 1) -> Iterator[tuple[bytes, int, Problem | None]]:
     """Yield each document's text with its first line, or the problem of a line that only looks like a separator.
 
@@ -62,14 +68,13 @@ def split(data: bytes, first_line: int = 1) -> Iterator[tuple[bytes, int, Proble
         part = data[start : match.start()]
         here = line + part.count(b"\n")
         if part:
-            yield part, line, None
+            yield part, line, too_large(part, line)
             start, line = match.end(), here + 1
         rest = match.group()[3:].strip()
         if rest and not rest.startswith(b"#"):
-            shown = match.group().decode().strip()[:40]
-            message = f"{shown!r} is no document separator; put only '---' on the line"
+            message = "what stands behind '---' makes it no document separator; put only '---' on the line"
             yield b"", here, Problem("decode/separator", message, here, 1)
             start, line = match.end(), here + 1
     if start < len(data):
         part = data[start:]
-        yield part if part.endswith(b"\n") else part + b"\n", line, None
+        yield part if part.endswith(b"\n") else part + b"\n", line, too_large(part, line)

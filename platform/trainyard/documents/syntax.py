@@ -92,9 +92,7 @@ def problem_of(error: yaml.MarkedYAMLError, text: str, first_line: int) -> Probl
         return _at(text, conflict.start(), first_line, "decode/conflict", message)
     said = str(error.problem or "unreadable text")
     if said in AT_DIRECTIVES and (directive := DIRECTIVE.search(text)):
-        message = (
-            f"{directive.group().strip()[:20]!r} is a document of its own to kubectl, and no object; remove the line"
-        )
+        message = "a line that begins with '%' is a document of its own to kubectl, and no object; remove it"
         return _at(text, directive.start(), first_line, "decode/directive", message)
     line, column = place(error)
     lines = text.split("\n")

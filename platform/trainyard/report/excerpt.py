@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 from trainyard.credentials import hides
 from trainyard.findings import Location
+from trainyard.limits import EXCERPT_LETTERS
+from trainyard.report.legible import COMMAND, CONTROL
 from trainyard.report.view import Lines
 
 WIDTH = 100
@@ -21,10 +23,6 @@ TAB = "    "
 WORD = re.compile(r"\"(?:[^\"\\]|\\.)*\"?|'(?:[^']|'')*'?|[^\s,:\[\]{}#]+|.")
 """What is marked: a quoted text, a word, or else one character."""
 
-STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-"""Characters that a terminal would obey, or that would show a line as it is not."""
-
-
 CLOSED = re.compile(r"""kind["']?\s*:\s*["']?Secret\b|PRIVATE KEY|LS0tLS1CRUdJTi""")
 """What a file has that holds credentials over several lines; the last is the beginning of a key in base64."""
 
@@ -36,7 +34,7 @@ def excerpt(where: Location, lines: Lines, *, broken: bool = False) -> Iterator[
     `broken` says that the file could not be read: then any line may be one of a Secret or of a key in it.
     """
     text = line_of(where, lines)
-    if text is None or where.column is None or hides(text) != text:
+    if text is None or where.column is None or len(text) > EXCERPT_LETTERS or hides(text) != text:
         return
     if broken and CLOSED.search("\n".join(lines(where.file))):
         return
@@ -58,7 +56,7 @@ def line_of(where: Location, lines: Lines) -> str | None:
 
 def shown(text: str) -> str:
     """Return a line as it may be printed: tabs as blanks, what steers a terminal as a replacement character."""
-    return STEERING.sub("\ufffd", text.replace("\t", TAB))
+    return COMMAND.sub("\ufffd", CONTROL.sub("\ufffd", text.replace("\t", TAB)))
 
 
 def window(text: str, start: int) -> str:

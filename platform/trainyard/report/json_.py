@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from trainyard.checks.result import Change, ChangeWord, Judged, Result, Unrendered, Update
 from trainyard.findings import Finding, Layer, Location, ObjectRef, Severity
 from trainyard.report.legible import in_json
 from trainyard.report.view import View
-
-if TYPE_CHECKING:
-    from trainyard.plan import Plan
 
 VERSION = 1
 
@@ -23,31 +19,10 @@ def render(result: Result, view: View = PLAIN) -> str:
     """Return the report as one JSON document; a plan's has its effects beside the findings."""
     document = as_dict(result)
     if view.plan is not None:
-        document["plan"] = effects(view.plan)
+        from trainyard.report import plan_json  # what a plan takes is imported for plans alone
+
+        document["plan"] = plan_json.as_dict(view.plan)
     return in_json(json.dumps(document, indent=1, ensure_ascii=False)) + "\n"
-
-
-def effects(plan: Plan) -> dict[str, Any]:
-    """Return what a plan says, but for its findings, with the names of its fields as JSON has them."""
-    found: dict[str, Any] = plain(plan)
-    return {"refused": plan.refused} | {key: value for key, value in found.items() if key != "findings"}
-
-
-def plain(value: Any) -> Any:
-    """Return data classes as maps, whatever they hold."""
-    if isinstance(value, ObjectRef):
-        return reference(value)
-    if is_dataclass(value):
-        return {camel(each.name): plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, (tuple, list, frozenset, set)):
-        return [plain(each) for each in (sorted(value) if isinstance(value, (frozenset, set)) else value)]
-    return {str(key): plain(each) for key, each in value.items()} if isinstance(value, dict) else value
-
-
-def camel(name: str) -> str:
-    """Return the name of a field as JSON has it."""
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)
 
 
 def as_dict(result: Result) -> dict[str, Any]:
@@ -141,6 +116,8 @@ def closed(properties: dict[str, Any], *, optional: tuple[str, ...] = ()) -> dic
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of this report; `make docs` writes it to `schemas/trainyard/report.json`."""
+    from trainyard.report import plan_json  # what a plan takes is imported for plans alone
+
     count = {"type": "integer", "minimum": 0}
     text = {"type": "string"}
     position = {"type": ["integer", "null"], "minimum": 1}
@@ -194,17 +171,7 @@ def schema() -> dict[str, Any]:
                 "unrendered": {"type": "array", "items": closed({"tool": text, "folder": text, "command": text})},
                 "changes": {"type": "array", "items": difference},
                 "findings": {"type": "array", "items": entry},
-                "plan": {
-                    "type": "object",
-                    "required": ["refused", "base", "live", "runs", "objects"],
-                    "properties": {
-                        "refused": {"type": "boolean"},
-                        "base": nullable("string"),
-                        "live": {"type": "boolean"},
-                        "runs": {"type": "array", "items": {"type": "object", "required": ["word", "cluster", "run"]}},
-                        "objects": {"type": "array", "items": {"type": "object", "required": ["word", "object"]}},
-                    },
-                },
+                "plan": plan_json.schema(),
             },
             optional=("changes", "passed", "plan", "unrendered"),
         ),

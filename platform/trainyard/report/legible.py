@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -14,20 +15,39 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-"""Controls of ASCII and Latin 1, what ends a line or turns its direction (Unicode Standard Annex 9), no characters."""
+CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+"""Controls of ASCII and Latin 1, what ends a line or turns its direction (Unicode Standard Annex 9), what nobody sees
+(DerivedCoreProperties, Default_Ignorable_Code_Point), no characters."""
+
+COMMAND = re.compile(r"(?m)^([^\S\n]*):(?=:)|#(?=#(?:\[|[a-z]+\[))")
+"""What a line of a log begins with to command its reader: `::` for GitHub's runner, which leaves blanks before it out;
+`##[` and `##vso[` wherever they stand for GitHub's and Azure's (actions/runner v2.329 src/Runner.Common/
+ActionCommand.cs), `##teamcity[` for TeamCity's."""
 
 
 def escaped(text: str, *, keep: str = "\t") -> str:
-    """Return a text in which what would steer a terminal is written as an escape, but characters to keep."""
-    if text.isprintable() and text.isascii():
-        return text
-    return CONTROL.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
+    """Return a text in which what would steer a terminal or command a log's reader is an escape, but what is kept."""
+    if not (text.isascii() and text.isprintable()):
+        text = CONTROL.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
+    if "::" in text or "##" in text:
+        text = COMMAND.sub(lambda found: found[1] + "\\x3a" if found[1] is not None else "\\x23", text)
+    return text
 
 
 def in_json(document: str) -> str:
-    """Return a JSON document that says the same, in which only its own line ends are control characters."""
-    return CONTROL.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", document)
+    """Return a JSON document that says the same, in which only its own line ends steer or command anything."""
+    text = CONTROL.sub(lambda found: found[0] if found[0] == "\n" else as_json(found[0]), document)
+    return (
+        text if "##" not in text else COMMAND.sub(lambda found: found[0] if found[1] is not None else "\\u0023", text)
+    )
+
+
+def as_json(char: str) -> str:
+    """Return a character as JSON escapes it, one beyond 16 bits as two halves."""
+    return json.dumps(char)[1:-1] if char != "\x7f" else "\\u007f"
 
 
 def legible(value: T) -> T:

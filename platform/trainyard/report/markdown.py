@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from trainyard.checks.result import Result
 from trainyard.findings import Finding, Severity
-from trainyard.plan import render as words
 from trainyard.report.text import PLAIN, closing, told
 from trainyard.report.view import View, place
 
@@ -23,17 +21,34 @@ MARKS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 
 def render(result: Result, view: View = PLAIN) -> str:
     """Return a headline, a table of findings, and what a plan says; what is too long is counted, not cut off."""
-    refused = "refused, " if view.plan and view.plan.refused else ""
-    parts = [f"### trainyard {view.command}: {refused}{closing(result, view)}"]
-    text = words(replace(view.plan, findings=())) if view.plan and not view.quiet else ""
+    parts = [f"### trainyard {view.command}: {escaped(heading(view)) or closing(result, view)}"]
+    text = planned(view)
     room = MOST - sum(map(len, (parts[0], text)))
     if rows := list(table(result, view, room)):
         parts.append("\n".join(rows))
     if text:
-        parts.append(f"{fence(text)}text\n{text.rstrip()}\n{fence(text)}")
+        parts.append(text)
     if not view.quiet and (said := [line for block in told(result) for line in block.splitlines()]):
         parts.append("\n".join(f"- {escaped(line)}" for line in said))
     return "\n\n".join(parts) + "\n"
+
+
+def heading(view: View) -> str:
+    """Return what a plan comes to in a few words, nothing where the command is another."""
+    if view.plan is None:
+        return ""
+    from trainyard.plan.headline import headline
+
+    return headline(view.plan)
+
+
+def planned(view: View) -> str:
+    """Return what a plan says, where the command is one; nothing else imports what that takes."""
+    if view.plan is None or view.quiet:
+        return ""
+    from trainyard.report.plan_markdown import render as words
+
+    return words(view.plan, MOST * 2 // 3, files_at=view.files_at, everything=view.everything)
 
 
 def table(result: Result, view: View, room: int) -> Iterator[str]:

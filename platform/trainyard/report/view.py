@@ -24,6 +24,8 @@ class View:
     plan: Plan | None = None
     """What a change does, where the command says that."""
     lines: Lines = lambda _: ()
+    everything: bool = False
+    """Whether a plan leaves nothing out for its length."""
     colour: bool = False
     quiet: bool = False
     """Findings and nothing else."""
@@ -33,6 +35,8 @@ class View:
     """Whether warnings fail."""
     files: int = 0
     """How many files were named, where they are what is counted and not objects."""
+    files_at: str = ""
+    """Address of the commit's files, to which their paths are added; nothing where nobody knows it."""
     pages: str = ""
     """Address of the page that lists the rules, with an anchor for each; nothing where none is published."""
 

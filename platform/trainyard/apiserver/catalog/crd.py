@@ -72,6 +72,24 @@ METADATA: dict[str, Any] = {
 """ObjectMeta, as every server of Kubernetes 1.34 to 1.36 publishes it."""
 
 
+SHAPES: Mapping[frozenset[str], tuple[type, ...]] = {
+    frozenset({"minimum", "maximum", "multipleOf"}): (int, float),
+    frozenset({"exclusiveMinimum", "exclusiveMaximum"}): (bool, int, float),
+    frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}): (int,),
+    frozenset({"type", "format", "pattern", "x-kubernetes-list-type", "x-kubernetes-map-type"}): (str,),
+    frozenset({"enum", "required", "x-kubernetes-list-map-keys", "x-kubernetes-validations"}): (list,),
+    frozenset({"nullable", "x-kubernetes-int-or-string", "x-kubernetes-embedded-resource"}): (bool,),
+    frozenset({"x-kubernetes-preserve-unknown-fields"}): (bool,),
+    frozenset({"allOf", "anyOf", "oneOf"}): (list,),
+    frozenset({"properties", "items", "not"}): (Mapping,),
+    frozenset({"additionalProperties"}): (bool, Mapping),
+}
+"""Types of the values of keywords, which a definition may have wrong."""
+
+TEXTS_IN = frozenset({"required", "x-kubernetes-list-map-keys"})
+"""Keywords whose lists hold names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """One version of a kind: what a server says of it in discovery, and its schema."""
@@ -197,7 +215,7 @@ def node(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Copy a node without its words; bounds are spelled as draft-07 spells them."""
-    out = {key: value for key, value in schema.items() if key not in DROPPED}
+    out = {key: value for key, value in schema.items() if key not in DROPPED and has_shape(key, value)}
     for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if isinstance(flag := out.pop(exclusive, None), bool):
             if flag and bound in out:
@@ -210,6 +228,25 @@ def plain(schema: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(schema.get("not"), Mapping):
         out["not"] = plain_tree(schema["not"])
     return out
+
+
+def has_shape(key: str, value: Any) -> bool:
+    """Whether a keyword has a value of its type: another is a finding of the definition and asks nothing."""
+    wanted = next((types for keys, types in SHAPES.items() if key in keys), None)
+    if wanted is None:
+        return True
+    if key in TEXTS_IN and isinstance(value, list):
+        return all(isinstance(each, str) for each in value)
+    if key == "x-kubernetes-validations" and isinstance(value, list):
+        return all(isinstance(each, Mapping) and is_rule(each) for each in value)
+    return isinstance(value, wanted) and (bool in wanted or not isinstance(value, bool))
+
+
+def is_rule(value: Mapping[str, Any]) -> bool:
+    """Whether a rule in CEL has texts where it should."""
+    return isinstance(value.get("rule"), str) and all(
+        each is None or isinstance(each, bool if key == "optionalOldSelf" else str) for key, each in value.items()
+    )
 
 
 def plain_tree(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trainyard.apiserver.cel import access, calls, folds, library, logic, values
+from trainyard.apiserver.cel import access, calls, folds, library, logic, spent, values
 from trainyard.apiserver.cel.access import Step
 from trainyard.apiserver.cel.errors import CelError, no_such_overload
 from trainyard.apiserver.cel.library import operators
@@ -46,7 +46,9 @@ def named_type(name: str) -> Run:
 
 def call(forms: Sequence[str], arguments: Sequence[Plan]) -> Run:
     """Call the one function that the types allow."""
-    return calls.direct(library.find(*forms).run, [build(each) for each in arguments])
+    found, given = library.find(*forms), [build(each) for each in arguments]
+    price = spent.PRICES.get(found.function)
+    return calls.direct(found.run, given) if price is None else spent.metered(found.run, price, given)
 
 
 def dispatched(forms: Sequence[str], arguments: Sequence[Plan]) -> Run:
@@ -58,7 +60,8 @@ def equality(one: Plan, two: Plan, wanted: bool, plain: bool) -> Run:
     """Compare two values, quickly where both are simple."""
     left, right = build(one), build(two)
     if not plain:
-        return lambda frame: values.equal(left(frame), right(frame)) is wanted
+        compare = spent.metered(values.equal, spent.equality, [left, right])
+        return lambda frame: compare(frame) is wanted
     if wanted:
         return lambda frame: left(frame) == right(frame)
     return lambda frame: left(frame) != right(frame)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from trainyard.apiserver.cel.checked import Checked
-from trainyard.apiserver.cel.errors import CelError, Issue
+from trainyard.apiserver.cel.errors import CelError, Issue, Unknown
 from trainyard.apiserver.cel.library import formatting, standard
 from trainyard.apiserver.cel.syntax import Call, Constant, ListLiteral, MapLiteral, Node
 from trainyard.apiserver.cel.types import Type
@@ -76,6 +76,8 @@ def attempt(node: Call, place: Node, run: Callable[[], Any]) -> Iterator[Issue]:
     """Yield an issue where a constant cannot be used."""
     try:
         run()
+    except Unknown:
+        return
     except CelError as error:
         yield Issue(f"invalid {node.function} argument: {error.message}", place.offset)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from trainyard.apiserver.cel.blame import Culprit, finder
 from trainyard.apiserver.cel.build import Plan, build
-from trainyard.apiserver.cel.errors import CelError, no_such_overload, over_budget
+from trainyard.apiserver.cel.errors import CelError, Unknown, no_such_overload, over_budget
 from trainyard.apiserver.cel.folds import BudgetError
 from trainyard.apiserver.cel.logic import Frame, Run
 from trainyard.apiserver.cel.types import Type
@@ -16,6 +16,19 @@ from trainyard.apiserver.cel.values import ABSENT
 
 COST_LIMIT = 1_000_000
 """What one evaluation may cost: kubernetes/apiserver v0.35.4 pkg/apis/cel/config.go PerCallLimit."""
+
+TOTAL, CONDITIONS = 10_000_000, 2_500_000
+"""What all rules of one object or policy may cost together, and all conditions of a policy: as above,
+RuntimeCELCostBudget and RuntimeCELCostBudgetMatchConditions."""
+
+SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
+
+
+@dataclass(slots=True)
+class Budget:
+    """What several evaluations may still cost together; below zero where they cost more."""
+
+    left: int = TOTAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +62,29 @@ class Program:
         expression, plan, plain, variables, size = kept
         return cls.of(expression, type_, plan=plan, plain=plain, variables=variables, size=size)
 
-    def evaluate(self, bindings: Mapping[str, Any]) -> Any:
+    def evaluate(self, bindings: Mapping[str, Any], budget: Budget | None = None) -> Any:
         """Return the value for these variables; a CelError where it fails, an Unknown where it cannot be told.
 
-        A variable may itself be bound to an Unknown. Values that are not of the declared types fail as well.
+        A variable may itself be bound to an Unknown. Values that are not of the declared types fail as well. What it
+        costs is taken off the budget.
         """
+        frame = self._frame(bindings)
+        found = self._evaluated(frame)
+        if budget is not None:
+            budget.left -= COST_LIMIT - frame[0]
+        return found
+
+    def _evaluated(self, frame: Frame) -> Any:
         try:
-            return self.run(self._frame(bindings))
+            return self.run(frame)
         except CelError as error:
             return error
         except (AttributeError, TypeError):
             return no_such_overload()
         except BudgetError:
             return over_budget()
+        except (ArithmeticError, RecursionError):
+            return Unknown("numbers or a nesting beyond what is computed here")
 
     def culprit(self, bindings: Mapping[str, Any]) -> Culprit | None:
         """Return the element of a list or map that makes a false expression false, where one does."""
@@ -70,7 +93,7 @@ class Program:
             return None
         try:
             return find(self._frame(bindings))
-        except (AttributeError, CelError, BudgetError, TypeError):
+        except (ArithmeticError, AttributeError, BudgetError, CelError, RecursionError, TypeError):
             return None
 
     def _frame(self, bindings: Mapping[str, Any]) -> Frame:

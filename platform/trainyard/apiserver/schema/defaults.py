@@ -12,6 +12,7 @@ from typing import Any
 
 from trainyard.apiserver.catalog.schemas import TYPE
 from trainyard.apiserver.catalog.served import Kind
+from trainyard.limits import DEFAULTED_VALUES
 
 Fill = Callable[[Any], None]
 """Puts defaults into a value, in place."""
@@ -19,9 +20,10 @@ Fill = Callable[[Any], None]
 
 def apply(value: Any, kind: Kind) -> Any:
     """Return a copy of an object with its defaults; a null that is no value and has a default gives way to it."""
-    filled, fill = copied(value), compiled(kind)
-    if fill is not None:
-        fill(filled)
+    filled, filler = copied(value), compiled(kind)
+    if filler.fill is not None:
+        filler.left = DEFAULTED_VALUES
+        filler.fill(filled)
     return filled
 
 
@@ -39,9 +41,15 @@ def copied(value: Any) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def compiled(kind: Kind) -> Fill | None:
-    """Compile the defaults of a kind's schema, None where it states none."""
-    return Filler().node(kind.schema)
+def compiled(kind: Kind) -> Filler:
+    """Compile the defaults of a kind's schema."""
+    filler = Filler()
+    filler.fill = filler.node(kind.schema)
+    return filler
+
+
+class TooMany(Exception):  # noqa: N818  it is the object that has too many
+    """Defaults make an object larger than etcd takes."""
 
 
 class Filler:
@@ -50,6 +58,10 @@ class Filler:
     def __init__(self) -> None:
         self.types: dict[str, Fill | None] = {}
         self.holds: dict[int, bool] = {}
+        self.fill: Fill | None = None
+        """What fills an object, None where the kind's schema states no defaults."""
+        self.left = DEFAULTED_VALUES
+        """How many values may still be put into the object at hand."""
 
     def node(self, node: Mapping[str, Any]) -> Fill | None:
         """Compile the defaults beneath a node, None where there are none."""
@@ -88,12 +100,14 @@ class Filler:
         deeper = frozenset(name for name, each in properties.items() if self.bears(each))
         compiled: dict[str, Fill | None] = {}
         fill_rest, instead = self.rest(node.get("additionalProperties"))
+        sizes = {name: size(default) for name, default, _ in given}
 
         def fill(value: Any) -> None:
             if type(value) is not dict:
                 return
             for key, default, over_null in given:
                 if value.get(key) is None and (over_null or key not in value):
+                    self.take(sizes[key])
                     value[key] = copied(default)
             if deeper:
                 for key, item in value.items():
@@ -103,7 +117,7 @@ class Filler:
                         if (found := compiled[key]) is not None:
                             found(item)
             if fill_rest is not None or instead is not None:
-                replace(value, [key for key in value if key not in properties], fill_rest, instead)
+                self.replace(value, [key for key in value if key not in properties], fill_rest, instead)
 
         return fill
 
@@ -115,7 +129,7 @@ class Filler:
             if type(value) is not list:
                 return
             if instead is not None:
-                replace(value, range(len(value)), fill_item, instead)
+                self.replace(value, range(len(value)), fill_item, instead)
             elif fill_item is not None:
                 for item in value:
                     fill_item(item)
@@ -128,6 +142,28 @@ class Filler:
             return None, None
         return self.node(node), None if node.get("nullable") else node.get("default")
 
+    def take(self, count: int) -> None:
+        """Count values that defaults bring; raises TooMany."""
+        self.left -= count
+        if self.left < 0:
+            raise TooMany
+
+    def replace(self, value: Any, places: Iterable[Any], fill: Fill | None, instead: Any) -> None:
+        """Fill the values at some places of an object or a list, and put a default where null stands."""
+        for place in places:
+            if value[place] is None and instead is not None:
+                self.take(size(instead))
+                value[place] = copied(instead)
+            if fill is not None:
+                fill(value[place])
+
+
+def size(value: Any) -> int:
+    """Return how many values a default has in it, itself included."""
+    if isinstance(value, dict):
+        return 1 + sum(map(size, value.values()))
+    return 1 + sum(map(size, value)) if isinstance(value, list) else 1
+
 
 def children(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the nodes of fields, of other values and of elements."""
@@ -135,12 +171,3 @@ def children(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for key in ("additionalProperties", "items"):
         if isinstance(child := node.get(key), Mapping):
             yield child
-
-
-def replace(value: Any, places: Iterable[Any], fill: Fill | None, instead: Any) -> None:
-    """Fill the values at some places of an object or a list, and put a default where null stands."""
-    for place in places:
-        if value[place] is None and instead is not None:
-            value[place] = copied(instead)
-        if fill is not None:
-            fill(value[place])

@@ -17,6 +17,7 @@ import re2
 
 from trainyard.apiserver.core import addresses
 from trainyard.apiserver.schema import uris
+from trainyard.limits import MIB
 
 Check = Callable[[str], bool]
 
@@ -33,7 +34,7 @@ SPACE = r"[\t\n\f\r ]*"
 SHORT_NAME = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[^\n][0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
 GO_DURATION = re.compile("[-+]?(?:0|(?:(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)")
-SCALA_DURATION = re.compile(r"([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)")
+SCALA_DURATION = re.compile(r"(?<![0-9])[0-9]++[\t\n\f\r ]*+([A-Za-zµ]+)")
 UNITS = ("ns", "us", "µs", "ms", "s", "m", "h", "d", "w", "sec", "min", "hr", "wk")
 UNIT_PREFIXES = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 ADDRESSES_OF_HARDWARE = re.compile(
@@ -42,7 +43,7 @@ ADDRESSES_OF_HARDWARE = re.compile(
     "|(?:[0-9a-fA-F]{4}(?:(?:\\.[0-9a-fA-F]{4}){2}|(?:\\.[0-9a-fA-F]{4}){3}|(?:\\.[0-9a-fA-F]{4}){9}))"
 )
 ADDRESS_OF_MAIL = re.compile(
-    r"(?:(?:\"[^\"]*\"|[^<>@,;:\"\[\]()]+)?[\t ]*<{mail}>|{mail})".replace(
+    r"(?:(?:\"[^\"]*\"|[^<>@,;:\"\[\]()]++)?[\t ]*<{mail}>|{mail})".replace(
         "{mail}",
         r"(?:[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*|\"[^\"]+\")"
         r"@(?:[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*|\[[0-9A-Fa-f:.]+\])",
@@ -77,7 +78,9 @@ def is_hostname(text: str) -> bool:
 @cache
 def hostname() -> Any:
     """Return the pattern of host names; its tables of letters take longer to build than most files to judge."""
-    return re2.compile(HOSTNAME)
+    options = re2.Options()
+    options.log_errors, options.never_capture, options.max_mem = False, True, 64 * MIB
+    return re2.compile(HOSTNAME, options=options)
 
 
 def is_date(text: str) -> bool:
@@ -105,7 +108,7 @@ def is_duration(text: str) -> bool:
     """Whether Go reads the text as a duration, or any part of it is a number with a unit, as Scala writes them."""
     if GO_DURATION.fullmatch(text):
         return True
-    units = [unit.lower() for _, unit in SCALA_DURATION.findall(text)]
+    units = [unit.lower() for unit in SCALA_DURATION.findall(text)]
     return any(unit in UNITS or unit.startswith(UNIT_PREFIXES) for unit in units)
 
 

@@ -54,7 +54,9 @@ def unique_values(*, applied: bool) -> Check:
     """Return the check of a set."""
     source, suffix = (APPLIED, ONLY_APPLY) if applied else (CREATED, "")
 
-    def check(value: list[Any]) -> Faults:
+    def check(value: Any) -> Faults:
+        if type(value) is not list:
+            return None
         seen: set[Any] = set()
         faults = []
         for index, item in enumerate(value):
@@ -82,8 +84,8 @@ def unique_keys(keys: Sequence[str], missing: Mapping[str, Any], *, applied: boo
         except (KeyError, TypeError):
             return False
 
-    def check(value: list[Any]) -> Faults:
-        if are_distinct(value):
+    def check(value: Any) -> Faults:
+        if type(value) is not list or are_distinct(value):
             return None
         seen: set[Any] = set()
         faults = []

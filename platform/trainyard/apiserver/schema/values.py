@@ -6,17 +6,16 @@ Source: k8s.io/kube-openapi pkg/validation/validate (values.go, validator.go, sc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
-import re2
-
-from trainyard.apiserver.problems import shown
+from trainyard.apiserver.patterns import NotRead, TooLarge, compiled
+from trainyard.apiserver.problems import UNKNOWN, shown
 from trainyard.apiserver.schema import formats
 from trainyard.apiserver.schema.decoded import AMOUNT
 from trainyard.apiserver.schema.walk import Check, Fault, Faults, is_number
 from trainyard.findings import did_you_mean
+from trainyard.limits import CHOICES
 
 QUANTITY = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
@@ -128,17 +127,6 @@ def within(limit: int, name: str) -> Check:
     return check
 
 
-@lru_cache(maxsize=4096)
-def compiled(pattern: str) -> Any:
-    """Compile an RE2 expression; None where it is none, and then nothing matches it."""
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options)
-    except re2.error:
-        return None
-
-
 def matches(pattern: str) -> Check:
     """Return the check of a pattern, which may match anywhere in the text; short texts that match are remembered."""
     known: set[str] = set()
@@ -146,8 +134,14 @@ def matches(pattern: str) -> Check:
     def check(value: Any) -> Faults:
         if type(value) is not str or value in known:
             return None
-        expression = compiled(pattern)
-        if expression is None or not expression.search(value):
+        try:
+            found = compiled(pattern).search(value)
+        except NotRead:
+            found = None
+        except TooLarge:
+            message = f"pattern of {len(pattern):,} letters is too large to be compiled here; shorten it"
+            return [Fault(UNKNOWN, message, SOURCE)]
+        if not found:
             wanted = AMOUNT if pattern == QUANTITY else f"should match {pattern!r}"
             return invalid("schema/pattern", value, wanted)
         if len(value) < LONGEST_REMEMBERED and len(known) < MOST_REMEMBERED:
@@ -171,20 +165,27 @@ def has_format(name: str, is_right: Callable[[str], bool]) -> Check:
 def one_of_choices(choices: list[Any]) -> Check:
     """Return the check of a closed set; null is never one of it, as the server compares none with it."""
     texts = frozenset(choice for choice in choices if isinstance(choice, str))
+    others = frozenset(frozen(choice) for choice in choices if not isinstance(choice, str))
 
     def check(value: Any) -> Faults:
-        if type(value) is str:
-            if value in texts:
-                return None
-        elif any(choice == value and (type(choice) is bool) == (type(value) is bool) for choice in choices):
+        if value in texts if type(value) is str else frozen(value) in others:
             return None
         listed = ", ".join(shown(choice) for choice in choices[:12])
-        near = did_you_mean(value, texts) if isinstance(value, str) else ""
+        near = did_you_mean(value, texts) if isinstance(value, str) and len(texts) <= CHOICES else ""
         hint = f"; {near}" if near.startswith("did you mean") else ""
         message = f"unsupported value: {shown(value)}: supported values: {listed}{hint}"
         return [Fault("schema/enum", message, SOURCE)]
 
     return check
+
+
+def frozen(value: Any) -> Hashable:
+    """Return what is equal for equal values alone, and is found among thousands: true is not 1, but 1.0 is."""
+    if isinstance(value, dict):
+        return dict, frozenset((key, frozen(each)) for key, each in value.items())
+    if isinstance(value, list):
+        return list, tuple(map(frozen, value))
+    return value if type(value) is str else (type(value) is bool, value)
 
 
 def branches(node: Mapping[str, Any], compile_branch: Callable[[Mapping[str, Any]], Check]) -> Iterator[Check]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from trainyard.apiserver.problems import Problem
 from trainyard.findings import did_you_mean
+from trainyard.limits import CHOICES, FAULTS
 
 
 @dataclass(slots=True)
@@ -47,7 +48,7 @@ def below(key: str | int, faults: list[Fault]) -> list[Fault]:
 
 def unknown(key: str, known: Mapping[str, Any], source: str) -> Fault:
     """Report a field that the schema does not have."""
-    near = did_you_mean(key, known)
+    near = did_you_mean(key, known) if len(known) <= CHOICES else ""
     hint = f"; {near}" if near.startswith("did you mean") else ""
     return Fault("schema/unknown-field", f"unknown field {key!r}{hint}", source, [key])
 
@@ -100,6 +101,8 @@ def objects(
                 faults += carefully(key, item) or ()
             elif found := child(item):
                 faults += below(key, found)
+            if len(faults) > FAULTS:
+                break
         for test in after:
             if found := test(value):
                 faults += found
@@ -151,6 +154,8 @@ def arrays(items: Check, wrong: Check, after: tuple[Check, ...], *, null: bool =
                 continue
             if found := items(item):
                 faults += below(index, found)
+                if len(faults) > FAULTS:
+                    break
         for test in after:
             if found := test(value):
                 faults += found

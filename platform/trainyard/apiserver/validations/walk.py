@@ -8,12 +8,13 @@ Source: k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/cel/validati
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.apiserver.catalog.served import Kind
 from trainyard.apiserver.cel import CelError, CompileError, Program, Unknown
 from trainyard.apiserver.cel.errors import TooDeepError
+from trainyard.apiserver.cel.program import SPENT, Budget
 from trainyard.apiserver.cel.values import NONE, Optional
 from trainyard.apiserver.problems import UNKNOWN, Path, Problem, Rule
 from trainyard.apiserver.validations.kept import Rulebook
@@ -81,6 +82,8 @@ def check(
     source = f"{kind.project} {kind.release} {kind.kind} {kind.api_version}, x-kubernetes-validations"
     visit = Visit(since, source)
     yield from visit.node(node, Scope(value, old, (), correlation))
+    if visit.budget.left < 0:
+        yield Problem((), RULE, SPENT, source)
 
 
 def with_status_of(value: dict[str, Any], old: dict[str, Any] | None) -> dict[str, Any]:
@@ -103,10 +106,11 @@ class Visit:
 
     minor: int
     source: str
+    budget: Budget = field(default_factory=Budget)
 
     def node(self, node: Node, scope: Scope) -> Iterator[Problem]:
         """Evaluate the rules of a node on a value, and those beneath."""
-        if scope.value is None:
+        if scope.value is None or self.budget.left < 0:
             return
         if node.stated:
             yield from self.rules(node, scope)
@@ -130,7 +134,7 @@ class Visit:
             if rule.error is not None:
                 yield self.unusable(rule, rule.error, scope)
             elif rule.program is not None and (scope.old is not None or rule.takes_optional or not rule.reads_old):
-                found = rule.program.evaluate(bindings.of(rule.program, optional=rule.takes_optional))
+                found = rule.program.evaluate(bindings.of(rule.program, optional=rule.takes_optional), self.budget)
                 if found is not True:
                     yield from self.broken(rule, found, bindings)
 

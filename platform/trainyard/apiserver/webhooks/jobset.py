@@ -31,6 +31,7 @@ OFF = "the {} feature gate is off; --feature-gates says what is on"
 _GATED_ACTIONS = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 _rule_name = re.compile("[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?").fullmatch
 _POD_SUFFIX = "-abcde"
+_SIZES = ("parallelism", "completions")
 _MUTABLE = ("nodeSelector", "tolerations", "schedulingGates")
 
 
@@ -230,6 +231,8 @@ def _check_update(review: Review) -> Iterator[Problem]:
         for _, job in each(now, "replicatedJobs"):
             if (stored := old.get(text(job, "name"))) is not None:
                 _forgive(inner(job, "template", "spec", "template"), inner(stored, "template", "spec", "template"))
+    if "ElasticJobSet" in review.around.gates:
+        yield from _check_scaled(now, before)
     path: Path = ("spec", "replicatedJobs")
     if count(now, "replicatedJobs") != count(before, "replicatedJobs"):
         yield RULE.invalid(path, count(now, "replicatedJobs"), "field is immutable")
@@ -240,6 +243,31 @@ def _check_update(review: Review) -> Iterator[Problem]:
             yield RULE.invalid((*path, index), text(job, "name"), "field is immutable")
     if now.get("managedBy") != before.get("managedBy"):
         yield RULE.invalid(("spec", "managedBy"), now.get("managedBy"), "field is immutable")
+
+
+def _check_scaled(now: Object, before: Object) -> Iterator[Problem]:
+    """Let Indexed jobs have more or fewer pods, as many as indices, and put back what they had to compare the rest.
+
+    That a JobSet has ended, after which nothing may change, is in its status, which no file has.
+    """
+    old = {text(job, "name"): inner(job, "template", "spec") for _, job in each(before, "replicatedJobs")}
+    for index, job in each(now, "replicatedJobs"):
+        spec, stored = inner(job, "template", "spec"), old.get(text(job, "name"))
+        if stored is None or spec.get("completionMode") != "Indexed":
+            continue
+        at: Path = ("spec", "replicatedJobs", index, "template", "spec")
+        sizes = {field: number(spec, field) for field in _SIZES}
+        if any(spec.get(field) != stored.get(field) for field in _SIZES):
+            for field, size in sizes.items():
+                if size is not None and size < 1 and spec.get(field) != stored.get(field):
+                    yield RULE.invalid((*at, field), size, f"{field} must be >= 1")
+            if None not in sizes.values() and len(set(sizes.values())) > 1:
+                detail = "completions must be equal to parallelism for Elastic Indexed Jobs"
+                yield RULE.invalid((*at, "completions"), sizes["completions"], detail)
+        for field in _SIZES:
+            spec.pop(field, None)
+            if field in stored:
+                spec[field] = stored[field]
 
 
 def _forgive(template: Object, stored: Object) -> None:

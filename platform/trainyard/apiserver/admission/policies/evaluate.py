@@ -21,6 +21,7 @@ from trainyard.apiserver.admission.policies.request import (
     request_object,
 )
 from trainyard.apiserver.cel import CelError, Program, Unknown
+from trainyard.apiserver.cel.program import CONDITIONS, SPENT, Budget
 from trainyard.documents import Path
 
 Action = Literal["Deny", "Warn", "Audit", "Unknown"]
@@ -161,14 +162,21 @@ class Run:
             return
         known = with_variables(self.policy, bindings)
         run = self if doubt is None else Run(self.policy, self.binding, self.request, self.around, doubt)
+        budget = Budget()
         for validation in self.policy.validations:
-            yield from run.validated(validation, known)
+            yield from run.validated(validation, known, budget)
+            if budget.left < 0:
+                yield from run.refused(SPENT)
+                return
 
     def conditions(self, bindings: dict[str, Any]) -> bool | CelError:
         """Say whether the match conditions hold: a false one decides, else an unknown one, else an error."""
         failure: CelError | None = None
+        budget = Budget(CONDITIONS)
         for expression in self.policy.conditions.values():
-            found = value_of(expression, bindings)
+            found = value_of(expression, bindings, budget)
+            if budget.left < 0:
+                return CelError(SPENT) if self.policy.fails else False
             if found is False:
                 return False
             if isinstance(found, CelError) and not isinstance(failure, Unknown):
@@ -177,9 +185,9 @@ class Run:
             return True if failure is None else failure
         return failure if self.policy.fails else False
 
-    def validated(self, validation: Validation, bindings: dict[str, Any]) -> Iterator[Decision]:
+    def validated(self, validation: Validation, bindings: dict[str, Any], budget: Budget) -> Iterator[Decision]:
         """Evaluate one rule."""
-        found = value_of(validation.expression, bindings)
+        found = value_of(validation.expression, bindings, budget)
         if found is True:
             return
         if isinstance(found, Unknown):
@@ -233,11 +241,11 @@ def with_variables(policy: Policy, bindings: dict[str, Any]) -> dict[str, Any]:
     return known
 
 
-def value_of(expression: Expression, bindings: Mapping[str, Any]) -> Any:
+def value_of(expression: Expression, bindings: Mapping[str, Any], budget: Budget | None = None) -> Any:
     """Evaluate an expression; one that does not compile, or fails, gives an error in the server's words."""
     if not isinstance(expression.compiled, Program):
         return CelError(f"expression '{expression.text}' resulted in error: compilation failed: {expression.compiled}")
-    found = expression.compiled.evaluate(bindings)
+    found = expression.compiled.evaluate(bindings, budget)
     if isinstance(found, CelError) and not isinstance(found, Unknown):
         return CelError(f"expression '{expression.text}' resulted in error: {found.message}")
     return found

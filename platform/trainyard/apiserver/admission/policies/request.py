@@ -119,6 +119,8 @@ class Request:
     old: Object | None = None
     operation: Operation = "CREATE"
     subresource: str = ""
+    user: Mapping[str, Any] | None = None
+    """Who asks, as `request.userInfo` has it; None: only the server knows."""
 
     @property
     def subject(self) -> Object:
@@ -217,6 +219,8 @@ def request_object(request: Request, matched: Resource) -> Object:
     if request.name:
         known["name"] = request.name
     unknown = {"userInfo": "the user who asks", "options": "the options of the request"}
+    if request.user is not None:
+        known["userInfo"] = dict(request.user)
     if not request.name:
         unknown["name"] = "the name that the server makes"
     return Partial(known, unknown)

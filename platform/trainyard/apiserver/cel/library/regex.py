@@ -14,7 +14,7 @@ FUNCTIONS = Functions()
 @FUNCTIONS.define("string.find(string) -> string")
 def find(text: str, expression: str) -> str:
     """Return the first match, or nothing."""
-    match = pattern(expression).search(text)
+    match = pattern(expression, captures=True).search(text)
     return match[0] if match else ""
 
 
@@ -23,7 +23,7 @@ def find_all(text: str, expression: str, limit: int = -1) -> list[str]:
     """All matches, or the first so many; an empty match right behind another does not count, as in Go."""
     found: list[str] = []
     end = -1
-    for match in pattern(expression).finditer(text):
+    for match in pattern(expression, captures=True).finditer(text):
         if 0 <= limit <= len(found):
             break
         if match.start() == match.end() == end:

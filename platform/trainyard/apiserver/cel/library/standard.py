@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 from typing import Any
 
 from trainyard.apiserver.cel import values
-from trainyard.apiserver.cel.errors import CelError
+from trainyard.apiserver.cel.errors import CelError, Unknown
 from trainyard.apiserver.cel.functions import Functions
 from trainyard.apiserver.cel.library.arithmetic import moment, natural, whole
 from trainyard.apiserver.cel.values import NANOSECONDS, Duration, Timestamp, TypeValue, UInt
+from trainyard.apiserver.patterns import NotRead, TooLarge, compiled
 
 FUNCTIONS = Functions()
 
@@ -236,18 +236,14 @@ def ends_with(text: str, part: str) -> bool:
     return text.endswith(part)
 
 
-@lru_cache(maxsize=2048)
-def pattern(expression: str) -> Any:
+def pattern(expression: str, *, captures: bool = False) -> Any:
     """Compile an RE2 pattern; raises CelError."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(expression, options=options)
-    except re2.error as error:
-        detail = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error.args[0]
-        raise CelError(f"error parsing regexp: {detail}") from None
+        return compiled(expression, captures=captures)
+    except NotRead as error:
+        raise CelError(f"error parsing regexp: {error}") from None
+    except TooLarge:
+        raise Unknown("a pattern that is too large to be compiled here") from None
 
 
 @FUNCTIONS.define("matches(string, string) -> bool", "string.matches(string) -> bool")

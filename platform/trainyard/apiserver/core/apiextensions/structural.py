@@ -22,8 +22,8 @@ from trainyard.apiserver.core.apiextensions.nodes import (
     properties,
 )
 from trainyard.apiserver.core.shapes import Object, child, flag, text
-from trainyard.apiserver.problems import Path, Problem, Rule
-from trainyard.apiserver.schema.values import compiled
+from trainyard.apiserver.patterns import NotRead, TooLarge, compiled
+from trainyard.apiserver.problems import UNKNOWN, Path, Problem, Rule
 
 SOURCE = "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema"
 STRUCTURAL = Rule("core/crd-structural", f"{SOURCE}/validation.go validateStructuralInvariants")
@@ -137,15 +137,22 @@ def _check_values(schema: Object, path: Path, *, spare_any: bool, spare_first: b
         if not (spare_any and at[len(path)] == "anyOf"):
             yield from _check_nested(branch, at, spare_any=spare_first and at == (*path, "allOf", 0))
     pattern = text(schema, "pattern")
-    if pattern and not _is_pattern(pattern):
-        yield STRUCTURAL.invalid((*path, "pattern"), pattern, "must be a valid regular expression in RE2 syntax")
+    if pattern:
+        yield from _check_pattern(pattern, (*path, "pattern"))
 
 
-def _is_pattern(pattern: str) -> bool:
+def _check_pattern(pattern: str, path: Path) -> Iterator[Problem]:
     try:
-        return compiled(pattern) is not None and not _has_byte_escape(pattern)
-    except UnicodeEncodeError:
-        return False
+        compiled(pattern)
+        is_right = not _has_byte_escape(pattern)
+    except TooLarge:
+        message = f"pattern of {len(pattern):,} letters is too large to be compiled here; shorten it"
+        yield Problem(path, UNKNOWN, message, STRUCTURAL.source)
+        return
+    except (NotRead, UnicodeEncodeError):
+        is_right = False
+    if not is_right:
+        yield STRUCTURAL.invalid(path, pattern, "must be a valid regular expression in RE2 syntax")
 
 
 def _check_nested(schema: Object, path: Path, *, spare_any: bool = False) -> Iterator[Problem]:

@@ -1,0 +1,187 @@
+"""A plan as Markdown: a headline, tables of queues and runs, changes of the platform, objects folded away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import quote
+
+from trainyard.findings import counted
+from trainyard.plan.effects import Plan, RunEffect
+from trainyard.plan.fold import Group, groups
+from trainyard.plan.headline import warnings
+from trainyard.plan.object_words import object_lines, platform_lines
+from trainyard.plan.queues import verdict
+from trainyard.plan.run_words import change, mark_lines
+from trainyard.plan.words import ASKED, closing, clusters, limited, rebuilding, states, step
+from trainyard.report.markdown import code, escaped, fence
+
+ROWS = 30
+"""Rows of a table of runs, and lines about the objects of a cluster, unless all are asked for."""
+
+NAMED = 4
+"""Runs of a group, fields of a change, and warnings of a sort that are named."""
+
+WARNINGS = 12
+
+DONE = {
+    "starts": "starts",
+    "returns": "**comes back, which is refused**",
+    "replaces": "replaced",
+    "moves": "moves here",
+    "leaves": "leaves",
+    "stops": "**stops**",
+    "changes": "**is edited**",
+    "keeps": "stays as it is",
+}
+
+SEVERAL = {**DONE, "starts": "start", "moves": "move here", "leaves": "leave", "stops": "**stop**"}
+GONE = frozenset({"stops", "leaves"})
+"""What happens to runs whose files are not there any more."""
+
+
+def render(plan: Plan, room: int, *, files_at: str = "", everything: bool = False) -> str:
+    """Return a plan as Markdown, the same for the same plan; what does not fit into so many characters is counted.
+
+    Links lead to the files of the commit, where `files_at` says where those are.
+    """
+    parts = list(blocks(plan, files_at, everything=everything))
+    kept: list[str] = []
+    for number, part in enumerate(parts):
+        room -= len(part) + 2
+        if room < 0 and kept:
+            left = len(parts) - number
+            return "\n\n".join([*kept, f"and {counted(left, 'more part')}, which `trainyard plan` prints", *parts[-1:]])
+        kept.append(part)
+    return "\n\n".join(kept)
+
+
+def blocks(plan: Plan, at: str, *, everything: bool) -> Iterator[str]:
+    """Yield the parts of a plan: the headline, warnings, queues, and what happens on each cluster."""
+    against = f"compared with {code(plan.base[:12])}" if plan.base else "compared with nothing: all of it is new"
+    yield " · ".join([against, *map(escaped, states(plan))])
+    if marked := limited(list(warnings(plan)), WARNINGS, everything=everything):
+        yield "\n".join(f"- ⚠️ {escaped(each)}" for each in marked)
+    if plan.queues:
+        yield "\n".join(queue_table(plan))
+    for cluster in clusters(plan):
+        yield from of_cluster(plan, cluster, at, everything=everything)
+    if common := [f"- {escaped(each)}" for each in platform_lines(plan, "")]:
+        yield "\n".join(["#### all clusters", "", *common])
+    last = [closing(plan), *(rebuilding(plan.rebuild) if plan.rebuild else ())]
+    yield "\n".join(escaped(each) for each in last)
+
+
+def queue_table(plan: Plan) -> Iterator[str]:
+    """Yield the table of queues in which something changes."""
+    yield "| cluster | queue | pool | | quota | asked | by quota alone |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in plan.queues:
+        quota, asked = step(row.quota_before, row.quota_after), step(row.asked_before, row.asked_after)
+        cells = (row.cluster, row.queue, row.pool, row.unit, quota, asked, verdict(row))
+        yield f"| {' | '.join(map(escaped, cells))} |"
+    yield ""
+    yield f"<sub>{escaped(ASKED)}</sub>"
+
+
+def of_cluster(plan: Plan, cluster: str, at: str, *, everything: bool) -> Iterator[str]:
+    """Yield what happens on a cluster: its runs, what changes in its file, and its objects."""
+    found = groups(plan, cluster, everything=everything)
+    told = [f"- {escaped(each)}" for each in platform_lines(plan, cluster)]
+    effects = [each for each in plan.objects if each.cluster == cluster]
+    if found or told or effects:
+        yield f"#### {escaped(cluster)}"
+    if found:
+        yield "\n".join(run_table(found, at, everything=everything))
+    if told:
+        yield "\n".join(told)
+    if effects:
+        first, *lines = object_lines(plan, cluster, everything=everything)
+        text = "\n".join(limited(lines, ROWS, everything=everything))
+        summary = f"<summary>{escaped(first)}</summary>"
+        yield f"<details>{summary}\n\n{fence(text)}text\n{text}\n{fence(text)}\n\n</details>"
+
+
+def run_table(found: Sequence[Group], at: str, *, everything: bool) -> Iterator[str]:
+    """Yield the table of runs, a row for each or for those that are told as one."""
+    yield "| job | what happens | why | GPUs × hours | work | what to look at |"
+    yield "|---|---|---|---|---|---|"
+    shown = found if everything else found[:ROWS]
+    yield from (f"| {' | '.join(cells(each, at))} |" for each in shown)
+    if len(shown) < len(found):
+        rest = sum(len(each.effects) for each in found[len(shown) :])
+        yield f"| | and {counted(rest, 'more run')}: `trainyard plan --all` | | | | |"
+
+
+def cells(group: Group, at: str) -> Iterator[str]:
+    """Yield the cells of a row."""
+    first, count = group.first, len(group.effects)
+    yield job(group, at)
+    yield f"{counted(count, 'run')} {SEVERAL.get(first.word, first.word)}" if count > 1 else what(first, at)
+    causes = {each.because for each in group.effects}
+    fields = first.because if len(causes) == 1 else ()
+    more = [f"and {len(fields) - NAMED} more"] if len(fields) > NAMED else []
+    yield "<br>".join([*(escaped(change(each)) for each in fields[:NAMED]), *more]) or several(group)
+    yield amount(group)
+    yield escaped(first.state if count == 1 else lost(group))
+    marks = list(dict.fromkeys(mark for each in group.effects for mark in each.marks))
+    yield "<br>".join(map(escaped, mark_lines(marks)))
+
+
+def job(group: Group, at: str) -> str:
+    """Return the job with links to its file and to what is rendered of it; of a group the first few."""
+    if group.program:
+        return link(group.program, group.program, at)
+    named = [link(f"{each.team}/{each.job}", each.spec, at) for each in group.effects[:NAMED]]
+    more = [f"and {len(group.effects) - NAMED} more"] if len(group.effects) > NAMED else []
+    return "<br>".join([*named, *more])
+
+
+def link(text: str, path: str, at: str) -> str:
+    """Return a link to a file or folder of the repository, a plain name where nobody knows where that is."""
+    return f"[{escaped(text)}]({at}/{quote(path)})" if path and at else escaped(text)
+
+
+def what(effect: RunEffect, at: str) -> str:
+    """Return what happens to one run, with a link to its files."""
+    here = link(effect.run, "" if effect.word in GONE else effect.folder, at)
+    if effect.word in {"replaces", "returns"} and effect.before:
+        return f"{DONE[effect.word]}: {escaped(effect.before)} → {here}"
+    if effect.word == "moves":
+        return f"{DONE[effect.word]} from {escaped(effect.before_cluster or '')}: {here}"
+    return f"{DONE.get(effect.word, effect.word)}: {here}"
+
+
+def several(group: Group) -> str:
+    """Return the fields that changed, of runs that have different values in them."""
+    names = dict.fromkeys(each.field for effect in group.effects for each in effect.because)
+    return escaped(", ".join(list(names)[:NAMED]))
+
+
+def amount(group: Group) -> str:
+    """Return GPUs, hours, and what they cost; of what stops, what it held."""
+    if not group.gpus:
+        return escaped(group.first.shape)
+    hours = {each.amount.hours for each in group.effects}
+    span = next(iter(hours)) if len(hours) == 1 else None
+    said = f"{group.gpus} × {span:g} h" if span is not None else f"{group.gpus}, {ending(group.effects)}"
+    if group.first.word in {"stops", "leaves"}:
+        return f"−{group.gpus}"
+    total = f" = {group.gpu_hours:,.0f}" if group.gpu_hours is not None else ""
+    return said + total + (f"<br>{group.cost:,.2f} in money" if group.cost is not None else "")
+
+
+def ending(effects: Iterable[RunEffect]) -> str:
+    """Return how long runs of several deadlines take."""
+    hours = {each.amount.hours for each in effects}
+    if None not in hours:
+        return "several deadlines"
+    return "no deadline" if len(hours) == 1 else "some without a deadline"
+
+
+def lost(group: Group) -> str:
+    """Return how much work is lost by runs that are told as one."""
+    if group.first.lost == "all":
+        return "all work of those that end is lost"
+    if group.first.lost == "some" and group.lost_gpu_hours is not None:
+        return f"at most {group.lost_gpu_hours:,.0f} GPU-hours since the last checkpoints"
+    return ""
