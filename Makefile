@@ -7,6 +7,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 RUN := $(BIN)/trainyard
 READY := .venv/.ready
+PIP := $(BIN)/python -P -m pip install --quiet --disable-pip-version-check
 KUBECONFORM := .tools/bin/kubeconform
 T ?= tests
 WORKERS ?= auto
@@ -15,10 +16,11 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations 20 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(READY): pyproject.toml constraints.txt platform/trainyard/skeleton/base/install/requirements.txt
+$(READY): pyproject.toml tools/locks/develop.txt
 	@test -n "$(PYTHON)" || { echo "python 3.11 or newer is needed; set PYTHON=/path/of/python3" >&2; exit 2; }
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[synth,live,dev]'
+	$(PYTHON) -P -m venv .venv
+	$(PIP) --require-hashes --requirement tools/locks/develop.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(KUBECONFORM): tools/kubeconform.py | $(READY)
@@ -72,18 +74,21 @@ docs: setup ## write the generated pages and the editor schemas
 site: .venv/.site docs ## build the documentation as a site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file tools/mkdocs.yml
 
-.venv/.site: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[site]'
+.venv/.site: $(READY) tools/locks/site.txt
+	$(PIP) --require-hashes --requirement tools/locks/site.txt
 	@touch $@
 
 bench: setup ## measure; the numbers of docs/performance.md
 	$(BIN)/python tools/bench.py $(ARGS)
 	$(BIN)/python tools/bench_validate.py
 
-dist: $(READY) ## make a release of the last commit: wheel, sdist, bill of materials, SHA256SUMS
+lock: setup ## write the hashes of what constraints.txt pins; CONTRIBUTING.md says how for the other locks
+	$(BIN)/python tools/lock.py $(ARGS)
+
+dist: $(READY) ## make a release of the last commit: wheel, sdist, bill of materials, provenance, SHA256SUMS
 	$(BIN)/python tools/dist.py
 
 clean: ## remove the environment, tools and caches
 	rm -rf .venv .tools .cache dist site
 
-.PHONY: help setup synth validate plan test test-unit lint fix check update schemas policies docs site bench dist clean
+.PHONY: help setup synth validate plan test test-unit lint fix check update schemas policies docs site bench lock dist clean

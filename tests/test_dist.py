@@ -21,7 +21,7 @@ from trainyard.system.distribution import NAME
 
 SOURCES = ("tools", "platform/trainyard", "schemas", "policies", "pyproject.toml", "constraints.txt", "README.md")
 STEM = f"trainyard_gitops-{__version__}"
-FILES = [f"{STEM}-py3-none-any.whl", f"{STEM}.cdx.json", f"{STEM}.tar.gz"]
+FILES = [f"{STEM}-py3-none-any.whl", f"{STEM}.cdx.json", f"{STEM}.tar.gz", f"{STEM}.intoto.json"]
 
 
 def made(folder: Path, *, umask: int, zone: str) -> Path:
@@ -52,8 +52,8 @@ def releases(tmp_path_factory):
 def test_two_clones_make_the_same_bytes(releases):
     """Folder, time, zone, rights and what lies about change nothing, and the hashes are those of the files."""
     one, other = releases
-    assert sorted(path.name for path in one.iterdir()) == ["SHA256SUMS", *FILES]
-    assert [(other / path.name).read_bytes() == path.read_bytes() for path in sorted(one.iterdir())] == [True] * 4
+    assert sorted(path.name for path in one.iterdir()) == ["SHA256SUMS", *sorted(FILES)]
+    assert [(other / path.name).read_bytes() == path.read_bytes() for path in sorted(one.iterdir())] == [True] * 5
     sums = dict(reversed(line.split("  ")) for line in (one / "SHA256SUMS").read_text().splitlines())
     assert sums == {name: hashlib.sha256((one / name).read_bytes()).hexdigest() for name in FILES}
 
@@ -75,6 +75,23 @@ def test_a_release_holds_what_was_committed(releases, tmp_path):
     env = {**ENV, "SOURCE_DATE_EPOCH": str(int(seconds))}
     subprocess.run(command, cwd=tmp_path / STEM, env=env, capture_output=True, check=True)
     assert (tmp_path / FILES[0]).read_bytes() == (one / FILES[0]).read_bytes()
+
+
+@pytest.mark.slow
+def test_the_provenance_is_of_these_files(releases):
+    """It names every other file by its hash, and the commit and the lock that they were made of."""
+    one = releases[0]
+    said = json.loads((one / FILES[3]).read_text())
+    files = {each["name"]: each["digest"]["sha256"] for each in said["subject"]}
+    assert files == {name: hashlib.sha256((one / name).read_bytes()).hexdigest() for name in FILES[:3]}
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, env=ENV, capture_output=True, text=True, check=True)
+    build = said["predicate"]["buildDefinition"]
+    source, lock = build["resolvedDependencies"]
+    assert build["externalParameters"]["commit"] == source["digest"]["gitCommit"] == commit.stdout.strip()
+    made_by = subprocess.run(
+        ["git", "show", f"HEAD:{lock['name']}"], cwd=ROOT, env=ENV, capture_output=True, check=True
+    )
+    assert lock["digest"]["sha256"] == hashlib.sha256(made_by.stdout).hexdigest()
 
 
 @pytest.mark.slow

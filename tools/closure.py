@@ -1,6 +1,6 @@
 """What an installation of Trainyard brings along, at the releases that constraints.txt pins.
 
-    python tools/closure.py --extra synth    # prints `name==release` a line, as install/requirements.txt of a skeleton
+    python tools/closure.py --extra synth    # prints `name==release` a line
 
 The environment at hand has to hold those releases, since their own requirements are read from it. Markers are those of
 CPython 3.11 on Linux, whatever this machine is, so that everybody gets the same list.
@@ -12,7 +12,7 @@ import argparse
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
@@ -75,7 +75,7 @@ def direct(extras: Iterable[str]) -> list[str]:
     return sorted({canonicalize_name(each.name) for each in wanted})
 
 
-def required(name: str, release: str, extras: frozenset[str]) -> Iterator[Requirement]:
+def required(name: str, release: str, extras: frozenset[str], machine: Mapping[str, str]) -> Iterator[Requirement]:
     """Yield what an installed package requires; exits where another release is installed than is pinned."""
     try:
         about = metadata(name)
@@ -86,14 +86,19 @@ def required(name: str, release: str, extras: frozenset[str]) -> Iterator[Requir
     for line in about.get_all("Requires-Dist") or ():
         requirement = Requirement(line)
         marker = requirement.marker
-        if marker is None or any(marker.evaluate({**MACHINE, "extra": extra}) for extra in ("", *extras)):
+        if marker is None or any(marker.evaluate({**machine, "extra": extra}) for extra in ("", *extras)):
             yield requirement
 
 
 def closure(extras: Iterable[str]) -> list[Part]:
-    """Return every package that comes along, sorted by name; exits where one is not pinned."""
-    pins, seen = pinned(), dict[str, set[str]]()
-    waiting, parts = asked(extras), dict[str, Part]()
+    """Return every package that comes along with our own, sorted by name; exits where one is not pinned."""
+    return brought(asked(extras), pinned(), MACHINE)
+
+
+def brought(waiting: list[Requirement], pins: Mapping[str, str], machine: Mapping[str, str]) -> list[Part]:
+    """Return what requirements bring along on a machine, sorted by name; exits where a package is not pinned."""
+    seen, parts = dict[str, set[str]](), dict[str, Part]()
+    waiting = [each for each in waiting if each.marker is None or each.marker.evaluate({**machine, "extra": ""})]
     while waiting:
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)
@@ -104,7 +109,7 @@ def closure(extras: Iterable[str]) -> list[Part]:
         seen[name] = wanted
         if name not in pins:
             sys.exit(f"{name} is not pinned; add it to constraints.txt")
-        needs = list(required(name, pins[name], frozenset(wanted)))
+        needs = list(required(name, pins[name], frozenset(wanted), machine))
         names = tuple(sorted({canonicalize_name(each.name) for each in needs}))
         parts[name] = Part(name, pins[name], names, metadata(name).get("License-Expression") or "")
         waiting += needs

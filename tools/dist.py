@@ -1,4 +1,4 @@
-"""What a release consists of: wheel, sdist, bill of materials and their hashes, made of the last commit alone.
+"""What a release consists of: wheel, sdist, bill of materials, provenance, hashes; made of the last commit alone.
 
     python tools/dist.py [--out dist]
 
@@ -9,7 +9,6 @@ pinned. Python and its zlib have to be the same, too.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import io
 import os
 import subprocess
@@ -19,6 +18,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from provenance import LOCK, digest, statement
 from sbom import bill
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,7 +53,7 @@ def built(source: Path, out: Path, seconds: int, *targets: str) -> None:
 
 def sums(files: list[Path]) -> str:
     """Return hashes and names as `sha256sum --check` reads them."""
-    return "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(files))
+    return "".join(f"{digest(file.read_bytes())}  {file.name}\n" for file in sorted(files))
 
 
 def main() -> None:
@@ -76,6 +76,9 @@ def main() -> None:
     name, release = wheel.name.split("-")[:2]
     (out / f"{name}-{release}.cdx.json").write_text(bill(wheel, NAME, release, seconds=seconds), encoding="utf-8")
     files.append(out / f"{name}-{release}.cdx.json")
+    commit = git("rev-parse", "HEAD").decode().strip()
+    (out / f"{name}-{release}.intoto.json").write_text(statement(files, commit, git("show", f"HEAD:{LOCK}")), "utf-8")
+    files.append(out / f"{name}-{release}.intoto.json")
     (out / "SHA256SUMS").write_text(sums(files), encoding="utf-8")
     print((out / "SHA256SUMS").read_text(encoding="utf-8"), end="")
 
