@@ -39,6 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("CI", "TRAINYARD_BASE", "TRAINYARD_TRUST_CHECKOUT"):  # tests are a person's who works here
+        os.environ.pop(name, None)
     if "not slow" in config.option.markexpr:
         os.environ[effort.QUICK] = "1"
     settings.register_profile(

@@ -69,6 +69,7 @@ REPOSITORY: dict[str, Any] = {
     "live": True,
     "repoURL": "https://git.example.com/platform/training.git",
     "registries": ["registry.example.com"],
+    "labels": ["example.com"],
 }
 
 

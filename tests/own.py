@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from command import Done, call
 from trainyard import __version__
@@ -25,6 +28,11 @@ def wheel(folder: Path, *, name: str = "trainyard-gitops", file: str = FILE) -> 
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(f"x-{__version__}.dist-info/METADATA", f"Metadata-Version: 2.4\nName: {name}\n")
     return path
+
+
+def settings(folder: Path) -> Any:
+    """Return what a repository says of itself."""
+    return yaml.safe_load((folder / "platform/repository.yaml").read_text())
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from trainyard.findings import Finding, Location
 
 HERE = TESTS / "mistakes"
 BASE = HERE / "base"
-GROUPS = ("jobs", "platform", "programs", "strangers", "second")
+GROUPS = ("jobs", "platform", "programs", "strangers", "second", "third")
 MARK = "▸"
 """Stands in what somebody wrote where the mistake must be told, at the key or at its value."""
 

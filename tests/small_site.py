@@ -166,11 +166,11 @@ class Site:
 
 def job_spec(volume: str | None) -> dict[str, Any]:
     """Return the spec of a Job of two pods, with checkpoints in a volume."""
-    pod: dict[str, Any] = {"containers": []}
+    pod: dict[str, Any] = {"automountServiceAccountToken": False, "containers": []}
     if volume:
         env = [{"name": "CHECKPOINT_DIR", "value": "/checkpoints"}]
         mounts = [{"name": "state", "mountPath": "/checkpoints"}]
-        pod = {
+        pod |= {
             "containers": [{"name": "trainer", "env": env, "volumeMounts": mounts}],
             "volumes": [{"name": "state", "persistentVolumeClaim": {"claimName": volume}}],
         }

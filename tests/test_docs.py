@@ -7,7 +7,9 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import tomllib
+from pathlib import Path
 from textwrap import dedent
 from typing import Any, get_args
 
@@ -142,6 +144,8 @@ def ran(line, cwd):
         return None
     if program == "grep":
         return subprocess.run([program, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    if words[0] == "init":  # a pipeline is written to the top of a Git repository, which a folder in one is not
+        return call(Path(tempfile.mkdtemp(dir=cwd.parent)), *words)
     if words[0] == "pipeline":
         return kfp(*words, cwd=cwd)
     done = call(cwd, *words)
@@ -281,18 +285,18 @@ def test_every_place_of_the_architecture_exists():
 
 
 def test_the_architecture_shows_the_layers_that_lint_enforces():
-    """The page, the contract and the folder agree; of what is not there yet the page says so."""
+    """The page, the contract and the folder agree."""
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][0]
     enforced = [re.sub(r"trainyard\.|[()]", "", line) for line in contract["layers"]]
     (shown,) = re.findall(r"^```\n(cli\n.*?)^```$", ARCHITECTURE, re.MULTILINE | re.DOTALL)
     assert shown.split("\n")[:-1] == enforced
     names = {name for line in enforced for name in line.split(" | ")}
     there = {path.stem for path in (ROOT / "platform" / "trainyard").iterdir() if not path.stem.startswith("_")}
-    assert names - there == {"queueing"}
+    assert names <= there
     rows = set(
         re.findall(r"`(\w+)`", "".join(re.findall(r"^\| `.*?\|", ARCHITECTURE.partition("## Layers")[2], re.MULTILINE)))
     )
-    assert rows == names & there
+    assert rows == names
 
 
 def test_every_layer_of_a_finding_has_its_row():

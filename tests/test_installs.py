@@ -38,7 +38,7 @@ WRONG = {
 RIGHT = {
     "a file": "pip install ./vendor/trainyard_gitops-0.1.0-py3-none-any.whl",
     "by an address": "pip install 'trainyard-gitops[synth] @ https://files.example.com/x.whl#sha256=ab'",
-    "a checkout": ".venv/bin/python -m pip install --constraint constraints.txt --editable '.[synth,live,dev]'",
+    "a checkout": ".venv/bin/python -m pip install --no-deps --no-build-isolation --editable '.[synth,live,dev]'",
     "others by a file": "pip install --requirement requirements.txt",
     "somebody else's": "pip install joblib==1.6.0",
 }
@@ -67,8 +67,7 @@ def known() -> set[str]:
     """What our own project asks for: names that others have, and that we mean."""
     project = PROJECT["project"]
     asked = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
-    needed = (ROOT / "platform/trainyard/skeleton/base/install/requirements.txt").read_text().splitlines()
-    pinned = [*(ROOT / "constraints.txt").read_text().splitlines(), *needed]
+    pinned = (ROOT / "constraints.txt").read_text().splitlines()
     found = (NAMED.match(each) for each in (*asked, *pinned))
     return {match[1].lower() for match in found if match} - {NAME, "trainyard"}
 

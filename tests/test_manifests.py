@@ -170,11 +170,17 @@ WRONG = {
     ),
     "a directive": (
         "%YAML 1.2\n---\n",
-        "1:1 decode/directive: '%YAML 1.2' is a document of its own to kubectl, and no object; remove the line",
+        (
+            "1:1 decode/directive: a line that begins with '%' is a document of its own to kubectl, and no object; "
+            "remove it"
+        ),
     ),
     "a directive behind an object": (
         "---\n# a comment\n---\n# more\n%TAG ! x:\n---\n",
-        "5:1 decode/directive: '%TAG ! x:' is a document of its own to kubectl, and no object; remove the line",
+        (
+            "5:1 decode/directive: a line that begins with '%' is a document of its own to kubectl, and no object; "
+            "remove it"
+        ),
     ),
     "a List without items": (
         "apiVersion: v1\nkind: List\nmetadata: {}\n",

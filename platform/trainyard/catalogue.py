@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -134,12 +134,17 @@ def of_cel(path: Path) -> Rule:
     if severity not in set(Severity):
         message = f"{OURS}/severity is {severity!r}; {did_you_mean(severity, [each.value for each in Severity])}"
         raise PolicyError(path.name, message, place.line or 1, place.column or 1)
-    return of_policy(path.stem, said["title"], said["reason"], said["fix"], said["source"], Severity(severity))
+    waivable = str(notes.get(f"{OURS}/waivable", "true"))
+    if waivable not in {"true", "false"}:
+        message = f"{OURS}/waivable is {waivable!r}, but should be 'true' or 'false'"
+        raise PolicyError(path.name, message, place.line or 1, place.column or 1)
+    rule = of_policy(path.stem, said["title"], said["reason"], said["fix"], said["source"], Severity(severity))
+    return replace(rule, may_waive=waivable == "true")
 
 
 def document_of(path: Path) -> Document:
     """Return the one document of a policy's file, a map."""
-    documents, findings = load(files.read(path) or b"", file=path.name)
+    documents, findings = load(files.read_installed(path) or b"", file=path.name)
     if findings:
         place = findings[0].location
         raise PolicyError(path.name, findings[0].message, place.line or 1, place.column or 1)
@@ -153,14 +158,15 @@ def document_of(path: Path) -> Document:
 def of_python(path: Path) -> Rule:
     """Return the rule that a Python policy is; its docstring has the title, then `Why:`, `Fix:` and `Source:`."""
     try:
-        tree = ast.parse((files.read(path) or b"").decode())
+        tree = ast.parse((files.read_installed(path) or b"").decode())
     except SyntaxError as error:
         message = f"no Python: {error.msg}"
         raise PolicyError(path.name, message, error.lineno or 1, error.offset or 1) from error
     except ValueError as error:
         raise PolicyError(path.name, f"no Python: {error}") from error
-    severity = Severity.WARNING if is_warning(tree) else Severity.ERROR
-    return of_docstring(path, ast.get_docstring(tree, clean=False), severity)
+    severity = Severity.WARNING if sets(tree, "SEVERITY", "Severity.WARNING") else Severity.ERROR
+    rule = of_docstring(path, ast.get_docstring(tree, clean=False), severity)
+    return replace(rule, may_waive=not sets(tree, "WAIVABLE", "False"))
 
 
 def of_docstring(path: Path, text: str | None, severity: Severity) -> Rule:
@@ -175,15 +181,15 @@ def of_docstring(path: Path, text: str | None, severity: Severity) -> Rule:
 
 
 def of_policy(id_: str, title: str, why: str, fix: str, source: str, severity: Severity) -> Rule:
-    """Return a policy's rule, which may be waived whatever it weighs."""
+    """Return a policy's rule, which may be waived whatever it weighs, unless it says otherwise."""
     return Rule(id_, f"{title.rstrip('.')}.", why.rstrip("."), fix, source, "policy", severity, may_waive=True)
 
 
-def is_warning(tree: ast.Module) -> bool:
-    """Say whether a module sets `SEVERITY = Severity.WARNING`."""
+def sets(tree: ast.Module, name: str, text: str) -> bool:
+    """Say whether a module sets a name of its own to what is written as `text`."""
     for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "SEVERITY":
-            return isinstance(node.value, ast.Attribute) and node.value.attr == "WARNING"
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+            return ast.unparse(node.value) == text
     return False
 
 

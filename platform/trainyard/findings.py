@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
+
+from trainyard.limits import NAME_LETTERS, NAMES
 
 Layer = Literal[
     "spec",
@@ -147,12 +149,19 @@ def did_you_mean(word: str, choices: Iterable[str], *, limit: int = 8) -> str:
     "did you mean 'gpusPerNode'?"
     """
     names = sorted(set(choices))
+    if len(word) > NAME_LETTERS or len(names) > NAMES:
+        return listed(names, limit)
     begun = [name for name in names if len(word) >= BEGUN and name.startswith(word)]
     near = begun if len(begun) == 1 else difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if not near:
         near = [name for name in names if name.lower() == word.lower()]
     if near:
         return f"did you mean {near[0]!r}?"
+    return listed(names, limit)
+
+
+def listed(names: Sequence[str], limit: int) -> str:
+    """Return what there is, as the second half of a sentence."""
     if not names:
         return "there are none"
     shown = ", ".join(names[:limit])

@@ -152,7 +152,7 @@ POD_SETS: dict[str, tuple[dict[str, Any], list[tuple[str, int]]]] = {
     ),
     "a leader with pods of its own": (group_of_lws(size=4, leaderTemplate={}), [("leader", 1), ("worker", 3)]),
     "no leader": (group_of_lws(size=4), [("main", 4)]),
-    "a RayJob": (RAY_JOB, [("head", 1), ("gpu", 6), ("cpu", 1), ("submitter", 1)]),
+    "a RayJob": (RAY_JOB, [("head", 1), ("gpu", 6), ("cpu", 0), ("submitter", 1)]),
     "a template that is none": (job(template="none"), []),
 }
 
@@ -195,6 +195,8 @@ MAY = {
     "apiserver/webhooks/runtimes.py": "runtimes that Trainer brings, written out",
     "apiserver/webhooks/trainer.py": "a runtime's jobs put together with a TrainJob's patches",
     "checks/guards.py": "claims that a LeaderWorkerSet has beside its templates",
+    "queueing/requests/jobs": "what Kueue makes otherwise of some fields than they are written",
+    "tenancy": "what each field of a run's objects may be",
 }
 """Modules and folders that name such a field, and why they are no second table."""
 

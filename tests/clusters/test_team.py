@@ -305,6 +305,17 @@ def test_one_resource_for_all_nics_is_one_network(kind, chain):
         assert config["plugins"][1]["sysctl"]["net.ipv4.conf.IFNAME.arp_ignore"] == "1"
 
 
+def test_a_team_has_its_own_vlan_or_partition():
+    """A function is put into what its team has; a team that is not named into what is said for all."""
+    ethernet = networks(everything(fabric={"type": "roce", **ALL, "vlans": {"nlp": 402, "vision": 403}}))
+    assert json.loads(ethernet["rails"].fields["spec"]["config"])["plugins"][0]["vlan"] == 402
+    keys = {"guids": [f"0{end}:00:00:00:00:00:00:00" for end in (1, 2)], "ufmSecret": "ufm"}
+    for said, key in (({"nlp": "0x8"}, "0x8"), ({"vision": "0x8"}, "0x6")):
+        fabric = {"type": "infiniband", **ALL, "partitionKey": "0x6", "partitionKeys": said, **keys}
+        first = json.loads(networks(everything(fabric=fabric))["rails"].fields["spec"]["config"])["plugins"][0]
+        assert (first["pkey"], first["ibKubernetesEnabled"]) == (key, True)
+
+
 def test_a_shared_device_is_no_interface_of_its_network():
     """Multus would hand its allocation to macvlan, which makes an interface on the NIC that its configuration names."""
     pools = {**POOLS, "h100": {**POOLS["h100"], "interfaces": [f"ens{rail}np0" for rail in range(8)]}}

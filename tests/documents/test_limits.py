@@ -77,7 +77,7 @@ def test_depth_within_the_limit_is_read() -> None:
 
 def test_large_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file beyond the limit is one finding and is not read."""
-    monkeypatch.setattr("trainyard.documents.stream.MAX_BYTES", 2 * 2**20)
+    monkeypatch.setattr("trainyard.documents.stream.FILE_BYTES", 2 * 2**20)
     documents, findings = load(b"#" * (3 * 2**20), file="x.yaml")
     assert not documents
     assert [finding.message for finding in findings] == ["file has 3 MiB, at most 2 are read; split it"]

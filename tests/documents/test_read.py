@@ -117,15 +117,15 @@ PROBLEMS = {
     "not a number": ("a: .nan\n", "1:4 not-finite: .nan is no number in JSON; write a finite number, or quote it"),
     "an unknown alias": (
         "a: *x\n",
-        "1:4 unknown-alias: alias '*x' has no anchor before it; write '&x' at the value it repeats",
+        "1:4 unknown-alias: this alias has no anchor before it; mark the value that it repeats, or quote the text",
     ),
     "an alias inside its own anchor": (
         "a: &x [*x]\n",
-        "1:8 recursive-alias: anchor '&x' contains itself; write the value out",
+        "1:8 recursive-alias: this alias stands inside its own anchor; write the value out",
     ),
     "a tag that lies": (
         "a: !!int x\n",
-        "1:4 tag: value 'x' is not what its tag '!!int' says; remove the tag or mend the value",
+        "1:4 tag: the value is not what its tag '!!int' says; remove the tag or mend the value",
     ),
     "an unfinished merge": (
         "a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> work\n",
@@ -144,9 +144,12 @@ PROBLEMS = {
     ),
     "text on the separator": (
         "a: 1\n--- {b: 2}\n",
-        "2:1 separator: '--- {b: 2}' is no document separator; put only '---' on the line",
+        "2:1 separator: what stands behind '---' makes it no document separator; put only '---' on the line",
     ),
-    "four dashes": ("----\na: 1\n", "1:1 separator: '----' is no document separator; put only '---' on the line"),
+    "four dashes": (
+        "----\na: 1\n",
+        "1:1 separator: what stands behind '---' makes it no document separator; put only '---' on the line",
+    ),
     "a document after dots": (
         "a: 1\n...\nb: 2\n",
         "3:1 text-after-end: kubectl and Argo CD drop the text from here; begin a document with '---' on its own line",

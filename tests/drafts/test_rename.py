@@ -86,11 +86,37 @@ def test_a_job_without_checkpoints_is_said_to_start_from_nothing(repo: Repo) -> 
 
 
 def test_a_retired_job_has_nothing_that_ends(repo: Repo) -> None:
-    """The folder is kept, for when it runs again."""
+    """The folder is kept, for when it runs again; a job that is retired in the same change has a run that ends."""
     write_repository(repo.root, jobs={"nlp/train": {**SAVES, "retired": True}}, **PLATFORM)
+    repo.commit()
+    repo.git("branch", "-f", "main", "work")
     assert len(renamed(repo, "nlp/train", "large")) == 1
     assert "renamedFrom" not in fields(repo, "large")
     assert fields(repo, "large")["checkpoint"]["folder"] == "train"
+    write_repository(repo.root, jobs={"nlp/plain": {**JOB, "retired": True}}, **PLATFORM)
+    renamed(repo, "nlp/plain", "simple")
+    assert fields(repo, "simple") == {**JOB, "retired": True, "renamedFrom": "plain"}
+
+
+WRITTEN = {
+    "a map in lines": "checkpoint:\n  volume: checkpoints\n  size: 8Gi\n",
+    "a map in one line": "checkpoint: {volume: checkpoints, size: 8Gi}\n",
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
+def test_a_job_gets_its_name_back(repo: Repo, written: str) -> None:
+    """Before a merge nothing has changed then, byte for byte."""
+    text = (repo.root / "jobs/nlp/train.yaml").read_text()
+    head, _, rest = text.partition("checkpoint:\n")
+    body = "".join(line for line in rest.splitlines(keepends=True) if not line.startswith(" "))
+    repo.put("jobs/nlp/train.yaml", f"{head}{written}{body}")
+    repo.commit()
+    repo.git("branch", "-f", "main", "work")
+    renamed(repo, "nlp/train", "large")
+    assert fields(repo, "large")["renamedFrom"] == "train"
+    renamed(repo, "nlp/large", "train")
+    assert repo.git("status", "--porcelain") == ""
 
 
 def test_comments_and_form_of_the_file_stay(repo: Repo) -> None:
@@ -206,7 +232,7 @@ def test_the_plan_says_that_the_run_goes_on(repo: Repo) -> None:
     said = trainyard(repo.root, "plan", "--base", "main")
     assert said.returncode == 0, said.stdout
     assert "replaces nlp/train-" in said.stdout
-    assert "because its name changed" in said.stdout
+    assert "because its name (" in said.stdout
     assert "it resumes from the checkpoints of train in volume checkpoints" in said.stdout
     assert "runs: 1 is replaced, 1 is left alone" in said.stdout
     (path,) = (repo.root / "generated/test/runs/nlp").glob("large-*/jobset.*.yaml")

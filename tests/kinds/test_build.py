@@ -105,7 +105,7 @@ def test_kind(kind, golden):
     text = ""
     for title in (title for name, title in CARRIED if name == kind):
         run = carried(kind, **CASES[title])
-        written = (dump(value).replace(run.run.digest, "digest00") for value in objects(run))
+        written = (dump(value).replace(run.run.digest[:8], "digest00") for value in objects(run))
         text += f"# {title}\n" + "---\n".join(written)
     golden(f"golden/kinds/{kind}.yaml", text)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sources import package
 
-ALLOWED = {"nodes", "errors", "labels", "quantities"}
+ALLOWED = {"nodes", "errors", "labels", "pods", "quantities"}
 """What of ours the package may import, and itself."""
 
 

@@ -217,3 +217,13 @@ def test_every_image_of_every_release_is_known():
         assert {frozenset(image) for image in known.components.values()} == {
             frozenset({"image", "repository", "version"})
         }
+
+
+def test_an_image_may_be_pinned():
+    """A version that is a digest is joined to the image's name by the operator."""
+    digest = "sha256:" + "ab" * 32
+    operators = {**ALONE, NAME: {**ALONE[NAME], "digests": {"cniPlugins": digest}}}
+    assert (
+        policy(site({**ROCE, "attach": "macvlan"}, operators=operators))["secondaryNetwork"]["cniPlugins"]["version"]
+        == digest
+    )

@@ -269,6 +269,19 @@ def test_reverting_a_spec_is_refused(site: Site) -> None:
     assert [state for _, state in site.ledger("nlp/llm")] == ["replaced", "replaced", "active"]
 
 
+def test_another_spec_with_the_name_of_a_run_is_refused(site: Site) -> None:
+    """Two specs may begin with the same eight letters of their digests; ledgers of older releases have no more."""
+    path = site.generated / "test/ledger/nlp/llm.json"
+    (entry,) = ledger.load(path.read_bytes()) or ()
+    site.repo.git("switch", "-q", "main")
+    for spec, problems in ((entry.spec[:8] + "a" * 44, ["run/name-used"]), (entry.spec[:8], [])):
+        path.write_text(path.read_text().replace(ledger.load(path.read_bytes())[0].spec, spec))
+        site.repo.commit()
+        site.repo.git("switch", "-qC", "work")
+        assert site.problems() == problems
+        site.repo.git("switch", "-q", "main")
+
+
 def test_unretiring_is_refused(site: Site) -> None:
     """A retired run is stopped for good; the spec runs again under another name."""
     site.job("nlp/llm", retired=True)

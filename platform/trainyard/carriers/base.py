@@ -54,8 +54,11 @@ def of_replicated_job(job: Object) -> int:
 
 
 def of_group(group: Object) -> int:
-    """Return the pods of a Ray worker group: replicas times hosts (kueue v0.19.2 pkg/controller/jobs/raycluster)."""
-    return replicas(group) * max(1, number(group, "numOfHosts", 1))
+    """Return the pods of a Ray worker group: replicas times hosts (kueue v0.19.2 pkg/controller/jobs/raycluster).
+
+    Without replicas there are none: so the definitions of KubeRay 1.6.2 have it.
+    """
+    return max(0, number(group, "replicas", 0)) * max(1, number(group, "numOfHosts", 1))
 
 
 def of_followers(template: Object) -> int:

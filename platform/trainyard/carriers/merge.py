@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from trainyard.carriers.table import LISTS
@@ -38,20 +38,25 @@ def merge_list(
 ) -> list[Any]:
     """Return the list with the patch's items merged into those of the same key, new ones at the end."""
     merged = list(items)
+    places: dict[Hashable, list[int]] = {}
+    for index, item in enumerate(merged):
+        places.setdefault(identity(item, keys), []).append(index)
+    removed: set[int] = set()
     for item in patch:
         wanted = identity(item, keys)
-        at = next(
-            (index for index, old in enumerate(merged) if wanted is not None and identity(old, keys) == wanted), None
-        )
+        there = places.setdefault(wanted, []) if wanted is not None else []
         if isinstance(item, Mapping) and item.get(DIRECTIVE) == "delete":
-            merged = [old for index, old in enumerate(merged) if index != at]
-        elif at is None:
-            merged.append(merge(None, item, lists=lists))
+            removed.update(there[:1])
+            del there[:1]
+        elif there:
+            merged[there[0]] = merge(merged[there[0]], item, lists=lists)
         else:
-            merged[at] = merge(merged[at], item, lists=lists)
-    return merged
+            there.append(len(merged))
+            merged.append(merge(None, item, lists=lists))
+    return [item for index, item in enumerate(merged) if index not in removed]
 
 
-def identity(item: Any, keys: tuple[str, ...]) -> Any:
-    """Return the value of an item's merge key, or None where it has none."""
-    return next((item[key] for key in keys if key in item), None) if isinstance(item, Mapping) else None
+def identity(item: Any, keys: tuple[str, ...]) -> Hashable:
+    """Return the value of an item's merge key, as text where it is none by which to look up, None where it has none."""
+    found = next((item[key] for key in keys if key in item), None) if isinstance(item, Mapping) else None
+    return found if isinstance(found, Hashable) and not isinstance(found, tuple) else repr(found)

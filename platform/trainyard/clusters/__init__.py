@@ -62,10 +62,11 @@ def parts(
     for site, known in installed(cluster):
         yield f"operators/{site.name}", software.operator(site, known)
     yield "hardware", software.hardware(cluster)
-    yield "platform", [*platform.resources(cluster), *platform.policies(specs.repository, policies)]
+    shipped = [*platform.policies(specs.repository, policies), *platform.tenancy(cluster_name, cluster)]
+    yield "platform", [*platform.resources(cluster), *shipped]
     for name in cluster.teams():
         if name in specs.teams:
-            yield f"teams/{name}", team.resources(cluster_name, cluster, name, specs.teams[name])
+            yield f"teams/{name}", team.resources(cluster_name, cluster, name, specs.teams[name], specs.repository)
             yield f"runs/{name}", [team.permanent(name)]
 
 

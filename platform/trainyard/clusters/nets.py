@@ -136,7 +136,7 @@ def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:
         return
     for title, subnet in subnets(cluster).items():
         rail = networks(cluster)[title][0]
-        config = {"cniVersion": "1.0.0", "name": title, "plugins": plugins(cluster, fabric, title, str(subnet))}
+        config = {"cniVersion": "1.0.0", "name": title, "plugins": plugins(cluster, fabric, title, str(subnet), name)}
         yield Resource(
             "k8s.cni.cncf.io/v1",
             "NetworkAttachmentDefinition",
@@ -148,12 +148,13 @@ def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:
         )
 
 
-def plugins(cluster: Cluster, fabric: Fabric, name: str, subnet: str) -> list[dict[str, Any]]:
-    """Return the chain of CNI plugins of a network.
+def plugins(cluster: Cluster, fabric: Fabric, name: str, subnet: str, team: str) -> list[dict[str, Any]]:
+    """Return the chain of CNI plugins of a team's network.
 
     Virtual functions: `sriov` or `ib-sriov`, then `rdma`, which moves the RDMA device into the pod, as the pool's
     exclusive mode needs it (sriov-cni v2.9, ib-sriov-cni v1.3, rdma-cni v1.4). The default route stays with the
-    cluster network. On one subnet for all rails each interface speaks for itself.
+    cluster network. A team's VLAN is the function's own, so that pods neither see nor leave it (sriov-cni v2.9 `vlan`).
+    On one subnet for all rails each interface speaks for itself.
     """
     ipam = addresses(cluster, name, subnet)
     rail = networks(cluster)[name][0]
@@ -163,16 +164,18 @@ def plugins(cluster: Cluster, fabric: Fabric, name: str, subnet: str) -> list[di
     if fabric.attach == "hostdev":
         return apart(cluster, [{"type": "host-device", "ipam": ipam}])
     if link(fabric) == "infiniband":
-        return [{"type": "ib-sriov", "link_state": "enable", **partition(fabric), "ipam": ipam}, {"type": "rdma"}]
-    return apart(cluster, [{"type": "sriov", "spoofchk": "on", "trust": "off", "ipam": ipam}, {"type": "rdma"}])
+        return [{"type": "ib-sriov", "link_state": "enable", **partition(fabric, team), "ipam": ipam}, {"type": "rdma"}]
+    vlan = {"vlan": fabric.vlans[team]} if team in fabric.vlans else {}
+    return apart(cluster, [{"type": "sriov", "spoofchk": "on", "trust": "off", **vlan, "ipam": ipam}, {"type": "rdma"}])
 
 
-def partition(fabric: Fabric) -> dict[str, Any]:
-    """Return what puts a function into the fabric's partition: ib-kubernetes reads the key and gives it a GUID.
+def partition(fabric: Fabric, team: str) -> dict[str, Any]:
+    """Return what puts a function into its team's partition: ib-kubernetes reads the key and gives it a GUID.
 
     Source: NVIDIA network-operator documentation v26.4, InfiniBand network with PKey management.
     """
-    return {"pkey": fabric.partition_key, "ibKubernetesEnabled": True} if fabric.partition_key else {}
+    key = fabric.partition_of(team)
+    return {"pkey": key, "ibKubernetesEnabled": True} if key else {}
 
 
 SYSCTLS = {"arp_announce": "2", "arp_filter": "1", "arp_ignore": "1", "rp_filter": "0", "accept_local": "1"}

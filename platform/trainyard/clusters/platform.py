@@ -14,6 +14,7 @@ from trainyard.specs import Cluster, Pool, Queue, Quota, Repository
 from trainyard.specs.drivers import secret_parameters
 from trainyard.specs.models.queues import Cohort
 from trainyard.specs.models.storage import Storage
+from trainyard.tenancy import policies as tenants
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 
@@ -203,3 +204,14 @@ def policies(repository: Repository, documents: Sequence[Mapping[str, Any]]) -> 
         )
         kind = "ValidatingAdmissionPolicyBinding"
         yield Resource(POLICY, kind, name, (), fields={"spec": spec}, source="repository")
+
+
+def tenancy(name: str, cluster: Cluster) -> Iterator[Resource]:
+    """Yield the policies that hold what runs of teams may be, with their bindings; none where there are no teams."""
+    if not cluster.teams():
+        return
+    for policy, spec in tenants.policies(name, cluster):
+        notes = {f"{OURS}/source": "docs/decisions/tenancy.md", f"{OURS}/waivable": "false"}
+        yield Resource(POLICY, "ValidatingAdmissionPolicy", policy, (), annotations=notes, fields={"spec": spec})
+        fields = {"spec": tenants.binding(policy, cluster)}
+        yield Resource(POLICY, "ValidatingAdmissionPolicyBinding", policy, (), fields=fields)

@@ -41,6 +41,7 @@ OF_PLATFORM = (
 
 OF_TEAMS = (
     "/PersistentVolumeClaim",
+    "/ResourceQuota",
     "/ServiceAccount",
     "k8s.cni.cncf.io/NetworkAttachmentDefinition",
     "kueue.x-k8s.io/LocalQueue",

@@ -7,22 +7,28 @@ from collections.abc import Iterator
 from trainyard.clusters import nets, rights
 from trainyard.labels import POD_SECURITY, PROTECTED, TEAM
 from trainyard.parts.objects import Resource
-from trainyard.specs import Cluster, Team
+from trainyard.specs import Cluster, Repository, Team
+from trainyard.tenancy import allowance
 
 PERMANENT = "trainyard-runs"
 ABOUT = "Keeps this folder and its Application alive when no run is left, so that the last run can be retired.\n"
 
 
-def resources(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+def resources(
+    cluster_name: str, cluster: Cluster, name: str, team: Team, repository: Repository | None = None
+) -> Iterator[Resource]:
     """Yield everything of `teams/<team>/` on the cluster."""
-    yield from space(cluster_name, cluster, name, team)
+    yield from space(cluster_name, cluster, name, team, repository)
     yield from nets.attachments(cluster, name)
     yield from volumes(cluster_name, cluster, name, team)
 
 
-def space(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+def space(
+    cluster_name: str, cluster: Cluster, name: str, team: Team, repository: Repository | None = None
+) -> Iterator[Resource]:
     """Yield the team's namespace, its queues, the rights of its people, and who talks to its pods."""
-    yield namespace(cluster_name, cluster, name, team)
+    yield namespace(cluster_name, cluster, name, team, repository)
+    yield affinity(name)
     for queue, choice in cluster.queues_of("kueue").items():
         if name in choice.teams:
             fields = {"spec": {"clusterQueue": queue}}
@@ -32,10 +38,27 @@ def space(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterato
     yield from nets.policies(cluster_name, cluster, name, team)
 
 
-def namespace(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Resource:
-    """Return the team's namespace: its Pod Security level, pinned to the cluster's version, and under Kueue."""
+def namespace(
+    cluster_name: str, cluster: Cluster, name: str, team: Team, repository: Repository | None = None
+) -> Resource:
+    """Return the team's namespace: its Pod Security level, pinned to the cluster's version, and under Kueue.
+
+    What its runs may use stands there too, for the policies that hold it; without a repository any registry will do.
+    """
     labels = pod_security(team.level_on(cluster_name), cluster) | {TEAM: name}
-    return Resource("v1", "Namespace", name, (), labels=labels, annotations=PROTECTED, source=f"team/{name}")
+    known = repository or Repository(live=False, repo_url="https://example.com/none.git")
+    notes = allowance.of(known, cluster_name, cluster, name, team).annotations() | PROTECTED
+    return Resource("v1", "Namespace", name, (), labels=labels, annotations=notes, source=f"team/{name}")
+
+
+def affinity(name: str) -> Resource:
+    """Return a quota of no pod that is placed by those of other namespaces: what no policy on objects could miss.
+
+    Its scope leaves all other pods alone, and Kueue's quota (kubernetes v1.35 pkg/quota/v1/evaluator/core/pods.go).
+    """
+    scope = {"matchExpressions": [{"scopeName": "CrossNamespacePodAffinity", "operator": "Exists"}]}
+    fields = {"spec": {"hard": {"pods": "0"}, "scopeSelector": scope}}
+    return Resource("v1", "ResourceQuota", "no-foreign-affinity", (), name, fields=fields, source=f"team/{name}")
 
 
 def pod_security(level: str, cluster: Cluster) -> dict[str, str]:

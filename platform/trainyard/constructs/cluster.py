@@ -33,7 +33,8 @@ class QueueSet(Objects):
 class Platform(Objects):
     """What one cluster has for all teams: its queues, priorities, storage classes, and the policies that it enforces.
 
-    `policies` are ValidatingAdmissionPolicies as documents; those that `repository` switches off are left out.
+    `policies` are ValidatingAdmissionPolicies as documents; those that `repository` switches off are left out. With the
+    cluster's name there are those that hold what runs of teams may be.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Platform(Objects):
         id_: str,
         *,
         cluster: Cluster,
+        cluster_name: str | None = None,
         repository: Repository | None = None,
         policies: Sequence[Document] = (),
         without: frozenset[Identity] = NOTHING,
@@ -52,6 +54,8 @@ class Platform(Objects):
         self.put(platform.storage(cluster))
         if repository is not None:
             self.put(platform.policies(repository, policies))
+        if cluster_name is not None:
+            self.put(platform.tenancy(cluster_name, cluster))
 
 
 class OperatorInstall(Objects):
@@ -133,10 +137,11 @@ class TeamSpace(Objects):
         team: Team,
         cluster_name: str,
         cluster: Cluster,
+        repository: Repository | None = None,
         without: frozenset[Identity] = NOTHING,
     ) -> None:
         super().__init__(scope, id_, without=without)
-        self.put(_team.space(cluster_name, cluster, team_name, team))
+        self.put(_team.space(cluster_name, cluster, team_name, team, repository))
         claims = CheckpointClaims(
             self,
             "claims",

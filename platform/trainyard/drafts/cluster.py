@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.documents import dump
-from trainyard.drafts.questions import Question, whole
-from trainyard.drafts.team import split
+from trainyard.drafts.questions import FileDraft, Question, split, whole
 from trainyard.errors import SpecError
 from trainyard.findings import did_you_mean
 from trainyard.releases import releases
 from trainyard.specs.reading import layout
 from trainyard.specs.shapes import Shape, names, preset
-from trainyard.specs.sources import Specs
 from trainyard.system.repository import CLUSTERS, cluster_file
 from trainyard.versions import order
 
@@ -41,14 +38,8 @@ PRIORITIES = {"low": 0, "normal": 100, "high": 1000}
 MINORS = ("1.34", "1.35", "1.36")
 
 
-@dataclass
-class ClusterDraft:
+class ClusterDraft(FileDraft):
     """A cluster of a repository, as far as it is known."""
-
-    specs: Specs
-    taken: frozenset[str]
-    """Names of clusters that have a file, readable or not."""
-    answers: dict[str, str] = field(default_factory=dict)
 
     def questions(self) -> Iterator[Question]:
         """Yield what has to be known, each once those before it are answered."""

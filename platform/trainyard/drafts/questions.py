@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from trainyard.findings import did_you_mean
 from trainyard.specs.models.base import Spec
 from trainyard.specs.reading import problems
+from trainyard.specs.sources import Specs
 
 NONE = "none"
 """The answer that leaves something out."""
@@ -59,6 +60,22 @@ class Question:
         """The line that asks, choices and default included."""
         choices = f" ({', '.join(self.choices)})" if self.choices else ""
         return f"{self.words}{choices}" + (f" [{self.offered}]" if self.offered is not None else "")
+
+
+@dataclass
+class FileDraft:
+    """A file of a repository's platform that is about to be written, as far as it is known."""
+
+    specs: Specs
+    taken: frozenset[str]
+    """Names of its kind that have a file, readable or not."""
+    answers: dict[str, str] = field(default_factory=dict)
+    """By the name of the question."""
+
+
+def split(answer: str) -> list[str]:
+    """Return the parts of an answer between commas."""
+    return [part.strip() for part in answer.split(",") if part.strip()]
 
 
 def whole(name: str, *, least: int = 1, most: int | None = None, of: str = "") -> Callable[[str], str | None]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from trainyard.errors import SpecError
 from trainyard.findings import Path as FieldPath
 from trainyard.specs.editing.fields import fields
-from trainyard.specs.editing.items import add_field, set_item
+from trainyard.specs.editing.items import add_field, drop_field, set_item
 from trainyard.specs.reading import layout
 from trainyard.specs.sources import JobFile, Specs
 from trainyard.system import files
@@ -60,30 +60,44 @@ def new_name(specs: Specs, team: str, old: str, asked: str, taken: Iterable[str]
     return name
 
 
-def rename(root: Path, specs: Specs, file: JobFile, new: str, *, ran: bool) -> Renamed:
-    """Return what changes; `ran` says that the job is on the default branch, so that it may have runs.
+def rename(root: Path, specs: Specs, file: JobFile, new: str, *, merged: bytes | None) -> Renamed:
+    """Return what changes; `merged` is the job's file on the default branch, by which it may have runs.
 
     Raises SpecError where a file is written in a way that only a person can edit.
     """
     found = Renamed(file.team, file.name, new, file)
     path = job_file(file.team, file.name)
     text = (files.read(root / path) or b"").decode("utf-8", "surrogateescape")
-    has = fields(text, path)
-    if ran and found.folder and has["checkpoint"].get("folder") is None:
-        text = add_field(text, path, ("checkpoint",), "folder", file.name)
-    if ran and not file.job.retired and not file.job.step and has.get("renamedFrom") != file.name:
-        text = (
-            set_item(text, path, ("renamedFrom",), file.name)
-            if "renamedFrom" in has
-            else add_field(text, path, (), "renamedFrom", file.name)
-        )
-    found.changes[job_file(file.team, new)] = text
+    back = file.job.renamed_from == new
+    found.changes[job_file(file.team, new)] = undone(text, path, new) if back else moved(text, path, found, merged)
     for other in specs.jobs:
         if other.source.document is not None and other is not file:
             follow(root, found, other)
     found.changes[path] = None
     found.mentions = list(mentions(root, found))
     return found
+
+
+def moved(text: str, path: str, found: Renamed, merged: bytes | None) -> str:
+    """Return the file under its new name: where it saves as before, and whose run is to end."""
+    if merged is None:
+        return text
+    job, has = found.file.job, fields(text, path)
+    if found.folder and has["checkpoint"].get("folder") is None:
+        text = add_field(text, path, ("checkpoint",), "folder", found.old)
+    over = job.retired and fields(merged.decode("utf-8", "surrogateescape"), path).get("retired") is True
+    if over or job.step or has.get("renamedFrom") == found.old:
+        return text
+    if "renamedFrom" in has:
+        return set_item(text, path, ("renamedFrom",), found.old)
+    return add_field(text, path, (), "renamedFrom", found.old)
+
+
+def undone(text: str, path: str, new: str) -> str:
+    """Return the file of a job that gets back the name that it had before."""
+    text = drop_field(text, path, (), "renamedFrom")
+    checkpoint = fields(text, path).get("checkpoint")
+    return drop_field(text, path, ("checkpoint",), "folder") if checkpoint and checkpoint.get("folder") == new else text
 
 
 def follow(root: Path, found: Renamed, other: JobFile) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -14,7 +14,7 @@ from trainyard.drafts.wheel import wheel_of
 from trainyard.errors import SpecError
 from trainyard.specs.reading import layout
 from trainyard.system import git
-from trainyard.system.repository import CLUSTERS, TEAMS, cluster_file, team_file
+from trainyard.system.repository import CLUSTERS, GENERATED, TEAMS, cluster_file, team_file
 
 PLACEHOLDER = "https://git.example.com/platform/training.git"
 """An address that nobody has."""
@@ -22,6 +22,8 @@ PLACEHOLDER = "https://git.example.com/platform/training.git"
 ADDRESS = re.compile(r"(?!.*[\s#'\"{}\[\],])(?:(?:https?|ssh|git)://|[\w.-]+@[\w.-]+:)\S+")
 REGISTRY = re.compile(r"(?!.*//)[\w.-]+(?::[0-9]+)?(?:/[\w./-]+)?")
 BRANCHES = frozenset({"main", "master", "trunk"})
+BRANCH = re.compile(r"(?!(?:yes|no|on|off|true|false|null|y|n)\Z)[a-z][-\w./]*", re.ASCII | re.IGNORECASE)
+"""Branches that stand in YAML without quotes."""
 
 
 @dataclass
@@ -45,19 +47,20 @@ class RepositoryDraft:
             yield Question("cluster", "name of the first cluster", default="dev", wrong=in_file(cluster_file, CLUSTERS))
             yield Question("team", "name of the first team", default="research", wrong=in_file(team_file, TEAMS))
         guess = next((each for each in CI if each in self.answers["repo-url"]), NONE)
-        yield Question("ci", "pipeline", (*CI, NONE), default=NONE, proposed=guess)
+        here = bool(self.prefix)
+        ask = Question("ci", "pipeline", () if here else (*CI, NONE), default=NONE, proposed=guess)
+        yield replace(ask, asked=False, wrong=self.wrong_place) if here else ask
 
     def finished(self) -> Answers:
         """Return all that is known; raises SpecError where answers do not go together."""
         if self.live and self.answers["repo-url"] == PLACEHOLDER:
             raise SpecError("--live needs the address that Argo CD syncs; give it by --repo-url")
-        ask = self.git.ask if self.git else lambda *_: None
-        branch = ask("symbolic-ref", "--quiet", "--short", "HEAD") or ""
         return Answers(
             wheel=wheel_of(self.answers["wheel"] or None, self.folder),
             live=self.live,
             repo_url=self.answers["repo-url"],
-            revision=branch if branch in BRANCHES else "main",
+            revision=self.branch(),
+            path=f"{self.prefix}{GENERATED}",
             registry=self.answers["registry"].rstrip("/"),
             cluster=self.answers.get("cluster", ""),
             team=self.answers.get("team", ""),
@@ -67,8 +70,34 @@ class RepositoryDraft:
 
     @property
     def git(self) -> git.Git | None:
-        """The Git repository that the folder is in, None where there is none."""
-        return git.find(self.folder) if self.folder.is_dir() else None
+        """The Git repository that the folder is in, or will be, None where there is none."""
+        there = next(each for each in (self.folder.resolve(), *self.folder.resolve().parents) if each.is_dir())
+        return git.find(there)
+
+    @property
+    def prefix(self) -> str:
+        """Path of the folder in the Git repository that it is in, ending in a slash; empty at its top."""
+        found = self.git
+        if found is None:
+            return ""
+        below = self.folder.resolve().relative_to(found.root).as_posix()
+        return found.prefix + ("" if below == "." else f"{below}/")
+
+    def wrong_place(self, answer: str) -> str | None:
+        """Return what is wrong with a pipeline of a folder inside a Git repository, where nobody looks for it."""
+        if answer == NONE:
+            return None
+        return f"--ci writes to the top of a Git repository, but this is its folder {self.prefix}; leave it out"
+
+    def branch(self) -> str:
+        """Return the default branch, as the clone has noted it, or that of a repository without commits; else main."""
+        if (found := self.git) is None:
+            return "main"
+        known = found.ask("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD") or ""
+        here = found.ask("symbolic-ref", "--quiet", "--short", "HEAD") or ""
+        first = here if here in BRANCHES or found.head() is None else ""
+        name = known.removeprefix("origin/") or first
+        return name if BRANCH.fullmatch(name) else "main"
 
     def remote(self) -> str:
         """Return where Git pushes to, without the password that a clone may have noted, or the address of nobody."""

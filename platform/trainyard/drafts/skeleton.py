@@ -51,6 +51,8 @@ class Answers:
     live: bool
     repo_url: str
     revision: str
+    path: str
+    """Where the generated tree is in the Git repository."""
     registry: str
     cluster: str
     team: str
@@ -85,6 +87,7 @@ def files(answers: Answers) -> Iterator[tuple[str, bytes]]:
         "@LIVE@": str(answers.live).lower(),
         "@REPO_URL@": answers.repo_url,
         "@REVISION@": answers.revision,
+        "@PATH@": answers.path,
         "@REGISTRY@": answers.registry,
         "@CLUSTER@": answers.cluster,
         "@TEAM@": answers.team,
@@ -139,7 +142,8 @@ def planned(folder: Path, wanted: Mapping[str, bytes], ci: str | None) -> Skelet
 def in_the_way(folder: Path, path: str) -> list[str]:
     """Return what stands where a folder has to be, and what make would read in place of ours."""
     above = [each.as_posix() for each in Path(path).parents if each != Path()]
-    files = [each for each in above if os.path.lexists(folder / each) and not (folder / each).is_dir()]
+    links = [each for each in (*above, *({path} & set(GROWN))) if (folder / each).is_symlink()]
+    files = links or [each for each in above if os.path.lexists(folder / each) and not (folder / each).is_dir()]
     return files + [each for each in SHADOWS.get(path, ()) if os.path.lexists(folder / each)]
 
 

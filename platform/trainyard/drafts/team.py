@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.documents import dump
-from trainyard.drafts.questions import NONE, Question, in_field, unless_none
+from trainyard.drafts.questions import NONE, FileDraft, Question, in_field, split, unless_none
 from trainyard.findings import did_you_mean
 from trainyard.specs.editing.items import add_item
 from trainyard.specs.models.team import Team
 from trainyard.specs.reading import layout
-from trainyard.specs.sources import Specs
 from trainyard.system.repository import TEAMS, cluster_file, team_file
 
 HEADER = "# yaml-language-server: $schema=../../schemas/trainyard/team.json\n"
@@ -24,14 +22,8 @@ VOLUME = "checkpoints"
 """Name of the volume that a new team gets."""
 
 
-@dataclass
-class TeamDraft:
+class TeamDraft(FileDraft):
     """A team of a repository, as far as it is known."""
-
-    specs: Specs
-    taken: frozenset[str]
-    """Names of teams that have a file, readable or not."""
-    answers: dict[str, str] = field(default_factory=dict)
 
     def questions(self) -> Iterator[Question]:
         """Yield what has to be known, each once those before it are answered."""
@@ -124,8 +116,3 @@ class TeamDraft:
             text = changes.get(file) or texts[file]
             changes[file] = add_item(text, file, ("queues", queue, "teams"), name)
         return changes
-
-
-def split(answer: str) -> list[str]:
-    """Return the parts of an answer between commas."""
-    return [part.strip() for part in answer.split(",") if part.strip()]

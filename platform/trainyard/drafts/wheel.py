@@ -19,6 +19,12 @@ FOLDER = "install"
 """Where a repository keeps what it is installed from."""
 
 SHA256 = re.compile(r"sha256=([0-9a-f]{64})")
+PRINTED = re.compile(r"[\w.~:/?@!&'()*+,;=%\[\]-]+", re.ASCII)
+"""What an address in a file that pip reads may hold: no space, no line end, and no `$`, which pip takes for a variable.
+
+Source: pip 23.2 src/pip/_internal/req/req_file.py ENV_VAR_RE, COMMENT_RE; RFC 3986 section 2.
+"""
+
 NO_WHEEL = "--wheel is missing: name the file of the wheel, or its address with #sha256= and the hash behind it"
 IN_CHECKOUT = "--wheel is missing: this is a checkout; run `make dist` and name the wheel in dist/"
 
@@ -46,7 +52,7 @@ def wheel_of(named: str | None, folder: Path) -> Wheel:
     """
     if named is None:
         named = recorded(origin())
-    return downloaded(named) if re.match(r"https?://", named) else lying(named, folder)
+    return downloaded(named) if re.match(r"https?://", named, re.IGNORECASE) else lying(named, folder)
 
 
 def recorded(where: Origin | None) -> str:
@@ -61,7 +67,13 @@ def recorded(where: Origin | None) -> str:
 def downloaded(address: str) -> Wheel:
     """Return a wheel that pip downloads; nothing is fetched here, so that its hash has to be known."""
     place, _, fragment = address.partition("#")
-    parts = urlsplit(place)
+    try:
+        parts = urlsplit(place)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if host is None or PRINTED.fullmatch(place) is None:
+        raise SpecError(f"{place[:60]!r} is no address; write https://, a host and the wheel's path")
     if parts.username or parts.password or any(shapes_in(unquote(place))):
         raise SpecError("the wheel's address holds a password or token; leave it out, pip reads it from ~/.netrc")
     named(unquote(parts.path).rpartition("/")[2])
@@ -75,6 +87,8 @@ def lying(path: str, folder: Path) -> Wheel:
     """Return a wheel on this machine; one outside the repository is to be copied into it, where CI finds it."""
     written, _, fragment = path.partition("#sha256=")
     file = Path(written)
+    if (scheme := re.match(r"([a-z][-+.a-z0-9]*)://", written, re.IGNORECASE)) is not None:
+        raise SpecError(f"wheel begins with {scheme[0]}, but should be a file, or an address with https://")
     if not file.is_file():
         raise SpecError(f"{written} does not exist; name the file of the wheel, or its address")
     named(file.name)
@@ -85,7 +99,7 @@ def lying(path: str, folder: Path) -> Wheel:
         raise SpecError(f"{written} has sha256 {sha256}, but should have {fragment}")
     if file.resolve().is_relative_to(folder.resolve()):
         below = file.resolve().relative_to(folder.resolve()).as_posix()
-        if not re.search(r"\s", below):
+        if not re.search(r"[\s$]", below):
             return Wheel(f"./{below}", sha256)
     return Wheel(f"./{FOLDER}/{file.name}", sha256, copied=file)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.nodes.configuration import joined
-from trainyard.nodes.pods import CPU, HUGE_PAGES, MEMORY, Pod, Resources, is_huge_page, together
+from trainyard.nodes.pods import Pod
 from trainyard.nodes.predicates import is_device
+from trainyard.pods.demand import CPU, HUGE_PAGES, MEMORY, Resources, is_huge_page, together
 from trainyard.quantities import Quantity
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from trainyard.nodes.outcomes import Refusal
-from trainyard.nodes.pods import MEMORY, Container, is_huge_page
+from trainyard.pods.demand import MEMORY, Container, is_huge_page
 from trainyard.quantities import Format
 
 KIBI = 1024

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from trainyard.nodes.hints import Hints, Opinion
 from trainyard.nodes.machine import Device, Machine
 from trainyard.nodes.outcomes import Refusal
-from trainyard.nodes.pods import Container, Pod, Resources, together
+from trainyard.nodes.pods import Pod
 from trainyard.nodes.sets import mask, subsets
+from trainyard.pods.demand import Container, Resources, together
 
 Ids = Mapping[str, tuple[str, ...]]
 """Ids of devices by resource."""

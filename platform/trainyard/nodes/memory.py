@@ -14,9 +14,10 @@ from trainyard.nodes.demand import at_one_time, bytes_of
 from trainyard.nodes.hints import Affinity, Hints, Opinion
 from trainyard.nodes.machine import Machine
 from trainyard.nodes.outcomes import Panic, Refusal
-from trainyard.nodes.pods import HUGE_PAGES, MEMORY, Container, Pod
+from trainyard.nodes.pods import Pod
 from trainyard.nodes.sets import members, subset_sums, subsets
 from trainyard.nodes.settings import Settings
+from trainyard.pods.demand import HUGE_PAGES, MEMORY, Container
 from trainyard.quantities import Format, Quantity
 
 Amounts = Mapping[str, int]

@@ -5,37 +5,30 @@ Defaults are those of the API server (kubernetes v1.35 pkg/apis/core/v1/defaults
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import ROUND_UP, Decimal
 from functools import cached_property
 from typing import Any, Literal
 
+from trainyard.pods.demand import (
+    CPU,
+    MEMORY,
+    Container,
+    Resources,
+    added,
+    asked_without_overhead,
+    is_huge_page,
+    is_pod_level,
+    rounded,
+    together,
+)
 from trainyard.quantities import Quantity
 
 QoS = Literal["Guaranteed", "Burstable", "BestEffort"]
-Resources = Mapping[str, Quantity]
-
-CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
-HUGE_PAGES = "hugepages-"
+EPHEMERAL_STORAGE, PODS = "ephemeral-storage", "pods"
 
 CRITICAL = 2_000_000_000
 """Priority from which a pod is critical (kubernetes v1.35 pkg/apis/scheduling/types.go SystemCriticalPriority)."""
-
-FINEST = Decimal("0.001")
-"""Amounts of a pod are rounded up to thousandths (defaults.go SetDefaults_ResourceList)."""
-
-
-@dataclass(frozen=True)
-class Container:
-    """One container with its resources, defaults filled in."""
-
-    name: str
-    requests: Resources
-    limits: Resources
-    init: bool = False
-    restartable: bool = False
-    """Whether it is an init container that goes on running, a sidecar."""
 
 
 @dataclass(frozen=True)
@@ -148,50 +141,8 @@ class Pod:
 
     @cached_property
     def without_overhead(self) -> Resources:
-        """What the pod asks for without its overhead (component-helpers v0.35 resource/helpers.go PodRequests)."""
-        own = {name: amount for name, amount in self.requests.items() if is_pod_level(name)}
-        return {**together(self.containers, "requests"), **own}
-
-
-def together(containers: Iterable[Container], what: Literal["requests", "limits"]) -> dict[str, Quantity]:
-    """Return what containers need at most at one time.
-
-    App containers and sidecars run together, an init container beside the sidecars before it
-    (component-helpers v0.35 resource/helpers.go AggregateContainerRequests).
-    """
-    running: list[Resources] = []
-    sidecars: list[Resources] = []
-    most: dict[str, Quantity] = {}
-    for container in containers:
-        own: Resources = getattr(container, what)
-        if not container.init or container.restartable:
-            running.append(own)
-        if container.restartable:
-            sidecars.append(own)
-        if container.init:
-            _raise_to(most, added(sidecars if container.restartable else (own, *sidecars)))
-    out = added(running)
-    _raise_to(out, most)
-    return out
-
-
-def added(lists: Iterable[Resources]) -> dict[str, Quantity]:
-    """Return the sums of resources."""
-    out: dict[str, Quantity] = {}
-    for amounts in lists:
-        for name, amount in amounts.items():
-            out[name] = out[name] + amount if name in out else amount
-    return out
-
-
-def is_huge_page(name: str) -> bool:
-    """Whether a resource is memory in huge pages."""
-    return name.startswith(HUGE_PAGES)
-
-
-def is_pod_level(name: str) -> bool:
-    """Whether a pod as a whole may ask for the resource (component-helpers v0.35 resource/helpers.go)."""
-    return name in (CPU, MEMORY) or is_huge_page(name)
+        """What the pod asks for without its overhead."""
+        return asked_without_overhead(self.containers, self.requests)
 
 
 def host_ports(pod: Pod) -> Iterator[tuple[str, str, int]]:
@@ -220,14 +171,7 @@ def _container(value: Mapping[str, Any], *, init: bool) -> Container:
 
 
 def _amounts(value: Mapping[str, Any], key: str) -> dict[str, Quantity]:
-    return {name: _rounded(Quantity.parse(amount)) for name, amount in (value.get(key) or {}).items()}
-
-
-def _rounded(amount: Quantity) -> Quantity:
-    exponent = amount.amount.as_tuple().exponent
-    if not isinstance(exponent, int) or exponent >= -3:
-        return amount
-    return Quantity(amount.amount.quantize(FINEST, rounding=ROUND_UP), amount.format)
+    return {name: rounded(Quantity.parse(amount)) for name, amount in (value.get(key) or {}).items()}
 
 
 def _huge_page_limits(containers: tuple[Container, ...], requests: Resources, limits: Resources) -> Resources:
@@ -255,12 +199,6 @@ def _pod_requests(containers: tuple[Container, ...], requests: Resources, limits
 
 def _compute(amounts: Resources) -> dict[str, Quantity]:
     return {name: amount for name, amount in amounts.items() if name in (CPU, MEMORY) and amount.amount > 0}
-
-
-def _raise_to(out: dict[str, Quantity], amounts: Resources) -> None:
-    for name, amount in amounts.items():
-        if name not in out or amount > out[name]:
-            out[name] = amount
 
 
 def _is_static(annotations: Mapping[str, str]) -> bool:

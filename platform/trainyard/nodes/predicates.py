@@ -6,16 +6,16 @@ node before it sends a pod (pkg/scheduler/eventhandlers.go AdmissionCheck).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from trainyard.nodes.outcomes import Refused
-from trainyard.nodes.pods import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Pod, Resources, host_ports, is_huge_page
+from trainyard.nodes.pods import EPHEMERAL_STORAGE, PODS, Pod, host_ports
+from trainyard.pods.demand import CPU, MEMORY, Resources, is_huge_page
+from trainyard.pods.selection import has_labels, meets, required_of
 
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104  # what a port without an address takes
-INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -145,31 +145,7 @@ def _ports_taken(pod: Pod, others: Sequence[Pod]) -> bool:
 
 def selected(spec: Mapping[str, Any], node: Node) -> bool:
     """Whether a node has what a pod's node selector and required node affinity ask for."""
-    if any(node.labels.get(name) != value for name, value in (spec.get("nodeSelector") or {}).items()):
-        return False
-    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
-    return required is None or any(_term(term, node) for term in required.get("nodeSelectorTerms") or ())
-
-
-def _term(term: Mapping[str, Any], node: Node) -> bool:
-    """Whether a node matches a term; an empty one matches none (component-helpers v0.35 nodeaffinity.go)."""
-    labels, names = term.get("matchExpressions") or (), term.get("matchFields") or ()
-    own = {"metadata.name": node.name}
-    return bool(labels or names) and all(
-        _holds(expression, values) for part, values in ((labels, node.labels), (names, own)) for expression in part
+    required = required_of(spec)
+    return has_labels(spec.get("nodeSelector") or {}, node.labels) and (
+        required is None or meets(required, node.name, node.labels)
     )
-
-
-def _holds(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    value: str | None = labels.get(expression.get("key", ""))
-    wanted: Sequence[str] = expression.get("values") or ()
-    operator = expression.get("operator")
-    if operator in ("In", "NotIn"):
-        return bool((value in wanted) == (operator == "In"))
-    if operator in ("Exists", "DoesNotExist"):
-        return bool((value is not None) == (operator == "Exists"))
-    if value is None or not all(map(INTEGER.fullmatch, (value, *wanted))):
-        return False
-    number, bound = int(value), int(next(iter(wanted), "0"))
-    return number > bound if operator == "Gt" else number < bound

@@ -25,9 +25,9 @@ from trainyard.nodes.configuration.cpulist import parse, parse_number
 from trainyard.nodes.cpus import take
 from trainyard.nodes.machine import Machine
 from trainyard.nodes.outcomes import Explosion, Refusal
-from trainyard.nodes.pods import CPU, MEMORY, Resources, is_huge_page
 from trainyard.nodes.sets import text
 from trainyard.nodes.settings import CpuOptions, Settings
+from trainyard.pods.demand import CPU, MEMORY, Resources, is_huge_page
 from trainyard.quantities import Quantity
 
 MOST_NUMA_NODES = 8

@@ -47,7 +47,7 @@ class Site:
         """Images and versions of what the operator runs, where its own resources name them, for this very release."""
         own = self.choice.unlisted.components if self.choice.unlisted else {}
         found: dict[str, Any] = filled(merge(self.release.components, own), self.version)
-        return found
+        return {name: pinned(each, self.choice.digests.get(name)) for name, each in found.items()}
 
     @property
     def at(self) -> Path:
@@ -120,6 +120,19 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
         own = merged.get(key)
         merged[key] = merge(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
     return merged
+
+
+def pinned(component: Any, digest: str | None) -> Any:
+    """Return a component with its image by digest, where there is one; a name alone keeps its tag for who reads it.
+
+    Operators of NVIDIA join a version that begins with `sha256:` by `@` (NVIDIA/gpu-operator v26.7 internal/image;
+    NVIDIA network-operator documentation v26.4, advanced/images-sha256).
+    """
+    if digest is None or not isinstance(component, Mapping):
+        return component
+    if "version" in component:
+        return {**component, "version": digest}
+    return {**component, "image": f"{component['image']}@{digest}"}
 
 
 def filled(value: Any, version: str) -> Any:

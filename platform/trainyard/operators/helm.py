@@ -38,7 +38,7 @@ def defaults(site: Site, schemas: Path) -> Defaults | None:
         return None
     for key, value in inner(schemas / "charts", name, version, values).items():
         values = {**values, key: merge(value, values.get(key) or {})}
-    data = files.read(schemas / "charts" / name / f"{version}.schema.json")
+    data = files.read_installed(schemas / "charts" / name / f"{version}.schema.json")
     return Defaults(values, json.loads(data) if data else {})
 
 
@@ -60,7 +60,7 @@ def inner(charts: Path, name: str, version: str, values: Mapping[str, Any]) -> d
 
 def read(file: Path) -> dict[str, Any] | None:
     """Return a file of values, or None where it is not there."""
-    data = files.read(file)
+    data = files.read_installed(file)
     if data is None:
         return None
     documents, _ = load(data, file=file.name)

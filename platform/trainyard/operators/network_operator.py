@@ -101,7 +101,7 @@ def spec(site: Site) -> dict[str, Any]:
         found["secondaryNetwork"] = {"cniPlugins": plugins}
     if numbers(site):
         found["nvIpam"] = {**image(site, "nvIpam"), "enableWebhook": False}
-    if fabric is not None and fabric.partition_key and fabric.guids and fabric.ufm_secret:
+    if fabric is not None and fabric.partitioned and fabric.guids and fabric.ufm_secret:
         first, last = fabric.guids
         own = {"pKeyGUIDPoolRangeStart": first, "pKeyGUIDPoolRangeEnd": last, "ufmSecret": fabric.ufm_secret}
         found["ibKubernetes"] = {**image(site, "ibKubernetes"), **own}

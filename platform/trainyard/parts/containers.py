@@ -99,7 +99,7 @@ def hidden_gpus(run: Run, pool: str, gpus: int) -> dict[str, str]:
 def beside(run: Run, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return a container of the job's own, completed: requests equal limits, Pod Security restricted, no GPUs seen."""
     amounts = resources(given)
-    asks = any("/" in name for name in amounts)
+    asks = any(name.startswith("nvidia.com/") for name in amounts)
     listed = given.get("env")
     env = list(listed) if isinstance(listed, (list, tuple)) else []
     named = {each.get("name") for each in env if isinstance(each, Mapping)}

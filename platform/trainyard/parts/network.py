@@ -12,13 +12,16 @@ from trainyard.specs.run import Run
 ENDLESS = 2**63 - 1
 """Bytes of locked memory where a number is asked for: the most that every reader of JSON and YAML takes."""
 
+UNLIMITED = f"- {{type: RLIMIT_MEMLOCK, soft: {ENDLESS}, hard: {ENDLESS}}}\n"
+"""What the annotation says that lets a container lock all memory."""
+
 
 def limits(run: Run, size: RoleSize, container: str) -> dict[str, str]:
     """Return the annotation by which the nodes' NRI plugin lets a container lock memory, where the cluster says so."""
     fabric, on = run.cluster.fabric, bool(size.fabric.devices) or size.fabric.host
     if fabric is None or fabric.memlock != "nri" or not (on and fabric_type(run.cluster).locks_memory):
         return {}
-    return {f"{ULIMITS}{container}": f"- {{type: RLIMIT_MEMLOCK, soft: {ENDLESS}, hard: {ENDLESS}}}\n"}
+    return {f"{ULIMITS}{container}": UNLIMITED}
 
 
 def of_node(size: RoleSize) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -124,6 +124,7 @@ def imported(path: Path, _modified: int, _size: int) -> Policy:
             path.name, f"import stopped with {type(error).__name__}: {error}", line_of(error, path)
         ) from error
     rule = catalogue.of_docstring(path, module.__doc__, getattr(module, "SEVERITY", Severity.ERROR))
+    rule = replace(rule, may_waive=getattr(module, "WAIVABLE", True) is not False)
     needs = frozenset(getattr(module, "NEEDS", frozenset()))
     if unknown := sorted(needs - LACKS.keys()):
         raise PolicyError(path.name, f"NEEDS has {unknown[0]!r}; {did_you_mean(unknown[0], LACKS)}")

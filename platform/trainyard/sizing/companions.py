@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from trainyard.limits import QUANTITY
 from trainyard.quantities import Quantity
 from trainyard.sizing.base import RoleSize
 from trainyard.sizing.roles import WORKER
@@ -95,10 +96,11 @@ def taken(containers: Iterable[Mapping[str, Any]], resource: str) -> Fraction:
 
 
 def parsed(value: Any) -> Quantity | None:
-    """Return a value of a free-form container as a quantity, or None where it is none."""
+    """Return a value of a free-form container as a quantity, or None where it is none that any machine has."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     try:
-        return Quantity.parse(value)
+        quantity = Quantity.parse(value)
     except ValueError:
         return None
+    return quantity if quantity.amount.copy_abs() < QUANTITY else None

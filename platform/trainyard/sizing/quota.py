@@ -24,10 +24,11 @@ BYTES = frozenset({"memory", DISK})
 
 @once
 def per_node(cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
-    """Return what jobs can have of one node of the pool, by resource: cores, bytes, devices."""
+    """Return what jobs can have of one node of the pool: cores, bytes, devices, nothing where daemons take all."""
     pool = cluster.pools[pool_name]
     node = available(pool)
-    found = {"cpu": node.cpus, "memory": Fraction(node.memory), DISK: Fraction(node.storage)}
+    left = {"cpu": node.cpus, "memory": Fraction(node.memory), DISK: Fraction(node.storage)}
+    found = {name: max(amount, Fraction(0)) for name, amount in left.items()}
     found |= {name: Fraction(count) for name, count in gpus.per_node(pool).items()}
     return {**found, **fabric_type(cluster).per_node(cluster, pool_name), **nvlink.per_node(cluster, pool)}
 
@@ -51,7 +52,8 @@ def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> Mapping[str, str]
     cards = pool.node.gpus
     if quota.cpus is not None and quota.memory is not None:
         spelled = {"cpu": Fraction(quota.cpus), "memory": Fraction(size(quota.memory))}
-        rest = {name: amount * Fraction(quota.cpus) / whole["cpu"] for name, amount in whole.items()}
+        part = Fraction(quota.cpus) / whole["cpu"] if whole["cpu"] else Fraction(0)
+        rest = {name: amount * part for name, amount in whole.items()}
         return quantities(rest | spelled | dict.fromkeys(gpus.per_node(pool), Fraction(0)))
     if quota.nodes is not None:
         share = Fraction(quota.nodes)

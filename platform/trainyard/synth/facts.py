@@ -200,4 +200,4 @@ def code_key(root: Path, version: str) -> str:
         for place in (spec.submodule_search_locations or [spec.origin or ""]) if spec else ():
             parts += stamps(Path(place)) if Path(place).is_dir() else [str(Path(place).stat().st_mtime_ns)]
     locks = [folder / "lock.yaml" for folder in (schemas_dir(root), own("schemas"))]
-    return cache.key(*parts, *(files.read(path) or b"" for path in (*policy_files(root), *locks)))
+    return cache.key(*parts, *(files.read_installed(path) or b"" for path in (*policy_files(root), *locks)))

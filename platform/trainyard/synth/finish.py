@@ -10,7 +10,9 @@ from trainyard.findings import Finding
 from trainyard.synth import drift
 from trainyard.synth import write as trees
 from trainyard.synth.runs import Decision
+from trainyard.synth.staged import unseen
 from trainyard.synth.write import Changes, Tree
+from trainyard.system.git import Git
 from trainyard.system.repository import GENERATED
 from trainyard.tree.disk import Disk
 from trainyard.tree.hardware import hardware_with_runs
@@ -50,11 +52,19 @@ class Work:
 
 
 def finish(
-    disk: Disk, tree: Tree, decision: Decision, *, notes: Iterable[Finding] = (), checking: bool = False
+    disk: Disk,
+    tree: Tree,
+    decision: Decision,
+    *,
+    notes: Iterable[Finding] = (),
+    checking: bool = False,
+    git: Git | None = None,
 ) -> Work:
-    """Compare the tree with the disk; while `checking`, whatever is different there is a finding too."""
+    """Compare the tree with the disk; while `checking`, whatever is different there, or in `git`, is a finding too."""
     changes = trees.compare(tree, disk.scan(GENERATED), disk.root / GENERATED)
     findings = [*notes, *decision.findings, *drift.strangers(changes, checking=checking)]
+    if checking and git is not None:
+        findings += unseen(git, tree.ids, disk.scan(GENERATED))
     if checking:
         findings += drift.stale(tree, changes, decision)
         runs = {each.key: each.run for each in (*decision.fresh, *decision.frozen)}

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from trainyard.specs.run import run_name
 from trainyard.synth import assemble, repository
 from trainyard.synth.assemble import Known, Terms
 from trainyard.synth.facts import ClusterFact, FileFact, Memory, RunFact
@@ -42,7 +43,10 @@ def render(
     contents = [*(run.files or {} for run in ready.values()), *(fact.files for fact in clusters.values())]
     known = Known(
         {path: oid for files in contents for path, oid in files.items()},
-        {key: ledger.Entry(f"{run.job}-{run.spec}", run.spec, run.digest, terms.version) for key, run in ready.items()},
+        {
+            key: ledger.Entry(run_name(run.job, run.spec), run.spec, run.digest, terms.version)
+            for key, run in ready.items()
+        },
     )
     asked = [each for each in decision.fresh if each.key not in ready]
     stale = [name for name in sorted(reading.specs.clusters) if name not in clusters]

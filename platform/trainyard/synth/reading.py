@@ -13,6 +13,7 @@ from trainyard.kinds import Resolved
 from trainyard.preflight import Waivers
 from trainyard.specs.load import read_repository
 from trainyard.specs.sources import JobFile, Printed, Specs
+from trainyard.synth import idle
 from trainyard.synth.facts import ClusterFact, FileFact, Keys, Memory, RunFact
 from trainyard.synth.render.processes import CLUSTER
 from trainyard.system.data import schemas_dir
@@ -126,6 +127,7 @@ def read(disk: Disk, keys: Keys, memory: Memory) -> Reading:
     findings = preflight.waived(loaded, waivers, findings)
     findings += (finding for fact in known.values() for finding in fact.findings)
     said = {each.file: each.text for each in loaded.printed}
+    known |= idle.facts(loaded, disk)
     return Reading(root, keys, known, clusters, specs, by_name(runs), findings, looked, waivers, said)
 
 

@@ -64,6 +64,9 @@ def place(each: Wanted, base: Snapshot, decision: Decision) -> None:
     before = past.get(each.run)
     if before is None:
         decision.fresh.append(each)
+    elif not before.is_of(each.spec):
+        message = f"run {each.run!r} has the name of an earlier one of other fields; set run: {next_number(each, base)}"
+        decision.findings.append(replace(NAME_USED.of(each.location, message, fix=NAME_USED.fix), path="run"))
     elif before.state == "active":
         decision.frozen.append(each)
     else:
@@ -94,7 +97,7 @@ def gone(key: JobKey, past: Sequence[ledger.Entry], base: Snapshot, jobs: Sequen
     files = {each.spec for each in base.index(cluster, layout.run_folder(team, entry.name)).values()}
     file = next((each for each in sorted(files) if each.startswith(f"{JOBS}/")), job_file(team, job))
     known = {key[1:] for key in base.ledgers}
-    new = (each for each in jobs if each.spec == entry.spec and (each.team, each.job) not in known)
+    new = (each for each in jobs if entry.is_of(each.spec) and (each.team, each.job) not in known)
     renamed = next((each.job if each.team == team else f"{each.team}/{each.job}" for each in new), None)
     what, way = "its file is gone", "restore it, set retired: true, delete it later"
     if renamed:

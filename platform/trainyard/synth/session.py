@@ -10,7 +10,7 @@ from trainyard.errors import ToolError
 from trainyard.findings import Finding
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import Printed, Specs
-from trainyard.synth import assemble, finish, repository
+from trainyard.synth import assemble, finish, idle, repository
 from trainyard.synth.facts import Keys, Memory, code_key
 from trainyard.synth.incremental import render
 from trainyard.synth.reading import read
@@ -110,11 +110,12 @@ def run(
     if git is not None and terms.live:
         small, unsteady = reading.small(), [each.location.file for each in findings if each.rule == UNSTEADY]
         jobs = as_at_base(jobs, base, git, keys.specs, small, unsteady)
+    notes += idle.told(reading.known, keys.specs, base, git)
     decision = assemble.decide(jobs, base, terms)
     decision.findings = [at_field(root, finding) for finding in decision.findings]
     tree = render(reading, decision, base, terms, disk=disk, memory=memory, show=show)
     notes += claims.check(base, tree.ids, tree.contents, reading.specs.clusters, terms.locate)
-    done = finish.finish(disk, tree, decision, notes=notes, checking=checking)
+    done = finish.finish(disk, tree, decision, notes=notes, checking=checking, git=git)
     found = tuple(reading.waivers.left(done.findings))
     if done.refused and git is not None and base.commit and ref is None and is_done(git, base.commit, revision):
         found = tuple(replace(each, fix=each.fix or DONE) for each in found)

@@ -10,9 +10,10 @@ from trainyard.nodes.demand import at_one_time
 from trainyard.nodes.hints import Hints, Opinion
 from trainyard.nodes.machine import Machine
 from trainyard.nodes.outcomes import Refusal
-from trainyard.nodes.pods import CPU, Container, Pod
+from trainyard.nodes.pods import Pod
 from trainyard.nodes.sets import members, subset_sums
 from trainyard.nodes.settings import Settings
+from trainyard.pods.demand import CPU, Container
 
 
 @dataclass

@@ -97,7 +97,13 @@ def fill(
             return constructs.Hardware(folder, "hardware", cluster=cluster)
         case "platform":
             return constructs.Platform(
-                folder, "platform", cluster=cluster, repository=specs.repository, policies=policies, without=without
+                folder,
+                "platform",
+                cluster=cluster,
+                cluster_name=name,
+                repository=specs.repository,
+                policies=policies,
+                without=without,
             )
         case "teams":
             return constructs.TeamSpace(
@@ -107,6 +113,7 @@ def fill(
                 team=specs.teams[rest],
                 cluster_name=name,
                 cluster=cluster,
+                repository=specs.repository,
                 without=without,
             )
         case _:

@@ -1,0 +1,78 @@
+"""Programs that make jobs and that whoever only looks does not run: their runs are those that `generated/` has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from trainyard.findings import Finding, Location, Severity
+from trainyard.rules import Rule
+from trainyard.specs.load import Loaded
+from trainyard.synth.facts import FileFact, RunFact
+from trainyard.system.git import Git
+from trainyard.system.repository import GENERATED, JOBS
+from trainyard.tree import layout
+from trainyard.tree.disk import Disk
+from trainyard.tree.programs import standing
+from trainyard.tree.snapshot import Snapshot, from_disk
+
+IDLE = Rule(
+    id="run/python-idle",
+    title="What a program makes is known to whoever runs it.",
+    why="a plan runs no program of a branch that nobody has read, and tells what generated/ has of its jobs",
+    fix="run `trainyard check`, which runs it isolated, or say --python",
+    source="docs/jobs.md",
+    layer="run",
+    severity=Severity.WARNING,
+)
+
+UNKNOWN = ""
+"""The key of a fact that no later synth may take for what it would find out."""
+
+
+def facts(loaded: Loaded, disk: Disk) -> dict[str, FileFact]:
+    """Return what the tree at hand says of programs that were not run, by their files."""
+    if not loaded.idle:
+        return {}
+    there = {path: oid for path, oid in disk.scan(GENERATED).items() if oid is not None}
+    now = from_disk(disk.root / GENERATED, there)
+    programs = {place.path for place in loaded.places if place.path.endswith(".py")}
+    found = standing([place.path for place in loaded.idle], now)
+    beside = disk.scan(JOBS)
+    return {
+        place.path: FileFact(
+            UNKNOWN,
+            list(small(place.folder, beside, programs)),
+            [
+                RunFact(each.cluster, each.job, each.spec, False, 1, *of_run(now, each.key))
+                for each in found[place.path]
+            ],
+        )
+        for place in loaded.idle
+    }
+
+
+def small(team: str, beside: Iterable[str], programs: Collection[str]) -> Iterator[str]:
+    """Yield the small files that a team's program may name: all that are neither jobs nor programs."""
+    for path in beside:
+        if path.startswith(f"{team}/") and not path.endswith(".yaml") and f"{JOBS}/{path}" not in programs:
+            yield f"{JOBS}/{path}"
+
+
+def of_run(now: Snapshot, key: tuple[str, str, str]) -> tuple[Mapping[str, str], str]:
+    """Return the files of a job's run with its index, and their digest, as the tree and its ledger have them."""
+    cluster, team, _ = key
+    entry = now.active[key]
+    folder = layout.run_folder(team, entry.name)
+    files = {f"{cluster}/{folder}/{name}": oid for name, oid in now.folder(f"{cluster}/{folder}").items()}
+    index = f"{cluster}/{layout.index_file(folder)}"
+    return {**files, **({index: now.files[index]} if index in now.files else {})}, entry.files
+
+
+def told(facts: Mapping[str, FileFact], specs: Mapping[str, str], base: Snapshot, git: Git | None) -> Iterator[Finding]:
+    """Yield that a program was not run, of each that is not as at the base."""
+    idle = sorted(file for file, fact in facts.items() if fact.key == UNKNOWN)
+    before = git.object_ids(base.commit, *idle) if git and base.commit and idle else [None] * len(idle)
+    for file, oid in zip(idle, before, strict=True):
+        if oid is None or oid != specs.get(file):
+            message = "this program is not run here, so its jobs are told as generated/ has them"
+            yield IDLE.of(Location(file, 1, 1), message)

@@ -1,0 +1,131 @@
+"""Commands that only look run no program that makes jobs, and tell its runs as `generated/` has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command import call
+from make import CLUSTER, JOB, TEAM, write_repository
+from repo import Repo
+from trainyard import __version__
+from trainyard.plan import made
+from trainyard.preflight import check_repository
+from trainyard.synth import session
+from trainyard.system.trust import IDLE
+
+pytestmark = pytest.mark.node
+
+SWEEP = f"""from trainyard.specs import Job
+
+def jobs():
+    yield "sweep-a", Job.model_validate({JOB!r})
+"""
+PIPELINES = {"image": "registry.example.com/python@sha256:" + "0" * 64, "namespace": "kubeflow"}
+BOOM = 'raise SystemExit("this was run")\n'
+WAIVES = SWEEP.replace("yield", 'accepted = dict(waive={"kq-lq-exists": "made by hand"})\n    yield')
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """Make a live repository with a job and a program on main."""
+    repo = Repo(tmp_path_factory.mktemp("first") / "repo")
+    write_repository(repo.root, jobs={"nlp/train": JOB}, teams={"nlp": {**TEAM, "python": True}})
+    repo.put("jobs/nlp/sweep.py", SWEEP)
+    outcome = session.run(repo.root, __version__)
+    assert outcome.findings == ()
+    assert outcome.work is not None
+    list(outcome.work.write())
+    repo.commit()
+    return repo
+
+
+@pytest.fixture
+def repo(first: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """Return a copy of it whose program has been seen by no synth, on a branch."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    repo = first.copied(tmp_path / "repo")
+    repo.git("switch", "-qc", "work")
+    return repo
+
+
+def test_a_plan_runs_no_program(repo: Repo) -> None:
+    """One that changed is told as not run; its run is left alone, and nothing of that is remembered for a synth."""
+    repo.put("jobs/nlp/sweep.py", BOOM + SWEEP)
+    token = IDLE.set(True)
+    try:
+        plan = made(repo.root, __version__)
+    finally:
+        IDLE.reset(token)
+    assert [(each.rule, each.location.file, each.is_error) for each in plan.findings] == [
+        ("run/python-idle", "jobs/nlp/sweep.py", False)
+    ]
+    assert {each.job: each.word for each in plan.runs} == {"sweep-a": "keeps", "train": "keeps"}
+    assert "stopped with SystemExit: this was run" in session.run(repo.root, __version__).findings[0].message
+
+
+def test_a_plan_of_programs_as_at_the_base_says_nothing_of_them(repo: Repo) -> None:
+    """What was reviewed and merged is known by its runs."""
+    token = IDLE.set(True)
+    try:
+        assert made(repo.root, __version__).findings == ()
+    finally:
+        IDLE.reset(token)
+
+
+def test_a_program_that_a_branch_adds_is_told_by_the_tree(repo: Repo) -> None:
+    """The plan has the run that the branch's generated/ brings, without running what made it."""
+    repo.put("jobs/nlp/more.py", SWEEP.replace("sweep-a", "more-a"))
+    outcome = session.run(repo.root, __version__)
+    assert outcome.work is not None
+    list(outcome.work.write())  # not saved: another machine looks at it
+    repo.put("jobs/nlp/more.py", BOOM + SWEEP)
+    token = IDLE.set(True)
+    try:
+        plan = made(repo.root, __version__)
+    finally:
+        IDLE.reset(token)
+    assert {each.job: each.word for each in plan.runs} == {"sweep-a": "keeps", "train": "keeps", "more-a": "starts"}
+    assert [each.rule for each in plan.findings] == ["run/python-idle"]
+
+
+def test_validate_and_explain_run_no_program(repo: Repo) -> None:
+    """Both say so; `--python` runs it."""
+    repo.put("jobs/nlp/sweep.py", BOOM + SWEEP)
+    done = call(repo.root, "validate")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 program that makes jobs is not run here" in done.stdout + done.stderr
+    done = call(repo.root, "explain", "nlp/sweep-a")
+    assert "is made by jobs/nlp/sweep.py, which is not run here; say --python to run it" in done.stderr
+    assert "this was run" in call(repo.root, "explain", "nlp/sweep-a", "--python").stderr
+    assert "this was run" in call(repo.root, "validate", "--python").stdout
+
+
+def test_what_a_program_may_waive_is_not_told_of_its_runs(repo: Repo) -> None:
+    """A program that names a rule in a waiver is believed where it is not run, and held to it where it is."""
+    folder = next((repo.root / "generated/test/runs/nlp").glob("sweep-a-*"))
+    file = next(each for each in folder.iterdir() if "jobset" in each.name or "job." in each.name)
+    file.write_text(
+        file.read_text(encoding="utf-8").replace("queue-name: research", "queue-name: other"), encoding="utf-8"
+    )
+    found = call(repo.root, "validate").stdout
+    repo.put("jobs/nlp/sweep.py", WAIVES)
+    waived = call(repo.root, "validate").stdout
+    assert ("kq-lq-exists" in found, "kq-lq-exists" in waived) == (True, False)
+
+
+def test_a_job_may_come_after_one_of_a_program(tmp_path: Path) -> None:
+    """Whether the program makes it is not known where that is not run, and no error."""
+    team = {"nlp": {**TEAM, "python": True}}
+    cluster = {**CLUSTER, "pipelines": PIPELINES}
+    job = {**JOB, "after": ["sweep-a", "lost"]}
+    root = write_repository(tmp_path, jobs={"nlp/train": job}, teams=team, clusters={"test": cluster})
+    (root / "jobs/nlp/sweep.py").write_text(BOOM + SWEEP, encoding="utf-8")
+    token = IDLE.set(True)
+    try:
+        found = check_repository(root).findings
+    finally:
+        IDLE.reset(token)
+    (message,) = [each.message for each in found if each.rule == "run/after-step"]
+    assert "lost" in message
