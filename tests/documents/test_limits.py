@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from clock import within
 from effort import tries
 from trainyard.documents import MAX_DEPTH, Document, load
 from trainyard.documents.decode import _read_fast
@@ -39,11 +39,9 @@ BOMBS = {
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
 def test_a_bomb_is_one_finding(text: str) -> None:
     """Limits on depth and aliases hold before memory or time are spent."""
-    start = time.process_time()
-    documents, findings = load(text.encode(), file="x.yaml")
+    documents, findings = within(1, lambda: load(text.encode(), file="x.yaml"))
     assert not documents
     assert [finding.rule for finding in findings] in (["decode/alias-expansion"], ["decode/depth"])
-    assert time.process_time() - start < 2, "a second, and as much again for a busy machine"
 
 
 LARGE = {
@@ -62,9 +60,7 @@ LARGE = {
 @pytest.mark.parametrize("data", LARGE.values(), ids=LARGE)
 def test_odd_large_files_take_no_time(data: bytes) -> None:
     """Nothing is quadratic in the size of a file."""
-    start = time.process_time()
-    load(data, file="x.yaml")
-    assert time.process_time() - start < 2, "a second, and as much again for a busy machine"
+    within(1, lambda: load(data, file="x.yaml"))
 
 
 def test_depth_within_the_limit_is_read() -> None:
