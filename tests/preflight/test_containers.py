@@ -58,3 +58,24 @@ def test_a_finding_is_where_the_program_has_no_cpus_of_its_own(kubelet, side, ou
     run = make_resolved(cluster=cluster(kubelet=kubelet), nodes=1, gpus_per_node=4, containers=[side])
     assert (decided(run)[0], decided(run)[1] is not None) == (outcome, pinned)
     assert (list(containers.check(run)) == []) is pinned
+
+
+LISTENING = {
+    "where PyTorch's ranks meet": ({}, 29500, True),
+    "a port of its own": ({}, 29501, False),
+    "where they would meet if there were others": ({"nodes": 1}, 29500, False),
+    "Ray's agent": ({"launcher": "ray", "kind": "RayJob"}, 52365, True),
+    "no port of Ray's": ({"launcher": "ray", "kind": "RayJob"}, 29500, False),
+    "TensorFlow's tasks": ({"launcher": "tensorflow"}, 2222, True),
+    "sshd": ({"launcher": "mpirun", "kind": "MPIJob"}, 2222, True),
+}
+
+
+@pytest.mark.parametrize(("fields", "port", "taken"), LISTENING.values(), ids=LISTENING)
+def test_a_port_that_the_launcher_listens_on_is_taken(fields: dict[str, Any], port: int, taken: bool) -> None:
+    """Containers of a pod share its network, so that one of both cannot listen."""
+    side = {"name": "side", "image": IMAGE, "ports": [{"containerPort": 8080}, {"containerPort": port}]}
+    found = list(containers.check(make_resolved(**{"nodes": 2, **fields}, containers=[side])))
+    assert [(each.rule, each.path) for each in found] == (
+        [("run/port-taken", "containers[0].ports[1].containerPort")] if taken else []
+    )

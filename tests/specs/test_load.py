@@ -296,3 +296,12 @@ def test_a_repository_without_settings_is_told_what_to_write(tmp_path):
     findings = read_repository(root).findings
     assert [str(finding.location) for finding in findings] == ["platform/repository.yaml:1:1"]
     assert findings[0].message == "file is missing; write live and repoURL into it"
+
+
+@pytest.mark.parametrize("address", ["https://a.example.com/x?token=hunter2", "https://me:hunter2@a.example.com/x#y"])
+def test_no_message_shows_what_an_address_has_for_its_server(tmp_path, address: str) -> None:
+    """A refused address is quoted without its password, and without what it asks."""
+    root = make.write_repository(tmp_path, repository={**make.REPOSITORY, "repoURL": address})
+    found = [each.message for each in check_repository(root).findings if each.rule == "spec/form"]
+    assert found
+    assert not any("hunter2" in each for each in found)

@@ -43,6 +43,18 @@ APART = Rule(
     severity=Severity.WARNING,
 )
 
+SMALL = Rule(
+    id="run/ray-object-store",
+    title="Ray's object store has room in shared memory.",
+    why="Ray does not start with less than 75 MiB, and half of the shared memory is its store",
+    fix="raise sharedMemory to 150Mi or more, or remove it",
+    source="ray v2.60 python/ray/_private/ray_constants.py OBJECT_STORE_MINIMUM_MEMORY_BYTES",
+    layer="run",
+)
+
+LEAST_STORE = 75 * 1024 * 1024
+"""Bytes (ray v2.60 python/ray/_private/ray_constants.py OBJECT_STORE_MINIMUM_MEMORY_BYTES)."""
+
 OF_HEAD = frozenset(
     {
         "RAY_CLUSTER_NAME",
@@ -116,7 +128,11 @@ class RayKind(Kind):
         return Wiring(host=lambda role, index: self.host(run.name, role, index), rank="", rank_field=None)
 
     def check(self, run: Resolved) -> Iterator[Finding]:
-        """Yield workers in the network of their nodes, where no policy lets them reach the head."""
+        """Yield too little shared memory, and workers whose network no policy lets reach the head."""
+        said = run.run.job.shared_memory
+        if said is not None and size(run.sizing.worker.shared_memory.value) // 2 < LEAST_STORE:
+            message = f"sharedMemory is {said}, but half of it is Ray's object store, which has 75Mi at least; raise it"
+            yield SMALL.at(run.run.source, ("sharedMemory",), message)
         if any(role.size.fabric.host for role in run.roles):
             message = "workers share their nodes' network, from which no policy lets them reach the head; open it"
             yield APART.at(run.run.source, ("fabric",), message)

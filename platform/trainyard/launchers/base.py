@@ -129,6 +129,10 @@ class Launcher(ABC):
         shrinks = {"elastic"} if run.job.min_nodes is not None and self.elastic else set()
         return frozenset({*self.alone, *(self.needs if several else ()), *apart, *many, *shrinks})
 
+    def ports(self, wiring: Wiring) -> Mapping[int, str]:
+        """Return the ports that its processes listen on where there are several pods, each with what is there."""
+        return {wiring.port: "ranks meet"}
+
     def ending(self, _run: Run, _grace: int) -> int:
         """Return the seconds of a pod's grace that its processes do not have."""
         return self.own_end

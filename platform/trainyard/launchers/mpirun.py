@@ -157,6 +157,10 @@ class Mpirun(Launcher):
             message = "runAsUser is 0, but ssh of root refuses the key that the operator mounts; name another user"
             yield KEY.at(run.source, ("runAsUser",) if run.job.run_as_user is not None else ("launcher",), message)
 
+    def ports(self, wiring: Wiring) -> Mapping[int, str]:
+        """Return where sshd listens, and where ranks meet that PyTorch runs."""
+        return {**super().ports(wiring), PORT: "sshd listens"}
+
     def implied(self, _run: Run) -> Mapping[str, Implied]:
         """Return the pod that starts the ranks."""
         return {STARTER: Implied(f"launcher {self.name} starts the ranks from it", cpus=1, memory="2Gi")}

@@ -42,6 +42,14 @@ DASHBOARD = 8265
 AGENT, ALIVE = 52365, "/api/local_raylet_healthz"
 """Where every Ray node tells that it is well (ray v2.60 python/ray/dashboard/modules/reporter/healthz_agent.py)."""
 
+PORTS = {
+    6379: "Ray's head listens",
+    DASHBOARD: "Ray's dashboard listens",
+    10001: "Ray's clients are served",
+    AGENT: "Ray's agent listens",
+}
+"""Ports of a Ray cluster, by number (ray v2.60 python/ray/_private/ray_constants.py; kuberay v1.6.2 constant.go)."""
+
 REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 """What the kubelet reads in a command line (kubernetes v1.35 third_party/forked/golang/expansion/expand.go)."""
 
@@ -88,6 +96,10 @@ class Ray(Launcher):
     def variables(self) -> frozenset[str]:
         """What the driver is told, and how long a pod waits for its processes."""
         return frozenset({WORKERS, CPUS, GPUS, FAILURES, DRAIN})
+
+    def ports(self, _wiring: Wiring) -> Mapping[int, str]:
+        """Return where the head and every node of Ray listen."""
+        return PORTS
 
     def implied(self, _run: Run) -> Mapping[str, Implied]:
         """Return the head."""

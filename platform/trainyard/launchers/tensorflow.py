@@ -48,6 +48,10 @@ class TensorFlow(Launcher):
         """What says who is who."""
         return frozenset({CONFIG, OURS, INDEX})
 
+    def ports(self, _wiring: Wiring) -> Mapping[int, str]:
+        """Return where every task listens."""
+        return {PORT: "TensorFlow's tasks listen"}
+
     def implied(self, run: Run) -> Mapping[str, Implied]:
         """Return the chief that parameter servers need."""
         if SERVERS not in run.job.roles:

@@ -49,12 +49,22 @@ PINNED = Rule(
     layer="node",
 )
 
+TAKEN = Rule(
+    id="run/port-taken",
+    title="A container beside the training one listens on a port of its own.",
+    why="containers of a pod share its network: whoever comes second cannot listen, and the ranks never meet",
+    fix="choose another port",
+    source="kubernetes/website v1.35 content/en/docs/concepts/workloads/pods/_index.md, Pod networking; docs/jobs.md",
+    layer="run",
+)
+
 
 def check(run: Resolved) -> Iterator[Finding]:
     """Yield what is wrong with the job's own containers."""
     yield from check_room(run)
     yield from check_policies(run)
     yield from check_pinning(run)
+    yield from check_ports(run)
     for role in run.specs:
         said = run.run.job.roles.get(role.name)
         if said is not None and said.gpus_per_node and not role.trains:
@@ -107,6 +117,19 @@ def check_pinning(run: Resolved) -> Iterator[Finding]:
                 f"; ask for {count + threads - count % threads}"
             )
             yield WHOLE_CORES.at(source, (*path, "resources"), message)
+
+
+def check_ports(run: Resolved) -> Iterator[Finding]:
+    """Yield ports of containers on which the launcher's own processes listen."""
+    if sum(role.nodes for role in run.specs if role.ranks) < 2:
+        return
+    taken = run.launcher.ports(run.wiring)
+    for path, each in listed("containers", run.run.job.containers):
+        for index, entry in enumerate(each.get("ports") or ()):
+            port = entry.get("containerPort")
+            if port in taken:
+                message = f"containerPort is {port}, where {taken[port]} in the same pod; choose another port"
+                yield TAKEN.at(run.run.source, (*path, "ports", index, "containerPort"), message)
 
 
 def listed(field: str, containers: Sequence[Mapping[str, Any]]) -> list[tuple[Path, Mapping[str, Any]]]:

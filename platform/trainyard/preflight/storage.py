@@ -134,6 +134,11 @@ class Declared:
             if len(both) > 1:
                 message = f"class {self.name!r} has {' and '.join(both)}, of which {driver.title} takes one; remove one"
                 yield INSTALLED.at(self.source, (*place, both[-1]), message, key=True, source=driver.source)
+        for name in driver.hosts:
+            host, slash, _ = given.get(name, "").partition("/")
+            if slash:
+                message = f"{name} is {given[name]!r}, but should be a machine alone; write {host.removesuffix(':')!r}"
+                yield INSTALLED.at(self.source, (*place, name), message, source=driver.source)
         for name, known in driver.values.items():
             if name in given and given[name] not in known:
                 message = f"{name} is {given[name]!r}, which {driver.title} does not know; "

@@ -52,6 +52,8 @@ class Driver(Spec):
     when: tuple[When, ...] = ()
     values: Mapping[str, tuple[Text, ...]] = {}
     """Parameters that know a few values only."""
+    hosts: tuple[Text, ...] = ()
+    """Parameters that name a machine, and nothing on it."""
     secrets: tuple[Stage, ...] = ()
     """Calls that need a Secret."""
     retain: Mapping[str, str] = {}

@@ -15,12 +15,17 @@ RepositoryPath = Annotated[
 ]
 
 
-PAGE = re.compile(r"https?://[^/]+/.*?[^/]/((?:-/)?(?:tree|blob|src/branch)/.*|[^?#]*[?#].*)")
-"""Addresses of pages about a repository: GitHub's, GitLab's (`/-/tree/`), Gitea's, and any with a question."""
+PAGE = re.compile(r"https?://[^/]+/.*?[^/]/((?:-/)?(?:tree|blob|src/branch)/.*)")
+"""Addresses of pages about a repository: GitHub's, GitLab's (`/-/tree/`), Gitea's."""
+
+QUESTION = re.compile(r"https?://[^?#]*([?#]).*")
+"""Addresses with a question, which may hold a token, or with a place on a page."""
 
 
 def clonable(address: str) -> str:
     """Refuse the address of a page about a repository, which nobody can clone."""
+    if (question := QUESTION.fullmatch(address)) is not None:
+        raise wrong("form", f"should be what git clone takes; leave {question[1]!r} and all after it out")
     if (page := PAGE.fullmatch(address)) is not None:
         raise wrong("form", f"should be what git clone takes; leave /{page[1][:40]} out")
     return address

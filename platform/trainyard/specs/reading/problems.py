@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -147,6 +148,10 @@ def article(word: str) -> str:
     return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
 
 
+PRIVATE = re.compile(r"(?<=://)[^/@\s]+(?=@)|(?<=\?)\S+")
+"""What an address has for its server alone: a name with its password, and what is asked."""
+
+
 def shown(value: Any) -> str:
     """Return a value as a message quotes it: short, and as YAML writes it."""
     if value is None:
@@ -157,7 +162,7 @@ def shown(value: Any) -> str:
         return "a map"
     if isinstance(value, (list, tuple)):
         return "a list"
-    text = repr(value)
+    text = repr(PRIVATE.sub("…", value) if isinstance(value, str) and "://" in value else value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…{text[0]}"
 
 
