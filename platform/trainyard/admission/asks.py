@@ -34,6 +34,8 @@ class Ask:
     file: JobFile
     run: Resolved | None = None
     workloads: Sequence[Object] = ()
+    owners: Sequence[Object] = ()
+    """The object that each of the Workloads is made of."""
     beside: Sequence[Object] = ()
     """Other objects of the run that Kueue reads: runtimes and templates of claims."""
     why: str = ""
@@ -79,26 +81,27 @@ def ask(file: JobFile, run: Resolved | None, sites: Mapping[str, Site]) -> Ask:
         return Ask(file, run, why=f"kind {run.kind.name} is scheduled by {run.kind.scheduler.title()}, not by Kueue")
     if not admits(cluster):
         return Ask(file, run, why=f"cluster {run.run.cluster_name!r} has no queues of Kueue's")
-    return made(file, run, sites[run.run.cluster_name])
+    return asked(file, run, sites[run.run.cluster_name])
 
 
-def made(file: JobFile, run: Resolved, site: Site) -> Ask:
+def asked(file: JobFile, run: Resolved, site: Site) -> Ask:
     """Return the Workloads of a run that Kueue admits, or why there are none."""
     values = [each.value() for each in build(run)]
     beside = [channel(each) for each in values if each["kind"] == "ComputeDomain"]
     beside += [each for each in values if each["kind"] == "ResourceClaimTemplate"]
     there = [*site.objects, *values, *run.run.runtimes.values(), *beside]
-    found: list[Object] = []
+    found, owners = list[Object](), list[Object]()
     for value in values:
         row = carrier_of(value)
         if row is not None and row.trains and row.framework:
             try:
-                found += workloads(value, there, site.gates)
+                made = workloads(value, there, site.gates)
             except NotMade as error:
                 return Ask(file, run, why=f"Kueue makes no Workload of it: {error}")
+            found, owners = [*found, *made], [*owners, *(value for _ in made)]
     if not found:
         return Ask(file, run, why=f"Kueue leaves kind {run.kind.name} to somebody else")
-    return Ask(file, run, found, beside)
+    return Ask(file, run, found, owners, beside)
 
 
 def smaller(ask: Ask, nodes: int, site: Site) -> Ask | None:
@@ -107,7 +110,7 @@ def smaller(ask: Ask, nodes: int, site: Site) -> Ask | None:
     job = ask.run.run.job.model_copy(update={"nodes": nodes})
     try:
         run = resolve(replace(ask.run.run, job=job))
-        return made(ask.file, run, site)
+        return asked(ask.file, run, site)
     except (KeyError, ValueError, ArithmeticError):
         return None
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from trainyard.labels import HOSTNAME, POOL
 from trainyard.sizing import nvlink
+from trainyard.sizing.fabrics import plan
 from trainyard.sizing.node import cores, size
 from trainyard.sizing.quota import per_node
 from trainyard.specs import Cluster, Pool
@@ -59,6 +60,23 @@ def offers(cluster: Cluster, pool_name: str, pool: Pool) -> dict[str, str]:
     found["memory"] += size(pool.node.daemons.memory)
     whole = {name: text(each * 1000) + "m" if name == "cpu" else text(each) for name, each in found.items()}
     return {**whole, "pods": str(pool.kubelet.max_pods if pool.kubelet else MAX_PODS)}
+
+
+def per_host(cluster: Cluster, pool_name: str) -> dict[str, int]:
+    """Return what one node has that its kubelet does not count: channels of NVLink, addresses of its own blocks."""
+    channels = {name: int(count) for name, count in nvlink.per_node(cluster, cluster.pools[pool_name]).items()}
+    blocks = plan.addresses_per_node(cluster, pool_name)
+    return channels | {addresses(name): count for name, count in blocks.items()}
+
+
+def together(cluster: Cluster) -> dict[str, int]:
+    """Return what all nodes have together: the addresses of networks without blocks."""
+    return {addresses(name): count for name, count in plan.shared_addresses(cluster).items()}
+
+
+def addresses(network: str) -> str:
+    """Return how addresses of a network are called among what pods take."""
+    return f"addresses of {network}"
 
 
 def text(amount: Any) -> str:

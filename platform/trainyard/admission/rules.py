@@ -1,4 +1,4 @@
-"""The rule that a job which Kueue would never admit breaks."""
+"""The rules that a job breaks which Kueue would never admit, or no node ever take."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ NEVER = Rule(
     source="kubernetes-sigs/kueue v0.19.2 pkg/scheduler/scheduler.go",
     layer="queueing",
 )
+NO_NODE = Rule(
+    id="node/never-fits",
+    title="A job that gets quota finds nodes that take its pods, with the cluster to itself.",
+    why="Kueue counts quota, not NUMA nodes, addresses or pods that must be apart: what it admits then never starts",
+    fix="ask for less, as the verdict says, or lift what keeps pods from nodes",
+    source="kubernetes v1.35.4 pkg/scheduler/framework/plugins, pkg/kubelet/cm",
+    layer="node",
+)
 
 
 def findings(verdicts: Iterable[Verdict], standing: Iterable[Finding]) -> Iterator[Finding]:
@@ -24,4 +32,5 @@ def findings(verdicts: Iterable[Verdict], standing: Iterable[Finding]) -> Iterat
     there = list(standing)
     for each in verdicts:
         if each.word == "never fits" and not told(there, each.ask.file):
-            yield NEVER.at(each.ask.file.source, ("queue",), f"job never fits: {each.detail}")
+            rule = NO_NODE if each.by == "machines" else NEVER
+            yield rule.at(each.ask.file.source, ("queue",), f"job never fits: {each.detail}")

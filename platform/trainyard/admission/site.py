@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from trainyard.admission.inventory import nodes
 from trainyard.clusters import of_files, platform, team
-from trainyard.labels import HOSTNAME
+from trainyard.labels import HOSTNAME, POOL
 from trainyard.manifests import identity_of
 from trainyard.operators.kueue import GATES, Kueue, configuration
 from trainyard.parts.objects import Resource
@@ -45,13 +46,27 @@ class Site:
         objects = [*self.objects, *beside, *workloads]
         return replay({"name": self.name, "config": self.config, "objects": objects, "admitted": list(admitted)})
 
+    @cached_property
+    def nodes(self) -> dict[str, Object]:
+        """Its nodes by name."""
+        return self.of("Node")
+
+    @cached_property
+    def flavors(self) -> dict[str, Object]:
+        """Its flavors by name."""
+        return self.of("ResourceFlavor")
+
+    def pool_of(self, host: str) -> str:
+        """Return the pool of a node."""
+        return str(self.nodes[host]["metadata"]["labels"][POOL])
+
     def of(self, kind: str) -> dict[str, Object]:
         """Return the objects of a kind by name."""
         return {each["metadata"]["name"]: each for each in self.objects if each["kind"] == kind}
 
     def above(self, host: str) -> str:
         """Return the place that a host stands in by the lowest level of the topology that is no host, or nothing."""
-        labels = self.of("Node")[host]["metadata"]["labels"]
+        labels = self.nodes[host]["metadata"]["labels"]
         levels = [label for label in self.cluster.levels.values() if label != HOSTNAME]
         return labels[levels[-1]] if levels else ""
 

@@ -6,29 +6,40 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trainyard.admission.asks import Ask
+from trainyard.admission.machines import Fit
+from trainyard.admission.placed import near
 from trainyard.admission.site import Site
 from trainyard.admission.words import some
 from trainyard.findings import counted
 from trainyard.quantities import Quantity
+from trainyard.scheduling import Placed
 
 Answer = Mapping[str, Any]
 
 
-def places(where: Site, answers: Sequence[Answer]) -> str:
-    """Return the flavors of a job with its pods, and the hosts that they are placed on."""
-    pods: dict[str, int] = {}
+def places(where: Site, answers: Sequence[Answer], fit: Fit | None = None) -> str:
+    """Return the flavors of a job with its pods, and the hosts that they are placed on, by Kueue or on machines."""
+    counts: dict[str, int] = {}
     hosts: dict[str, set[str]] = {}
+    of_set: dict[str, str] = {}
     for each in (one for answer in answers for one in answer.get("podSets", ())):
-        flavor = " and ".join(sorted(set(each.get("flavors", {}).values()))) or "no flavor"
-        pods[flavor] = pods.get(flavor, 0) + each["count"]
+        flavor = of_set[each["name"]] = " and ".join(sorted(set(each.get("flavors", {}).values()))) or "no flavor"
+        counts[flavor] = counts.get(flavor, 0) + each["count"]
         domains = (each.get("topology") or {}).get("domains", ())
         hosts.setdefault(flavor, set()).update(one["values"][-1] for one in domains)
-    return ", ".join(f"{name}: {counted(count, 'pod')}{on(where, hosts[name])}" for name, count in pods.items())
+    pods: dict[str, list[Placed]] = {}
+    for arrival, one in fit.placed if fit else ():
+        pods.setdefault(of_set[arrival.pod_set], []).append(one)
+        hosts[of_set[arrival.pod_set]].add(one.host)
+    return ", ".join(
+        f"{name}: {counted(count, 'pod')}{on(where, hosts[name])}{near(pods.get(name, ()))}"
+        for name, count in counts.items()
+    )
 
 
 def on(where: Site, hosts: set[str]) -> str:
     """Return the hosts of a flavor, and the places that they are in."""
-    nodes = where.of("Node")
+    nodes = where.nodes
     if not hosts or not hosts <= set(nodes):
         return f" in {some(sorted(hosts))}" if hosts else ""
     above = sorted({place for host in hosts if (place := where.above(host))})

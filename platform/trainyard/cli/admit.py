@@ -83,14 +83,18 @@ def written(found: Sequence[Verdict], *, verbose: bool) -> None:
 def arithmetic(verdict: Verdict) -> Iterator[str]:
     """Yield a verdict with what is asked for and what Kueue says in each situation."""
     from trainyard.admission.counted import asked, told
+    from trainyard.admission.placed import lines
 
     yield f"  {verdict.ask.name}  {verdict.word}  {verdict.detail}"
-    for line in (*asked(verdict.situations), *told(verdict.situations)):
+    fit = verdict.machines.get("together") or verdict.machines.get("alone")
+    for line in (*asked(verdict.situations), *(lines(fit) if fit else ()), *told(verdict.situations)):
         yield f"    {line}"
 
 
 def document(verdict: Verdict) -> dict[str, object]:
     """Return a verdict as JSON has it."""
+    from trainyard.admission.placed import document as machines
+
     ask = verdict.ask
     return {
         "job": ask.name,
@@ -100,6 +104,7 @@ def document(verdict: Verdict) -> dict[str, object]:
         "detail": verdict.detail,
         "workloads": ask.keys,
         "situations": verdict.situations,
+        "machines": {name: machines(fit) for name, fit in verdict.machines.items()},
     }
 
 

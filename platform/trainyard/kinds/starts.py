@@ -65,17 +65,22 @@ def starts(run: Resolved) -> Iterator[Start]:
 
 def arriving(run: Resolved, role: Role) -> dict[str, Any]:
     """Return a role's pod as it arrives at a node; raises SpecError where a patch makes it none."""
-    found = {
-        "metadata": {"name": f"{run.run.name}-{role.name}"},
-        "spec": deepcopy(template(run, role).get("spec") or {}),
-    }
-    forms.check(found, forms.STEP, role.name)
-    spec = found["spec"] = run.kind.arriving(role, found["spec"])
+    spec = completed(run, role, template(run, role).get("spec") or {})
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"{run.run.name}-{role.name}"}, "spec": spec}
+
+
+def completed(run: Resolved, role: Role, carried: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the specification of a role's pod as it arrives at a node, of the one that the object carries.
+
+    Raises SpecError where it is none.
+    """
+    forms.check({"spec": carried}, forms.STEP, role.name)
+    spec = run.kind.arriving(role, deepcopy(dict(carried)))
     for name in UNSEEN:
         spec.pop(name, None)
     for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
         (container.get("resources") or {}).pop("claims", None)
-    return {"apiVersion": "v1", "kind": "Pod", **found}
+    return spec
 
 
 def template(run: Resolved, role: Role) -> Mapping[str, Any]:

@@ -90,7 +90,7 @@ def _decided(decision: Decision) -> dict[str, Any]:
     out["permutations"] = sum(merge.permutations for merge in outcome.merges)
     if isinstance(outcome, Refused):
         return {**out, "reason": outcome.reason, "message": outcome.message}
-    return {**out, "containers": [_given(each) for each in outcome.containers]}
+    return {**out, "containers": [given(each) for each in outcome.containers]}
 
 
 OUTCOMES = {Admitted: "admitted", Refused: "refused", Exploded: "explodes", Crashed: "crashes"}
@@ -111,15 +111,16 @@ def _hints(hints: Hints) -> dict[str, Any]:
     return {name: [list(members(each)) for each in listed] for name, listed in masks.items() if listed}
 
 
-def _given(given: Given) -> dict[str, Any]:
+def given(got: Given) -> dict[str, Any]:
+    """Return what a container got."""
     return _filled(
         {
-            "name": given.name,
-            "affinity": list(members(given.affinity or 0)),
-            "preferred": given.preferred,
-            "cpus": text(given.cpus),
-            "memoryNUMA": list(members(given.memory)),
-            "devices": {name: sorted(ids) for name, ids in sorted(given.devices.items())},
+            "name": got.name,
+            "affinity": list(members(got.affinity or 0)),
+            "preferred": got.preferred,
+            "cpus": text(got.cpus),
+            "memoryNUMA": list(members(got.memory)),
+            "devices": {name: sorted(ids) for name, ids in sorted(got.devices.items())},
         }
     )
 

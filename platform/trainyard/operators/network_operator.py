@@ -13,7 +13,7 @@ from trainyard.operators.base import Operator, Site, tolerations
 from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
 from trainyard.sizing.fabrics import devices
-from trainyard.sizing.fabrics.plan import Network, by_nv_ipam, carried, pools, subnets
+from trainyard.sizing.fabrics.plan import Network, block_size, by_nv_ipam, pools, subnets
 from trainyard.sizing.fabrics.rails import SECONDARY, attach, every_rail, rails
 from trainyard.specs import Cluster
 from trainyard.specs.shapes import Nic
@@ -179,7 +179,7 @@ def address_pool(site: Site, name: str, subnet: Network) -> Resource:
         first = str(subnet[1])
         fields = {
             "subnet": str(subnet),
-            "perNodeBlockSize": max(carried(cluster, name).values(), default=1),
+            "perNodeBlockSize": block_size(cluster, name),
             "exclusions": [{"startIP": first, "endIP": first}],
         }
         kind = "IPPool"

@@ -8,13 +8,10 @@ from collections.abc import Iterator
 from trainyard.findings import Finding
 from trainyard.preflight import routes
 from trainyard.rules import Rule
-from trainyard.sizing.fabrics.plan import Network, carried, link, nics, pools, routed, subnets
+from trainyard.sizing.fabrics.plan import Network, addresses, carried, link, nics, pools, routed, subnets
 from trainyard.sizing.fabrics.rails import SECONDARY, every_rail, has_verbs, rails
 from trainyard.specs import Cluster, Fabric
 from trainyard.specs.sources import Source
-
-KEPT = 3
-"""Addresses of a subnet that no pod gets: network, broadcast, and the first one, which switches like to have."""
 
 CAPACITY = Rule(
     id="rdma-ipam-capacity",
@@ -82,7 +79,7 @@ def check_capacity(cluster: Cluster, ranges: dict[str, Network], source: Source)
     """Yield the first network whose subnet has fewer addresses than the nodes can carry interfaces at once."""
     for name, subnet in ranges.items():
         wanted = sum(pools(cluster)[pool].nodes * count for pool, count in carried(cluster, name).items())
-        room = subnet.num_addresses - KEPT
+        room = addresses(subnet)
         if room < wanted:
             message = f"{name} has {room} addresses in {subnet}, but nodes carry {wanted} interfaces; widen it"
             yield CAPACITY.at(source, ("fabric", "addresses"), message)

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from trainyard.pods.selection import met, required_of
+from trainyard.pods.taints import Toleration, untolerated
 from trainyard.queueing.model.flavors import ResourceFlavor
-from trainyard.queueing.model.nodes import Taint, Toleration
-
-EVICTING = ("NoSchedule", "NoExecute")
 
 
 def tolerations(spec: Mapping[str, Any]) -> tuple[Toleration, ...]:
     """Return the tolerations of a pod."""
     return tuple(map(Toleration.read, spec.get("tolerations") or ()))
-
-
-def untolerated(taints: Iterable[Taint], tolerated: Sequence[Toleration]) -> Taint | None:
-    """Return the first taint that keeps pods away."""
-    for taint in taints:
-        if taint.effect in EVICTING and not any(each.tolerates(taint) for each in tolerated):
-            return taint
-    return None
 
 
 def mismatch(spec: Mapping[str, Any], flavor: ResourceFlavor) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from trainyard.queueing.model.nodes import Taint, Toleration
+from trainyard.pods.taints import Taint, Toleration
 
 
 @dataclass(frozen=True, slots=True)

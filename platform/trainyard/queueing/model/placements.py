@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainyard.pods.taints import Toleration
 from trainyard.queueing.model.amounts import Amounts
 from trainyard.queueing.model.gates import Gates
-from trainyard.queueing.model.nodes import Toleration
 from trainyard.queueing.model.workloads import PodSet
 
 

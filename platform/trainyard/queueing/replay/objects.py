@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trainyard.labels import HOSTNAME
+from trainyard.pods.taints import Taint, Toleration
 from trainyard.quantities import Quantity
 from trainyard.queueing.model.amounts import PODS, quota, requested
 from trainyard.queueing.model.flavors import ResourceFlavor, Topology
-from trainyard.queueing.model.nodes import Node, RunningPod, Taint, Toleration
+from trainyard.queueing.model.nodes import Node, RunningPod
 from trainyard.queueing.model.placements import Surroundings
 from trainyard.queueing.model.queues import (
     BEST_EFFORT,

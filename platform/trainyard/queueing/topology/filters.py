@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.pods.selection import affinity_of, has_labels, meets, meets_term, required_of
-from trainyard.queueing.model.nodes import Node, Toleration
+from trainyard.pods.taints import Toleration, untolerated
+from trainyard.queueing.model.nodes import Node
 from trainyard.queueing.model.placements import PlacementRequest
 from trainyard.queueing.topology.ask import Unplaced
 from trainyard.queueing.topology.tree import Tree
-
-HARD = ("NoSchedule", "NoExecute")
-"""Effects of taints that keep pods away."""
 
 SELECTOR, AFFINITY = "nodeSelector", "affinity"
 
@@ -47,9 +45,9 @@ class Filter:
 
     def cause(self, node: Node) -> str | None:
         """Return what leaves a node out, None where nothing does."""
-        for taint in node.taints:
-            if taint.effect in HARD and not any(each.tolerates(taint) for each in self.tolerations):
-                return f'taint "{taint}"'
+        taint = untolerated(node.taints, self.tolerations)
+        if taint is not None:
+            return f'taint "{taint}"'
         if not has_labels(self.selector, node.labels):
             return SELECTOR
         if self.required is not None and not meets(self.required, node.name, node.labels):

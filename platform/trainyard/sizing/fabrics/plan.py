@@ -12,8 +12,8 @@ from trainyard.specs.shapes import Nic
 NV_IPAM, WHEREABOUTS = "network-operator", "whereabouts"
 """Operators that bring a plugin which numbers second interfaces."""
 
-NV_IPAM, WHEREABOUTS = "network-operator", "whereabouts"
-"""Operators that bring a plugin which numbers second interfaces."""
+KEPT = 3
+"""Addresses of a subnet that no pod gets: network, broadcast, and the first one, which switches like to have."""
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -106,3 +106,42 @@ def carried(cluster: Cluster, name: str) -> dict[str, int]:
         )
         for pool_name, pool in pools(cluster).items()
     }
+
+
+def addresses(subnet: Network) -> int:
+    """Return how many addresses of a subnet are for pods."""
+    return max(0, int(subnet.num_addresses) - KEPT)
+
+
+def addresses_per_node(cluster: Cluster, pool_name: str) -> dict[str, int]:
+    """Return how many addresses of each network are in the block of a node of the pool; none where there are no blocks.
+
+    nv-ipam gives a node one block of a flat range, or the node's own block of a rail that is routed.
+    """
+    fabric = cluster.fabric
+    if fabric is None or fabric.attach not in SECONDARY or not by_nv_ipam(cluster) or pool_name not in pools(cluster):
+        return {}
+    if fabric.node_prefix is not None:
+        return {name: pods_of_block(subnet, fabric.node_prefix) for name, subnet in numbered(cluster).items()}
+    return {name: block_size(cluster, name) for name in numbered(cluster)}
+
+
+def shared_addresses(cluster: Cluster) -> dict[str, int]:
+    """Return how many addresses all pods share of each network that has no blocks, as Whereabouts gives them out."""
+    fabric = cluster.fabric
+    if fabric is None or fabric.attach not in SECONDARY or by_nv_ipam(cluster):
+        return {}
+    return {name: addresses(subnet) for name, subnet in numbered(cluster).items()}
+
+
+def numbered(cluster: Cluster) -> dict[str, Network]:
+    """Return the networks with their subnets; none where the range is too small for them, which is said elsewhere."""
+    try:
+        return subnets(cluster)
+    except ValueError:
+        return {}
+
+
+def block_size(cluster: Cluster, name: str) -> int:
+    """Return how many addresses a node's block of a flat range has: as many as any node carries interfaces."""
+    return max(carried(cluster, name).values(), default=1)

@@ -1,0 +1,101 @@
+"""The pods of a job that has quota, as they come to nodes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trainyard.admission.asks import Ask
+from trainyard.admission.exclusive import apart, exclusive
+from trainyard.admission.inventory import CLAIM, addresses
+from trainyard.admission.site import Site
+from trainyard.kinds import starts
+from trainyard.labels import HOSTNAME, NETWORKS, networks
+from trainyard.scheduling import Wanted
+from trainyard.sizing import nvlink
+
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One pod of a pod set, and the host that Kueue assigned it, if it did."""
+
+    pod_set: str
+    wanted: Wanted
+    host: str | None
+
+
+def arrivals(ask: Ask, answers: Sequence[Object], where: Site) -> Iterator[Arrival]:
+    """Yield the pods of a job in the order of its pod sets; `answers` are Kueue's, of Workloads with quota.
+
+    Raises SpecError where a patch makes a pod none.
+    """
+    for workload, owner, answer in zip(ask.workloads, ask.owners, answers, strict=True):
+        declared = {each["name"]: each for each in workload["spec"]["podSets"]}
+        for got in answer.get("podSets", ()):
+            yield from of_set(ask, workload, owner, declared[got["name"]], got, where)
+
+
+def of_set(ask: Ask, workload: Object, owner: Object, declared: Object, got: Object, where: Site) -> Iterator[Arrival]:
+    """Yield the pods of one pod set."""
+    name, metadata = got["name"], declared["template"].get("metadata") or {}
+    spec = flavored(completed(ask, declared), sorted(set(got.get("flavors", {}).values())), where)
+    namespace, labels = workload["metadata"]["namespace"], metadata.get("labels") or {}
+    takes = taken(ask, declared)
+    alone = exclusive(owner, name)
+    known: dict[tuple[str, str], Wanted] = {}
+    for index, domain in enumerate(domains(got)):
+        host, selector = (domain[HOSTNAME], {}) if HOSTNAME in domain else (None, domain)
+        group = "" if alone is None else f"{workload['metadata']['name']}/{index // alone[2] if alone[2] else ''}"
+        key = group, json.dumps(selector)
+        if key not in known:
+            own = {**spec, "nodeSelector": {**(spec.get("nodeSelector") or {}), **selector}}
+            more = {} if alone is None else {alone[1]: group}
+            own = own if alone is None else apart(own, alone[0], alone[1], group)
+            known[key] = Wanted(own, namespace, {**labels, **more}, takes)
+        yield Arrival(name, known[key], host)
+
+
+def completed(ask: Ask, declared: Object) -> dict[str, Any]:
+    """Return the specification of a pod set's pods as they arrive at nodes."""
+    assert ask.run is not None
+    run, spec = ask.run, declared["template"].get("spec") or {}
+    role = next((each for each in run.roles if run.kind.called(each.name) == declared["name"]), run.roles[0])
+    return starts.completed(run, role, spec)
+
+
+def flavored(spec: Object, flavors: Sequence[str], where: Site) -> dict[str, Any]:
+    """Return a specification with the node labels and tolerations of the flavors that its pods got."""
+    there = [where.flavors[name].get("spec") or {} for name in flavors]
+    labels = {key: value for each in there for key, value in (each.get("nodeLabels") or {}).items()}
+    tolerations = [one for each in there for one in each.get("tolerations") or ()]
+    return {
+        **spec,
+        "nodeSelector": {**(spec.get("nodeSelector") or {}), **labels},
+        "tolerations": [*(spec.get("tolerations") or ()), *tolerations],
+    }
+
+
+def domains(got: Object) -> Iterator[dict[str, str]]:
+    """Yield the labels of the domain of each pod of a pod set, none where Kueue looks at quota alone."""
+    topology = got.get("topology")
+    if not topology:
+        yield from ({} for _ in range(got["count"]))
+        return
+    for each in topology["domains"]:
+        yield from (dict(zip(topology["levels"], each["values"], strict=True)) for _ in range(each["count"]))
+
+
+def taken(ask: Ask, declared: Object) -> dict[str, int]:
+    """Return what each pod of a set takes beside what a kubelet counts: claimed channels, addresses of networks."""
+    channels = {each["metadata"]["name"] for each in ask.beside if each["kind"] == CLAIM}
+    template = declared["template"]
+    claims = (template.get("spec") or {}).get("resourceClaims") or ()
+    found = Counter(nvlink.RESOURCE for each in claims if each.get("resourceClaimTemplateName") in channels)
+    noted = ((template.get("metadata") or {}).get("annotations") or {}).get(NETWORKS) or ""
+    found.update(addresses(name) for _, name in networks(noted, ""))
+    return dict(found)

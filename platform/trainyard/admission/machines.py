@@ -1,0 +1,105 @@
+"""The second look at a verdict: which nodes take the pods of jobs that have quota, as scheduler and kubelets decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard.admission.arrivals import Arrival, arrivals
+from trainyard.admission.asks import Ask
+from trainyard.admission.inventory import per_host, together
+from trainyard.admission.site import Site
+from trainyard.errors import SpecError
+from trainyard.nodes import Invalid
+from trainyard.nodes.kubelet import WELL_KNOWN
+from trainyard.pods.taints import Taint
+from trainyard.scheduling import Host, Nodes, Placed, State, Unplaced
+from trainyard.sizing.starts import node
+
+Answer = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The pods of a job on machines: those that have a node, and those that have none."""
+
+    placed: Sequence[tuple[Arrival, Placed]] = ()
+    missing: Sequence[tuple[Arrival, Unplaced]] = ()
+
+
+@dataclass(eq=False)
+class Machines:
+    """The nodes of a cluster, empty or with what was put there."""
+
+    where: Site
+    nodes: Nodes
+    holders: dict[str, list[str]] = field(default_factory=dict)
+    """By host, the jobs whose pods are there, as `<team>/<job>`."""
+
+    @staticmethod
+    def of(where: Site) -> Machines:
+        """Return the empty nodes of a cluster."""
+        states: dict[str, State | None] = {}
+        for name in where.cluster.pools:
+            found = node(where.cluster, name)
+            states[name] = None if isinstance(found, Invalid) else State(found.kubelet.copy())
+        hosts = []
+        for name, value in where.nodes.items():
+            pool = where.pool_of(name)
+            labels = {**WELL_KNOWN, **value["metadata"]["labels"]}
+            taints = tuple(Taint(**each) for each in value["spec"]["taints"])
+            hosts.append(Host(name, labels, taints, states[pool], per_host(where.cluster, pool)))
+        return Machines(where, Nodes(hosts, together(where.cluster)))
+
+    def alone(self, ask: Ask, answers: Sequence[Answer]) -> Fit:
+        """Return where the pods of a job with quota go, and leave everything as it was."""
+        mark = self.nodes.mark()
+        found = self.put(ask, answers)
+        self.nodes.back(mark)
+        return found
+
+    def fill(self, asks: Iterable[Ask], answer: Answer) -> dict[str, Fit]:
+        """Put the pods of all jobs on nodes that Kueue admitted, in the order in which it did; by job."""
+        said = ((ask, [answer["workloads"][key] for key in ask.keys]) for ask in asks)
+        admitted = [(ask, mine) for ask, mine in said if all(each["outcome"] == "admitted" for each in mine)]
+        found: dict[str, Fit] = {}
+        for ask, mine in sorted(admitted, key=lambda each: max(one.get("cycle", 0) for one in each[1])):
+            found[ask.name] = self.put(ask, mine)
+            for host in dict.fromkeys(placed.host for _, placed in found[ask.name].placed):
+                self.holders.setdefault(host, []).append(ask.name)
+        return found
+
+    def put(self, ask: Ask, answers: Sequence[Answer]) -> Fit:
+        """Put the pods of a job on nodes; where a gang is bound at once or not at all, all of them or none.
+
+        Pods that find no node are tried again while others of the job do: they may want to be near these.
+        """
+        mark, placed = self.nodes.mark(), list[tuple[Arrival, Placed]]()
+        try:
+            left = list(arrivals(ask, answers, self.where))
+        except SpecError:
+            return Fit()
+        missing: list[tuple[Arrival, Unplaced]] = []
+        while left:
+            done, missing = self._tried(left)
+            placed += done
+            left = [each for each, _ in missing] if done else []
+        if missing and self.where.cluster.gang is not None:
+            self.nodes.back(mark)
+            placed = []
+        return Fit(placed, missing)
+
+    def _tried(self, left: Sequence[Arrival]) -> tuple[list[tuple[Arrival, Placed]], list[tuple[Arrival, Unplaced]]]:
+        """Return the pods that found a node, and those that found none; equal ones are asked about once."""
+        placed, missing = list[tuple[Arrival, Placed]](), list[tuple[Arrival, Unplaced]]()
+        hopeless: dict[tuple[int, str | None], Unplaced] = {}
+        for each in left:
+            key = id(each.wanted), each.host
+            found = hopeless.get(key) or self.nodes.place(each.wanted, each.host)
+            if isinstance(found, Placed):
+                placed.append((each, found))
+            else:
+                hopeless[key] = found
+                missing.append((each, found))
+        return placed, missing

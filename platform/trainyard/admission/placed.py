@@ -1,0 +1,100 @@
+"""Words for the machines of a job: the hosts and NUMA nodes of its pods, and what keeps the others from one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from trainyard.admission.machines import Fit, Machines
+from trainyard.admission.words import some
+from trainyard.findings import counted
+from trainyard.nodes import sets
+from trainyard.nodes.answers import given
+from trainyard.scheduling import Placed
+
+MOST = 2
+"""Reasons that are written out."""
+
+
+def numa(placed: Placed) -> str:
+    """Return the NUMA nodes of a pod's containers, empty where its kubelet ties none of them to any."""
+    together = 0
+    for each in placed.containers:
+        together |= (each.affinity or 0) | each.memory
+    return sets.text(together)
+
+
+def near(pods: Iterable[Placed]) -> str:
+    """Return the NUMA nodes of pods, in brackets: the set that each has, or the sets of which each has one."""
+    every = list(pods)
+    found = sorted({text for each in every if (text := numa(each))})
+    each = " each" if len(every) > 1 else ""
+    return f" (NUMA {' or '.join(found)}{each})" if found else ""
+
+
+def lines(fit: Fit) -> Iterator[str]:
+    """Yield the hosts of the pods, those of a pod set with the same NUMA nodes in one line."""
+    groups: dict[tuple[str, str], Counter[str]] = {}
+    for arrival, placed in fit.placed:
+        groups.setdefault((arrival.pod_set, numa(placed)), Counter())[placed.host] += 1
+    for (pod_set, nodes), hosts in groups.items():
+        each = " each" if hosts.total() > 1 else ""
+        yield f"{pod_set} × {hosts.total()} on {spans(hosts)}" + (f": NUMA {nodes}{each}" if nodes else "")
+
+
+def spans(hosts: Mapping[str, int]) -> str:
+    """Return names of hosts with those that follow each other as one: `a-000 to a-003`."""
+    found: list[list[str]] = []
+    for name in sorted(hosts):
+        if found and follows(found[-1][-1], name) and hosts[found[-1][-1]] == hosts[name]:
+            found[-1].append(name)
+        else:
+            found.append([name])
+    return ", ".join(
+        (names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}")
+        + (f" ({hosts[names[0]]} each)" if hosts[names[0]] > 1 else "")
+        for names in found
+    )
+
+
+def follows(one: str, other: str) -> bool:
+    """Whether a host's name is the next one after another's."""
+    (left, _, number), (right, _, following) = one.rpartition("-"), other.rpartition("-")
+    return left == right and number.isdigit() and following.isdigit() and int(following) == int(number) + 1
+
+
+def lack(fit: Fit) -> str:
+    """Return which pods have no node, and what speaks against most of those that they may use."""
+    arrival, unplaced = fit.missing[0]
+    every = [each for each, _ in fit.missing if each.pod_set == arrival.pod_set]
+    total = len(every) + sum(each.pod_set == arrival.pod_set for each, _ in fit.placed)
+    whose = f"{counted(len(every), 'pod')} of {arrival.pod_set}" if len(every) < total else f"pods of {arrival.pod_set}"
+    where = f"host {arrival.host}" if arrival.host else "a node"
+    said = sorted(unplaced.against.items(), key=lambda each: (-each[1], "/" not in each[0], each[0]))
+    parts = [f"{text} on {counted(number, 'host')}" if arrival.host is None else text for text, number in said[:MOST]]
+    return f"{where} for {whose}: {' and '.join(parts) or 'there is none'}"
+
+
+def holders(fit: Fit, machines: Machines, own: str) -> str:
+    """Return the other jobs on nodes that the pods without one may use."""
+    hosts = dict.fromkeys(host for _, unplaced in fit.missing for host in unplaced.hosts)
+    names = dict.fromkeys(name for host in hosts for name in machines.holders.get(host, ()) if name != own)
+    return f", held by {some(list(names))}" if names else ""
+
+
+def document(fit: Fit) -> dict[str, Any]:
+    """Return machines as JSON has them: pods with what each container got, and those without a node."""
+    pods = [
+        {"podSet": arrival.pod_set, "host": placed.host, "containers": list(map(given, placed.containers))}
+        for arrival, placed in fit.placed
+    ]
+    missing = [
+        {
+            "podSet": arrival.pod_set,
+            **({"host": arrival.host} if arrival.host else {}),
+            "against": dict(unplaced.against),
+        }
+        for arrival, unplaced in fit.missing
+    ]
+    return {"pods": pods, **({"missing": missing} if missing else {})}

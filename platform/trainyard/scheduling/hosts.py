@@ -1,0 +1,83 @@
+"""Nodes with the pods on them: what a kubelet decides on one is decided once for all that are in the same state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from trainyard.labels import HOSTNAME
+from trainyard.nodes import Decision, Kubelet, Refused
+from trainyard.nodes.predicates import amount_of
+from trainyard.pods.demand import added
+from trainyard.pods.taints import Taint
+from trainyard.quantities import Quantity
+from trainyard.scheduling.wanted import Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What becomes of one more pod on a node, and the state of the node with it."""
+
+    decision: Decision
+    state: State | None
+    """None where the pod does not start."""
+
+    @property
+    def against(self) -> list[str]:
+        """What the scheduler has against the node, in its words; else what the kubelet has, in ours."""
+        if self.state is not None:
+            return []
+        outcome = self.decision.outcome
+        why = outcome.reason if isinstance(outcome, Refused) else type(outcome).__name__.lower()
+        return list(self.decision.unschedulable) or [f"the kubelet refuses it ({why})"]
+
+
+class State:
+    """A node whatever its name, with the pods that it has taken in this order."""
+
+    def __init__(self, kubelet: Kubelet) -> None:
+        """Take a kubelet that nobody else changes."""
+        self.kubelet = kubelet
+        self._steps: dict[str, Step] = {}
+        self._free: dict[str, int] = {}
+
+    def take(self, wanted: Wanted) -> Step:
+        """Return what becomes of one more pod; the state itself stays as it is."""
+        found = self._steps.get(wanted.form)
+        if found is None:
+            kubelet = self.kubelet.copy()
+            decision = kubelet.admit(wanted.manifest)
+            starts = decision.admitted and not decision.unschedulable
+            found = self._steps[wanted.form] = Step(decision, State(kubelet) if starts else None)
+        return found
+
+    def free(self, resource: str) -> int:
+        """Return how much of a resource the node has left, in thousandths of CPUs, bytes or pieces."""
+        if resource not in self._free:
+            self._free[resource] = amount_of(self.kubelet.node.allocatable, resource) - amount_of(self.taken, resource)
+        return self._free[resource]
+
+    @cached_property
+    def taken(self) -> dict[str, Quantity]:
+        """What the pods on the node ask for."""
+        return added(each.asked for each in self.kubelet.pods)
+
+
+@dataclass(eq=False)
+class Host:
+    """One node with its name. Without a state its kubelet does not start, and nothing is said about it."""
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    state: State | None
+    left: dict[str, int] = field(default_factory=dict)
+    """What the node has of things that its kubelet does not count, by name."""
+    order: int = 0
+    pods: list[Wanted] = field(default_factory=list)
+
+    @cached_property
+    def kind(self) -> tuple[object, ...]:
+        """What nodes have in common that may have the same pods."""
+        return frozenset(each for each in self.labels.items() if each[0] != HOSTNAME), self.taints

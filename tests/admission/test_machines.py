@@ -1,0 +1,153 @@
+"""What Kueue gives quota still needs nodes: a verdict names those that take the pods, or what keeps them away."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from command import call
+from conftest import ROOT
+from make import CLUSTER, JOB, REPOSITORY, fields, write_repository
+from trainyard.admission import findings, verdicts
+from trainyard.admission.inventory import per_host, together
+from trainyard.preflight import check_repository
+
+ALIGNED = {
+    "topologyManagerPolicy": "restricted",
+    "topologyManagerScope": "pod",
+    "cpuManagerPolicy": "static",
+    "memoryManagerPolicy": "Static",
+}
+FLAT = {"topology": None, "pools": {"gpu": {"shape": "dgx-h100", "nodes": 4}}}
+ONE = {
+    "pools": {"gpu": {"shape": "dgx-h100", "nodes": 1, "kubelet": ALIGNED}},
+    "topology": None,
+    "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 8}}}},
+}
+QUEUES = {"queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}}
+APART = {
+    "affinity": {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {
+                    "topologyKey": "kubernetes.io/hostname",
+                    "labelSelector": {"matchLabels": {"trainyard.dev/job": "train"}},
+                }
+            ]
+        }
+    }
+}
+SMALL = {"nodes": 1, "gpusPerNode": 1}
+
+
+RACK = {"alpha.jobset.sigs.k8s.io/exclusive-topology": "example.com/rack"}
+
+
+def patch(merge, kind="Pod"):
+    """A change to the pods of a job, or to its object."""
+    return {"patches": [{"object": kind, "merge": merge, "reason": "a test"}]}
+
+
+CASES = {
+    "GPUs that are free here and there are no node": (
+        {**FLAT, **QUEUES},
+        {
+            **{name: {"nodes": 1, "gpusPerNode": 5, "priority": "high"} for name in "abc"},
+            "train": {},
+        },
+        {
+            "a": ("fits", "gpu: 1 pod on 1 host"),
+            "train": (
+                "waits for",
+                "a node for 1 pod of worker: Insufficient nvidia.com/gpu on 4 hosts",
+                "held by nlp/a",
+            ),
+        },
+    ),
+    "pods that must be apart need a node each": (
+        {**FLAT, **QUEUES},
+        {"train": {"nodes": 6, "gpusPerNode": 1, **patch({"spec": APART})}},
+        {
+            "train": (
+                "never fits",
+                "alone it waits for a node for 2 pods of worker: ",
+                "node(s) didn't match pod anti-affinity rules on 4 hosts; nodes: 4 fits",
+            )
+        },
+    ),
+    "what is free on two NUMA nodes is refused by a kubelet that aligns": (
+        ONE,
+        {
+            **{name: {"nodes": 1, "gpusPerNode": 3, "priority": "high"} for name in "ab"},
+            "train": {"nodes": 1, "gpusPerNode": 2},
+        },
+        {
+            "a": ("fits", "gpu: 1 pod on 1 host (NUMA 0)"),
+            "b": ("fits", "gpu: 1 pod on 1 host (NUMA 1)"),
+            "train": ("waits for", "the kubelet refuses it (TopologyAffinityError) on 1 host, held by nlp/a, nlp/b"),
+        },
+    ),
+    "a rack of one's own is no other job's": (
+        QUEUES,
+        {name: {**SMALL, **patch({"metadata": {"annotations": RACK}}, "JobSet")} for name in "ab"},
+        {
+            "a": ("fits", "gpu: 1 pod on 1 host of rack-0"),
+            "b": ("waits for", "host gpu-000 for pods of worker: node(s) didn't match pod anti-affinity rules"),
+        },
+    ),
+    "a flavor's toleration and labels lead to its nodes": (
+        {**QUEUES, "pools": {"gpu": {**CLUSTER["pools"]["gpu"], "taints": [{"key": "gpu"}]}}},
+        {"train": SMALL},
+        {"train": ("fits", "gpu: 1 pod on 1 host")},
+    ),
+}
+
+
+def checked(folder, cluster, jobs):
+    """A repository with these changes to the cluster, and these jobs."""
+    values = {f"nlp/{name}": fields(JOB, job) for name, job in jobs.items()}
+    own = {**REPOSITORY, "labels": ["alpha.jobset.sigs.k8s.io"]}
+    clusters = {"test": fields(CLUSTER, cluster)}
+    return check_repository(write_repository(folder, jobs=values, clusters=clusters, repository=own))
+
+
+@pytest.mark.parametrize(("cluster", "jobs", "expected"), CASES.values(), ids=CASES)
+def test_verdicts(tmp_path, cluster, jobs, expected):
+    """A job gets the word, and the detail says what is asked for."""
+    there = checked(tmp_path, cluster, jobs)
+    assert not [each for each in there.findings if each.is_error]
+    found = {each.ask.file.name: each for each in verdicts(there)}
+    for name, (word, *details) in expected.items():
+        assert found[name].word == word, found[name].detail
+        assert all(each in found[name].detail for each in details), found[name].detail
+
+
+def test_a_job_without_a_node_is_a_finding_of_its_own_rule(tmp_path):
+    """It says that no node takes the pods, not that Kueue has no quota."""
+    there = checked(tmp_path, {**FLAT, **QUEUES}, {"train": {"nodes": 6, "gpusPerNode": 1, **patch({"spec": APART})}})
+    (found,) = findings(verdicts(there), there.findings)
+    assert (found.rule, found.location.file) == ("node/never-fits", "jobs/nlp/train.yaml")
+
+
+def test_the_machines_of_a_job_are_there_for_people_and_programs(tmp_path):
+    """`-v` has a line for all pods that are alike, JSON what each container got, and what keeps pods from nodes."""
+    checked(
+        tmp_path, ONE, {"a": {"nodes": 1, "gpusPerNode": 3, "priority": "high"}, "b": {"nodes": 1, "gpusPerNode": 6}}
+    )
+    lines = call(tmp_path, "admit", "nlp/a", "-v").stdout
+    assert "    worker × 1 on gpu-000: NUMA 0\n" in lines
+    a, b = json.loads(call(tmp_path, "admit", "-o", "json").stdout)
+    (pod,) = a["machines"]["together"]["pods"]
+    assert (pod["podSet"], pod["host"]) == ("worker", "gpu-000")
+    assert pod["containers"][0]["devices"]["nvidia.com/gpu"] == ["gpu-0", "gpu-1", "gpu-2"]
+    assert (b["verdict"], "together" in b["machines"], len(b["machines"]["alone"]["pods"])) == ("waits for", False, 1)
+
+
+def test_addresses_are_counted_where_a_range_is_shared_and_where_nodes_have_blocks():
+    """Whereabouts gives addresses of one range to all pods, nv-ipam each node a block; NVLink has a channel a node."""
+    clusters = check_repository(ROOT).specs.clusters
+    assert set(together(clusters["atlas"]).values()) == {8192 - 3}
+    assert per_host(clusters["atlas"], "h100") == {}
+    assert set(per_host(clusters["borealis"], "a100").values()) == {8}
+    assert per_host(clusters["zephyr"], "gb200") == {"nvidia.com/nvlink-channel": 1}
