@@ -18,7 +18,7 @@ import pytest
 from conftest import ROOT
 from everything import EVERYTHING
 from make import make_cluster, make_team
-from tenants import OBJECTS, PODS, RAY, RIGHT, SERVICE, everything, rendered, target, with_metadata
+from tenants import everything, rendered, target, with_metadata
 from trainyard.apiserver.admission.policies.request import guess_of
 from trainyard.clusters.rights import resources as rights
 from trainyard.clusters.team import affinity
@@ -28,6 +28,8 @@ from trainyard.specs import Cluster
 from trainyard.specs.load import read_repository
 from trainyard.tenancy import allowance
 from trainyard.tenancy.policies import binding, policies
+from tries_of_objects import OBJECTS, RIGHT, SERVICE, WORKLOADS
+from tries_of_pods import PODS
 
 pytestmark = pytest.mark.cluster
 
@@ -170,10 +172,10 @@ def test_no_pod_crosses_a_line(argocd: Somebody, person: Somebody, case: str) ->
     assert person.create(value, dryRun="All")[0] == 403
 
 
-@pytest.mark.parametrize("case", RAY)
+@pytest.mark.parametrize("case", WORKLOADS)
 def test_no_workload_crosses_a_line(argocd: Somebody, case: str) -> None:
     """In the kinds of operators, what a kind's own fields make is refused."""
-    kind, merge, _ = RAY[case]
+    kind, merge, _ = WORKLOADS[case]
     value = here(rendered(kind, {"object": target(kind), "merge": merge})[0])
     code, said = argocd.create(value, dryRun="All")
     assert holds(code, said) or "admission webhook" in said, (code, said)

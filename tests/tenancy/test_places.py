@@ -9,12 +9,12 @@ import pytest
 
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, TEAM, fields, write_repository
-from tenants import ELSEWHERE, SIDE
 from trainyard import preflight
 from trainyard.checks import tenants
 from trainyard.documents import load
 from trainyard.findings import Finding
 from trainyard.manifests import Manifest
+from tries import ELSEWHERE, SIDE
 
 
 def patch(target: str, **merge: Any) -> dict[str, Any]:

@@ -10,13 +10,18 @@ from typing import Any
 import pytest
 
 from everything import EVERYTHING
-from tenants import OBJECTS, PODS, RAY, RIGHT, SERVICE, everything, found, rendered, target, with_metadata
+from tenants import FABRICS, everything, found, on_fabric, rendered, target, with_daemon, with_metadata
 from trainyard.apiserver.admission import policies as engine
 from trainyard.apiserver.admission.policies import Decision, Request, Surroundings
 from trainyard.apiserver.admission.policies.request import guess_of
 from trainyard.kinds import kinds
 from trainyard.specs import Cluster
+from trainyard.tenancy import Allowance
 from trainyard.tenancy.policies import LISTS, NAMES, binding, policies
+from tries import SIDE
+from tries_of_fabric import FABRIC
+from tries_of_objects import OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
+from tries_of_pods import PODS
 
 KINDS = sorted(kinds())
 CLUSTER = Cluster.model_validate(EVERYTHING)
@@ -38,18 +43,18 @@ def shipped() -> tuple[tuple[engine.Policy, tuple[engine.Binding, ...]], ...]:
     return tuple(loaded)
 
 
-def decided(values: Objects, user: dict[str, Any] = ARGOCD) -> Iterator[Decision]:
+def decided(values: Objects, user: dict[str, Any] = ARGOCD, allowed: Allowance | None = None) -> Iterator[Decision]:
     """Yield what the policies say of objects that somebody applies."""
-    namespace = {"metadata": {"name": "nlp", "annotations": everything().annotations()}}
+    namespace = {"metadata": {"name": "nlp", "annotations": (allowed or everything()).annotations()}}
     around = Surroundings({"nlp": namespace}, complete=True)
     for value in values:
         resource = guess_of(value["apiVersion"], value["kind"])
         yield from engine.judge(shipped(), Request(resource, value, user=user), around)
 
 
-def refused(values: Objects, user: dict[str, Any] = ARGOCD) -> bool:
+def refused(values: Objects, user: dict[str, Any] = ARGOCD, allowed: Allowance | None = None) -> bool:
     """Whether a policy refuses, by one of its rules and not by an error of its own."""
-    decisions = list(decided(values, user))
+    decisions = list(decided(values, user, allowed))
     assert all("(run/tenant-" in each.message or "(sec-digest)" in each.message for each in decisions), decisions[0]
     return bool(decisions)
 
@@ -96,11 +101,34 @@ def test_policies_refuse_what_the_check_refuses_in_every_kind(kind: str) -> None
         assert refused(rendered(kind, {"object": "Pod", "merge": each.merge})), case
 
 
-@pytest.mark.parametrize("case", RAY)
+@pytest.mark.parametrize("case", WORKLOADS)
 def test_policies_look_at_what_is_around_pods(case: str) -> None:
     """As the check does."""
-    kind, merge, _ = RAY[case]
+    kind, merge, _ = WORKLOADS[case]
     assert refused(rendered(kind, {"object": target(kind), "merge": merge}))
+
+
+@pytest.mark.parametrize("case", RIGHT_WORKLOADS)
+def test_policies_let_workloads_be_within_the_lines(case: str) -> None:
+    """As the check does."""
+    kind, merge = RIGHT_WORKLOADS[case]
+    assert not refused(rendered(kind, {"object": target(kind), "merge": merge}))
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+def test_policies_let_a_fabric_bring_what_it_does(fabric: str) -> None:
+    """As the check does; an ordinary container is none of it, by whatever name it calls itself."""
+    _, _, allowed = with_daemon(fabric)
+    assert not refused(on_fabric(fabric, *RIGHT.values()), allowed=allowed)
+    for name in allowed.lists["daemons"]:
+        side = {"spec": {"containers": [{**SIDE, "name": name}]}}
+        assert refused(on_fabric(fabric, side, fabric="tcp"), allowed=allowed)
+
+
+@pytest.mark.parametrize("case", FABRIC)
+def test_policies_keep_a_fabrics_container_to_what_it_is(case: str) -> None:
+    """As the check does."""
+    assert refused(on_fabric("gpudirect-tcpxo", FABRIC[case][0]), allowed=with_daemon("gpudirect-tcpxo")[2])
 
 
 @pytest.mark.parametrize("case", SERVICE)
@@ -174,6 +202,25 @@ def test_tokens_are_not_made_as_secrets() -> None:
     assert not list(decided([{**head, "type": "Opaque"}], user))
 
 
+SHOWING = ("NVIDIA_VISIBLE_DEVICES", "VISIBLE_DEVICES", "ASCEND_VISIBLE_DEVICES", "NVIDIA_IMEX_CHANNELS")
+
+
+@pytest.mark.parametrize("key", SHOWING)
+@pytest.mark.parametrize("field", ["data", "stringData"])
+def test_no_secret_has_a_key_that_shows_devices(key: str, field: str) -> None:
+    """A container takes all keys of a Secret for variables, which runtimes obey."""
+    head = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "tokens", "namespace": "nlp"}}
+    assert refused([{**head, field: {key: "all"}}], ASKED["a person"])
+    assert not refused([{**head, field: {"WANDB_API_KEY": "x", "CUDA_VISIBLE_DEVICES": "0"}}], ASKED["a person"])
+
+
+def test_no_config_map_that_all_runs_read_has_such_a_key() -> None:
+    """The run's own is read key by key; what the platform lists may be read whole."""
+    for name, wrong_ in (("kube-root-ca.crt", True), ("train-aaaaaaaa", False)):
+        value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "nlp"}}
+        assert refused([{**value, "data": {"NVIDIA_VISIBLE_DEVICES": "all"}}], ASKED["a person"]) == wrong_
+
+
 def test_an_update_adds_no_finalizer_and_keeps_those_of_controllers() -> None:
     """What is there at an update was added by somebody who may."""
     value = rendered("JobSet")[0]
@@ -184,4 +231,17 @@ def test_an_update_adds_no_finalizer_and_keeps_those_of_controllers() -> None:
     resource = guess_of(value["apiVersion"], value["kind"])
     for old, count in ((held, 0), (value, 1)):
         request = Request(resource, held, old, "UPDATE", user=ARGOCD)
+        assert len(list(engine.judge(shipped(), request, around))) == count
+
+
+def test_what_kueue_patches_stays_through_an_update() -> None:
+    """It names the pool of the flavor in a TrainJob; whoever applies the TrainJob again brings that along."""
+    kind, merge, _ = WORKLOADS["the run's own runtime on another pool"]
+    admitted = rendered(kind, {"object": target(kind), "merge": merge})[0]
+    around = Surroundings(
+        {"nlp": {"metadata": {"name": "nlp", "annotations": everything().annotations()}}}, complete=True
+    )
+    resource = guess_of(admitted["apiVersion"], admitted["kind"])
+    for old, count in ((admitted, 0), (rendered(kind)[0], 1)):
+        request = Request(resource, admitted, old, "UPDATE", user=ARGOCD)
         assert len(list(engine.judge(shipped(), request, around))) == count

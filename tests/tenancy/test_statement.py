@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tenants import OBJECTS, PODS, RAY, RIGHT, SERVICE, everything, found, rendered, target, with_metadata
+from tenants import FABRICS, everything, found, on_fabric, rendered, target, with_daemon, with_metadata
 from trainyard.kinds import kinds
-from trainyard.tenancy import breaches
+from trainyard.tenancy import Allowance, breaches
+from tries import SIDE
+from tries_of_fabric import FABRIC
+from tries_of_objects import OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
+from tries_of_pods import PODS
 
 KINDS = sorted(kinds())
 
@@ -29,12 +33,49 @@ def test_no_pod_of_any_kind_crosses_a_line(case: str) -> None:
         assert each.subject in subjects, kind
 
 
-@pytest.mark.parametrize("case", RAY)
+@pytest.mark.parametrize("case", WORKLOADS)
 def test_no_workload_crosses_a_line(case: str) -> None:
     """What a kind's own fields make beside pods is no way around."""
-    kind, merge, subject = RAY[case]
+    kind, merge, subject = WORKLOADS[case]
     values = rendered(kind, {"object": target(kind), "merge": merge})
     assert subject in {breach.subject for breach in found(values)}
+
+
+@pytest.mark.parametrize("case", RIGHT_WORKLOADS)
+def test_workloads_within_the_lines_pass(case: str) -> None:
+    """What teams may say of a kind's own fields is said."""
+    kind, merge = RIGHT_WORKLOADS[case]
+    assert list(found(rendered(kind, {"object": target(kind), "merge": merge}))) == []
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+def test_what_a_fabric_brings_passes(fabric: str) -> None:
+    """Its container, its folders of the node and its annotations, with a sidecar of the team's beside them."""
+    assert list(found(on_fabric(fabric, *RIGHT.values()), with_daemon(fabric)[2])) == []
+
+
+@pytest.mark.parametrize("case", FABRIC)
+def test_a_fabrics_container_is_what_it_is(case: str) -> None:
+    """Nobody makes it do something else, and no other container is taken for it."""
+    merge, subject = FABRIC[case]
+    values = on_fabric("gpudirect-tcpxo", merge)
+    assert subject in {breach.subject for breach in found(values, with_daemon("gpudirect-tcpxo")[2])}
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+def test_no_container_is_called_as_the_fabrics(fabric: str) -> None:
+    """By that name it would get the devices that the fabric's annotation gives, without asking for GPUs."""
+    _, _, allowed = with_daemon(fabric)
+    (key, text) = next(each for each in pairs(allowed) if each[0].startswith("devices."))
+    side = {**SIDE, "name": key.rpartition(".")[2]}
+    merge = {"metadata": {"annotations": {key: text}}, "spec": {"containers": [side]}}
+    values = on_fabric(fabric, merge, fabric="tcp")
+    assert {breach.subject for breach in found(values, allowed)} == {"device"}
+
+
+def pairs(allowed: Allowance) -> list[tuple[str, str]]:
+    """Return the annotations that a fabric's pods have, each with its value."""
+    return [(key, text) for key, _, text in (each.partition("=") for each in allowed.lists["pairs"])]
 
 
 @pytest.mark.parametrize("case", SERVICE)
@@ -69,3 +110,10 @@ def test_an_object_is_in_its_teams_namespace_under_the_runs_name() -> None:
         moved = {**value, "metadata": {**value["metadata"], key: text}}
         run = value["metadata"]["name"]
         assert ("metadata", key) in {breach.path for breach in breaches(moved, everything(), run=run)}
+
+
+def test_capabilities_are_a_list() -> None:
+    """A word of which `ALL` is a part drops none."""
+    side = {**SIDE, "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": "ALL"}}}
+    values = rendered("JobSet", {"object": "Pod", "merge": {"spec": {"containers": [side]}}})
+    assert {breach.subject for breach in found(values)} == {"security"}

@@ -39,6 +39,11 @@ def is_runtime(identity: Identity) -> bool:
     return identity.group == TRAINER and identity.kind in (RUNTIME, CLUSTER_WIDE)
 
 
+def may_name(identity: Identity, team: str) -> bool:
+    """Whether an object is a runtime that TrainJobs in a team's namespace may name."""
+    return is_runtime(identity) and identity.namespace in {"", team}
+
+
 def runtime_of(value: Object) -> Identity | None:
     """Return what tells the runtime that a TrainJob names, None for every other object."""
     identity = identity_of(value)

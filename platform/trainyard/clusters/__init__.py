@@ -15,7 +15,7 @@ from trainyard.parts.objects import PlainFile, Resource
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
 
-__all__ = ["SETTINGS", "Own", "folders", "node_files", "of_files", "own_kinds"]
+__all__ = ["SETTINGS", "Own", "folders", "node_files", "of_files", "of_team", "own_kinds"]
 
 
 class Own(NamedTuple):
@@ -66,7 +66,8 @@ def parts(
     yield "platform", [*platform.resources(cluster), *shipped]
     for name in cluster.teams():
         if name in specs.teams:
-            yield f"teams/{name}", team.resources(cluster_name, cluster, name, specs.teams[name], specs.repository)
+            own = of_team(specs, cluster_name, name)
+            yield f"teams/{name}", team.resources(cluster_name, cluster, name, specs.teams[name], specs.repository, own)
             yield f"runs/{name}", [team.permanent(name)]
 
 
@@ -88,6 +89,12 @@ def of_files(specs: Specs, cluster_name: str) -> dict[str, list[Own]]:
                 found[file.folder].append(own)
                 seen.add(own.identity)
     return dict(found)
+
+
+def of_team(specs: Specs, cluster_name: str, name: str) -> list[Mapping[str, Any]]:
+    """Return the plain objects of the repository's own that a team's runs may meet: its own after the platform's."""
+    found = of_files(specs, cluster_name)
+    return [each.value for folder in ("platform", f"teams/{name}") for each in found.get(folder, ())]
 
 
 def own_kinds(own: Owns) -> dict[str, list[tuple[str, str | None]]]:

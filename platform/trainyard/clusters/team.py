@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from trainyard.carriers.base import Object
 from trainyard.clusters import nets, rights
 from trainyard.labels import POD_SECURITY, PROTECTED, TEAM
 from trainyard.parts.objects import Resource
@@ -15,19 +16,29 @@ ABOUT = "Keeps this folder and its Application alive when no run is left, so tha
 
 
 def resources(
-    cluster_name: str, cluster: Cluster, name: str, team: Team, repository: Repository | None = None
+    cluster_name: str,
+    cluster: Cluster,
+    name: str,
+    team: Team,
+    repository: Repository | None = None,
+    own: Iterable[Object] = (),
 ) -> Iterator[Resource]:
-    """Yield everything of `teams/<team>/` on the cluster."""
-    yield from space(cluster_name, cluster, name, team, repository)
+    """Yield everything of `teams/<team>/` on the cluster; `own` are objects below `platform/extra` for the team."""
+    yield from space(cluster_name, cluster, name, team, repository, own)
     yield from nets.attachments(cluster, name)
     yield from volumes(cluster_name, cluster, name, team)
 
 
 def space(
-    cluster_name: str, cluster: Cluster, name: str, team: Team, repository: Repository | None = None
+    cluster_name: str,
+    cluster: Cluster,
+    name: str,
+    team: Team,
+    repository: Repository | None = None,
+    own: Iterable[Object] = (),
 ) -> Iterator[Resource]:
     """Yield the team's namespace, its queues, the rights of its people, and who talks to its pods."""
-    yield namespace(cluster_name, cluster, name, team, repository)
+    yield namespace(cluster_name, cluster, name, team, repository, own)
     yield affinity(name)
     for queue, choice in cluster.queues_of("kueue").items():
         if name in choice.teams:
@@ -39,7 +50,12 @@ def space(
 
 
 def namespace(
-    cluster_name: str, cluster: Cluster, name: str, team: Team, repository: Repository | None = None
+    cluster_name: str,
+    cluster: Cluster,
+    name: str,
+    team: Team,
+    repository: Repository | None = None,
+    own: Iterable[Object] = (),
 ) -> Resource:
     """Return the team's namespace: its Pod Security level, pinned to the cluster's version, and under Kueue.
 
@@ -47,7 +63,7 @@ def namespace(
     """
     labels = pod_security(team.level_on(cluster_name), cluster) | {TEAM: name}
     known = repository or Repository(live=False, repo_url="https://example.com/none.git")
-    notes = allowance.of(known, cluster_name, cluster, name, team).annotations() | PROTECTED
+    notes = allowance.of(known, cluster_name, cluster, name, team, own).annotations() | PROTECTED
     return Resource("v1", "Namespace", name, (), labels=labels, annotations=notes, source=f"team/{name}")
 
 

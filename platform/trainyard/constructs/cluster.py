@@ -126,7 +126,10 @@ class FabricNetworks(Objects):
 
 
 class TeamSpace(Objects):
-    """What a team has on a cluster: namespace, queues, rights, network policies, claims and networks of the fabric."""
+    """What a team has on a cluster: namespace, queues, rights, network policies, claims and networks of the fabric.
+
+    `own` are objects that the platform adds to the cluster: runtimes and templates of claims which runs may name.
+    """
 
     def __init__(
         self,
@@ -138,10 +141,11 @@ class TeamSpace(Objects):
         cluster_name: str,
         cluster: Cluster,
         repository: Repository | None = None,
+        own: Sequence[Document] = (),
         without: frozenset[Identity] = NOTHING,
     ) -> None:
         super().__init__(scope, id_, without=without)
-        self.put(_team.space(cluster_name, cluster, team_name, team, repository))
+        self.put(_team.space(cluster_name, cluster, team_name, team, repository, own))
         claims = CheckpointClaims(
             self,
             "claims",

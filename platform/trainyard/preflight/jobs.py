@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from trainyard.carriers.runtimes import is_runtime
-from trainyard.clusters import of_files
+from trainyard.carriers.runtimes import may_name
+from trainyard.clusters import of_team
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved, all_roles, default_kind, kinds, resolve
 from trainyard.launchers import launchers
+from trainyard.manifests import identity_of
 from trainyard.preflight import (
     amounts,
     arrays,
@@ -120,13 +121,8 @@ def run_of(specs: Specs, file: JobFile) -> Run | None:
 
 def runtimes(specs: Specs, file: JobFile) -> dict[str, Mapping[str, Any]]:
     """Return by name the runtimes of a job's cluster and its team; the team's own go before."""
-    own = of_files(specs, file.job.cluster)
-    there = [each for folder in ("platform", f"teams/{file.team}") for each in own.get(folder, ())]
-    return {
-        each.identity.name: each.value
-        for each in there
-        if is_runtime(each.identity) and each.identity.namespace in {"", file.team}
-    }
+    there = [(identity_of(each), each) for each in of_team(specs, file.job.cluster, file.team)]
+    return {identity.name: each for identity, each in there if may_name(identity, file.team)}
 
 
 def pods_that_train(run: Run | None, file: JobFile) -> int:

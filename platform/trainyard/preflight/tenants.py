@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from trainyard import clusters
 from trainyard.documents import Path
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
@@ -40,7 +41,8 @@ def check(specs: Specs, cluster: str, runs: Sequence[Objects], source: From) -> 
 def of_team(specs: Specs, cluster: str, team: str) -> Allowance:
     """Return what runs of a team may use on a cluster; one without a file has nothing."""
     known = specs.teams.get(team) or Team(group="nobody")
-    return allowance.of(specs.repository, cluster, specs.clusters[cluster], team, known)
+    own = clusters.of_team(specs, cluster, team)
+    return allowance.of(specs.repository, cluster, specs.clusters[cluster], team, known, own)
 
 
 def found(objects: Objects, allowed: Allowance) -> Iterator[tuple[Place, Breach]]:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -160,13 +161,20 @@ class Keys:
     """Content ids of spec files by path in the repository."""
     _shared: dict[tuple[str, ...], str] = field(default_factory=dict)
 
+    @cached_property
+    def extra(self) -> tuple[str, ...]:
+        """Files of objects that the repository adds to clusters."""
+        return tuple(path for path in self.specs if path.startswith(f"{EXTRA}/"))
+
     def of_file(self, file: str, small: Sequence[str], clusters: Sequence[str]) -> str:
-        """Return the key of a job file that names these small files and clusters."""
+        """Return the key of a job file that names these small files and clusters, with the objects added to them."""
         team = file.split("/", 2)[1]
         around = (team, *clusters)
         if around not in self._shared:
             paths = [cluster_file(name) for name in clusters]
-            self._shared[around] = self._of([*paths, team_file(team), SETTINGS])
+            tops = tuple(f"{EXTRA}/{name}/{part}/" for name in clusters for part in ("platform", f"teams/{team}"))
+            own = sorted(path for path in self.extra if path.startswith(tops))
+            self._shared[around] = self._of([*paths, *own, team_file(team), SETTINGS])
         beside = "".join(f"\0{path}\0{self.specs.get(path)}" for path in small)
         return cache.key(f"{file}\0{self.specs.get(file)}{beside}\0{self._shared[around]}")
 

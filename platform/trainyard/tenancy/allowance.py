@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from trainyard.carriers.base import Object
+from trainyard.carriers.runtimes import may_name
 from trainyard.kinds import available, companions
 from trainyard.labels import NETWORKS, OURS, ULIMITS
+from trainyard.manifests import Identity, identity_of
 from trainyard.parts import network
+from trainyard.sizing import nvlink
 from trainyard.sizing.base import Attached
 from trainyard.sizing.fabrics import Share, fabric_type
 from trainyard.specs import Cluster, Repository, Team
 from trainyard.specs.shapes import known
+from trainyard.tenancy import daemons
 
 GROUP = f"tenancy.{OURS}"
 """Group of the annotations of a team's namespace that say what its runs may use."""
@@ -25,7 +29,7 @@ SEPARATOR = ","
 WHOLE = "\n---\n"
 """Between pairs whose values have commas and lines of their own."""
 
-PAIRS = frozenset({"pairs", "commands"})
+PAIRS = frozenset({"pairs", "commands", "daemonenv", "daemonprobes"})
 """Lists whose items are whole texts."""
 
 RESTRICTED = ("NET_BIND_SERVICE",)
@@ -54,12 +58,15 @@ class Allowance:
         return {f"{GROUP}/{name}": text for name, text in joined.items() if text}
 
 
-def of(repository: Repository, cluster_name: str, cluster: Cluster, name: str, team: Team) -> Allowance:
-    """Return what runs of a team may use on a cluster."""
+def of(
+    repository: Repository, cluster_name: str, cluster: Cluster, name: str, team: Team, own: Iterable[Object] = ()
+) -> Allowance:
+    """Return what runs of a team may use on a cluster; `own` are the platform's objects below `platform/extra`."""
     privileged = team.level_on(cluster_name) == "privileged"
     level = "baseline" if team.level_on(cluster_name) == "baseline" else "restricted"
     parts = list(attached(cluster))
     sidecars = [each for part in parts for each in part.sidecars] if privileged else []
+    given = [identity_of(each) for each in own]
     paths = {each["hostPath"]["path"] for part in parts for each in part.volumes if "hostPath" in each}
     lists: dict[str, Iterable[str]] = {
         "level": (level,),
@@ -84,9 +91,10 @@ def of(repository: Repository, cluster_name: str, cluster: Cluster, name: str, t
         "networks": sorted({each for part in parts for each in part.annotations.get(NETWORKS, "").split(",") if each}),
         "pairs": sorted({*pairs(parts), *limits(cluster)}),
         "hostpaths": sorted(paths) if privileged else (),
-        "images": sorted({str(each.get("image")) for each in sidecars}),
-        "commands": sorted({" ".join(each) for sidecar in sidecars for each in commands(sidecar)}),
-        "needs": sorted({need for each in sidecars for need in each["securityContext"]["capabilities"]["add"]}),
+        "runtimes": sorted(f"{each.kind}/{each.name}" for each in given if may_name(each, name)),
+        "claimtemplates": sorted(each.name for each in given if is_template(each, name)),
+        "channels": (nvlink.domain(""),) if spans(cluster) else (),
+        **dict(daemons.lists(sidecars, [each for part in parts for each in part.volumes])),
     }
     return Allowance(name, {key: tuple(items) for key, items in lists.items()}, made(cluster))
 
@@ -133,9 +141,12 @@ def limits(cluster: Cluster) -> Iterator[str]:
         yield from (f"{ULIMITS}{kind.container}={network.UNLIMITED}" for kind in available(cluster))
 
 
-def commands(sidecar: Mapping[str, Any]) -> Iterator[list[str]]:
-    """Yield the command lines of a container of the fabric: its own, and its probes'."""
-    yield [*sidecar.get("command", ()), *sidecar.get("args", ())]
-    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
-        if probe in sidecar:
-            yield list(sidecar[probe]["exec"]["command"])
+def spans(cluster: Cluster) -> bool:
+    """Whether runs on the cluster make channels of NVLink, which their pods claim."""
+    return any(nvlink.spans(cluster, pool) for pool in cluster.pools.values())
+
+
+def is_template(identity: Identity, team: str) -> bool:
+    """Whether an object makes claims of devices for a team's pods."""
+    of_group = (identity.group, identity.kind) == ("resource.k8s.io", "ResourceClaimTemplate")
+    return of_group and identity.namespace in {"", team}

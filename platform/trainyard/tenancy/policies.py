@@ -10,7 +10,7 @@ staging/src/k8s.io/api/admissionregistration/v1/types.go; kubernetes-sigs and op
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trainyard.carriers import ANY, Carrier, Template, carriers
@@ -19,10 +19,14 @@ from trainyard.releases import releases
 from trainyard.specs import Cluster
 from trainyard.tenancy import pods
 from trainyard.tenancy.allowance import GROUP, PAIRS, SEPARATOR, WHOLE
-from trainyard.tenancy.objects import BESIDE, META, SERVICE
+from trainyard.tenancy.containers import ANYBODY
+from trainyard.tenancy.devices import BLIND, BLIND_BESIDE
+from trainyard.tenancy.fabric import ALL
+from trainyard.tenancy.objects import BESIDE, META
 from trainyard.tenancy.rules import RULES
 from trainyard.tenancy.shapes import YES, Fields
-from trainyard.tenancy.workloads import SPECS
+from trainyard.tenancy.variables import NAMES as NAMES_OF
+from trainyard.tenancy.workloads import SPECS, TRAINS
 
 NAMES = ("tenant-objects", "tenant-pods", "tenant-secrets")
 """The policies of the statement."""
@@ -41,12 +45,24 @@ TYPE = "kubernetes.io/service-account-token"
 LISTS = (
     *("level", "host", "registries", "keys", "queues", "priorities", "accounts", "secrets", "configmaps", "claims"),
     *("scratch", "schedulers", "runtimeclasses", "taints", "gpupools", "capabilities", "grace", "networks", "pairs"),
-    *("hostpaths", "images", "commands", "needs"),
+    *("hostpaths", "images", "commands", "needs", "daemons", "daemonenv", "daemonmounts", "daemonvolumes"),
+    *("daemonprobes", "runtimes", "claimtemplates", "channels"),
 )
 """The lists of an allowance, each a variable."""
 
+SECRETS = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "resources": ["configmaps", "secrets"],
+    "operations": ["CREATE", "UPDATE"],
+}
+"""What variables of pods come from."""
+
 PATCHES = ("trainer.kubeflow.org", "TrainJob")
 """The kind that has no pods itself, and patches those of its runtime."""
+
+DATA = ("data", "stringData", "binaryData")
+"""Where keys of Secrets and ConfigMaps stand."""
 
 Validation = dict[str, str]
 
@@ -59,13 +75,7 @@ def policies(name: str, cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]
         NAMES[1],
         spec(asked, list(rules_of(dict.fromkeys([*found(), PATCHES]))), [whole(), *templates()], list(of_pods())),
     )
-    secrets = [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["secrets"], "operations": ["CREATE", "UPDATE"]}]
-    token = {
-        "expression": f"object.?type.orValue('') != '{TYPE}'",
-        "message": "a Secret of a team is no token of a service account; name the account in a job",
-        "reason": "Forbidden",
-    }
-    yield NAMES[2], {"failurePolicy": "Fail", **matching(secrets), "matchConditions": asked, "validations": [token]}
+    yield NAMES[2], spec(asked, [SECRETS], [whole()], list(keys()))
 
 
 def binding(policy: str, cluster: Cluster) -> dict[str, Any]:
@@ -167,28 +177,43 @@ def objects() -> Iterator[Validation]:
     """Yield what is asked of objects: of the metadata of each, and of what a kind's specification has beside pods."""
     for subject, text in by_subject(META, "variables.whole.metadata", "label"):
         yield said(subject, text)
-    known: Mapping[tuple[str, str], Any] = {**SPECS, ("", "Service"): SERVICE}
-    for (group, kind), shape in known.items():
+    around = {key: fields["spec"] for key, fields in BESIDE.items() if "spec" in fields}
+    for (group, kind), shape in {**SPECS, **around}.items():
         subject = "service" if kind == "Service" else "field"
         text = shape.cel("variables.whole.spec")
         if text != YES:
             yield said(subject, f"!({is_of(group, kind)}) || {text}", kind)
 
 
+def keys() -> Iterator[Validation]:
+    """Yield what is asked of Secrets, and of ConfigMaps that all of a team's runs may read."""
+    yield {
+        "expression": f"variables.whole.?type.orValue('') != '{TYPE}'",
+        "message": "a Secret of a team is no token of a service account; name the account in a job",
+        "reason": "Forbidden",
+    }
+    read = "variables.whole.kind == 'ConfigMap' && !(variables.whole.metadata.name in variables.configmaps)"
+    shown = [f"!variables.whole.?{each}.orValue({{}}).exists(k, {NAMES_OF.replace('{x}', 'k')})" for each in DATA]
+    yield said("device", f"({read}) || ({' && '.join(shown)})")
+
+
 def templates() -> Iterator[dict[str, str]]:
-    """Yield the variables with pod templates: all, those that TrainJobs patch, and those that have to be blind."""
+    """Yield the variables with pod templates: all, those that TrainJobs patch, those that are blind, and launchers."""
     parts = [
         f"({is_of(group, kind)} ? {in_object(row)} : [])" for (group, kind), row in carriers().items() if is_looked(row)
     ]
     yield {"name": "templates", "expression": " + ".join(parts)}
     roles = "variables.whole.spec.mpiReplicaSpecs"
-    workers = f"{roles}.map(role, role != 'Launcher', {roles}[role].template)"
+    led = f"{is_of('kubeflow.org', 'MPIJob')} && !{TRAINS.cel('variables.whole.spec')}"
+    of_role = f"{roles}.map(role, role {{}} 'Launcher', {roles}[role].template)"
     patches = "variables.whole.?spec.?runtimePatches.orValue([])"
     patched = "p.?trainingRuntimeSpec.?template.?spec.?replicatedJobs.orValue([])"
     inner = f"{patched}.map(j, j.?template.?spec.?template.hasValue(), j.template.spec.template)"
     of_trainer = is_of(*PATCHES)
     yield {"name": "patches", "expression": f"{of_trainer} ? {patches}.map(p, {inner}) : []"}
-    yield {"name": "seeing", "expression": f"{is_of('kubeflow.org', 'MPIJob')} ? {workers} : variables.templates"}
+    yield {"name": "led", "expression": led}
+    yield {"name": "seeing", "expression": f"variables.led ? {of_role.format('!=')} : variables.templates"}
+    yield {"name": "launchers", "expression": f"variables.led ? {of_role.format('==')} : []"}
 
 
 def is_looked(row: Carrier) -> bool:
@@ -225,7 +250,10 @@ def of_pods() -> Iterator[Validation]:
     assert isinstance(body, Fields)
     for subject, text in by_subject(body, "t.spec", "field", depth=1):
         yield said(subject, f"variables.templates.all(t, {text})")
-    yield said("device", f"variables.seeing.all(t, {pods.BLIND.cel('t.spec', 1)})")
+    containers = f"{ALL.replace('{x}', 't.spec')}.all(c, {ANYBODY.cel('c', 2)})"
+    yield said("field", f"variables.templates.all(t, {containers})")
+    yield said("device", f"variables.seeing.all(t, {BLIND.cel('t.spec', 1)})")
+    yield said("device", f"variables.launchers.all(t, {BLIND_BESIDE.cel('t.spec', 1)})", "MPIJob")
     yield said("field", f"variables.patches.all(l, l.all(t, {pods.PATCH.cel('t', 1)}))", "TrainJob")
 
 

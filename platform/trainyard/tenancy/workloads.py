@@ -12,9 +12,23 @@ from trainyard.carriers import ANY as EACH
 from trainyard.carriers import Carrier, Template
 from trainyard.findings import Path
 from trainyard.tenancy import pods
-from trainyard.tenancy.containers import COVERS, IMAGE, SECRET, VARIABLE
 from trainyard.tenancy.metadata import OF_INNER, OF_OBJECTS
-from trainyard.tenancy.shapes import ANY, SERVED, Both, Elsewhere, Fields, Items, Listed, Loose, Shape, Values, only
+from trainyard.tenancy.shapes import (
+    ANY,
+    SERVED,
+    Both,
+    Chosen,
+    Condition,
+    Elsewhere,
+    Fields,
+    Items,
+    Listed,
+    Loose,
+    Shape,
+    Values,
+    only,
+)
+from trainyard.tenancy.trainjobs import TRAINJOB
 
 POD = Elsewhere(pods.TEMPLATE)
 OFF = only(False)
@@ -51,59 +65,6 @@ JOBSET = known(
     suspend=ANY,
 )
 
-TRAINER = "trainer.kubeflow.org/trainjob-controller"
-RESOURCES = Fields("resources", dict.fromkeys(("claims", "limits", "requests"), ANY), conditions=(COVERS,))
-"""Of a TrainJob's nodes, which take the place of those of its runtime's container."""
-STARTER = known(
-    "an initializer",
-    "storageUri",
-    about={"secretRef": "secret"},
-    env=Items(VARIABLE),
-    secretRef=Fields("a reference", {"name": SECRET}),
-)
-PATCH = known(
-    "a patch of the runtime",
-    "manager",
-    "time",
-    trainingRuntimeSpec=known(
-        "a patch of the runtime",
-        template=known(
-            "a patch of the runtime",
-            metadata=OF_INNER,
-            spec=known(
-                "a patch of the runtime",
-                replicatedJobs=Items(
-                    known(
-                        "a patch of the runtime",
-                        "name",
-                        template=known(
-                            "a patch of the runtime",
-                            metadata=OF_INNER,
-                            spec=known("a patch of the runtime", template=Elsewhere(pods.PATCH)),
-                        ),
-                    )
-                ),
-            ),
-        ),
-    ),
-)
-TRAINJOB = known(
-    "a TrainJob",
-    *("activeDeadlineSeconds", "runtimeRef"),
-    about=HELD,
-    initializer=known("an initializer", dataset=STARTER, model=STARTER),
-    managedBy=only(TRAINER),
-    runtimePatches=Items(PATCH),
-    suspend=ANY,
-    trainer=known(
-        "a trainer",
-        *("args", "command", "numNodes", "numProcPerNode"),
-        about={"image": "image"},
-        env=Items(VARIABLE),
-        image=IMAGE,
-        resourcesPerNode=RESOURCES,
-    ),
-)
 RUNTIME = known(
     "a runtime",
     "mlPolicy",
@@ -127,22 +88,43 @@ RUN_POLICY = known(
 )
 ROLE = known("a role", "replicas", "restartPolicy", template=POD)
 LAUNCHER = known("a role", "replicas", "restartPolicy", template=Elsewhere(pods.LAUNCHED))
-ELASTIC = ("elasticPolicy", "enableDynamicWorker", "nprocPerNode", "successPolicy")
+ELASTIC = known(
+    "an elastic policy",
+    *("maxReplicas", "maxRestarts", "minReplicas", "nProcPerNode", "rdzvBackend", "rdzvConf", "rdzvHost", "rdzvId"),
+    *("rdzvPort", "standalone"),
+    about={"metrics": "resources"},
+)
+"""Without metrics: by them the operator makes an autoscaler, whose pods come beside what quota has counted.
+
+By itself `maxReplicas` is no more than what the program is told (training-operator v1.9.4 pkg/controller.v1/pytorch).
+"""
 MPI = ("launcherCreationPolicy", "mainContainer", "mpiImplementation", "runLauncherAsWorker", "slotsPerWorker")
 
 
-def kubeflow(field: str, *free: str, roles: Shape | None = None) -> Fields:
+def kubeflow(field: str, *free: str, roles: Shape | None = None, **more: Shape) -> Fields:
     """Return the shape of one of Kubeflow's jobs."""
-    return known("a job of Kubeflow's", *free, about=HELD, **{field: roles or Values(ROLE), "runPolicy": RUN_POLICY})
+    parts = {field: roles or Values(ROLE), "runPolicy": RUN_POLICY, **more}
+    return known("a job of Kubeflow's", *free, about=HELD, **parts)
+
+
+def mpi(launcher: Shape) -> Fields:
+    """Return the shape of an MPIJob with such a launcher."""
+    roles = Fields("roles", {"Launcher": launcher, "Worker": ROLE})
+    return kubeflow("mpiReplicaSpecs", *MPI, "cleanPodPolicy", "sshAuthMountPath", roles=roles)
+
+
+TRAINS = Condition(
+    lambda value, _about: isinstance(value, Mapping) and value.get("runLauncherAsWorker") is True,
+    "{x}.?runLauncherAsWorker.orValue(false) == true",
+    "",
+)
+"""Whether an MPIJob's launcher has ranks, so that the operator leaves its devices alone."""
 
 
 KUBERAY = "ray.io/kuberay-operator"
-GROUP = (
-    *("groupName", "idleTimeoutSeconds", "maxReplicas", "minReplicas", "numOfHosts", "priority", "rayStartParams"),
-    *("replicas", "resources", "scaleStrategy"),
-)
 OF_RAY = {
     **HELD,
+    **dict.fromkeys(("submissionMode", "submitterPodTemplate"), "device"),
     **dict.fromkeys(
         ("serviceType", "headService", "enableIngress", "ingressOptions", "headServiceAnnotations"), "service"
     ),
@@ -151,6 +133,25 @@ OF_RAY = {
     "autoscalerOptions": "security",
     "clusterSelector": "object",
 }
+COUNTED = Condition(
+    lambda value, _about: (value.get("minReplicas") or 0) <= (value.get("replicas") or 0),
+    "{x}.?minReplicas.orValue(0) <= {x}.?replicas.orValue(0)",
+    "minReplicas is more than replicas, of which quota counts the latter alone; lower it",
+    subject="resources",
+    at=("minReplicas",),
+)
+"""The operator makes as many as `minReplicas` at least (kuberay v1.6.2 ray-operator/controllers/ray/utils/util.go)."""
+GROUP = Fields(
+    "a group of workers",
+    {
+        **dict.fromkeys(("groupName", "idleTimeoutSeconds", "maxReplicas", "minReplicas", "numOfHosts"), ANY),
+        **dict.fromkeys(("priority", "rayStartParams", "replicas", "resources", "scaleStrategy"), ANY),
+        "labels": OF_OBJECTS,
+        "template": POD,
+    },
+    OF_RAY,
+    conditions=(COUNTED,),
+)
 RAYCLUSTER = known(
     "a Ray cluster",
     *("rayVersion", "upgradeStrategy", "tlsOptions"),
@@ -167,19 +168,24 @@ RAYCLUSTER = known(
     ),
     managedBy=only(KUBERAY),
     suspend=ANY,
-    workerGroupSpecs=Items(known("a group of workers", *GROUP, about=OF_RAY, labels=OF_OBJECTS, template=POD)),
+    workerGroupSpecs=Items(GROUP),
 )
-RAYJOB = known(
+RAYJOB = Fields(
     "a RayJob",
-    *("activeDeadlineSeconds", "backoffLimit", "deletionStrategy", "entrypoint", "entrypointNumCpus"),
-    *("entrypointNumGpus", "entrypointResources", "jobId", "metadata", "preRunningDeadlineSeconds", "runtimeEnvYAML"),
-    *("shutdownAfterJobFinishes", "submissionMode", "submitterConfig", "ttlSecondsAfterFinished"),
-    about=OF_RAY,
-    managedBy=only(KUBERAY),
-    rayClusterSpec=RAYCLUSTER,
-    submitterPodTemplate=POD,
-    suspend=ANY,
+    {
+        **dict.fromkeys(("activeDeadlineSeconds", "backoffLimit", "deletionStrategy", "entrypoint", "jobId"), ANY),
+        **dict.fromkeys(("entrypointNumCpus", "entrypointNumGpus", "entrypointResources", "metadata"), ANY),
+        **dict.fromkeys(("preRunningDeadlineSeconds", "runtimeEnvYAML", "shutdownAfterJobFinishes"), ANY),
+        **dict.fromkeys(("submitterConfig", "suspend", "ttlSecondsAfterFinished"), ANY),
+        "managedBy": only(KUBERAY),
+        "rayClusterSpec": RAYCLUSTER,
+        "submissionMode": only("K8sJobMode", "HTTPMode", "InteractiveMode"),
+        "submitterPodTemplate": POD,
+    },
+    OF_RAY,
+    required=("submitterPodTemplate",),
 )
+"""With the pod that submits the driver: one that the operator makes up, or puts into the head, is not blind."""
 
 LWS = known(
     "a LeaderWorkerSet",
@@ -220,14 +226,10 @@ SPECS: Mapping[tuple[str, str], Shape] = {
     ("trainer.kubeflow.org", "TrainJob"): TRAINJOB,
     ("trainer.kubeflow.org", "TrainingRuntime"): RUNTIME,
     ("kubeflow.org", "JAXJob"): kubeflow("jaxReplicaSpecs"),
-    ("kubeflow.org", "MPIJob"): kubeflow(
-        "mpiReplicaSpecs",
-        *(*MPI, "cleanPodPolicy", "sshAuthMountPath"),
-        roles=Fields("roles", {"Launcher": LAUNCHER, "Worker": ROLE}),
-    ),
-    ("kubeflow.org", "PaddleJob"): kubeflow("paddleReplicaSpecs", *ELASTIC),
-    ("kubeflow.org", "PyTorchJob"): kubeflow("pytorchReplicaSpecs", *ELASTIC),
-    ("kubeflow.org", "TFJob"): kubeflow("tfReplicaSpecs", *ELASTIC),
+    ("kubeflow.org", "MPIJob"): Chosen(TRAINS, mpi(ROLE), mpi(LAUNCHER)),
+    ("kubeflow.org", "PaddleJob"): kubeflow("paddleReplicaSpecs", elasticPolicy=ELASTIC),
+    ("kubeflow.org", "PyTorchJob"): kubeflow("pytorchReplicaSpecs", "nprocPerNode", elasticPolicy=ELASTIC),
+    ("kubeflow.org", "TFJob"): kubeflow("tfReplicaSpecs", "enableDynamicWorker", "successPolicy"),
     ("kubeflow.org", "XGBoostJob"): kubeflow("xgbReplicaSpecs"),
     ("ray.io", "RayCluster"): RAYCLUSTER,
     ("ray.io", "RayJob"): RAYJOB,

@@ -114,6 +114,7 @@ def fill(
                 cluster_name=name,
                 cluster=cluster,
                 repository=specs.repository,
+                own=clusters.of_team(specs, name, rest),
                 without=without,
             )
         case _:

@@ -1,0 +1,35 @@
+"""Shapes: what a value may be, read in two ways: to find what is not allowed and where, and as a condition in CEL.
+
+A shape is closed: a field that it does not name is refused. Both readings of one shape give the same verdict, but for
+`Served` fields, which only a server fills in.
+"""
+
+from trainyard.tenancy.shapes.base import YES, About, Breach, Shape
+from trainyard.tenancy.shapes.joined import Both, Chosen, Elsewhere
+from trainyard.tenancy.shapes.keys import Pairs
+from trainyard.tenancy.shapes.maps import Fields, Items, Loose, Values
+from trainyard.tenancy.shapes.values import ANY, KEPT, NEVER, SERVED, AtMost, Condition, Listed, Same, only
+
+__all__ = [
+    "ANY",
+    "KEPT",
+    "NEVER",
+    "SERVED",
+    "YES",
+    "About",
+    "AtMost",
+    "Both",
+    "Breach",
+    "Chosen",
+    "Condition",
+    "Elsewhere",
+    "Fields",
+    "Items",
+    "Listed",
+    "Loose",
+    "Pairs",
+    "Same",
+    "Shape",
+    "Values",
+    "only",
+]

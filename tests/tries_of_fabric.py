@@ -1,0 +1,90 @@
+"""Tries at the container that a fabric brings, root with its capabilities: to make it, or another, do more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenants import DAEMON
+from trainyard.sizing.fabrics.gke import LIBRARIES
+from trainyard.sizing.fabrics.gpudirect_tcpxo import OPTIONS, START
+from tries import SIDE
+
+NAME = "tcpxo-daemon"
+
+
+def daemon(**more: Any) -> dict[str, Any]:
+    """Return a patch of the fabric's container."""
+    return {"spec": {"initContainers": [{"name": NAME, **more}]}}
+
+
+def another(**more: Any) -> dict[str, Any]:
+    """Return a patch that adds a container of one's own."""
+    return {"spec": {"containers": [{**SIDE, **more}]}}
+
+
+def folder(**source: Any) -> dict[str, Any]:
+    """Return a patch of the volume that the fabric's container loads its libraries from."""
+    return {"spec": {"volumes": [{"name": "fabric-libraries", "hostPath": None, **source}]}}
+
+
+FABRIC: dict[str, tuple[dict[str, Any], str]] = {
+    "libraries from elsewhere": (daemon(env=[{"name": "LD_LIBRARY_PATH", "value": "/tmp"}]), "security"),
+    "a library before all others": (daemon(env=[{"name": "LD_PRELOAD", "value": "/tmp/x.so"}]), "security"),
+    "its log over a file of the node": (
+        daemon(env=[{"name": "HEALTH_CHECK_LOG_FILE", "value": "/hostprocsysfs/kernel/core_pattern"}]),
+        "security",
+    ),
+    "all variables of a Secret": (daemon(envFrom=[{"secretRef": {"name": "tokens"}}]), "field"),
+    "a folder over its program": (
+        daemon(volumeMounts=[{"name": "shared-memory", "mountPath": "/fts"}]),
+        "security",
+    ),
+    "a folder over its libraries": (
+        daemon(volumeMounts=[{"name": "shared-memory", "mountPath": LIBRARIES}]),
+        "security",
+    ),
+    "a part of a folder": (
+        daemon(volumeMounts=[{"name": "fabric-libraries", "mountPath": LIBRARIES, "subPath": "x"}]),
+        "security",
+    ),
+    "the node's settings where it looks for programs": (
+        daemon(volumeMounts=[{"name": "fabric-proc-sys", "mountPath": "/bin"}]),
+        "security",
+    ),
+    "an empty folder for its libraries": (folder(emptyDir={}), "volume"),
+    "a claim for its libraries": (folder(persistentVolumeClaim={"claimName": "checkpoints"}), "volume"),
+    "an image for its libraries": (folder(image={"reference": DAEMON}), "volume"),
+    "another folder of the node for its libraries": (folder(hostPath={"path": "/sys"}), "volume"),
+    "another command": (daemon(command=["/bin/sh", "-c", "sleep 1d"]), "security"),
+    "the same words cut otherwise": (daemon(command=["/bin/sh", "-c", "chmod", "755"]), "security"),
+    "arguments": (daemon(args=["--port=1"]), "field"),
+    "the command of its probe": (daemon(command=["cat", "/run/health-check"]), "security"),
+    "another probe": (daemon(startupProbe={"exec": {"command": ["sh", "-c", "x"]}}), "security"),
+    "a probe of its life": (daemon(livenessProbe={"exec": {"command": ["sh", "-c", "x"]}}), "field"),
+    "a hook": (daemon(lifecycle={"postStart": {"exec": {"command": ["sh", "-c", "x"]}}}), "field"),
+    "another folder to work in": (daemon(workingDir="/hostsysfs"), "field"),
+    "a capability more": (daemon(securityContext={"capabilities": {"add": ["SYS_ADMIN"]}}), "field"),
+    "all rights": (daemon(securityContext={"privileged": True}), "field"),
+    "its image with a shell": (
+        another(image=DAEMON, command=["bash"], securityContext={"runAsUser": 0, "runAsNonRoot": False}),
+        "security",
+    ),
+    "its image as a user that may be root": (
+        another(image=DAEMON, securityContext={"allowPrivilegeEscalation": True}),
+        "security",
+    ),
+    "its image with a capability": (
+        another(image=DAEMON, securityContext={**SIDE["securityContext"], "capabilities": {"add": ["NET_ADMIN"]}}),
+        "security",
+    ),
+    "its image without a limit": (another(image=DAEMON, resources={"limits": {"memory": "1Ti"}}), "resources"),
+    "a second one under another name": (
+        another(image=DAEMON, command=["/bin/sh", "-c", f"{START} {OPTIONS}"], name="another"),
+        "security",
+    ),
+    "the folders of the node for a container of one's own": (
+        {"spec": {"volumes": [{"name": "v", "hostPath": {"path": "/"}}]}},
+        "volume",
+    ),
+}
+"""Patches of pods on TCPXO, and what is refused."""
