@@ -46,6 +46,8 @@ maxHours: 72
 
 SIZES = (1, 2, 4, 8)
 
+VLANS = "{ads: 401, nlp: 402, vision: 403}"
+
 
 def write_fleet(root: Path, *, jobs: int, clusters: int = 10, live: bool = True) -> None:
     """Write specs of that many jobs, spread evenly over 20 teams and the clusters; the same on every call.
@@ -59,7 +61,8 @@ def write_fleet(root: Path, *, jobs: int, clusters: int = 10, live: bool = True)
     for position, name in enumerate(names):
         text = CLUSTER.replace("{name: atlas}", f"{{name: {name}}}")
         text = text.replace("teams: [nlp, vision]", f"teams: [{', '.join(admitted(position))}]")
-        put(root / f"platform/clusters/{name}.yaml", text.replace("teams: [ads]", f"teams: [{TEAMS[0]}]"))
+        text = text.replace("teams: [ads]", f"teams: [{TEAMS[0]}]").replace(VLANS, vlans(position))
+        put(root / f"platform/clusters/{name}.yaml", text)
     for team in TEAMS:
         put(root / f"platform/teams/{team}.yaml", TEAM.format(name=team))
         (root / "jobs" / team).mkdir(parents=True)
@@ -72,6 +75,12 @@ def write_fleet(root: Path, *, jobs: int, clusters: int = 10, live: bool = True)
 def admitted(position: int) -> list[str]:
     """Return the teams of a cluster."""
     return [TEAMS[(2 * position + offset) % len(TEAMS)] for offset in range(4)]
+
+
+def vlans(position: int) -> str:
+    """Return the virtual networks of a cluster, one for each of its teams."""
+    teams = sorted({TEAMS[0], *admitted(position)})
+    return f"{{{', '.join(f'{team}: {401 + number}' for number, team in enumerate(teams))}}}"
 
 
 def job(number: int, team: str, cluster: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from make import CLUSTER, TEAM, make_cluster
 from trainyard.documents import dump
+from trainyard.plan.decided import Words
 from trainyard.plan.effects import QueueRow
 from trainyard.plan.platform import Site, spec_changes
 from trainyard.plan.queues import rows, verdict
@@ -194,25 +195,14 @@ def gpus(queue: str, count: int) -> Asked:
 
 
 def test_what_all_runs_ask_is_summed_by_queue() -> None:
-    """Before and after, against the quota, with what may be borrowed of the whole cohort; what stays has no row."""
+    """Before and after, against the quota, and by what becomes of each; what stays has no row."""
     base = tree(queue("research", 64), queue("batch", 8))
     now = tree(queue("research", 72), queue("batch", 8))
     before = {("test", "nlp", "a"): gpus("research", 64), ("other", "nlp", "z"): gpus("research", 64)}
     after = {**before, ("test", "nlp", "b"): gpus("research", 16)}
-    (row,) = rows(base, now, ["test"], (before, after))
-    assert row == QueueRow("test", "research", "gpu", "GPUs", 64, 72, 64, 80, 80, 64, "nlp/a")
-    assert verdict(row) == "8 over quota: up to 8 may be borrowed, the rest waits"
-
-
-def test_limits_of_borrowing_and_own_quota_of_cohorts_count() -> None:
-    """A queue may have no more than its limit lets it borrow, and no more than its tree of cohorts has."""
-    limited = queue("research", 64)
-    limited["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]["borrowingLimit"] = "4"
-    top = {"kind": "Cohort", "metadata": {"name": "top"}, "spec": queue("", 100)["spec"] | {"cohortName": None}}
-    inner = {"kind": "Cohort", "metadata": {"name": "all"}, "spec": {"parentName": "top"}}
-    for objects, most in (([limited, queue("batch", 8)], 68), ([queue("research", 64), top, inner], 164)):
-        (row,) = (row for row in rows(tree(), tree(*objects), ["test"], ({}, {})) if row.queue == "research")
-        assert (row.quota_before, row.quota_after, row.most) == (None, 64, most)
+    words: Words = {("test", "nlp", "a"): "fits by borrowing", ("test", "nlp", "b"): "waits for"}
+    (row,) = rows(base, now, ["test"], (before, after), words)
+    assert row == QueueRow("test", "research", "gpu", "GPUs", 64, 72, 64, 80, fit=1, wait=1)
 
 
 def test_volcanos_queues_have_quota_too() -> None:
@@ -224,17 +214,21 @@ def test_volcanos_queues_have_quota_too() -> None:
     assert (row.pool, row.quota_after, row.asked_after) == ("", 8, 16)
 
 
-ROW = QueueRow("test", "q", "gpu", "GPUs", 64, 64, 0, 64, most=64)
+ROW = QueueRow("test", "q", "gpu", "GPUs", 64, 64, 0, 64)
 VERDICTS = {
-    "as much as there is": (ROW, "all within quota"),
-    "too much": (replace(ROW, asked_after=65), "1 over quota: that waits"),
-    "too much for one": (replace(ROW, largest=65, largest_run="nlp/a"), "never: nlp/a asks 65 of at most 64"),
+    "some of everything": (
+        replace(ROW, fit=3, wait=1, never=2, unknown=1),
+        "3 fit, 1 waits, 2 never fit, 1 not judged",
+    ),
+    "one": (replace(ROW, fit=1), "1 fits"),
+    "runs of which nobody knows": (ROW, "not judged"),
+    "nothing": (replace(ROW, asked_after=0), "no runs"),
     "a queue that goes": (replace(ROW, quota_after=None), "the queue goes"),
     "a queue that holds": (replace(ROW, held=True), "the queue admits nothing"),
 }
 
 
 @pytest.mark.parametrize(("row", "expected"), VERDICTS.values(), ids=VERDICTS)
-def test_what_the_sums_come_to(row: QueueRow, expected: str) -> None:
-    """Within, over by how much, or never."""
+def test_what_a_row_comes_to(row: QueueRow, expected: str) -> None:
+    """How many runs of it are admitted, wait and never fit."""
     assert verdict(row) == expected

@@ -30,6 +30,7 @@ SITE: dict[str, Any] = {
             "teams": ["nlp", "vision"],
             "nominalQuota": {"gpu": {"gpus": 24}, "cpu": {"nodes": 4}},
             "cohort": "all",
+            "preemption": {"withinClusterQueue": "LowerPriority"},
         },
         "batch": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 8}}, "cohort": "all"},
     },
@@ -82,6 +83,8 @@ def cluster(**changes: Any) -> dict[str, Any]:
 
 CASES: dict[str, dict[str, Any]] = {
     "a quota shrinks": queue(nominalQuota={"gpu": {"gpus": 20}, "cpu": {"nodes": 4}}),
+    "a quota shrinks so far that runs wait": queue(nominalQuota={"gpu": {"gpus": 8}, "cpu": {"nodes": 4}}),
+    "a job preempts others": {"jobs": {**JOBS, "nlp/urgent": {**JOB, "nodes": 2, "priority": "high"}}},
     "a team is admitted": queue(teams=["nlp", "rl", "vision"]) | {"teams": {**TEAMS, "rl": {"group": "rl-people"}}},
     "another image in all jobs": jobs(**{name.partition("/")[2]: {"image": OTHER} for name in JOBS}),
     "a job asks for more": jobs(train={"nodes": 3}),

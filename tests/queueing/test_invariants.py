@@ -173,3 +173,29 @@ def test_unlimited_stays_unlimited(left, right, total, rest):
     """Sums and differences stay within 64 bits, and what is unlimited stays so."""
     assert plus(left, right) == total
     assert minus(left, right) == rest
+
+
+def test_a_queue_admits_as_many_as_fit():
+    """However many they are, though it admits one a cycle."""
+    api = "kueue.x-k8s.io/v1beta2"
+    flavors = [{"name": "all", "resources": [{"name": "cpu", "nominalQuota": 1000}]}]
+    spec = {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavors}]}
+    pods = {"containers": [{"name": "all", "image": "all", "resources": {"requests": {"cpu": 1}}}]}
+    sets = [{"name": "main", "count": 1, "template": {"spec": pods}}]
+    objects = [
+        {"apiVersion": api, "kind": "ResourceFlavor", "metadata": {"name": "all"}},
+        {"apiVersion": api, "kind": "ClusterQueue", "metadata": {"name": "queue"}, "spec": spec},
+        {"apiVersion": api, "kind": "LocalQueue", "metadata": {"name": "queue"}, "spec": {"clusterQueue": "queue"}},
+    ]
+    objects += [
+        {
+            "apiVersion": api,
+            "kind": "Workload",
+            "metadata": {"name": f"w{number}"},
+            "spec": {"queueName": "queue", "podSets": sets},
+        }
+        for number in range(300)
+    ]
+    answer = replay({"objects": objects})
+    assert {each["outcome"] for each in answer["workloads"].values()} == {"admitted"}
+    assert not answer.get("unsettled")

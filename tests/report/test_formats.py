@@ -20,7 +20,7 @@ from trainyard.cli import _options
 from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location, ObjectRef, Severity, Skipped
 from trainyard.plan import Plan, RunEffect
-from trainyard.plan.effects import Changed, Mark, MarkWord, ObjectEffect, QueueRow, SpecChange
+from trainyard.plan.effects import Changed, Decision, Mark, MarkWord, ObjectEffect, QueueRow, SpecChange, Victim
 from trainyard.report import FORMATS, View, render, require
 from trainyard.report.json_ import schema
 from trainyard.report.legible import escaped
@@ -98,13 +98,15 @@ def test_nothing_that_is_named_steers_a_terminal(format_: str, more: dict[str, b
     )
     run = RunEffect("starts", "a", HOSTILE, HOSTILE, HOSTILE, HOSTILE, because=(Changed(HOSTILE, HOSTILE),))
     run = replace(run, marks=tuple(Mark(word, HOSTILE, HOSTILE) for word in get_args(MarkWord)), spec=HOSTILE)
-    row = QueueRow(HOSTILE, HOSTILE, HOSTILE, HOSTILE, 1, 2, most=1, largest=2, largest_run=HOSTILE)
+    row = QueueRow(HOSTILE, HOSTILE, HOSTILE, HOSTILE, 1, 2)
+    gone = Victim(HOSTILE, HOSTILE, HOSTILE, "some", 7.0)
+    decision = Decision(HOSTILE, HOSTILE, HOSTILE, HOSTILE, None, "waits for", HOSTILE, (gone,))
     change = SpecChange(HOSTILE, ("a",), HOSTILE, HOSTILE, HOSTILE)
     effect = ObjectEffect("changes", "a", HOSTILE, thing, (HOSTILE,))
     plan = Plan(
         "abc", live=True, runs=(run,), objects=(effect,), platform=(change,), queues=(row,), findings=(hostile,)
     )
-    plan = replace(plan, dangers=(HOSTILE,))
+    plan = replace(plan, dangers=(HOSTILE,), decisions=(decision,))
     view = View(plan=plan, lines=lambda name: ["\x1b[2J\u202e"] if name == HOSTILE else [], **more)
     text = render(result, format_, view)
     assert not STEERING.search(text)

@@ -6,14 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trainyard.admission.inventory import channel
+from trainyard.admission.bid import bid, keys
 from trainyard.admission.site import Site, admits
-from trainyard.carriers import carrier_of
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved, build, resolve
 from trainyard.preflight import Checked
 from trainyard.preflight.jobs import is_known, run_of
-from trainyard.queueing.requests.jobs import NotMade, workloads
 from trainyard.specs.sources import JobFile, prefix_of
 
 ROOM = frozenset(
@@ -49,7 +47,7 @@ class Ask:
     @property
     def keys(self) -> list[str]:
         """What its Workloads are called in answers."""
-        return [f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in self.workloads]
+        return keys(self.workloads)
 
 
 def asks(checked: Checked, sites: Mapping[str, Site], clusters: Collection[str]) -> Iterator[Ask]:
@@ -86,22 +84,9 @@ def ask(file: JobFile, run: Resolved | None, sites: Mapping[str, Site]) -> Ask:
 
 def asked(file: JobFile, run: Resolved, site: Site) -> Ask:
     """Return the Workloads of a run that Kueue admits, or why there are none."""
-    values = [each.value() for each in build(run)]
-    beside = [channel(each) for each in values if each["kind"] == "ComputeDomain"]
-    beside += [each for each in values if each["kind"] == "ResourceClaimTemplate"]
-    there = [*site.objects, *values, *run.run.runtimes.values(), *beside]
-    found, owners = list[Object](), list[Object]()
-    for value in values:
-        row = carrier_of(value)
-        if row is not None and row.trains and row.framework:
-            try:
-                made = workloads(value, there, site.gates)
-            except NotMade as error:
-                return Ask(file, run, why=f"Kueue makes no Workload of it: {error}")
-            found, owners = [*found, *made], [*owners, *(value for _ in made)]
-    if not found:
-        return Ask(file, run, why=f"Kueue leaves kind {run.kind.name} to somebody else")
-    return Ask(file, run, found, owners, beside)
+    there = [*site.objects, *run.run.runtimes.values()]
+    found = bid(f"{file.team}/{file.name}", [each.value() for each in build(run)], there, site.gates)
+    return Ask(file, run, found.workloads, found.owners, found.beside, found.why)
 
 
 def smaller(ask: Ask, nodes: int, site: Site) -> Ask | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from trainyard.admission.asks import Ask
+from trainyard.admission.bid import Bidder
 from trainyard.admission.words import some
 
 FOREIGN = re.compile(r"flavor \S+ doesn't match node affinity(, |; |$)")
@@ -55,9 +55,9 @@ def closed(alone: Answer, mine: Sequence[Answer]) -> str:
     return ""
 
 
-def waiting(ask: Ask, alone: Sequence[Answer], together: Answer, others: Sequence[Ask]) -> str:
+def waiting(bid: Bidder, alone: Sequence[Answer], together: Answer, others: Sequence[Bidder]) -> str:
     """Return what a job waits for while all others are there: quota and who holds it, or who is first in its queue."""
-    mine = [each for key in ask.keys if (each := together["workloads"][key])["outcome"] not in {"admitted", "reserved"}]
+    mine = [each for key in bid.keys if (each := together["workloads"][key])["outcome"] not in {"admitted", "reserved"}]
     queue = mine[0].get("clusterQueue") or ""
     taken = [one for each in mine for one in each.get("evictions", ())]
     if taken:
@@ -65,13 +65,13 @@ def waiting(ask: Ask, alone: Sequence[Answer], together: Answer, others: Sequenc
         return f"{named(by, others) or 'its quota'}, which preempts it"
     texts = messages(mine)
     if not texts:
-        first = [each for each in others if each.name != ask.name and ahead(each, together, queue)]
+        first = [each for each in others if each.name != bid.name and ahead(each, together, queue)]
         return f"{first[0].name}, which is first in queue {queue}" if first else f"its turn in queue {queue}"
     needed = sorted(NEEDED.findall(texts[0]), key=lambda each: "/" not in each[0])
     if not needed:
-        return f"{said(mine) or room(alone)}{holders(ask, together, others, flavors(alone))}"
+        return f"{said(mine) or room(alone)}{holders(bid, together, others, flavors(alone))}"
     resource, flavor, more = needed[0][0], needed[0][1], needed[0][2].rstrip(".;,")
-    return f"{more} {resource} of {flavor} in queue {queue}{holders(ask, together, others, {flavor})}"
+    return f"{more} {resource} of {flavor} in queue {queue}{holders(bid, together, others, {flavor})}"
 
 
 def room(alone: Sequence[Answer]) -> str:
@@ -84,24 +84,24 @@ def flavors(answers: Sequence[Answer]) -> set[str]:
     return {name for each in answers for one in each.get("podSets", ()) for name in one.get("flavors", {}).values()}
 
 
-def holders(ask: Ask, together: Answer, others: Sequence[Ask], wanted: Collection[str]) -> str:
+def holders(bid: Bidder, together: Answer, others: Sequence[Bidder], wanted: Collection[str]) -> str:
     """Return who else holds quota of flavors."""
     got = {
         each.name: flavors([together["workloads"][key] for key in each.keys])
         for each in others
-        if each.name != ask.name
+        if each.name != bid.name
     }
     who = [name for name, found in got.items() if not found.isdisjoint(wanted)]
     return f", held by {some(who)}" if who else ""
 
 
-def ahead(ask: Ask, together: Answer, queue: str) -> bool:
+def ahead(bid: Bidder, together: Answer, queue: str) -> bool:
     """Whether a job waits in a queue and Kueue has looked at it."""
-    found = (together["workloads"][key] for key in ask.keys)
+    found = (together["workloads"][key] for key in bid.keys)
     return any(each.get("clusterQueue") == queue and "podSets" not in each and messages([each]) for each in found)
 
 
-def named(keys: Iterable[str], others: Sequence[Ask]) -> str:
+def named(keys: Iterable[str], others: Sequence[Bidder]) -> str:
     """Return the jobs of Workloads, or the Workloads where they are nobody's."""
     jobs = {key: each.name for each in others for key in each.keys}
     return some(list(dict.fromkeys(jobs.get(key, key) for key in keys)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,17 @@ KUEUE = "kueue.x-k8s.io"
 READ = frozenset({"DeviceClass", "LimitRange", "Namespace", "PriorityClass", "ResourceClaimTemplate", "RuntimeClass"})
 """Kinds of Kubernetes' own that Kueue reads beside its own."""
 
+OWN = frozenset(
+    {
+        *("AdmissionCheck", "ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology"),
+        "WorkloadPriorityClass",
+    }
+)
+"""Kinds of Kueue's own by which it decides."""
+
+RUNTIMES = frozenset({"ClusterTrainingRuntime", "TrainingRuntime"})
+"""Kinds that TrainJobs take their pods from."""
+
 Object = Mapping[str, Any]
 
 
@@ -43,8 +54,13 @@ class Site:
 
     def decided(self, workloads: Sequence[Object], *beside: Object, admitted: Sequence[Object] = ()) -> dict[str, Any]:
         """Return what Kueue decides when these Workloads are there, in this order, and nothing else changes."""
-        objects = [*self.objects, *beside, *workloads]
-        return replay({"name": self.name, "config": self.config, "objects": objects, "admitted": list(admitted)})
+        return self.answered({"workloads": workloads, "beside": beside, "admitted": list(admitted)})
+
+    def answered(self, case: Object) -> dict[str, Any]:
+        """Return Kueue's answer to `workloads`, in the `mode` of a case; `beside` them objects, some are `admitted`."""
+        objects = [*self.objects, *case.get("beside", ()), *case["workloads"]]
+        rest = {name: each for name, each in case.items() if name in {"mode", "admitted"}}
+        return replay({"name": self.name, "config": self.config, "objects": objects, **rest})
 
     @cached_property
     def nodes(self) -> dict[str, Object]:
@@ -80,6 +96,14 @@ def site(specs: Specs, name: str) -> Site:
     """Return what Kueue knows of a cluster."""
     cluster = specs.clusters[name]
     return Site(name, cluster, configured(cluster), [*known(specs, name), *nodes(cluster)])
+
+
+def rendered(name: str, cluster: Cluster, values: Iterable[Object]) -> Site:
+    """Return what Kueue knows of a cluster whose objects are these."""
+    kinds = READ | OWN | RUNTIMES
+    return Site(
+        name, cluster, configured(cluster), [*(each for each in values if each["kind"] in kinds), *nodes(cluster)]
+    )
 
 
 def configured(cluster: Cluster) -> dict[str, Any]:

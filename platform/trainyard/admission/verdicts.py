@@ -6,22 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from trainyard.admission import nominal, placed, reasons, witness
+from trainyard.admission import nominal, placed, reasons
 from trainyard.admission.asks import Ask, asks, smaller
 from trainyard.admission.machines import Fit, Machines
+from trainyard.admission.outcomes import Word, fitting, holds
 from trainyard.admission.site import Site, admits, site
 from trainyard.preflight import Checked
-
-Word = Literal[
-    "fits",
-    "fits by borrowing",
-    "fits partially",
-    "fits after preempting",
-    "waits for",
-    "does not settle",
-    "never fits",
-    "not judged",
-]
 
 Answer = Mapping[str, Any]
 
@@ -137,7 +127,7 @@ def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
         restless = together.get("unsettled") and any(each.get("messages") for each in among)
         word: Word = "does not settle" if restless else "waits for"
         return Verdict(ask, word, reasons.waiting(ask, mine, together, others), situations=found)
-    word, detail = fitting(ask, crowd)
+    word, detail = fitting(ask, where, together, others, crowd.fits.get(ask.name))
     least = at_nominal(ask, where, mine[0]["clusterQueue"])
     if least:
         found["nominal"] = least
@@ -154,31 +144,9 @@ def at_nominal(ask: Ask, where: Site, queue: str) -> list[Answer]:
     return [] if "error" in answer else [answer["workloads"][key] for key in ask.keys]
 
 
-def holds(answer: Answer) -> bool:
-    """Whether a Workload has quota."""
-    return answer["outcome"] in {"admitted", "reserved"}
-
-
 def admitted(answer: Answer) -> bool:
     """Whether the pods of a Workload are there: it has quota, and no admission check is waited for."""
     return bool(answer["outcome"] == "admitted")
-
-
-def fitting(ask: Ask, crowd: Crowd) -> tuple[Word, str]:
-    """Return how a job fits, and where."""
-    where, answer, others = crowd.where, crowd.answer, crowd.asks
-    mine = [answer["workloads"][key] for key in ask.keys]
-    detail = witness.places(where, mine, crowd.fits.get(ask.name))
-    if any(each["outcome"] == "reserved" for each in mine):
-        checks = sorted({one.partition("=")[0] for each in mine for one in each.get("admissionChecks", ())})
-        return "waits for", f"admission checks {', '.join(checks)}; has quota: {detail}"
-    if victims := sorted({one["workload"] for each in mine for one in each.get("victims", ())}):
-        return "fits after preempting", f"{reasons.named(victims, others)}; {detail}"
-    if fewer := witness.fewer(ask.workloads, mine):
-        return "fits partially", f"{fewer}; {detail}"
-    if any(each.get("borrowing") for each in mine):
-        return "fits by borrowing", f"{witness.borrowed(ask, where, answer)}; {detail}"
-    return "fits", detail
 
 
 def never(ask: Ask, crowd: Crowd, mine: Sequence[Answer]) -> str:

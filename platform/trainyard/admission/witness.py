@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trainyard.admission.asks import Ask
+from trainyard.admission.bid import Bidder
 from trainyard.admission.machines import Fit
 from trainyard.admission.placed import near
 from trainyard.admission.site import Site
@@ -53,9 +53,9 @@ def fewer(workloads: Sequence[Mapping[str, Any]], answers: Sequence[Answer]) -> 
     return f"{got} of {counted(asked, 'pod')}" if got < asked else ""
 
 
-def borrowed(ask: Ask, where: Site, answer: Answer) -> str:
+def borrowed(bid: Bidder, where: Site, answer: Answer) -> str:
     """Return what the queue of a job borrows while it is there, and the queues of its cohorts that have it to lend."""
-    queue = answer["workloads"][ask.keys[0]]["clusterQueue"]
+    queue = answer["workloads"][bid.keys[0]]["clusterQueue"]
     rows = (answer["clusterQueues"].get(queue) or {}).get("borrowed", {})
     amounts = [
         f"{text} {resource} of {flavor}"

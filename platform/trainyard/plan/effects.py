@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from trainyard.admission.outcomes import Word
 from trainyard.findings import Finding, ObjectRef
 
 RunWord = Literal["starts", "returns", "replaces", "moves", "leaves", "stops", "changes", "keeps"]
@@ -150,13 +151,42 @@ class QueueRow:
     quota_after: float | None
     asked_before: float = 0
     asked_after: float = 0
-    most: float | None = None
-    """The most that one run can ever get, with all that may be borrowed; None where that is not known."""
-    largest: float = 0
-    """What the largest run asks for."""
-    largest_run: str = ""
+    fit: int = 0
+    """How many of the runs that ask for it Kueue admits, how many wait, never fit, and of how many nobody knows."""
+    wait: int = 0
+    never: int = 0
+    unknown: int = 0
     held: bool = False
     """Whether the queue admits nothing, by its stop policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """A run that stops for another one, and queues again."""
+
+    team: str
+    job: str
+    run: str
+    lost: Lost
+    """How much of its work it repeats."""
+    lost_gpu_hours: float | None = None
+    """Of that, the most; None where nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What Kueue decides about a run that the change starts, or about another one to which it makes a difference."""
+
+    cluster: str
+    team: str
+    job: str
+    run: str
+    before: Word | None
+    """None of a run that the change starts."""
+    after: Word
+    detail: str = ""
+    """Where it goes, and whose quota it takes, or Kueue's reason."""
+    victims: tuple[Victim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +222,7 @@ class Plan:
     objects: tuple[ObjectEffect, ...] = ()
     platform: tuple[SpecChange, ...] = ()
     queues: tuple[QueueRow, ...] = ()
+    decisions: tuple[Decision, ...] = ()
     dangers: tuple[str, ...] = ()
     """What is loosened or drained, told from the objects."""
     findings: tuple[Finding, ...] = ()

@@ -35,6 +35,13 @@ def resumed(old: Shape, job: Any, name: str) -> Loss:
     return since_last(f"it resumes from the checkpoints of {name} in volume {old.claim}", "repeated", old, job)
 
 
+def preempted(old: Shape, job: Any) -> Loss:
+    """Return what a run has to do again that stops for another and goes on later; `job` is its file, or None."""
+    if old.claim is None:
+        return everything("it has no checkpoints, and begins anew", old)
+    return since_last("it goes on from its checkpoints", "repeated", old, job)
+
+
 def everything(words: str, old: Shape) -> Loss:
     """Return that nothing of a run's work is of use any more; how much that is only its deadline bounds."""
     return Loss(words, "all", None if old.hours is None else old.gpus * old.hours)

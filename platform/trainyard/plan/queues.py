@@ -1,17 +1,16 @@
-"""Each queue's quota against what all active runs ask of it, before and after a change: sums, and no more.
-
-What Kueue would admit first, what waits behind whom, and whether nodes have room is not looked at here.
-"""
+"""Each queue's quota, what all active runs ask of it before and after a change, and what Kueue makes of them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from trainyard.admission.outcomes import Word
 from trainyard.manifests import value_at
 from trainyard.plan.asks import listed
+from trainyard.plan.decided import Words
 from trainyard.plan.effects import QueueRow
 from trainyard.plan.rebuild import Asked
 from trainyard.plan.shape import VENDORS
@@ -20,8 +19,21 @@ from trainyard.quantities import Quantity
 from trainyard.tree.ledgers import JobKey
 from trainyard.tree.snapshot import Snapshot
 
+OTHERS: Mapping[Word, str] = {
+    "waits for": "wait",
+    "does not settle": "wait",
+    "never fits": "never",
+    "not judged": "unknown",
+}
+"""How a row counts what Kueue does not admit."""
+
+NOTHING: Words = {}
+
 WHOLE = frozenset({"nvidia.com/gpu", "amd.com/gpu"})
 """Resources of whole GPUs, which people call by that name."""
+
+QUEUES = frozenset({"clusterqueue", "queue"})
+"""Kinds that have quota, Kueue's and Volcano's, as names of files begin."""
 
 Place = tuple[str, str]
 """A pool and a resource; of a queue that knows no pools, no pool."""
@@ -32,72 +44,35 @@ class Quota:
     """What one queue has, by pool and resource."""
 
     nominal: dict[Place, float] = field(default_factory=dict)
-    limit: dict[Place, float] = field(default_factory=dict)
-    """The most that it borrows, where that is limited."""
-    cohort: str = ""
     held: bool = False
     """Whether it admits nothing."""
 
 
-@dataclass
-class Quotas:
-    """All queues of a cluster, and what their cohorts have of their own."""
-
-    queues: dict[str, Quota] = field(default_factory=dict)
-    cohorts: dict[str, Quota] = field(default_factory=dict)
-
-    def most(self, name: str, place: Place) -> float:
-        """Return the most that a queue can ever have of something: its own, and what it may borrow of all others."""
-        queue = self.queues[name]
-        own = queue.nominal.get(place, 0)
-        if not queue.cohort:
-            return own
-        top = self.root(queue.cohort)
-        others = sum(
-            each.nominal.get(place, 0)
-            for each in (*self.queues.values(), *self.cohorts.values())
-            if each is not queue and each.cohort and self.root(each.cohort) == top
-        )
-        roots = self.cohorts.get(top)
-        others += roots.nominal.get(place, 0) if roots is not None and not roots.cohort else 0
-        return own + min(others, queue.limit.get(place, others))
-
-    def root(self, cohort: str) -> str:
-        """Return the cohort at the top of a tree of them."""
-        seen = {cohort}
-        while (found := self.cohorts.get(cohort)) is not None and found.cohort and found.cohort not in seen:
-            cohort = found.cohort
-            seen.add(cohort)
-        return cohort
+Quotas = dict[str, Quota]
+"""All queues of a cluster, by name."""
 
 
 def quotas(side: Snapshot, cluster: str) -> Quotas:
     """Return the quotas of a cluster, told from its objects."""
-    found = Quotas()
-    kinds = {"clusterqueue": found.queues, "queue": found.queues, "cohort": found.cohorts}
-    names = [name for name in side.folder(f"{cluster}/platform") if name.partition(".")[0] in kinds]
+    found: Quotas = {}
+    names = [name for name in side.folder(f"{cluster}/platform") if name.partition(".")[0] in QUEUES]
     for name, data in zip(names, side.contents([f"{cluster}/platform/{each}" for each in names]), strict=True):
         value = plain(data, name)
         said = value_at(value, ("metadata", "name"))
         if isinstance(said, str):
-            kinds[name.partition(".")[0]][said] = quota(value)
+            found[said] = quota(value)
     return found
 
 
 def quota(value: Mapping[str, Any]) -> Quota:
-    """Return what a ClusterQueue, a Cohort or a Queue of Volcano's has."""
+    """Return what a ClusterQueue or a Queue of Volcano's has."""
     spec = value.get("spec") if isinstance(value.get("spec"), Mapping) else {}
-    cohort = value_at(spec, ("cohortName",)) or value_at(spec, ("parentName",))
-    found = Quota(cohort=cohort if isinstance(cohort, str) else "")
-    found.held = value_at(spec, ("stopPolicy",)) not in {None, "None"}
+    found = Quota(held=value_at(spec, ("stopPolicy",)) not in {None, "None"})
     for group in listed(value_at(spec, ("resourceGroups",))):
         for flavor in listed(value_at(group, ("flavors",))):
             for each in listed(value_at(flavor, ("resources",))):
                 place = str(value_at(flavor, ("name",))), str(value_at(each, ("name",)))
                 found.nominal[place] = number(value_at(each, ("nominalQuota",))) or 0
-                limit = number(value_at(each, ("borrowingLimit",)))
-                if limit is not None:
-                    found.limit[place] = limit
     capability = value_at(spec, ("capability",))
     for name, amount in (capability if isinstance(capability, Mapping) else {}).items():
         found.nominal["", str(name)] = number(amount) or 0
@@ -112,17 +87,23 @@ def number(text: Any) -> float | None:
         return None
 
 
+Sums = tuple[Mapping[JobKey, Asked], Mapping[JobKey, Asked]]
+"""What jobs ask for, before and after."""
+
+
 def rows(
-    base: Snapshot, now: Snapshot, clusters: Iterable[str], asked: tuple[Mapping[JobKey, Asked], Mapping[JobKey, Asked]]
+    base: Snapshot, now: Snapshot, clusters: Iterable[str], asked: Sums, words: Words = NOTHING
 ) -> Iterator[QueueRow]:
-    """Yield the rows in which a quota, or what is asked of it, changes on some clusters."""
+    """Yield the rows in which a quota, or what is asked of it, changes on some clusters.
+
+    `words` say what Kueue makes of the jobs that are there after the change.
+    """
     for cluster in sorted(clusters):
         sides = [quotas(side, cluster) for side in (base, now)]
         wants = [wanted(each, cluster, known) for each, known in zip(asked, sides, strict=True)]
-        names = sorted({*sides[0].queues, *sides[1].queues})
         yield from (
-            row
-            for name in names
+            with_outcomes(row, [words[job] for _, job in wants[1].get((name, place), ()) if job in words])
+            for name in sorted({*sides[0], *sides[1]})
             for place in places(name, sides, wants)
             if differs(row := row_of(cluster, name, place, sides, wants))
         )
@@ -133,21 +114,21 @@ def differs(row: QueueRow) -> bool:
     return (row.quota_before, row.asked_before) != (row.quota_after, row.asked_after)
 
 
-Wanted = Mapping[tuple[str, Place], list[tuple[float, str]]]
-"""What runs ask for, each with its name, by queue and place."""
+Wanted = Mapping[tuple[str, Place], list[tuple[float, JobKey]]]
+"""What jobs ask for, each with its name, by queue and place."""
 
 
 def wanted(asked: Mapping[JobKey, Asked], cluster: str, known: Quotas) -> Wanted:
     """Return what runs on a cluster ask of each queue, of that by which people count: GPUs, or else CPUs."""
-    found: dict[tuple[str, Place], list[tuple[float, str]]] = defaultdict(list)
-    for (where, team, job), each in asked.items():
-        if where != cluster:
+    found: dict[tuple[str, Place], list[tuple[float, JobKey]]] = defaultdict(list)
+    for job, each in asked.items():
+        if job[0] != cluster:
             continue
-        own = known.queues.get(each.queue, Quota()).nominal
+        own = known.get(each.queue, Quota()).nominal
         for pool, amounts in each.pools.items():
             flavor = "" if any(not place[0] for place in own) else pool
             for name in counted(amounts):
-                found[each.queue, (flavor, name)].append((amounts[name], f"{team}/{job}"))
+                found[each.queue, (flavor, name)].append((amounts[name], job))
     return found
 
 
@@ -161,7 +142,7 @@ def places(name: str, sides: Iterable[Quotas], wants: Iterable[Wanted]) -> list[
     """Return what of a queue people count: of each pool its GPUs, and its CPUs where it has none or they are asked."""
     found = {place for each in wants for queue, place in each if queue == name}
     for side in sides:
-        own = side.queues[name].nominal if name in side.queues else {}
+        own = side[name].nominal if name in side else {}
         for pool in {pool for pool, _ in own}:
             found |= {
                 (pool, each) for each in counted({what: amount for (at, what), amount in own.items() if at == pool})
@@ -171,9 +152,8 @@ def places(name: str, sides: Iterable[Quotas], wants: Iterable[Wanted]) -> list[
 
 def row_of(cluster: str, name: str, place: Place, sides: list[Quotas], wants: list[Wanted]) -> QueueRow:
     """Return one row."""
-    before, after = (side.queues.get(name) for side in sides)
-    runs = wants[1].get((name, place), [])
-    largest, run = max(runs, default=(0.0, ""))
+    before, after = (side.get(name) for side in sides)
+    was, will_be = (sum(amount for amount, _ in want.get((name, place), [])) for want in wants)
     return QueueRow(
         cluster,
         name,
@@ -181,27 +161,25 @@ def row_of(cluster: str, name: str, place: Place, sides: list[Quotas], wants: li
         "GPUs" if place[1] in WHOLE else "CPUs" if place[1] == "cpu" else place[1],
         before.nominal.get(place, 0) if before else None,
         after.nominal.get(place, 0) if after else None,
-        sum(amount for amount, _ in wants[0].get((name, place), [])),
-        sum(amount for amount, _ in runs),
-        sides[1].most(name, place) if after else None,
-        largest,
-        run,
+        was,
+        will_be,
         held=after is not None and after.held,
     )
 
 
+def with_outcomes(row: QueueRow, words: Collection[Word]) -> QueueRow:
+    """Return a row that counts how many runs fit, wait and never fit."""
+    kinds = Counter("fits" if each.startswith("fits") else OTHERS[each] for each in words)
+    return replace(row, fit=kinds["fits"], wait=kinds["wait"], never=kinds["never"], unknown=kinds["unknown"])
+
+
 def verdict(row: QueueRow) -> str:
-    """Say what a row comes to by its sums alone: an estimate, until somebody asks how Kueue decides."""
+    """Say what becomes of all runs that ask something of a row."""
     if row.quota_after is None:
         return "the queue goes"
     if row.held:
         return "the queue admits nothing"
-    if row.most is not None and row.largest > row.most:
-        return f"never: {row.largest_run} asks {row.largest:g} of at most {row.most:g}"
-    over = row.asked_after - row.quota_after
-    if over <= 0:
-        return "all within quota"
-    spare = (row.most or row.quota_after) - row.quota_after
-    return f"{over:g} over quota: " + (
-        f"up to {spare:g} may be borrowed, the rest waits" if spare > 0 else "that waits"
-    )
+    counts = [(row.fit, "fits", "fit"), (row.wait, "waits", "wait"), (row.never, "never fits", "never fit")]
+    counts.append((row.unknown, "not judged", "not judged"))
+    unknown = "not judged" if row.asked_after else "no runs"
+    return ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count) or unknown

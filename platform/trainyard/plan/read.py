@@ -10,7 +10,9 @@ from typing import Any
 from trainyard.errors import SpecError, ToolError
 from trainyard.findings import Finding
 from trainyard.plan.compare import compare
+from trainyard.plan.decided import decisions
 from trainyard.plan.effects import Plan, RunEffect, RunWord, SpecChange, Told
+from trainyard.plan.memory import Memory
 from trainyard.plan.platform import Site, spec_changes
 from trainyard.plan.queues import rows
 from trainyard.plan.rebuild import all_asked, rebuild
@@ -70,6 +72,9 @@ def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, 
     asked = all_asked((base, now), store)
     platform = tuple(spec_changes(changed, Site(base.live, clusters(root, disk, verdict, changed), asked[1])))
     touched = clusters_of(found) if told != "refused" else ()
+    memory = Memory(store, verdict.code if verdict else "")
+    specs = verdict.specs.clusters if verdict and verdict.specs else {}
+    decided = decisions(sides, touched, specs, memory)
     findings = (*found.findings, *base.findings, *notes, *(verdict.findings if verdict else ()))
     return replace(
         found,
@@ -77,7 +82,8 @@ def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, 
         told=told,
         switched=found.switched if told != "refused" or found.switched == "off" else None,
         platform=platform,
-        queues=tuple(rows(base, now, touched, (asked[0], asked[1]))),
+        queues=tuple(rows(base, now, touched, (asked[0], asked[1]), decided.words)),
+        decisions=decided.told,
         dangers=tuple(dict.fromkeys((*dangers_of(platform, told), *found.dangers))),
         findings=settled(findings, found),
         rebuild=rebuild(asked[1]),

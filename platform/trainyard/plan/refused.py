@@ -26,6 +26,8 @@ class Verdict:
     told: Told = "refused"
     specs: Specs | None = None
     """The specs that were read; they lack the jobs about which enough was remembered."""
+    code: str = ""
+    """A key of the code that judges; empty where nothing is remembered."""
 
 
 def refused(root: Path, version: str, *, ref: str | None = None, automated: bool = False) -> Verdict:
@@ -43,7 +45,7 @@ def refused(root: Path, version: str, *, ref: str | None = None, automated: bool
         return Verdict(outcome.findings)
     found = objects.refused(root, specs, tree.snapshot, tree.base, code=outcome.code, ref=ref)
     is_behind = bool(work.changes.write or work.changes.remove)
-    return Verdict((*outcome.findings, *found), tree.snapshot, "synth" if is_behind else "disk", specs)
+    return Verdict((*outcome.findings, *found), tree.snapshot, "synth" if is_behind else "disk", specs, outcome.code)
 
 
 def unrendered(root: Path, ref: str | None) -> Verdict:

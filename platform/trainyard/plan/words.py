@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from trainyard.findings import Finding, counted
+from trainyard.plan.decision_words import decision_lines
 from trainyard.plan.effects import Plan, QueueRow, Rebuild
 from trainyard.plan.fold import groups
 from trainyard.plan.headline import headline, warnings
@@ -24,7 +25,7 @@ MOST = 40
 DANGERS = 12
 """Warnings that are told by themselves."""
 
-ASKED = "asked: by all active runs, those that finished too; sums only: neither order nor nodes are looked at"
+ASKED = "asked: by all active runs, those that finished too; Kueue decides as if all of them were there"
 """What the numbers of queues are."""
 
 
@@ -36,6 +37,9 @@ def render(plan: Plan, *, everything: bool = False) -> str:
     lines += ["", *leading] if leading else []
     if plan.queues:
         lines += ["", *queue_lines(plan.queues)]
+    if plan.decisions:
+        found = decision_lines(plan.decisions, everything=everything)
+        lines += ["", *limited(found, MOST, everything=everything)]
     for cluster in clusters(plan):
         runs = [
             line
@@ -104,7 +108,7 @@ def refusals(errors: Sequence[Finding]) -> Iterator[str]:
     yield ""
 
 
-HEAD = ("cluster", "queue", "pool", "", "quota", "asked", "by quota alone")
+HEAD = ("cluster", "queue", "pool", "", "quota", "asked", "Kueue decides")
 
 
 def queue_lines(rows: Iterable[QueueRow]) -> Iterator[str]:

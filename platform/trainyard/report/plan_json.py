@@ -29,7 +29,7 @@ def as_dict(plan: Plan) -> dict[str, Any]:
     found: dict[str, Any] = {"refused": plan.refused, "headline": headline(plan), "warnings": list(warnings(plan))}
     found |= {camel(each.name): plain(getattr(plan, each.name)) for each in fields(plan) if each.name not in OUTSIDE}
     for row, each in zip(plan.queues, found["queues"], strict=True):
-        each["byQuotaAlone"] = verdict(row)
+        each["decided"] = verdict(row)
     return found
 
 
@@ -63,7 +63,7 @@ def schema() -> dict[str, Any]:
     more = {"refused": SIMPLE[bool], "headline": text, "warnings": texts}
     kept = {name: each for name, each in found["properties"].items() if name not in OUTSIDE}
     queue = kept["queues"]["items"]
-    kept["queues"] = {"type": "array", "items": closed({**queue["properties"], "byQuotaAlone": text})}
+    kept["queues"] = {"type": "array", "items": closed({**queue["properties"], "decided": text})}
     return closed({**more, **kept})
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote
 
 from trainyard.findings import counted
+from trainyard.plan.decision_words import decision_lines
 from trainyard.plan.effects import Plan, RunEffect
 from trainyard.plan.fold import Group, groups
 from trainyard.plan.headline import warnings
 from trainyard.plan.object_words import object_lines, platform_lines
 from trainyard.plan.queues import verdict
 from trainyard.plan.run_words import change, mark_lines
-from trainyard.plan.words import ASKED, closing, clusters, limited, rebuilding, states, step
+from trainyard.plan.words import ASKED, HEAD, closing, clusters, limited, rebuilding, states, step
 from trainyard.report.markdown import code, escaped, fence
 
 ROWS = 30
@@ -63,6 +64,8 @@ def blocks(plan: Plan, at: str, *, everything: bool) -> Iterator[str]:
         yield "\n".join(f"- ⚠️ {escaped(each)}" for each in marked)
     if plan.queues:
         yield "\n".join(queue_table(plan))
+    if decided := decision_lines(plan.decisions, everything=everything):
+        yield "\n".join(f"- {escaped(each)}" for each in limited(decided, ROWS, everything=everything))
     for cluster in clusters(plan):
         yield from of_cluster(plan, cluster, at, everything=everything)
     if common := [f"- {escaped(each)}" for each in platform_lines(plan, "")]:
@@ -73,7 +76,7 @@ def blocks(plan: Plan, at: str, *, everything: bool) -> Iterator[str]:
 
 def queue_table(plan: Plan) -> Iterator[str]:
     """Yield the table of queues in which something changes."""
-    yield "| cluster | queue | pool | | quota | asked | by quota alone |"
+    yield f"| {' | '.join(HEAD)} |"
     yield "|---|---|---|---|---|---|---|"
     for row in plan.queues:
         quota, asked = step(row.quota_before, row.quota_after), step(row.asked_before, row.asked_after)

@@ -26,7 +26,10 @@ from trainyard.queueing.replay.writer import BY_PREEMPTION, Writer
 
 MAX_CYCLES = 200
 MAX_EVICTIONS = 6
-"""Cycles, and evictions of one Workload, after which nothing is expected to settle any more."""
+"""Cycles, and evictions of one Workload, after which nothing is expected to settle any more.
+
+A queue admits one Workload a cycle, so there are two cycles at least for each Workload.
+"""
 IDLE_CYCLES = 8
 """Cycles without change after which nothing changes any more: more than there are flavors to go through."""
 ROUNDS = 20
@@ -67,8 +70,8 @@ class Simulation:
         if mode == SETTLE:
             self._end_evictions()
             self.deliver()
-        idle = 0
-        while self.cycle < MAX_CYCLES:
+        idle, most = 0, max(MAX_CYCLES, 2 * len(self.controller.records))
+        while self.cycle < most:
             again = bool(self.controller.second.timers)
             self.now += SECOND
             self.controller.second.fire(self.now)

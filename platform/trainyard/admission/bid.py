@@ -1,0 +1,102 @@
+"""What a job asks of Kueue, made of its rendered objects: the Workloads, or why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from trainyard.admission.inventory import channel
+from trainyard.carriers import carrier_of
+from trainyard.queueing.model.gates import Gates
+from trainyard.queueing.requests.jobs import NotMade, workloads
+
+Object = Mapping[str, Any]
+
+
+PODS = frozenset(
+    {
+        *("affinity", "nodeSelector", "overhead", "priority", "priorityClassName", "resourceClaims", "resources"),
+        *("runtimeClassName", "tolerations", "topologySpreadConstraints"),
+    }
+)
+"""Fields of pods by which Kueue decides, beside those of their containers."""
+
+CONTAINERS = frozenset({"name", "ports", "resources", "restartPolicy"})
+
+
+class Bidder(Protocol):
+    """A job, and the Workloads that Kueue makes of it."""
+
+    @property
+    def name(self) -> str:
+        """The job as `<team>/<job>`."""
+
+    @property
+    def workloads(self) -> Sequence[Object]:
+        """Its Workloads."""
+
+    @property
+    def keys(self) -> list[str]:
+        """What its Workloads are called in answers."""
+
+
+@dataclass(frozen=True)
+class Bid:
+    """The Workloads of one job, and what Kueue reads beside them, or why Kueue is not asked."""
+
+    name: str
+    workloads: Sequence[Object] = ()
+    owners: Sequence[Object] = ()
+    """The object that each of the Workloads is made of."""
+    beside: Sequence[Object] = ()
+    """Other objects of the run that Kueue reads: templates of claims."""
+    why: str = ""
+
+    @property
+    def keys(self) -> list[str]:
+        """What its Workloads are called in answers."""
+        return keys(self.workloads)
+
+
+def keys(workloads: Iterable[Object]) -> list[str]:
+    """Return what Workloads are called in answers."""
+    return [f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in workloads]
+
+
+def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object], gates: Gates) -> Bid:
+    """Return what the objects of a run ask, `there` being what else is on the cluster."""
+    beside = [channel(each) for each in values if each["kind"] == "ComputeDomain"]
+    beside += [each for each in values if each["kind"] == "ResourceClaimTemplate"]
+    others = [*there, *values, *beside]
+    found, owners, kinds = list[Object](), list[Object](), list[str]()
+    for value in values:
+        row = carrier_of(value)
+        if row is None or not row.trains:
+            continue
+        kinds.append(row.kind)
+        if row.framework:
+            try:
+                made = workloads(value, others, gates)
+            except NotMade as error:
+                return Bid(name, why=f"Kueue makes no Workload of it: {error}")
+            found, owners = [*found, *made], [*owners, *(value for _ in made)]
+    if not found:
+        return Bid(name, why=f"Kueue leaves kind {kinds[0]} to somebody else" if kinds else "it has no workload")
+    return Bid(name, found, owners, beside)
+
+
+def bare(workload: Object) -> Object:
+    """Return a Workload without all fields of its pods by which Kueue does not decide."""
+    spec = workload["spec"]
+    sets = [{**each, "template": {"spec": of_pods(each["template"].get("spec") or {})}} for each in spec["podSets"]]
+    return {**workload, "spec": {**spec, "podSets": sets}}
+
+
+def of_pods(spec: Object) -> Object:
+    """Return the fields of pods by which Kueue decides."""
+    kept = {name: value for name, value in spec.items() if name in PODS}
+    for field in ("initContainers", "containers"):
+        if spec.get(field):
+            kept[field] = [{name: each[name] for name in each if name in CONTAINERS} for each in spec[field]]
+    return kept

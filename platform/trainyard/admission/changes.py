@@ -1,0 +1,205 @@
+"""What a change of a cluster does to Kueue's decisions: about the runs that it starts, and about all others there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trainyard.admission import reasons
+from trainyard.admission.bid import Bid
+from trainyard.admission.outcomes import Word, fitting, holds, victims_of
+from trainyard.admission.site import Site
+
+Answer = Mapping[str, Any]
+Decide = Callable[[Site, Mapping[str, Any]], Answer]
+"""Answers what a case asks of Kueue on a cluster."""
+
+WAITS = frozenset({"waits for", "does not settle"})
+
+
+@dataclass(frozen=True)
+class Side:
+    """A cluster before or after a change: what Kueue knows of it, and the jobs there, the oldest first."""
+
+    where: Site
+    bids: Sequence[Bid]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What becomes of one job; before the change, where it was there."""
+
+    name: str
+    before: Word | None
+    after: Word
+    detail: str
+    """The witness or the reason, in few words."""
+    victims: tuple[str, ...] = ()
+    """The jobs that it preempts."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What becomes of the jobs of a cluster."""
+
+    words: Mapping[str, Word]
+    """By job, after the change."""
+    turns: tuple[Turn, ...]
+    """Of the jobs that the change starts, and of others to which it makes a difference."""
+
+
+def decided(before: Side | None, after: Side, begun: Collection[str], decide: Decide) -> Decided:
+    """Return what a change comes to that starts the runs of some jobs.
+
+    Before the change all jobs were submitted at once. As long as it leaves alone what Kueue knows of the cluster, those
+    that had quota then hold it still, and new runs queue behind those that wait; otherwise all are submitted anew.
+    """
+    stays = before is not None and remains(before.where, after.where)
+    old = Outcomes(before.where, before.bids, decide) if before is not None else None
+    first = [each for each in after.bids if not stays or each.name not in begun]
+    last = [each for each in after.bids if stays and each.name in begun]
+    new = Outcomes(after.where, [*first, *last], decide, old.held(after.bids) if old is not None and stays else ())
+    words = {each.name: new.word(each) for each in after.bids}
+    own = {each.name: each for each in before.bids} if before is not None else {}
+    jobs = {key: each.name for each in after.bids for key in each.keys}
+    found, taken = [], set[str]()
+    for each in after.bids:
+        if each.name in begun:
+            victims = tuple(dict.fromkeys(jobs.get(key, key) for key in new.victims(each)))
+            taken.update(victims)
+            found.append(Turn(each.name, None, words[each.name], new.detail(each), victims))
+    for each in after.bids:
+        if old is None or each.name not in own or each.name in begun or each.name in taken:
+            continue
+        was, word = (new if stays and words[each.name] == "never fits" else old).word(own[each.name]), words[each.name]
+        if sort(was) != sort(word):
+            found.append(Turn(each.name, was, word, new.detail(each)))
+    return Decided(words, tuple(found))
+
+
+def remains(before: Site, after: Site) -> bool:
+    """Whether everything that Kueue knew of a cluster is there as it was."""
+    if before is after:
+        return True
+    there = {place(each): each for each in after.objects}
+    return before.config == after.config and all(there.get(place(each)) == each for each in before.objects)
+
+
+def place(value: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return kind, namespace and name of an object."""
+    return value["kind"], value["metadata"].get("namespace") or "", value["metadata"]["name"]
+
+
+def sort(word: Word) -> str:
+    """Return what tells words apart that make a difference to somebody: whether a job trains, waits or never does."""
+    return "fits" if word.startswith("fits") else "waits" if word in WAITS else word
+
+
+class Outcomes:
+    """What becomes of the jobs of a cluster that are there together."""
+
+    def __init__(self, where: Site, bids: Sequence[Bid], decide: Decide, admitted: Iterable[Answer] = ()) -> None:
+        self.where, self.decide = where, decide
+        self.bids = [each for each in bids if not each.why]
+        asked = {"workloads": workloads(self.bids), "beside": beside(self.bids)}
+        held = list(admitted)
+        self.together = decide(where, {**asked, "admitted": held}) if self.bids else {}
+        if "error" in self.together and held:
+            self.together = decide(where, asked)
+        self._alone: dict[str, list[Answer]] | None = None
+        self._details: dict[str, str] = {}
+
+    def held(self, bids: Iterable[Bid]) -> Iterator[Answer]:
+        """Yield what the Workloads of jobs hold, as a case says it, in which they hold it from the start."""
+        mine = {key for each in self.bids for key in each.keys}
+        for key in (key for each in bids for key in each.keys if key in mine):
+            answer = self.together.get("workloads", {}).get(key)
+            if answer is not None and holds(answer):
+                sets = {each["name"]: held_by(each) for each in answer.get("podSets", ())}
+                yield {"workload": key, "clusterQueue": answer["clusterQueue"], "podSets": sets}
+
+    def answers(self, bid: Bid) -> list[Answer]:
+        """Return what Kueue says of a job among all others."""
+        return [self.together["workloads"][key] for key in bid.keys]
+
+    def word(self, bid: Bid) -> Word:
+        """Return what becomes of a job."""
+        if bid.why or "error" in self.together:
+            return "not judged"
+        mine = self.answers(bid)
+        if all(map(holds, mine)):
+            return fitting(bid, self.where, self.together, self.bids)[0]
+        alone = self.alone(bid)
+        if not reasons.closed(self.together, mine) and not all(map(fits, alone)):
+            return "never fits"
+        restless = self.together.get("unsettled") and any(each.get("messages") for each in mine)
+        return "does not settle" if restless else "waits for"
+
+    def detail(self, bid: Bid) -> str:
+        """Return the witness or the reason; jobs that ask for the same get the same."""
+        if bid.why or "error" in self.together:
+            return bid.why or f"Kueue itself does not survive it: {self.together['error']}"
+        if all(map(holds, self.answers(bid))):
+            return fitting(bid, self.where, self.together, self.bids)[1]
+        shape = shape_of(bid)
+        if shape not in self._details:
+            self._details[shape] = self._reason(bid)
+        return self._details[shape]
+
+    def _reason(self, bid: Bid) -> str:
+        mine, alone = self.answers(bid), self.alone(bid)
+        if closed := reasons.closed(self.together, mine):
+            return closed
+        if all(map(fits, alone)):
+            return reasons.waiting(bid, alone, self.together, self.bids)
+        return reasons.said(alone) or "no flavor takes its pods"
+
+    def victims(self, bid: Bid) -> list[str]:
+        """Return the Workloads that a job preempts."""
+        return victims_of(self.answers(bid)) if not bid.why and "error" not in self.together else []
+
+    def alone(self, bid: Bid) -> list[Answer]:
+        """Return what the Workloads of a job would get on the empty cluster; jobs that ask for the same are one."""
+        if self._alone is None:
+            waiting = [each for each in self.bids if not all(map(holds, self.answers(each)))]
+            one_each = {shape_of(each): each for each in waiting}
+            asked = {"mode": "nominate", "workloads": workloads(one_each.values()), "beside": beside(one_each.values())}
+            said = self.decide(self.where, asked).get("workloads", {}) if one_each else {}
+            self._alone = {
+                shape: [{**said[key], **said[key].get("nomination", {})} for key in each.keys]
+                for shape, each in one_each.items()
+            }
+        return self._alone[shape_of(bid)]
+
+
+def workloads(bids: Iterable[Bid]) -> list[Any]:
+    """Return the Workloads of jobs."""
+    return [one for each in bids for one in each.workloads]
+
+
+def beside(bids: Iterable[Bid]) -> list[Any]:
+    """Return what Kueue reads beside the Workloads of jobs."""
+    return [one for each in bids for one in each.beside]
+
+
+def held_by(pod_set: Answer) -> dict[str, Any]:
+    """Return what a pod set got, as a case says it."""
+    domains = (pod_set.get("topology") or {}).get("domains")
+    return {
+        "count": pod_set["count"],
+        "flavors": pod_set.get("flavors", {}),
+        **({"domains": domains} if domains else {}),
+    }
+
+
+def fits(nominated: Answer) -> bool:
+    """Whether a Workload gets quota on the empty cluster."""
+    return nominated.get("mode") == "Fit"
+
+
+def shape_of(bid: Bid) -> str:
+    """Return a text that is the same for jobs of one namespace that ask for the same."""
+    asked = [(each["metadata"]["namespace"], each["spec"]) for each in bid.workloads]
+    return json.dumps(asked, sort_keys=True)

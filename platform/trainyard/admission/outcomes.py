@@ -1,0 +1,52 @@
+"""What Kueue's answers come to for one job: a word, and a witness or a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from trainyard.admission import reasons, witness
+from trainyard.admission.bid import Bidder
+from trainyard.admission.machines import Fit
+from trainyard.admission.site import Site
+
+Word = Literal[
+    "fits",
+    "fits by borrowing",
+    "fits partially",
+    "fits after preempting",
+    "waits for",
+    "does not settle",
+    "never fits",
+    "not judged",
+]
+
+Answer = Mapping[str, Any]
+
+
+def holds(answer: Answer) -> bool:
+    """Whether a Workload has quota."""
+    return answer["outcome"] in {"admitted", "reserved"}
+
+
+def fitting(
+    bid: Bidder, where: Site, answer: Answer, others: Sequence[Bidder], fit: Fit | None = None
+) -> tuple[Word, str]:
+    """Return how a job fits, and where, on machines too where those were asked."""
+    mine = [answer["workloads"][key] for key in bid.keys]
+    detail = witness.places(where, mine, fit)
+    if any(each["outcome"] == "reserved" for each in mine):
+        checks = sorted({one.partition("=")[0] for each in mine for one in each.get("admissionChecks", ())})
+        return "waits for", f"admission checks {', '.join(checks)}; has quota: {detail}"
+    if victims := victims_of(mine):
+        return "fits after preempting", f"{reasons.named(victims, others)}; {detail}"
+    if fewer := witness.fewer(bid.workloads, mine):
+        return "fits partially", f"{fewer}; {detail}"
+    if any(each.get("borrowing") for each in mine):
+        return "fits by borrowing", f"{witness.borrowed(bid, where, answer)}; {detail}"
+    return "fits", detail
+
+
+def victims_of(mine: Sequence[Answer]) -> list[str]:
+    """Return the Workloads that lose their quota to those of one job."""
+    return sorted({one["workload"] for each in mine for one in each.get("victims", ())})

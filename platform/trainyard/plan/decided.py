@@ -1,0 +1,87 @@
+"""What Kueue decides on the clusters that a change touches, before and after it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard.admission.changes import Side, Turn, decided
+from trainyard.admission.outcomes import Word
+from trainyard.admission.site import Site
+from trainyard.plan import losses
+from trainyard.plan.effects import Decision, Victim
+from trainyard.plan.memory import Memory
+from trainyard.plan.queued import bids, runs_of, sites
+from trainyard.plan.sides import Sides
+from trainyard.specs.models.cluster import Cluster
+from trainyard.tree.ledgers import JobKey
+
+Words = Mapping[JobKey, Word]
+"""What becomes of jobs."""
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What Kueue decides about the jobs of some clusters."""
+
+    told: tuple[Decision, ...] = ()
+    """What a reviewer is told."""
+    words: Words = field(default_factory=dict)
+    """What becomes of every active job."""
+
+
+def decisions(sides: Sides, clusters: Iterable[str], known: Mapping[str, Cluster], memory: Memory) -> Decisions:
+    """Return what Kueue decides on the clusters where runs begin or end, or by other objects or nodes than before.
+
+    `known` are the clusters at hand, as far as they were read before.
+    """
+    told: list[Decision] = []
+    words: dict[JobKey, Word] = {}
+    for cluster in sorted(clusters):
+        before, after = sites(sides, cluster, known, memory)
+        jobs = [{place: entry.name for place, entry in runs_of(side, cluster)} for side in (sides.base, sides.now)]
+        if after is None or (before is after and jobs[0] == jobs[1]):
+            continue
+        begun = {place: name for place, name in jobs[1].items() if jobs[0].get(place) != name}
+        found = decided(
+            Side(before, bids(sides.base, before, memory)) if before is not None else None,
+            Side(after, bids(sides.now, after, memory)),
+            {called(place) for place in begun},
+            lambda site, case: answered(site, case, memory),
+        )
+        names = {called(place): place for place in jobs[1]}
+        words |= {names[name]: word for name, word in found.words.items()}
+        told += (decision(sides, names, each) for each in found.turns)
+    return Decisions(tuple(told), words)
+
+
+def answered(site: Site, case: Mapping[str, Any], memory: Memory) -> Mapping[str, Any]:
+    """Return Kueue's answer to a case on a cluster, which is remembered."""
+    said = json.dumps([site.config, site.objects, case], sort_keys=True)
+    found: Mapping[str, Any] | None = memory.get("answer", said)
+    if found is None:
+        found = site.answered(case)
+        memory.put(found, "answer", said)
+    return found
+
+
+def called(place: JobKey) -> str:
+    """Return a job as `<team>/<job>`."""
+    return f"{place[1]}/{place[2]}"
+
+
+def decision(sides: Sides, names: Mapping[str, JobKey], turn: Turn) -> Decision:
+    """Return what a reviewer is told of a job; `names` are the jobs of its cluster."""
+    place = names[turn.name]
+    run = sides.now.active[place].name
+    gone = [names[name] for name in turn.victims if name in names]
+    return Decision(*place, run, turn.before, turn.after, turn.detail, tuple(victims(sides, gone)))
+
+
+def victims(sides: Sides, places: Iterable[JobKey]) -> Iterator[Victim]:
+    """Yield runs that are preempted, with what they have to do again."""
+    for place, run in sides.runs({each: sides.now.active[each] for each in places}, old=False).items():
+        loss = losses.preempted(run.shape, run.job)
+        yield Victim(*place[1:], run.entry.name, loss.lost, loss.gpu_hours)

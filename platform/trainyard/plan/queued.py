@@ -1,0 +1,94 @@
+"""A cluster as Kueue knows it on one side of a change, and what the runs there ask of it, told from their objects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trainyard.admission.bid import Bid, bare, bid
+from trainyard.admission.site import OWN, READ, RUNTIMES, Site, admits, rendered
+from trainyard.plan.memory import Memory
+from trainyard.plan.sides import Sides, files_of, plain
+from trainyard.specs.models.cluster import Cluster
+from trainyard.specs.reading import document
+from trainyard.system.cache import key
+from trainyard.system.repository import cluster_file
+from trainyard.tree.ledger import Entry
+from trainyard.tree.ledgers import JobKey
+from trainyard.tree.snapshot import Snapshot
+
+KINDS = frozenset(each.lower() for each in READ | OWN | RUNTIMES)
+"""Kinds of objects by which Kueue decides, as names of files begin."""
+
+
+def sites(sides: Sides, name: str, known: Mapping[str, Cluster], memory: Memory) -> tuple[Site | None, Site | None]:
+    """Return what Kueue knows of a cluster before and after, None where it has no queues, or where nobody knows them.
+
+    `known` are the clusters at hand, as far as they were read before.
+    """
+    old, new = sides.spec(cluster_file(name))
+    now = known.get(name) or model(new, name)
+    base = now if old == new else model(old, name)
+    after = site(sides.now, name, now, memory)
+    if base is now and listed(sides.base, name) == listed(sides.now, name):
+        return after, after
+    return site(sides.base, name, base, memory), after
+
+
+def model(data: bytes | None, name: str) -> Cluster | None:
+    """Return a cluster as its file says it, None where that is not right."""
+    source = document.read(cluster_file(name), data)[0] if data is not None else None
+    return document.validate(Cluster, source)[0] if source is not None else None
+
+
+def site(side: Snapshot, name: str, cluster: Cluster | None, memory: Memory) -> Site | None:
+    """Return what Kueue knows of a cluster on one side."""
+    if cluster is None or not admits(cluster):
+        return None
+    places = listed(side, name)
+    values = memory.get("objects", *places.values())
+    if values is None:
+        values = [plain(data, path) for path, data in zip(places, side.read(list(places.values())), strict=True)]
+        memory.put(values, "objects", *places.values())
+    return rendered(name, cluster, [each for each in values if isinstance(each, dict)])
+
+
+def listed(side: Snapshot, cluster: str) -> dict[str, str]:
+    """Return the files, but for those of runs, of the objects by which Kueue decides, by path with their ids."""
+    tops = (f"{cluster}/platform", f"{cluster}/teams/")
+    return {
+        f"{folder}/{name}": oid
+        for folder, found in sorted(side.by_folder.items())
+        if folder == tops[0] or folder.startswith(tops[1])
+        for name, oid in sorted(found.items())
+        if name.partition(".")[0] in KINDS
+    }
+
+
+def bids(side: Snapshot, where: Site, memory: Memory) -> list[Bid]:
+    """Return what the active runs of a cluster ask of Kueue; those that were seen before are not read."""
+    parts = ("bids", json.dumps(where.config, sort_keys=True), *listed(side, where.name).values())
+    known: dict[str, Any] = memory.get(*parts) or {}
+    found, told = {}, []
+    for place, entry in runs_of(side, where.name):
+        oids = sorted(files_of(side, place, entry).values())
+        name = key(*oids)
+        found[name] = known[name] if name in known else asked(side, oids, where)
+        workloads, beside, why = found[name]
+        told.append(Bid(f"{place[1]}/{place[2]}", workloads, beside=beside, why=why))
+    if found.keys() - known.keys():
+        memory.put({**known, **found}, *parts)
+    return told
+
+
+def asked(side: Snapshot, oids: list[str], where: Site) -> list[Any]:
+    """Return the Workloads of a run, what Kueue reads beside them, and why there are none."""
+    values = [value for text in side.read(oids) if isinstance(value := plain(text, ""), dict)]
+    made = bid("", values, where.objects, where.gates)
+    return [list(map(bare, made.workloads)), list(made.beside), made.why]
+
+
+def runs_of(side: Snapshot, cluster: str) -> Iterator[tuple[JobKey, Entry]]:
+    """Yield the active runs of a cluster, by team and job."""
+    return ((place, entry) for place, entry in sorted(side.active.items()) if place[0] == cluster)

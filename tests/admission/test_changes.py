@@ -1,0 +1,146 @@
+"""What a change does to Kueue's decisions about the runs that it starts, and about all others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from make import CLUSTER, JOB, fields, write_repository
+from trainyard.admission.asks import asks
+from trainyard.admission.bid import Bid
+from trainyard.admission.changes import Side, decided
+from trainyard.admission.site import site
+from trainyard.preflight import check_repository
+
+QUEUE = CLUSTER["queues"]["research"]
+ONE_NODE = {"queues": {"research": {**QUEUE, "nominalQuota": {"gpu": {"gpus": 8}, "cpu": {"nodes": 4}}}}}
+PREEMPTS = {"queues": {"research": {**QUEUE, "preemption": {"withinClusterQueue": "LowerPriority"}}}}
+GPUS = {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 16}}, "cohort": "all"}
+LENDS = {"queues": {"research": GPUS, "other": GPUS}}
+THREE, TWO, ONE = {"nodes": 3}, {"nodes": 2}, {"nodes": 1}
+
+CASES = {
+    "a run that is there keeps its quota, and the new one waits behind it": (
+        ({}, {"z": THREE}),
+        ({}, {"z": THREE, "a": TWO}),
+        {"a": (None, "waits for", "8 nvidia.com/gpu of gpu in queue research, held by nlp/z")},
+    ),
+    "a new run goes behind those that wait": (
+        ({}, {"y": THREE, "z": TWO}),
+        ({}, {"y": THREE, "z": TWO, "a": TWO}),
+        {"a": (None, "waits for", "nlp/z, which is first in queue research")},
+    ),
+    "a new run of a higher priority preempts": (
+        (PREEMPTS, {"z": THREE}),
+        (PREEMPTS, {"z": THREE, "a": {**TWO, "priority": "high"}}),
+        {"a": (None, "fits after preempting", "nlp/z; gpu: 2 pods")},
+    ),
+    "a new run borrows": (
+        (LENDS, {}),
+        (LENDS, {"a": THREE}),
+        {"a": (None, "fits by borrowing", "queue research borrows 8 nvidia.com/gpu of gpu and 2 more from other")},
+    ),
+    "where one ends another begins": (
+        ({}, {"a": THREE, "b": TWO}),
+        ({}, {"b": TWO}),
+        {"b": ("waits for", "fits", "gpu: 2 pods")},
+    ),
+    "a quota below a run": (
+        ({}, {"a": TWO, "b": ONE}),
+        (ONE_NODE, {"a": TWO, "b": ONE}),
+        {"a": ("fits", "never fits", "request (16) > maximum capacity (8)")},
+    ),
+    "a quota above a run": (
+        (ONE_NODE, {"a": TWO}),
+        ({}, {"a": TWO}),
+        {"a": ("never fits", "fits", "gpu: 2 pods")},
+    ),
+    "a queue that is held": (
+        ({}, {"a": TWO}),
+        ({"queues": {"research": {**QUEUE, "stopPolicy": "Hold"}}}, {"a": TWO}),
+        {"a": ("fits", "waits for", "queue research: ")},
+    ),
+    "nodes that go": (
+        ({}, {"a": TWO, "b": ONE}),
+        (
+            {"pools": {**CLUSTER["pools"], "gpu": {**CLUSTER["pools"]["gpu"], "nodes": 1, "racks": 1}}},
+            {"a": TWO, "b": ONE},
+        ),
+        {"a": ("fits", "never fits", "topology")},
+    ),
+    "a run that is made anew": (
+        ({}, {"a": THREE, "b": ONE}),
+        ({}, {"a": {**THREE, "maxHours": 7}, "b": ONE}),
+        {"a": (None, "fits", "gpu: 3 pods")},
+    ),
+    "nothing that matters": (
+        ({}, {"a": TWO}),
+        (
+            {"queues": {**CLUSTER["queues"], "new": {"teams": ["nlp"], "nominalQuota": {"cpu": {"nodes": 1}}}}},
+            {"a": TWO},
+        ),
+        {},
+    ),
+}
+
+
+def side(folder, cluster, jobs):
+    """What Kueue knows of a repository, and the runs there by job."""
+    values = {f"nlp/{name}": fields(JOB, job) for name, job in jobs.items()}
+    there = check_repository(write_repository(folder, jobs=values, clusters={"test": fields(CLUSTER, cluster)}))
+    where = site(there.specs, "test")
+    found = list(asks(there, {"test": where}, ["test"]))
+    assert all(each.run for each in found), there.findings
+    bids = [Bid(each.name, each.workloads, each.owners, each.beside, each.why) for each in found]
+    return Side(where, bids), {each.name: each.run.run.name for each in found}
+
+
+def turns(tmp_path, before, after):
+    """What is decided between two repositories."""
+    old, runs = side(tmp_path / "before", *before)
+    new, now = side(tmp_path / "after", *after)
+    begun = {name for name, run in now.items() if runs.get(name) != run}
+    return decided(old, new, begun, lambda where, case: where.answered(case))
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), CASES.values(), ids=CASES)
+def test_what_a_change_comes_to(tmp_path, before, after, expected):
+    """What is told is of the runs that begin, and of those whose verdict turns."""
+    found = {each.name.removeprefix("nlp/"): each for each in turns(tmp_path, before, after).turns}
+    assert found.keys() == expected.keys(), found
+    for name, (was, word, detail) in expected.items():
+        assert (found[name].before, found[name].after) == (was, word), found[name]
+        assert detail in found[name].detail
+
+
+def test_who_is_preempted_is_told_once(tmp_path):
+    """At the run that does it; what becomes of everybody is there all the same."""
+    found = turns(tmp_path, (PREEMPTS, {"z": THREE}), (PREEMPTS, {"z": THREE, "a": {**TWO, "priority": "high"}}))
+    assert [(each.name, each.victims) for each in found.turns] == [("nlp/a", ("nlp/z",))]
+    assert found.words == {"nlp/a": "fits after preempting", "nlp/z": "waits for"}
+
+
+def test_a_cluster_that_was_not_there(tmp_path):
+    """All its runs begin."""
+    new, runs = side(tmp_path / "after", {}, {"a": THREE, "b": TWO})
+    found = decided(None, new, runs, lambda where, case: where.answered(case))
+    assert [(each.name, each.before, each.after) for each in found.turns] == [
+        ("nlp/a", None, "fits"),
+        ("nlp/b", None, "waits for"),
+    ]
+
+
+def test_what_nobody_makes_workloads_of_is_not_judged(tmp_path):
+    """The reason is told."""
+    new, runs = side(tmp_path / "after", {}, {"a": ONE})
+    alone = Side(new.where, [replace(new.bids[0], workloads=(), why="somebody else's")])
+    (turn,) = decided(new, alone, runs, lambda where, case: where.answered(case)).turns
+    assert (turn.after, turn.detail) == ("not judged", "somebody else's")
+
+
+def test_what_kueue_does_not_survive_is_not_judged(tmp_path):
+    """The answer's error is told."""
+    new, runs = side(tmp_path / "after", {}, {"a": ONE})
+    (turn,) = decided(None, new, runs, lambda *_: {"error": "it crashes"}).turns
+    assert (turn.after, turn.detail) == ("not judged", "Kueue itself does not survive it: it crashes")
