@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,6 +98,16 @@ class Site:
             lines.append(f"{name}: {status.get('sync', {}).get('status')} {operation.get('message')}")
         return "\n".join(lines)
 
+    def let_go(self) -> None:
+        """Let go of deleted pods, for which a namespace waits first: KWOK ends none that a Job counts."""
+        from kubernetes.client import ApiException
+
+        for pod in self.core.list_namespaced_pod(NAME).items:
+            if pod.metadata.deletion_timestamp and pod.metadata.finalizers:
+                free = {"metadata": {"finalizers": None}}
+                with suppress(ApiException):  # it has gone meanwhile
+                    self.core.patch_namespaced_pod(pod.metadata.name, NAME, free)
+
     def until(self, what: str, reached: Callable[[], bool], *, seconds: float = WAIT) -> None:
         """Wait until something holds, asking Argo CD again now and then; fail with what it says."""
         end = time.monotonic() + seconds
@@ -160,6 +170,7 @@ def running(variable: str, folder: Path, written: Mapping[str, Any] | None = Non
     found.core.delete_namespace(NAME)
 
     def gone() -> bool:
+        found.let_go()
         return NAME not in {each.metadata.name for each in found.core.list_namespace().items}
 
     found.until("the namespace is gone", gone, seconds=600)
