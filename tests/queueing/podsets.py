@@ -36,7 +36,7 @@ def answer(case: Object) -> Object:
 def described(value: Object, around: Surroundings) -> Object:
     """Return one Workload as the program writes it."""
     made = read({"objects": [value], "config": {"featureGates": dict(around.gates)}})
-    workload = objects.workload(made.objects[0], made)
+    workload = objects.workload(next(made.objects()), made)
     specs = adjusted(workload, around)
     found: Object = {"name": value["metadata"]["name"], "priority": value["spec"]["priority"]}
     for name in ("queueName", "priorityClassRef"):

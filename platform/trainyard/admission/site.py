@@ -14,7 +14,7 @@ from trainyard.manifests import identity_of
 from trainyard.operators.kueue import GATES, Kueue, configuration
 from trainyard.parts.objects import Resource
 from trainyard.queueing.model.gates import Gates
-from trainyard.queueing.replay import replay
+from trainyard.queueing.replay import Prepared, replay
 from trainyard.releases.facts import lookup
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
@@ -35,6 +35,8 @@ OWN = frozenset(
 RUNTIMES = frozenset({"ClusterTrainingRuntime", "TrainingRuntime"})
 """Kinds that TrainJobs take their pods from."""
 
+CLASSES = frozenset({"PriorityClass", "WorkloadPriorityClass"})
+
 Object = Mapping[str, Any]
 
 
@@ -52,9 +54,22 @@ class Site:
         """The feature gates of its Kueue."""
         return Gates(self.config.get("featureGates"))
 
-    def decided(self, workloads: Sequence[Object], *beside: Object, admitted: Sequence[Object] = ()) -> dict[str, Any]:
-        """Return what Kueue decides when these Workloads are there, in this order, and nothing else changes."""
-        return self.answered({"workloads": workloads, "beside": beside, "admitted": list(admitted)})
+    @cached_property
+    def prepared(self) -> Prepared:
+        """Its Kueue, with queues, flavors and topologies, and no Workload."""
+        return Prepared({"name": self.name, "config": self.config, "objects": self.objects})
+
+    @cached_property
+    def classes(self) -> list[Object]:
+        """What Workloads are made with, beside the objects of their run: classes of priority, runtimes."""
+        return [each for each in self.objects if each["kind"] in CLASSES | RUNTIMES]
+
+    def decided(self, workloads: Sequence[Object], *beside: Object, briefly: bool = True) -> dict[str, Any]:
+        """Return what Kueue decides when these Workloads are there, in this order, and nothing else changes.
+
+        Briefly it tells of the queues of these Workloads alone.
+        """
+        return self.prepared.decided([*beside, *workloads], briefly=briefly)
 
     def answered(self, case: Object) -> dict[str, Any]:
         """Return Kueue's answer to `workloads`, in the `mode` of a case; `beside` them objects, some are `admitted`."""

@@ -6,36 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from trainyard.admission import nominal, placed, reasons
-from trainyard.admission.asks import Ask, asks, smaller
-from trainyard.admission.machines import Fit, Machines
+from trainyard.admission import nearest, placed, reasons
+from trainyard.admission.asks import Ask, asks
+from trainyard.admission.crowd import Crowd, admitted, said
+from trainyard.admission.machines import Fit
 from trainyard.admission.outcomes import Word, fitting, holds
 from trainyard.admission.site import Site, admits, site
 from trainyard.preflight import Checked
 
 Answer = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Crowd:
-    """All jobs of a cluster that Kueue is asked about, and what becomes of them together."""
-
-    where: Site
-    asks: Sequence[Ask]
-    answer: Answer
-    """Kueue's."""
-    empty: Machines
-    full: Machines
-    fits: Mapping[str, Fit]
-    """By job, where its pods are."""
-
-    @staticmethod
-    def of(where: Site, asks: Sequence[Ask]) -> Crowd:
-        """Have Kueue and the machines decide on all jobs at once."""
-        workloads = [one for each in asks for one in each.workloads]
-        answer = where.decided(workloads, *(one for each in asks for one in each.beside))
-        empty, full = Machines.of(where), Machines.of(where)
-        return Crowd(where, asks, answer, empty, full, {} if "error" in answer else full.fill(asks, answer))
 
 
 @dataclass(frozen=True)
@@ -52,6 +31,9 @@ class Verdict:
     """By situation, Kueue's answer to each Workload of the job."""
     machines: Mapping[str, Fit] = field(default_factory=dict)
     """By situation, the nodes of its pods, where it has quota."""
+
+    open: bool = True
+    """Whether the queue of the job takes jobs at all."""
 
     @property
     def cluster(self) -> str:
@@ -78,34 +60,48 @@ def verdicts(checked: Checked, names: Sequence[str] = (), clusters: Sequence[str
 def of_cluster(where: Site | None, mine: Sequence[Ask], names: Sequence[str]) -> Iterator[Verdict]:
     """Yield the verdicts on the jobs of one cluster."""
     there = [each for each in mine if not each.why]
-    crowd = None if where is None or not there else Crowd.of(where, there)
-    for each in mine:
-        if names and each.name not in names:
-            continue
-        if each.why or crowd is None:
-            yield Verdict(each, "not judged", each.why)
-        else:
-            yield judged(each, crowd)
+    shown = [each for each in mine if not names or each.name in names]
+    yield from (Verdict(each, "not judged", each.why) for each in shown if each.why or where is None)
+    if where is not None and there:
+        crowd = Crowd.of(where, there)
+        found = [by_kueue(each, crowd) for each in shown if not each.why]
+        yield from (on_machines(each, crowd) for each in lasting(found, crowd))
 
 
-def judged(ask: Ask, crowd: Crowd) -> Verdict:
-    """Return the verdict on a job that Kueue is asked about: Kueue's, and where it has quota that of the machines."""
-    verdict = by_kueue(ask, crowd)
-    alone, among = verdict.situations.get("alone", ()), verdict.situations.get("together", ())
+def on_machines(verdict: Verdict, crowd: Crowd) -> Verdict:
+    """Return a verdict of Kueue's as the machines have it, where the job gets quota at all."""
+    ask = verdict.ask
+    alone = verdict.situations.get("alone", ())
     if verdict.word == "never fits" or not alone or not all(map(admitted, alone)):
         return verdict
     fits = {"alone": crowd.empty.alone(ask, alone)}
-    if crowd.fits.get(ask.name) and all(map(admitted, among)):
+    if ask.name in crowd.fits:
         fits["together"] = crowd.fits[ask.name]
     verdict = replace(verdict, machines=fits)
     if fits["alone"].missing:
-        least = fewest(ask, crowd)
-        lack = f"alone it waits for {placed.lack(fits['alone'])}" + (f"; nodes: {least} fits" if least else "")
+        lack = f"alone it waits for {placed.lack(fits['alone'])}{nearest.change(ask, crowd)}"
         return replace(verdict, word="never fits", by="machines", detail=lack)
     if "together" in fits and fits["together"].missing:
         lack = placed.lack(fits["together"]) + placed.holders(fits["together"], crowd.full, ask.name)
         return replace(verdict, word="waits for", by="machines", detail=lack)
     return verdict
+
+
+def lasting(verdicts: Sequence[Verdict], crowd: Crowd) -> Iterator[Verdict]:
+    """Yield verdicts, those on jobs with quota with what becomes of it when the other queues use all that is theirs."""
+    by_queue: dict[str, list[Ask]] = {}
+    for each in verdicts:
+        among = each.situations.get("together", ())
+        if each.open and among and all(map(holds, among)):
+            by_queue.setdefault(among[0]["clusterQueue"], []).append(each.ask)
+    least = {ask.name: found for queue, asks in by_queue.items() for ask, found in crowd.nominal(queue, asks)}
+    for each in verdicts:
+        found = least.get(each.ask.name)
+        if not found:
+            yield each
+            continue
+        lent = "" if all(map(holds, found)) else "; not while the other queues of its cohort use all that is theirs"
+        yield replace(each, detail=each.detail + lent, situations={**each.situations, "nominal": found})
 
 
 def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
@@ -115,62 +111,18 @@ def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
     for answer in (alone, together):
         if "error" in answer:
             return Verdict(ask, "not judged", f"Kueue itself does not survive it: {answer['error']}")
-    mine, among = ([answer["workloads"][key] for key in ask.keys] for answer in (alone, together))
+    mine, among = said(ask, alone), said(ask, together)
     found = {"alone": mine, "together": among}
     if closed := reasons.closed(alone, mine):
-        return Verdict(ask, "waits for", closed, situations=found)
+        return Verdict(ask, "waits for", closed, situations=found, open=False)
     if alone.get("unsettled"):
         return Verdict(ask, "does not settle", reasons.said(mine), situations=found)
     if not all(map(holds, mine)):
-        return Verdict(ask, "never fits", never(ask, crowd, mine), situations=found)
+        why = reasons.said(mine) or f"no flavor takes pods of pool {ask.file.job.pool}"
+        return Verdict(ask, "never fits", why + nearest.change(ask, crowd), situations=found)
     if not all(map(holds, among)):
         restless = together.get("unsettled") and any(each.get("messages") for each in among)
         word: Word = "does not settle" if restless else "waits for"
         return Verdict(ask, word, reasons.waiting(ask, mine, together, others), situations=found)
     word, detail = fitting(ask, where, together, others, crowd.fits.get(ask.name))
-    least = at_nominal(ask, where, mine[0]["clusterQueue"])
-    if least:
-        found["nominal"] = least
-    lent = "" if all(map(holds, least)) else "; not while the other queues of its cohort use all that is theirs"
-    return Verdict(ask, word, detail + lent, situations=found)
-
-
-def at_nominal(ask: Ask, where: Site, queue: str) -> list[Answer]:
-    """Return what Kueue decides while all others of the queue's cohorts are at nominal quota; nothing without any."""
-    held, admitted = nominal.peers(where, queue)
-    if not held:
-        return []
-    answer = where.decided([*held, *ask.workloads], *ask.beside, admitted=admitted)
-    return [] if "error" in answer else [answer["workloads"][key] for key in ask.keys]
-
-
-def admitted(answer: Answer) -> bool:
-    """Whether the pods of a Workload are there: it has quota, and no admission check is waited for."""
-    return bool(answer["outcome"] == "admitted")
-
-
-def never(ask: Ask, crowd: Crowd, mine: Sequence[Answer]) -> str:
-    """Return why a job never fits, and the most nodes with which it would."""
-    said = reasons.said(mine) or f"no flavor takes pods of pool {ask.file.job.pool}"
-    least = fewest(ask, crowd)
-    return f"{said}; nodes: {least} fits" if least else said
-
-
-def fewest(ask: Ask, crowd: Crowd) -> int:
-    """Return the most nodes, fewer than it asks for, with which a job fits on the empty cluster; 0 for none."""
-    low, high = 0, ask.file.job.nodes
-    while high - low > 1:
-        middle = (low + high) // 2
-        less = smaller(ask, middle, crowd.where)
-        fits = less is not None and not less.why and alone_fits(less, crowd)
-        low, high = (middle, high) if fits else (low, middle)
-    return low
-
-
-def alone_fits(ask: Ask, crowd: Crowd) -> bool:
-    """Whether a job gets quota on the empty cluster, and nodes."""
-    answer = crowd.where.decided(ask.workloads, *ask.beside)
-    if "error" in answer:
-        return False
-    mine = [answer["workloads"][key] for key in ask.keys]
-    return all(map(holds, mine)) and not crowd.empty.alone(ask, mine).missing
+    return Verdict(ask, word, detail, situations=found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trainyard.queueing.assign.assignment import Assignment
@@ -42,8 +42,8 @@ class Teller:
         self.controller, self.world = start.simulation.controller, start.simulation.controller.world
         self.fair = case.config.get("fairSharing") is not None
 
-    def answer(self) -> Answer:
-        """Return the whole answer; empty fields are left out."""
+    def answer(self, queues: Iterable[str] | None = None) -> Answer:
+        """Return the whole answer, by default about all queues; empty fields are left out."""
         simulation = self.simulation
         workloads = {key: self._workload(key) for key in self.start.names}
         for key in self.start.names:
@@ -59,7 +59,7 @@ class Teller:
             "invalid": [{"object": name, "message": message} for name, message in self.start.invalid],
             "faults": [{"object": name, "message": message} for name, message in self.world.faults],
             "workloads": workloads,
-            "clusterQueues": {name: self._queue(name) for name in self.world.states},
+            "clusterQueues": {name: self._queue(name) for name in (self.world.states if queues is None else queues)},
         }
         if self.fair:
             nodes = self.world.cohorts.items()

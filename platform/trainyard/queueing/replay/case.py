@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -74,12 +74,28 @@ class Case:
     now: int
     config: Object
     admitted: Sequence[Object]
-    objects: tuple[Given, ...]
+    kinds: Mapping[str, Sequence[Given]]
+    """The objects by kind, in their order."""
+    count: int
+    """How many they are."""
     gates: Gates = field(default_factory=Gates)
 
-    def of(self, kind: str) -> list[Given]:
+    def of(self, kind: str) -> Sequence[Given]:
         """Return the objects of a kind in their order."""
-        return [each for each in self.objects if each.kind == kind]
+        return self.kinds.get(kind, ())
+
+    def objects(self) -> Iterator[Given]:
+        """Yield all objects, kind by kind."""
+        for every in self.kinds.values():
+            yield from every
+
+    def with_more(self, objects: Sequence[Object], admitted: Sequence[Object] = ()) -> Case:
+        """Return the case with objects that came after its own, and what holds quota of them."""
+        kinds = dict(self.kinds)
+        for kind, more in by_kind(objects, self.count, self.now).items():
+            kinds[kind] = [*kinds.get(kind, ()), *more]
+        held = [*self.admitted, *admitted]
+        return replace(self, kinds=kinds, count=self.count + len(objects), admitted=held)
 
 
 def read(value: Object) -> Case:
@@ -89,9 +105,21 @@ def read(value: Object) -> Case:
         raise ValueError(f'mode "{mode}": want cycle, settle or nominate')
     now = nanoseconds(value.get("now") or START)
     config: Object = value.get("config") or {}
-    objects = tuple(_given(each, index, now) for index, each in enumerate(value.get("objects") or ()))
+    objects = list(value.get("objects") or ())
     gates = Gates(config.get("featureGates"))
-    return Case(str(value.get("name") or ""), mode, now, config, value.get("admitted") or (), objects, gates)
+    kinds = by_kind(objects, 0, now)
+    return Case(
+        str(value.get("name") or ""), mode, now, config, value.get("admitted") or (), kinds, len(objects), gates
+    )
+
+
+def by_kind(objects: Sequence[Object], before: int, now: int) -> dict[str, list[Given]]:
+    """Return objects by kind, of which so many others are older."""
+    found: dict[str, list[Given]] = {}
+    for index, each in enumerate(objects):
+        given = _given(each, before + index, now)
+        found.setdefault(given.kind, []).append(given)
+    return found
 
 
 def _given(source: Object, index: int, now: int) -> Given:

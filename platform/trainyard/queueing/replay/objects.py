@@ -193,15 +193,14 @@ def priority(given: Given, case: Case) -> int:
     """Return the effective priority: the Workload's, its class's, the default class's, and what it is boosted by."""
     own, ref = given.spec.get("priority"), given.spec.get("priorityClassRef")
     if own is None:
-        own = next((value for each in case.objects if (value := _level(each, ref)) is not None), 0)
+        classes = (*case.of("WorkloadPriorityClass"), *case.of("PriorityClass"))
+        own = next((value for each in classes if (value := _level(each, ref)) is not None), 0)
     boost = given.annotations.get(BOOST) if case.gates["PriorityBoost"] else None
     return int(own) + int(boost or 0)
 
 
 def _level(given: Given, ref: Mapping[str, Any] | None) -> int | None:
     """Return the value of a priority class if it is meant."""
-    if given.kind not in ("WorkloadPriorityClass", "PriorityClass"):
-        return None
     if ref is None:
         meant = given.kind == "PriorityClass" and bool(given.source.get("globalDefault"))
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from trainyard.queueing.model.placements import Domain, Placement, Surroundings
 from trainyard.queueing.model.queues import RUN
 from trainyard.queueing.preempt.fair import FINAL, INITIAL
 from trainyard.queueing.preempt.preemptor import Preemptor
+from trainyard.queueing.quota.tree import QuotaNode, Usage
 from trainyard.queueing.replay import objects
 from trainyard.queueing.replay.case import SECOND, Case, Given, nanoseconds
 from trainyard.queueing.replay.controller import Controller
@@ -35,6 +36,7 @@ from trainyard.queueing.topology import Places
 class Start:
     """A case that is ready to run, with the names of its Workloads and what the webhooks refused."""
 
+    case: Case
     simulation: Simulation
     names: list[str]
     invalid: list[tuple[str, str]]
@@ -45,9 +47,10 @@ class Setup:
 
     def __init__(self, case: Case) -> None:
         self.case, self.gates = case, case.gates
-        self.around: Surroundings = objects.surroundings(case)
         self.invalid: list[tuple[str, str]] = []
         self.queues: dict[str, Given] = {}
+        self.namespaces: dict[str, dict[str, str]] = {}
+        self.empty: list[tuple[QuotaNode, Usage]] = []
         self.flavors = {each.name: objects.flavor(each) for each in self._accepted("ResourceFlavor")}
         local = [objects.local_queue(each) for each in case.of("LocalQueue")]
         self.world = World(self.flavors, {each.key: each for each in local})
@@ -64,22 +67,41 @@ class Setup:
                 self.invalid.append((f"{kind}/{each.namespace}/{each.name}".replace("//", "/"), message))
         return found
 
-    def build(self) -> Start:
-        """Return the case, ready to run."""
+    def build(self) -> None:
+        """Build all but the Workloads."""
         cohorts = [objects.cohort(each) for each in self._accepted("Cohort")]
         self.queues = {each.name: each for each in self._accepted("ClusterQueue")}
         self._places()
         plant(self.world, cohorts, [objects.cluster_queue(each) for each in self.queues.values()])
         checks = {each.name: objects.check(each) for each in self.case.of("AdmissionCheck")}
         activate(self.world, checks, self.gates["TopologyAwareScheduling"])
+        self.namespaces = namespaces(self.case.objects(), {})
+        self.empty = self.snapshot()
+
+    def start(self, case: Case, standing: Sequence[Record] = ()) -> Start:
+        """Return this case with more Workloads, ready to run; `standing` are there and hold what they do."""
         ledger = self._ledger()
         for name, state in self.world.states.items():
             self.world.waiting[name] = Waiting(state.spec.strategy)
             if ledger is not None and state.spec.usage_based:
                 self._by_usage(self.world.waiting[name], name, ledger)
-        simulation = self._simulation(ledger)
-        names = self._workloads(simulation)
-        return Start(simulation, names, self.invalid)
+        around, invalid = objects.surroundings(case), list(self.invalid)
+        simulation = self._simulation(ledger, around, namespaces(case.of("Workload"), self.namespaces))
+        names = self._workloads(case, simulation, around, invalid, standing)
+        return Start(case, simulation, names, invalid)
+
+    def snapshot(self) -> list[tuple[QuotaNode, Usage]]:
+        """Return what is used of all quota."""
+        return [(node, dict(node.usage)) for node in self.world.nodes()]
+
+    def restore(self, usage: Iterable[tuple[QuotaNode, Usage]], kept: Container[str] = ()) -> None:
+        """Have everybody give back what they hold but those whose keys are kept, who held this."""
+        for key in [each for each in self.world.held if each not in kept]:
+            self.world.release(key)
+        for node, used in usage:
+            node.usage = dict(used)
+        for state in self.world.states.values():
+            state.generation = 1
 
     def _places(self) -> None:
         """Build the topology of each flavor that has one."""
@@ -114,15 +136,20 @@ class Setup:
         waiting.usage = lambda pending: self.world.usage(ledger, pending.workload)
         waiting.charged = lambda: any(ledger.charged(key) for key in ways)
 
-    def _simulation(self, ledger: Ledger | None) -> Simulation:
+    def _simulation(self, ledger: Ledger | None, around: Surroundings, labels: dict[str, dict[str, str]]) -> Simulation:
         config = self.case.config
         fair = config.get("fairSharing")
         strategies = None if fair is None else tuple(fair.get("preemptionStrategies") or (FINAL, INITIAL))
         ignore = (config.get("resources") or {}).get("quotaCheckStrategy") == "IgnoreUndeclared"
         rules = Rules(self.flavors, self.gates, fair is not None, ignore and self.gates["QuotaCheckStrategy"])
         preemptor = Preemptor(self.world.active, self.gates, strategies, ledger is not None)
-        namespaces = self._namespaces()
-        reconciler = Reconciler(self.world, self.gates, namespaces, self._refusal, lambda: simulation.now)
+        reconciler = Reconciler(
+            self.world,
+            self.gates,
+            labels,
+            lambda found: refusal(found.workload, found.specs, around),
+            lambda: simulation.now,
+        )
         controller = Controller(self.world, {}, reconciler, ledger)
         scheduler = Scheduler(
             self.world.active,
@@ -134,36 +161,35 @@ class Setup:
         simulation = Simulation(controller, scheduler, Writer(controller, scheduler), self.case.now)
         return simulation
 
-    def _refusal(self, found: Record) -> str | None:
-        return refusal(found.workload, found.specs, self.around)
-
-    def _namespaces(self) -> dict[str, dict[str, str]]:
-        """Return the labels of namespaces; those that are only named are there, too."""
-        found = {each.name: {**each.labels, NAMESPACE: each.name} for each in self.case.of("Namespace")}
-        for each in self.case.objects:
-            if each.namespace:
-                found.setdefault(each.namespace, {NAMESPACE: each.namespace})
-        return found
-
-    def _workloads(self, simulation: Simulation) -> list[str]:
+    def _workloads(
+        self,
+        case: Case,
+        simulation: Simulation,
+        around: Surroundings,
+        invalid: list[tuple[str, str]],
+        standing: Sequence[Record],
+    ) -> list[str]:
         """Take in the Workloads, those with quota first."""
-        short = {_key(each["workload"]): each for each in self.case.admitted}
+        short = {_key(each["workload"]): each for each in case.admitted}
         waits = (self.case.config.get("waitForPodsReady") or {}).get("requeuingStrategy") or {}
         by_eviction = waits.get("timestamp", "Eviction") == "Eviction"
         names, valid = [], list[Record]()
-        for given in self.case.of("Workload"):
-            workload = objects.workload(given, self.case)
+        for given in case.of("Workload"):
+            workload = objects.workload(given, case)
             names.append(workload.key)
             message = refused(given, self.gates)
             if message is not None:
-                self.invalid.append((f"Workload/{workload.key}", message))
+                invalid.append((f"Workload/{workload.key}", message))
                 continue
-            found = record(workload, given, self.around, by_eviction)
+            found = record(workload, given, around, by_eviction)
             if workload.key in short:
                 self._admit(found, short[workload.key])
             valid.append(found)
         self._check_cohorts(valid)
         controller = simulation.controller
+        for found in standing:
+            controller.records[found.key] = found
+            controller.delivered[found.key] = found.status.copy()
         valid.sort(key=lambda each: not each.status.reserved)
         for found in valid:
             controller.records[found.key] = found
@@ -173,7 +199,8 @@ class Setup:
             controller.reconciler.reconcile(found)
             controller.changed.add(found.key)
         simulation.deliver()
-        controller.records = {name: controller.records[name] for name in names if name in controller.records}
+        order = (*(each.key for each in standing), *names)
+        controller.records = {name: controller.records[name] for name in order if name in controller.records}
         return names
 
     def _check_cohorts(self, valid: list[Record]) -> None:
@@ -245,6 +272,19 @@ def _key(text: str) -> str:
     return text if "/" in text else f"default/{text}"
 
 
+def namespaces(objects: Iterable[Given], known: Mapping[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """Return the labels of namespaces beside those that are known; those that are only named are there, too."""
+    every = list(objects)
+    there = (each for each in every if each.kind == "Namespace")
+    found = {**known, **{each.name: {**each.labels, NAMESPACE: each.name} for each in there}}
+    for each in every:
+        if each.namespace:
+            found.setdefault(each.namespace, {NAMESPACE: each.namespace})
+    return found
+
+
 def set_up(case: Case) -> Start:
     """Return a case that is ready to run; raises ValueError for what Kueue could not hold."""
-    return Setup(case).build()
+    setup = Setup(case)
+    setup.build()
+    return setup.start(case)
