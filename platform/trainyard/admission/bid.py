@@ -37,6 +37,14 @@ class Bidder(Protocol):
         """Its Workloads."""
 
     @property
+    def beside(self) -> Sequence[Object]:
+        """Other objects of the run that Kueue reads."""
+
+    @property
+    def why(self) -> str:
+        """Why Kueue is not asked; empty where it is."""
+
+    @property
     def keys(self) -> list[str]:
         """What its Workloads are called in answers."""
 

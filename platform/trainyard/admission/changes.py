@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.admission import reasons
-from trainyard.admission.bid import Bid
+from trainyard.admission.bid import Bidder
 from trainyard.admission.outcomes import Word, fitting, holds, victims_of
 from trainyard.admission.site import Site
 
@@ -24,7 +24,7 @@ class Side:
     """A cluster before or after a change: what Kueue knows of it, and the jobs there, the oldest first."""
 
     where: Site
-    bids: Sequence[Bid]
+    bids: Sequence[Bidder]
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,10 @@ class Decided:
     """Of the jobs that the change starts, and of others to which it makes a difference."""
 
 
-def decided(before: Side | None, after: Side, begun: Collection[str], decide: Decide) -> Decided:
-    """Return what a change comes to that starts the runs of some jobs.
+def outcomes(
+    before: Side | None, after: Side, begun: Collection[str], decide: Decide
+) -> tuple[Outcomes | None, Outcomes, bool]:
+    """Return what becomes of all jobs before a change and after it, and whether it leaves alone what Kueue knows.
 
     Before the change all jobs were submitted at once. As long as it leaves alone what Kueue knows of the cluster, those
     that had quota then hold it still, and new runs queue behind those that wait; otherwise all are submitted anew.
@@ -60,7 +62,13 @@ def decided(before: Side | None, after: Side, begun: Collection[str], decide: De
     old = Outcomes(before.where, before.bids, decide) if before is not None else None
     first = [each for each in after.bids if not stays or each.name not in begun]
     last = [each for each in after.bids if stays and each.name in begun]
-    new = Outcomes(after.where, [*first, *last], decide, old.held(after.bids) if old is not None and stays else ())
+    held = old.held(after.bids) if old is not None and stays else ()
+    return old, Outcomes(after.where, [*first, *last], decide, held), stays
+
+
+def decided(before: Side | None, after: Side, begun: Collection[str], decide: Decide) -> Decided:
+    """Return what a change comes to that starts the runs of some jobs."""
+    old, new, stays = outcomes(before, after, begun, decide)
     words = {each.name: new.word(each) for each in after.bids}
     own = {each.name: each for each in before.bids} if before is not None else {}
     jobs = {key: each.name for each in after.bids for key in each.keys}
@@ -100,7 +108,7 @@ def sort(word: Word) -> str:
 class Outcomes:
     """What becomes of the jobs of a cluster that are there together."""
 
-    def __init__(self, where: Site, bids: Sequence[Bid], decide: Decide, admitted: Iterable[Answer] = ()) -> None:
+    def __init__(self, where: Site, bids: Sequence[Bidder], decide: Decide, admitted: Iterable[Answer] = ()) -> None:
         self.where, self.decide = where, decide
         self.bids = [each for each in bids if not each.why]
         asked = {"workloads": workloads(self.bids), "beside": beside(self.bids)}
@@ -111,7 +119,7 @@ class Outcomes:
         self._alone: dict[str, list[Answer]] | None = None
         self._details: dict[str, str] = {}
 
-    def held(self, bids: Iterable[Bid]) -> Iterator[Answer]:
+    def held(self, bids: Iterable[Bidder]) -> Iterator[Answer]:
         """Yield what the Workloads of jobs hold, as a case says it, in which they hold it from the start."""
         mine = {key for each in self.bids for key in each.keys}
         for key in (key for each in bids for key in each.keys if key in mine):
@@ -120,11 +128,11 @@ class Outcomes:
                 sets = {each["name"]: held_by(each) for each in answer.get("podSets", ())}
                 yield {"workload": key, "clusterQueue": answer["clusterQueue"], "podSets": sets}
 
-    def answers(self, bid: Bid) -> list[Answer]:
+    def answers(self, bid: Bidder) -> list[Answer]:
         """Return what Kueue says of a job among all others."""
         return [self.together["workloads"][key] for key in bid.keys]
 
-    def word(self, bid: Bid) -> Word:
+    def word(self, bid: Bidder) -> Word:
         """Return what becomes of a job."""
         if bid.why or "error" in self.together:
             return "not judged"
@@ -137,7 +145,7 @@ class Outcomes:
         restless = self.together.get("unsettled") and any(each.get("messages") for each in mine)
         return "does not settle" if restless else "waits for"
 
-    def detail(self, bid: Bid) -> str:
+    def detail(self, bid: Bidder) -> str:
         """Return the witness or the reason; jobs that ask for the same get the same."""
         if bid.why or "error" in self.together:
             return bid.why or f"Kueue itself does not survive it: {self.together['error']}"
@@ -148,7 +156,7 @@ class Outcomes:
             self._details[shape] = self._reason(bid)
         return self._details[shape]
 
-    def _reason(self, bid: Bid) -> str:
+    def _reason(self, bid: Bidder) -> str:
         mine, alone = self.answers(bid), self.alone(bid)
         if closed := reasons.closed(self.together, mine):
             return closed
@@ -156,11 +164,11 @@ class Outcomes:
             return reasons.waiting(bid, alone, self.together, self.bids)
         return reasons.said(alone) or "no flavor takes its pods"
 
-    def victims(self, bid: Bid) -> list[str]:
+    def victims(self, bid: Bidder) -> list[str]:
         """Return the Workloads that a job preempts."""
         return victims_of(self.answers(bid)) if not bid.why and "error" not in self.together else []
 
-    def alone(self, bid: Bid) -> list[Answer]:
+    def alone(self, bid: Bidder) -> list[Answer]:
         """Return what the Workloads of a job would get on the empty cluster; jobs that ask for the same are one."""
         if self._alone is None:
             waiting = [each for each in self.bids if not all(map(holds, self.answers(each)))]
@@ -174,12 +182,12 @@ class Outcomes:
         return self._alone[shape_of(bid)]
 
 
-def workloads(bids: Iterable[Bid]) -> list[Any]:
+def workloads(bids: Iterable[Bidder]) -> list[Any]:
     """Return the Workloads of jobs."""
     return [one for each in bids for one in each.workloads]
 
 
-def beside(bids: Iterable[Bid]) -> list[Any]:
+def beside(bids: Iterable[Bidder]) -> list[Any]:
     """Return what Kueue reads beside the Workloads of jobs."""
     return [one for each in bids for one in each.beside]
 
@@ -199,7 +207,7 @@ def fits(nominated: Answer) -> bool:
     return nominated.get("mode") == "Fit"
 
 
-def shape_of(bid: Bid) -> str:
+def shape_of(bid: Bidder) -> str:
     """Return a text that is the same for jobs of one namespace that ask for the same."""
     asked = [(each["metadata"]["namespace"], each["spec"]) for each in bid.workloads]
     return json.dumps(asked, sort_keys=True)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from trainyard.cli import _pictures
 from trainyard.cli._options import PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, jobs
 from trainyard.cli._out import data, say
+from trainyard.cli._pictures import SVG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +28,7 @@ def command(
     replay: Path | None = typer.Option(
         None, metavar="FILE", help="Answer the cases in a file instead, a JSON document a line: docs/queueing.md."
     ),
+    svg: Path | None = SVG,
     format_: str = typer.Option("text", "--format", "-o", help="text or json."),
     python: bool = PYTHON,  # noqa: ARG001 - its callback does it
     trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
@@ -44,6 +47,7 @@ def command(
 
     if format_ not in {"text", "json"}:
         raise SpecError(f"--format {format_!r} should be text or json")
+    where = _pictures.folder_for(svg, root) if svg is not None else None
     checked = frozen.checked(root)
     asked = [job_of(name, root) for name in names or ()]
     known = [f"{each.team}/{each.name}" for each in checked.specs.jobs]
@@ -61,6 +65,9 @@ def command(
         data(json.dumps([document(each) for each in found], indent=1))
     else:
         written(found, verbose=verbose)
+    if where is not None:
+        drawn = _pictures.of_clusters(checked, sorted({each.cluster for each in found}))
+        _pictures.told(_pictures.write(where, drawn))
     return int(checked.refused or any(each.word == "never fits" for each in found))
 
 

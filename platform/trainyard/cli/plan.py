@@ -8,9 +8,11 @@ from pathlib import Path
 
 import typer
 
+from trainyard.cli import _pictures
 from trainyard.cli._findings import report, show, view_of
 from trainyard.cli._options import BASE, FORMAT, PYTHON, QUIET, ROOT, SUMMARY, TRUST_CHECKOUT, UNSAFE_PYTHON
 from trainyard.cli._out import ready, say
+from trainyard.cli._pictures import SVG, Links
 
 
 def command(
@@ -19,6 +21,7 @@ def command(
     quiet: bool = QUIET,
     summary: bool = SUMMARY,
     everything: bool = typer.Option(False, "--all", help="Leave nothing out, however long it gets."),
+    svg: Path | None = SVG,
     python: bool = PYTHON,  # noqa: ARG001 - its callback does it
     trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
     unsafe_python: bool = UNSAFE_PYTHON,  # noqa: ARG001
@@ -35,10 +38,16 @@ def command(
     gc.disable()  # as in a synth, which is part of it
     require(format_)
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
+    if svg is not None:
+        svg = _pictures.folder_for(svg, root)
     plan = made(root, __version__, ref=base, automated=automated)
     left_out = skipped(root)
+    drawn: Links = {}
+    if svg is not None:
+        found = _pictures.of_change(root, plan, base, everything=everything)
+        drawn = _pictures.write(svg, found)
     if format_ != "text" or summary:
-        view = view_of("plan", root, plan=plan, quiet=quiet, summary=summary, everything=everything)
+        view = view_of("plan", root, plan=plan, quiet=quiet, summary=summary, everything=everything, pictures=drawn)
         report(Result(findings=list(plan.findings), skipped=left_out), format_, view)
         return int(plan.refused)
     if not quiet:
@@ -47,4 +56,5 @@ def command(
     show((finding for finding in plan.findings if quiet or not finding.is_error), root)
     if not quiet:
         ready(render(legible(plan), everything=everything))
+        _pictures.told(drawn)
     return int(plan.refused)

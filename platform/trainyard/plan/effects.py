@@ -236,3 +236,11 @@ class Plan:
     def of(self, *words: RunWord) -> tuple[RunEffect, ...]:
         """Return the effects of some sorts."""
         return tuple(effect for effect in self.runs if effect.word in words)
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """The clusters on which the change does anything."""
+        runs = {each.cluster for each in self.runs if each.word != "keeps"}
+        declared = {name for each in self.platform for name in each.clusters}
+        objects, queues = {each.cluster for each in self.objects}, {each.cluster for each in self.queues}
+        return frozenset(runs | declared | objects | queues)

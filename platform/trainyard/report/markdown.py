@@ -48,7 +48,7 @@ def planned(view: View) -> str:
         return ""
     from trainyard.report.plan_markdown import render as words
 
-    return words(view.plan, MOST * 2 // 3, files_at=view.files_at, everything=view.everything)
+    return words(view.plan, MOST * 2 // 3, files_at=view.files_at, everything=view.everything, pictures=view.pictures)
 
 
 def table(result: Result, view: View, room: int) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from trainyard.findings import counted
@@ -40,12 +40,18 @@ GONE = frozenset({"stops", "leaves"})
 """What happens to runs whose files are not there any more."""
 
 
-def render(plan: Plan, room: int, *, files_at: str = "", everything: bool = False) -> str:
+Pictures = Mapping[str, Sequence[tuple[str, str]]]
+"""Title and path of the pictures of a cluster."""
+
+
+def render(
+    plan: Plan, room: int, *, files_at: str = "", everything: bool = False, pictures: Pictures | None = None
+) -> str:
     """Return a plan as Markdown, the same for the same plan; what does not fit into so many characters is counted.
 
     Links lead to the files of the commit, where `files_at` says where those are.
     """
-    parts = list(blocks(plan, files_at, everything=everything))
+    parts = list(blocks(plan, files_at, pictures or {}, everything=everything))
     kept: list[str] = []
     for number, part in enumerate(parts):
         room -= len(part) + 2
@@ -56,7 +62,7 @@ def render(plan: Plan, room: int, *, files_at: str = "", everything: bool = Fals
     return "\n\n".join(kept)
 
 
-def blocks(plan: Plan, at: str, *, everything: bool) -> Iterator[str]:
+def blocks(plan: Plan, at: str, pictures: Pictures, *, everything: bool) -> Iterator[str]:
     """Yield the parts of a plan: the headline, warnings, queues, and what happens on each cluster."""
     against = f"compared with {code(plan.base[:12])}" if plan.base else "compared with nothing: all of it is new"
     yield " · ".join([against, *map(escaped, states(plan))])
@@ -66,8 +72,8 @@ def blocks(plan: Plan, at: str, *, everything: bool) -> Iterator[str]:
         yield "\n".join(queue_table(plan))
     if decided := decision_lines(plan.decisions, everything=everything):
         yield "\n".join(f"- {escaped(each)}" for each in limited(decided, ROWS, everything=everything))
-    for cluster in clusters(plan):
-        yield from of_cluster(plan, cluster, at, everything=everything)
+    for cluster in sorted({*clusters(plan), *pictures}):
+        yield from of_cluster(plan, cluster, at, pictures.get(cluster, ()), everything=everything)
     if common := [f"- {escaped(each)}" for each in platform_lines(plan, "")]:
         yield "\n".join(["#### all clusters", "", *common])
     last = [closing(plan), *(rebuilding(plan.rebuild) if plan.rebuild else ())]
@@ -86,13 +92,16 @@ def queue_table(plan: Plan) -> Iterator[str]:
     yield f"<sub>{escaped(ASKED)}</sub>"
 
 
-def of_cluster(plan: Plan, cluster: str, at: str, *, everything: bool) -> Iterator[str]:
-    """Yield what happens on a cluster: its runs, what changes in its file, and its objects."""
+def of_cluster(
+    plan: Plan, cluster: str, at: str, drawn: Sequence[tuple[str, str]], *, everything: bool
+) -> Iterator[str]:
+    """Yield what happens on a cluster: pictures of it, its runs, what changes in its file, and its objects."""
     found = groups(plan, cluster, everything=everything)
     told = [f"- {escaped(each)}" for each in platform_lines(plan, cluster)]
     effects = [each for each in plan.objects if each.cluster == cluster]
-    if found or told or effects:
+    if found or told or effects or drawn:
         yield f"#### {escaped(cluster)}"
+    yield from (f"![{escaped(title)}]({quote(path)})" for title, path in drawn)
     if found:
         yield "\n".join(run_table(found, at, everything=everything))
     if told:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainyard.findings import Finding, Location
@@ -37,6 +37,8 @@ class View:
     """How many files were named, where they are what is counted and not objects."""
     files_at: str = ""
     """Address of the commit's files, to which their paths are added; nothing where nobody knows it."""
+    pictures: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    """Pictures of clusters, each with its title and path, for a report that links them."""
     pages: str = ""
     """Address of the page that lists the rules, with an anchor for each; nothing where none is published."""
 

@@ -6,7 +6,6 @@ there at the base too is a warning, or else a rule that grew stricter would keep
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,12 +21,13 @@ from trainyard.specs.sources import Source, prefix_of
 from trainyard.system import files
 from trainyard.system import git as system_git
 from trainyard.system.git import Git, blob_id
-from trainyard.system.repository import CLUSTERS, GENERATED, JOBS, SETTINGS, SPECS, job_file
+from trainyard.system.repository import GENERATED, JOBS, SETTINGS, SPECS, job_file
 from trainyard.tree import layout, ledger
 from trainyard.tree.base import unproven
 from trainyard.tree.changed import Change, blamed, changes
 from trainyard.tree.commit import base_commit, contents
 from trainyard.tree.snapshot import Snapshot, from_git
+from trainyard.tree.spec_files import laid_out, spec_files
 from trainyard.tree.wanted import Wanted
 
 Find = Callable[[Path, Sequence[str]], Iterable[Finding]]
@@ -139,11 +139,7 @@ class Frozen:
         parts = (each.location.file.split("/") for each in findings)
         clusters = sorted({part[1] for part in parts if part[0] == GENERATED})
         commit = self.base.commit or ""
-        with tempfile.TemporaryDirectory(prefix="trainyard-base-") as folder:
-            root = Path(folder)
-            (root / CLUSTERS).mkdir(parents=True)
-            for path, data in zip(self.specs, self.git.read(self.specs.values()), strict=True):
-                files.write(root / path, data)
+        with laid_out(self.git, self.specs) as root:
             for cluster in clusters:
                 for path, data in contents(self.git, commit, f"{GENERATED}/{cluster}"):
                     files.write(root / path, data)
@@ -152,12 +148,7 @@ class Frozen:
     @cached_property
     def specs(self) -> Mapping[str, str]:
         """Every spec file at the base, with its content id."""
-        found: dict[str, str] = {}
-        for top, oid in zip(SPECS, self.git.object_ids(self.base.commit or "", *SPECS), strict=True):
-            if oid is not None:
-                below = {} if top == SETTINGS else self.git.listing(oid)
-                found |= {f"{top}/{path}": each for path, each in below.items()} or {top: oid}
-        return found
+        return spec_files(self.git, self.base.commit or "")
 
     @cached_property
     def changed(self) -> frozenset[str]:

@@ -1,0 +1,105 @@
+"""What each queue and cohort of a cluster has, uses and is asked for, in each resource of each flavor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard.admission.witness import amount
+from trainyard.labels import POOL
+from trainyard.pictures.decided import Decided
+from trainyard.sizing.gpus import offers
+
+Place = tuple[str, str]
+"""A flavor and a resource."""
+
+Key = tuple[bool, str]
+"""Whether it is a cohort, and its name: a queue may be called the same."""
+
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """Of one queue or cohort."""
+
+    nominal: Mapping[Place, float] = field(default_factory=dict)
+    lends: Mapping[Place, float] = field(default_factory=dict)
+    """What it lends at most."""
+    used: Mapping[Place, float] = field(default_factory=dict)
+    asked: Mapping[Place, float] = field(default_factory=dict)
+
+    def spare(self, place: Place) -> float:
+        """Return what others may have of what it does not use."""
+        return max(0.0, min(self.nominal.get(place, 0) - self.used.get(place, 0), self.lends.get(place, 0)))
+
+    def borrowed(self, place: Place) -> float:
+        """Return what it uses beyond its nominal quota."""
+        return max(0.0, self.used.get(place, 0) - self.nominal.get(place, 0))
+
+
+def amounts(decided: Decided | None) -> dict[Key, Amounts]:
+    """Return the amounts of all queues and cohorts of a cluster; none where Kueue admits nothing."""
+    if decided is None or decided.where is None:
+        return {}
+    asked, told = asks(decided), decided.answer.get("clusterQueues", {})
+    found = {(True, name): Amounts(*quota(value)) for name, value in decided.where.of("Cohort").items()}
+    for name, value in decided.where.of("ClusterQueue").items():
+        found[False, name] = Amounts(*quota(value), used((told.get(name) or {}).get("usage", {})), asked.get(name, {}))
+    return found
+
+
+def quota(value: Object) -> tuple[dict[Place, float], dict[Place, float]]:
+    """Return the nominal quota of a queue or a cohort, and what of it may be lent; by default all."""
+    nominal, lends = {}, {}
+    for group in (value.get("spec") or {}).get("resourceGroups") or ():
+        for flavor in group["flavors"]:
+            for row in flavor["resources"]:
+                place = flavor["name"], row["name"]
+                nominal[place] = float(amount(row["nominalQuota"]))
+                lends[place] = float(amount(row.get("lendingLimit", row["nominalQuota"])))
+    return nominal, lends
+
+
+def used(usage: Mapping[str, Mapping[str, str]]) -> dict[Place, float]:
+    """Return what a queue uses, as numbers."""
+    return {(flavor, name): float(amount(text)) for flavor, row in usage.items() for name, text in row.items()}
+
+
+def asks(decided: Decided) -> dict[str, dict[Place, float]]:
+    """Return what jobs ask of each queue: those that wait, in the flavor of the pool that they name."""
+    found: dict[str, dict[Place, float]] = {}
+    for ask in decided.asked:
+        for workload, answer in zip(ask.workloads, decided.of(ask), strict=True):
+            mine = found.setdefault(answer.get("clusterQueue") or "", {})
+            pools = {each["name"]: pool_of(each) for each in workload["spec"]["podSets"]}
+            for pods, name, count in held(answer):
+                place = pods.get("flavors", {}).get(name, pools.get(pods["name"], "")), name
+                mine[place] = mine.get(place, 0) + count
+    return found
+
+
+def held(answer: Object) -> Iterator[tuple[Object, str, float]]:
+    """Yield what each pod set of a Workload holds, or else asks for: the pod set, a resource, the sum of its pods."""
+    for pods in answer.get("podSets") or answer.get("requests") or ():
+        for name, text in (pods.get("usage") or pods.get("total") or {}).items():
+            yield pods, name, float(amount(text))
+
+
+def pool_of(pods: Object) -> str:
+    """Return the pool that the pods of a pod set select; its flavor has the same name."""
+    return str((pods["template"]["spec"].get("nodeSelector") or {}).get(POOL) or "")
+
+
+def gpu_resources(decided: Decided) -> frozenset[str]:
+    """Return the resources by which nodes of a cluster offer GPUs and parts of them."""
+    return frozenset(offer.resource for pool in decided.cluster.pools.values() for offer in offers(pool))
+
+
+def places(gpus: frozenset[str], every: Iterable[Amounts]) -> list[Place]:
+    """Return what is counted: of each flavor its GPUs, or its CPUs where it has none; whole GPUs first."""
+    there = {place for each in every for row in (each.nominal, each.asked) for place, much in row.items() if much}
+    devices = {place for place in there if place[1] in gpus}
+    rest = {place for place in there if place[1] == "cpu"} - {(flavor, "cpu") for flavor, _ in devices}
+    return [*sorted(devices, key=lambda each: (not each[1].endswith("/gpu"), each)), *sorted(rest)]

@@ -1,0 +1,78 @@
+"""The pictures of a cluster: its hosts with the jobs on them, and its quota."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trainyard.pictures import bars, hosts, legend
+from trainyard.pictures.boxes import Box, stacked
+from trainyard.pictures.decided import Decided
+from trainyard.pictures.look import style
+from trainyard.pictures.quotas import Branch, quotas
+from trainyard.pictures.scene import Scene
+from trainyard.pictures.scenes import scene
+from trainyard.pictures.svg import document, rect, text
+
+MARGIN = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One picture, and what it is called."""
+
+    cluster: str
+    name: str
+    """What is drawn: `hosts` or `quota`."""
+    title: str
+    """What matters of it, in one line."""
+    svg: str
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return f"{self.cluster}.{self.name}.svg"
+
+
+def pictures(cluster: str, before: Decided | None, now: Decided, *, compared: bool) -> Iterator[Picture]:
+    """Yield the pictures of a cluster; `compared` says that the state before is known, if only an empty one."""
+    seen = scene(cluster, before, now, compared=compared)
+    yield Picture(cluster, "hosts", legend.headline(seen), of_hosts(seen))
+    if branches := quotas(before, now, compared=compared):
+        yield Picture(cluster, "quota", bars.headline(cluster, branches), of_quota(cluster, branches))
+
+
+def of_hosts(seen: Scene) -> str:
+    """Return the picture of a cluster's hosts."""
+    boxes = [heading(legend.headline(seen), legend.summary(seen))]
+    boxes += [legend.changed(seen), hosts.drawn(seen), legend.key(seen), legend.waiting(seen), legend.others(seen)]
+    boxes.append(notes(list(legend.assumed(seen))))
+    return page(boxes, legend.headline(seen), f"{legend.summary(seen)}. {legend.spoken(seen)}")
+
+
+def of_quota(cluster: str, branches: tuple[Branch, ...]) -> str:
+    """Return the picture of a cluster's quota."""
+    boxes = [heading(bars.headline(cluster, branches)), bars.key(branches), bars.drawn(branches)]
+    boxes.append(notes([each for each in (bars.SCALES, bars.idle(branches)) if each]))
+    return page(boxes, bars.headline(cluster, branches), bars.spoken(branches))
+
+
+def heading(title: str, said: str = "") -> Box:
+    """Return the lines at the top."""
+    parts = [text(0, 20, title, "h1")]
+    if said:
+        parts.append(text(0, 42, said, "big"))
+    return Box(hosts.WIDTH, 46 if said else 24, parts)
+
+
+def notes(lines: list[str]) -> Box:
+    """Return the small lines at the bottom."""
+    return Box(hosts.WIDTH, 14 * len(lines), [text(0, 11 + 14 * at, each, "s f") for at, each in enumerate(lines)])
+
+
+def page(boxes: list[Box], title: str, description: str) -> str:
+    """Return boxes below each other on a sheet of their own, which covers whatever is behind."""
+    body = stacked([each for each in boxes if each.parts], 14)
+    width, height = hosts.WIDTH + 2 * MARGIN, body.height + 2 * MARGIN
+    parts = [rect(0, 0, width, height, "p", rx=6), body.at(MARGIN, MARGIN)]
+    return document(width, height, parts, title=title, description=description, style=style())

@@ -1,0 +1,199 @@
+"""What stands around the hosts: what the change does, what waits and for what, and whose letters are whose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trainyard.pictures.boxes import Box, flow, stacked
+from trainyard.pictures.hosts import WIDTH
+from trainyard.pictures.look import filled
+from trainyard.pictures.scene import Job, Scene
+from trainyard.pictures.svg import fitting, rect, said_in_one, text, wide
+from trainyard.pictures.words import amount, many, step
+
+MOST = 12
+"""Jobs of the change that are named."""
+
+OTHERS = 36
+"""Jobs that were there already and are named."""
+
+DOES = {"starts": "+ starts", "replaces": "↻ is replaced", "ends": "✕ ends"}
+
+WORDS = {
+    "+": ("starts", "start"),
+    "↻": ("is replaced", "are replaced"),
+    "✕": ("ends", "end"),
+    "▲": ("fits now", "fit now"),
+    "▼": ("has to wait now", "have to wait now"),
+}
+
+
+def does(job: Job) -> str:
+    """Return what the change does to a job, with a sign; nothing where it does nothing."""
+    if job.change == "stays":
+        return "▲ fits now" if job.begins else "▼ waits now" if job.displaced else ""
+    return DOES[job.change]
+
+
+def headline(scene: Scene) -> str:
+    """Return what matters in one line: GPUs in use before and after, those that are free, and who waits."""
+    before, after, total = scene.whole
+    if not total:
+        said = [many(sum(each.hosts for each in scene.pools), "host") + " without whole GPUs"]
+    else:
+        change = step(before if scene.compared else None, after)
+        said = [f"{change} of {amount(total)} GPUs in use", f"{amount(total - after)} free"]
+    if scene.waiting:
+        said.append(f"{many(len(scene.waiting), 'job')} wait{'s' if len(scene.waiting) == 1 else ''}")
+    return f"{scene.cluster}: {', '.join(said)}"
+
+
+def summary(scene: Scene) -> str:
+    """Return what the change does, in numbers."""
+    if not scene.compared:
+        return many(len(scene.jobs), "declared job")
+    said = []
+    for sign, (one, several) in WORDS.items():
+        if jobs := [each for each in scene.touched if does(each)[:1] == sign]:
+            waits = sum(each.state == "waits" for each in jobs if each.change in {"starts", "replaces"})
+            held = f", {waits} of them wait{'s' if waits == 1 else ''}" if waits else ""
+            gpus = many(sum(each.gpus for each in jobs), "GPU")
+            said.append(f"{many(len(jobs), 'job')} {one if len(jobs) == 1 else several} ({gpus}{held})")
+    return ", ".join(said) or "no job starts or ends, and none gets or loses its place"
+
+
+def assumed(scene: Scene) -> Iterator[str]:
+    """Yield what has to be known to read the picture."""
+    if not scene.decided:
+        yield "Kueue admits no jobs of this cluster, so nobody is placed"
+        return
+    yield "Kueue's decision on all declared jobs at once, on the nodes as declared, all of them ready"
+    if any(not each.chosen for each in scene.pools):
+        words = "no topology: Kueue looks at quota alone, and pods are on the fullest node that takes them"
+        yield f"{words}; the scheduler may choose other hosts"
+    if scene.idle:
+        yield f"jobs of {many(scene.idle, 'program')} are left out, which --python runs"
+    if scene.homeless:
+        yield f"{many(scene.homeless, 'pod')} with quota find no node that takes them"
+
+
+def changed(scene: Scene) -> Box:
+    """Return the jobs of the change, each with its letters."""
+    jobs = scene.touched
+    if not jobs:
+        return Box(0, 0, [])
+    return entries(jobs, MOST, 2, more="more of the change")
+
+
+def waiting(scene: Scene) -> Box:
+    """Return the jobs that wait, and for what."""
+    jobs = scene.waiting
+    if not jobs:
+        return Box(0, 0, [])
+    gpus = sum(each.gpus for each in jobs)
+    head = Box(WIDTH, 16, [text(0, 12, f"waits: {many(len(jobs), 'job')}, {many(gpus, 'GPU')}", "h2")])
+    told = [each for each in jobs if each.why][:MOST]
+    rows = [Box(WIDTH, 17, list(row(each))) for each in told]
+    if len(told) < len(jobs):
+        rows.append(Box(WIDTH, 16, [text(20, 12, f"and {len(jobs) - len(told)} more", "f")]))
+    return stacked([head, *rows], 2)
+
+
+def size(job: Job) -> str:
+    """Return what a job holds or asks for of GPUs."""
+    said = [many(job.gpus, "GPU")] if job.gpus else []
+    said += [many(job.parts, "part") + " of GPUs"] if job.parts else []
+    return " and ".join(said) or "no GPUs"
+
+
+def row(job: Job) -> Iterator[str]:
+    """Yield one job that waits."""
+    mark = does(job)[:2]
+    yield rect(1, 2, 12, 12, "w", rx=2)
+    yield text(20, 12, fitting(f"{mark}{job.name}", 220, 12), "b" if mark else "")
+    yield text(330, 12, size(job), "", anchor="end")
+    words = job.why if job.why.startswith("never fits") else f"waits for {job.why}"
+    yield text(345, 12, fitting(words, WIDTH - 345, 12), "f")
+
+
+def others(scene: Scene) -> Box:
+    """Return those that are there already, the largest first, and those about whom nobody is asked."""
+    jobs = [each for each in scene.jobs if each.state == "placed" and not each.touched]
+    left = [each for each in scene.jobs if each.state == "not judged" and each.change != "ends"]
+    boxes = []
+    if jobs:
+        title = "there already" if scene.compared else "jobs"
+        boxes.append(Box(WIDTH, 16, [text(0, 12, title, "h2")]))
+        boxes.append(entries(jobs, OTHERS, 3, more="more"))
+    if left:
+        words = f"not judged: {', '.join(each.name for each in left)}"
+        boxes.append(Box(WIDTH, 16, [text(0, 12, fitting(words, WIDTH, 12), "f")]))
+    return stacked(boxes, 4)
+
+
+def entries(jobs: Sequence[Job], most: int, across: int, *, more: str) -> Box:
+    """Return jobs in columns, and how many are left out."""
+    width = (WIDTH - 12 * (across - 1)) / across
+    shown = jobs if len(jobs) <= most else jobs[: most - 1]
+    boxes = [Box(width, 17, list(entry(each, width))) for each in shown]
+    if len(shown) < len(jobs):
+        rest = jobs[len(shown) :]
+        words = f"and {len(rest)} {more}, {many(sum(each.gpus for each in rest), 'GPU')}"
+        boxes.append(Box(width, 17, [text(26, 12, words, "f")]))
+    return flow(boxes, WIDTH, 12, between=2)
+
+
+def entry(job: Job, width: float) -> Iterator[str]:
+    """Yield one job: its letters on its colour, its name, and how much it has."""
+    begun = job.begins
+    if job.state == "placed":
+        class_ = "g" if job.change == "ends" else filled(job.colour, begun=begun)
+        yield rect(1, 1, 22, 14, class_, rx=2)
+        if begun:
+            yield rect(1, 1, 22, 14, "o", rx=2)
+        yield text(12, 11.5, job.tag, "l" if job.change == "ends" else "on m" if begun else "m", anchor="middle")
+    else:
+        yield rect(1, 1, 22, 14, "w", rx=2)
+    sign = does(job)
+    where = f" on {many(job.hosts, 'host')}" if job.hosts else ""
+    how = f"{size(job)}{where}" if job.state == "placed" or job.displaced else f"{size(job)}, {job.state}"
+    words = f"{sign}: {how}" if sign else how
+    name = fitting(job.name, width - 40 - wide(words, 12), 12.5 if sign else 12)
+    yield said_in_one(30, 12, (name, "b" if sign else ""), (words, "" if sign else "f"))
+
+
+def key(scene: Scene) -> Box:
+    """Return what cells mean that have no letters."""
+    hosts = [host for pool in scene.pools for rack in pool.racks for host in rack.hosts]
+    whole = any(each.numa for each in hosts)
+    rows = []
+    if any(each.begins for each in scene.jobs):
+        rows.append(("n0 o", "begins with the change", 2))
+    if scene.compared and any(each.state == "placed" and not each.touched for each in scene.jobs):
+        rows.append(("j0", "there already", 2))
+    ends = {number for number, each in enumerate(scene.jobs) if each.change == "ends"}
+    if any(number in ends for host in hosts for numa in host.numa for number in numa):
+        rows.append(("g", "given back by what ends", 2))
+    rows.append(("e", "free GPU" if whole else "free", 2))
+    if any(not host.numa for host in hosts):
+        rows.append(("c", "host without GPUs, filled by CPUs", 5))
+    if not all(pool.quota for pool in scene.pools):
+        rows.append(("q", "no quota", 2))
+    return flow((example(*each) for each in rows), WIDTH, 10)
+
+
+def example(class_: str, words: str, rx: float) -> Box:
+    """Return a cell, and what it means."""
+    cell = "".join(rect(1, 1, 13, 13, each, rx=rx) for each in class_.split())
+    return Box(wide(words, 11) + 30, 16, [cell, text(20, 11, words, "f")])
+
+
+def spoken(scene: Scene) -> str:
+    """Return the picture in words, for those who do not see it."""
+    said = [f"{scene.cluster} has {many(sum(pool.hosts for pool in scene.pools), 'host')}"]
+    for each in (pool for pool in scene.pools if pool.gpus):
+        what = f"{'parts of ' if each.parts else ''}GPUs"
+        said.append(f"pool {each.name}: {amount(each.after)} of {amount(each.gpus)} {what} in use")
+    said += [f"{job.name} {does(job)[2:]}, {size(job)}" for job in scene.touched[:MOST]]
+    said += [f"{job.name} waits for {job.why}" for job in scene.waiting if job.why]
+    return "; ".join([*said, *assumed(scene)])

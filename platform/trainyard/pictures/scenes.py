@@ -1,0 +1,172 @@
+"""A cluster's scene, made of what Kueue decides before a change and after it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from trainyard.admission.asks import Ask
+from trainyard.labels import HOSTNAME
+from trainyard.pictures.amounts import amounts, gpu_resources, held
+from trainyard.pictures.decided import Decided
+from trainyard.pictures.scene import Change, Host, Job, Pool, Rack, Scene, State
+from trainyard.pictures.seats import Room, seated
+from trainyard.sizing.gpus import offers
+
+TOLD = 12
+"""Jobs that wait of which it is said what for."""
+
+ORDER: Mapping[Change, int] = {"starts": 0, "replaces": 1, "ends": 2, "stays": 3}
+
+Rooms = Mapping[str, Room]
+
+
+def scene(name: str, before: Decided | None, now: Decided, *, compared: bool) -> Scene:
+    """Return what there is to see of a cluster; `compared` says that a state before is known, if only an empty one."""
+    rooms = seated(now)
+    past = seated(before) if before is not None else {}
+    homeless = sum(len(each.missing) for each in now.fits.values())
+    jobs = listed(before, now, rooms, past, compared=compared)
+    numbers = {each.name: number for number, each in enumerate(jobs)}
+    gone = {each.name for each in jobs if each.change == "ends"}
+    found = tuple(pools(now, rooms, past, numbers, gone))
+    return Scene(name, compared, found, jobs, homeless, now.where is not None, now.idle)
+
+
+def listed(before: Decided | None, now: Decided, rooms: Rooms, past: Rooms, *, compared: bool) -> tuple[Job, ...]:
+    """Return all jobs: those of the change first, then the largest; tags and colours go by their first hosts."""
+    old = {each.name: each for each in before.asks} if before is not None else {}
+    new = {each.name: each for each in now.asks}
+    here, there = places(rooms), places(past)
+    found = [job(now, each, change(old.get(each.name), each) if compared else "stays", here) for each in now.asks]
+    if before is not None:
+        found = [replace(each, was=state(before, old[each.name])) if each.name in old else each for each in found]
+    ended = [job(before, each, "ends", there) for each in before.asks if each.name not in new] if before else []
+    found = sorted([*found, *ended], key=rank)
+    first = {name: number for number, name in enumerate(dict.fromkeys([*here, *there]))}
+    shown = [each.name for each in found if each.state == "placed" or each.hosts]
+    seen = sorted(shown, key=lambda name: first.get(name, len(first)))
+    marks = {name: number for number, name in enumerate(seen)}
+    asks = {each.name: each for each in now.asks}
+    waiting = [each.name for each in found if each.state == "waits" and each.change != "ends"]
+    told = {name: reason(now, asks[name]) for name in waiting[:TOLD]}
+    return tuple(
+        replace(
+            each,
+            tag=tag(marks[each.name]) if each.name in marks else "",
+            colour=marks.get(each.name, 0),
+            why=told.get(each.name, each.why),
+        )
+        for each in found
+    )
+
+
+def rank(job: Job) -> tuple[int, bool, int, int, str]:
+    """Return by what jobs are told: those of the change first, then the largest."""
+    return ORDER[job.change], not job.touched, -job.gpus, -job.parts, job.name
+
+
+def places(rooms: Rooms) -> dict[str, int]:
+    """Return how many hosts each job is on, in the order of the first of them."""
+    return Counter(name for room in rooms.values() for name in room.held)
+
+
+def change(old: Ask | None, new: Ask) -> Change:
+    """Return what a change does with a job that is there after it."""
+    if old is None:
+        return "starts"
+    same = old.run is None or new.run is None or old.run.run.name == new.run.run.name
+    return "stays" if same else "replaces"
+
+
+def job(decided: Decided, ask: Ask, change: Change, hosts: Mapping[str, int]) -> Job:
+    """Return one job as it is decided."""
+    mine, (whole, parts) = state(decided, ask), gpus(decided, ask)
+    return Job(ask.name, change, mine, whole, parts, hosts.get(ask.name, 0), why=ask.why)
+
+
+def state(decided: Decided, ask: Ask) -> State:
+    """Return what becomes of a job."""
+    word = decided.word(ask)
+    return "placed" if word.startswith("fits") else "not judged" if word == "not judged" else "waits"
+
+
+def gpus(decided: Decided, ask: Ask) -> tuple[int, int]:
+    """Return the whole GPUs, and the parts of some, that a job holds or asks for."""
+    parts = {offer.resource for pool in decided.cluster.pools.values() for offer in offers(pool) if not offer.whole}
+    every = gpu_resources(decided)
+    mine = [(name, count) for answer in decided.of(ask) for _, name, count in held(answer) if name in every]
+    cut = round(sum(count for name, count in mine if name in parts))
+    return round(sum(count for _, count in mine)) - cut, cut
+
+
+def reason(now: Decided, ask: Ask) -> str:
+    """Return what a job waits for, as `trainyard admit` says it."""
+    detail = now.detail(ask)
+    return f"never fits: {detail}" if now.word(ask) == "never fits" else detail
+
+
+def tag(number: int) -> str:
+    """Return a short name: A to Z, then AA and so on.
+
+    >>> [tag(number) for number in (0, 25, 26, 702)]
+    ['A', 'Z', 'AA', 'AAA']
+    """
+    text, number = "", number + 1
+    while number:
+        number, letter = divmod(number - 1, 26)
+        text = chr(ord("A") + letter) + text
+    return text
+
+
+def pools(now: Decided, rooms: Rooms, past: Rooms, numbers: Mapping[str, int], gone: set[str]) -> Iterator[Pool]:
+    """Yield the pools with their hosts in racks."""
+    flavored = set(flavors(now))
+    for name, pool in now.cluster.pools.items():
+        mine = [room for room in rooms.values() if room.pool == name]
+        parts = any(not offer.whole for offer in offers(pool))
+        before, after = taken(room for room in past.values() if room.pool == name), taken(mine)
+        racks: dict[tuple[str, str], list[Host]] = {}
+        for room in mine:
+            racks.setdefault(where(now, room), []).append(host(room, past.get(room.name), numbers, gone))
+        yield Pool(
+            name,
+            sum(len(room.seats) for room in mine),
+            parts,
+            before,
+            after,
+            any(label in flavored for label in mine[0].labels.items()),
+            bool(now.cluster.levels),
+            tuple(Rack(*place, tuple(hosts)) for place, hosts in racks.items()),
+        )
+
+
+def taken(rooms: Iterable[Room]) -> int:
+    """Return how many GPUs and parts of them jobs have on hosts."""
+    return sum(seat.job is not None for room in rooms for seat in room.seats.values())
+
+
+def flavors(now: Decided) -> Iterator[tuple[str, str]]:
+    """Yield the labels of nodes to which flavors lead that some queue or cohort has quota of."""
+    known = now.where.of("ResourceFlavor") if now.where is not None else {}
+    for name in {flavor for each in amounts(now).values() for (flavor, _), count in each.nominal.items() if count}:
+        yield from ((known.get(name, {}).get("spec") or {}).get("nodeLabels") or {}).items()
+
+
+def where(now: Decided, room: Room) -> tuple[str, str]:
+    """Return the block and the rack that a host stands in, by the two lowest levels of the topology above hosts."""
+    named = [room.labels.get(label, "") for label in now.cluster.levels.values() if label != HOSTNAME]
+    return ("/".join(named[:-1]), named[-1]) if named else ("", "")
+
+
+def host(room: Room, past: Room | None, numbers: Mapping[str, int], gone: set[str]) -> Host:
+    """Return a host with those who have its GPUs and CPUs, and those who end and had them."""
+    old = {place: seat.job for place, seat in past.seats.items() if seat.job in gone} if past else {}
+    by_numa: dict[int, list[int | None]] = {}
+    for place, seat in room.seats.items():
+        name = seat.job or old.get(place)
+        by_numa.setdefault(seat.numa, []).append(numbers[name] if name else None)
+    total = room.cpus or 1
+    shares = tuple((numbers[name], cpus / total) for name, cpus in room.held.items())
+    return Host(room.name, tuple(tuple(by_numa[numa]) for numa in sorted(by_numa)), shares)

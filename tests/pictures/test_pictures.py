@@ -1,0 +1,265 @@
+"""Pictures show what Kueue decides: every job on its hosts, and the quota of every queue, before a change and after."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from conftest import ROOT
+from make import CLUSTER, JOB, fields, write_repository
+from trainyard.admission import verdicts
+from trainyard.pictures import decide, pictures
+from trainyard.pictures.bars import headline as quota_headline
+from trainyard.pictures.draw import of_hosts, of_quota
+from trainyard.pictures.legend import headline, summary
+from trainyard.pictures.quotas import Branch, Row, Sums, quotas
+from trainyard.pictures.scene import Host, Job, Pool, Rack, Scene
+from trainyard.pictures.scenes import scene
+from trainyard.preflight import check_repository
+
+SVG = "{http://www.w3.org/2000/svg}"
+KNOWN = {"svg", "title", "desc", "style", "defs", "pattern", "g", "rect", "path", "line", "text", "tspan"}
+PLACED = {"fits", "fits by borrowing", "fits partially", "fits after preempting"}
+HOSTILE = '"><script>alert(1)</script><!-- ]]> & \x1b[31m\u202e\x00\ud800 ' + "é" * 200
+TWO = {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 16}}, "cohort": "all"}
+
+
+def checked(folder, jobs, **cluster):
+    """A repository with these jobs, and these changes to its cluster."""
+    values = {f"nlp/{name}": fields(JOB, job) for name, job in jobs.items()}
+    return check_repository(write_repository(folder, jobs=values, clusters={"test": fields(CLUSTER, cluster)}))
+
+
+def drawn(folder, jobs, before=None, **cluster):
+    """The scene of these jobs, after those that were there before."""
+    old = checked(folder / "before", before, **cluster) if before is not None else None
+    past, now = decide(old, checked(folder / "now", jobs, **cluster), "test")
+    return scene("test", past, now, compared=before is not None)
+
+
+def parsed(svg):
+    """The elements of a picture, which has nothing that acts, loads or leads anywhere."""
+    tree = ET.fromstring(svg.encode())
+    every = list(tree.iter())
+    assert {each.tag.removeprefix(SVG) for each in every} <= KNOWN
+    assert not [name for each in every for name in each.attrib if "href" in name or name.startswith("on")]
+    assert not re.search(r"url\((?!#)|@import|javascript:", svg)
+    assert tree.get("role") == "img"
+    assert tree.findtext(f"{SVG}title")
+    assert tree.findtext(f"{SVG}desc")
+    return tree
+
+
+def said(svg):
+    """All words of a picture, each text by itself."""
+    return ["".join(each.itertext()) for each in parsed(svg).iter(f"{SVG}text")]
+
+
+def on_hosts(seen):
+    """How many GPUs each job has on the hosts of a scene."""
+    hosts = (host for pool in seen.pools for rack in pool.racks for host in rack.hosts)
+    return Counter(seen.jobs[one].name for host in hosts for numa in host.numa for one in numa if one is not None)
+
+
+def test_every_job_is_where_kueue_puts_it(tmp_path):
+    """Who is placed and how many GPUs are held agree with the verdicts; who waits is told with its reason."""
+    jobs = {"first": {"nodes": 3, "priority": "high"}, "second": {}, "small": {"nodes": 1, "gpusPerNode": 2}}
+    there = checked(tmp_path, jobs)
+    seen = scene("test", None, decide(None, there, "test")[1], compared=False)
+    found = {each.ask.name: each for each in verdicts(there)}
+    assert {each.name for each in seen.jobs if each.state == "placed"} == {
+        name for name, each in found.items() if each.word in PLACED
+    }
+    assert on_hosts(seen) == {"nlp/first": 24, "nlp/small": 2}
+    assert seen.whole == (0, 26, 32)
+    (waits,) = seen.waiting
+    assert (waits.name, waits.gpus) == ("nlp/second", 16)
+    assert waits.why == found["nlp/second"].detail
+    words = said(of_hosts(seen))
+    assert "test: 26 of 32 GPUs in use, 6 free, 1 job waits" in words
+    assert any("nlp/first" in each and "24 GPUs on 3 hosts" in each for each in words)
+
+
+def test_hosts_are_those_that_kueue_names(tmp_path):
+    """With a topology each GPU is drawn on the host of the witness, in its rack."""
+    there = checked(tmp_path, {"train": {"topology": {"required": "rack"}}})
+    now = decide(None, there, "test")[1]
+    seen = scene("test", None, now, compared=False)
+    (answer,) = (each for each in now.answer["workloads"].values())
+    named = {one["values"][-1] for one in answer["podSets"][0]["topology"]["domains"]}
+    racks = {(rack.name, host.name) for rack in seen.pools[0].racks for host in rack.hosts if host.shares}
+    assert {host for _, host in racks} == named
+    assert len({rack for rack, _ in racks}) == 1
+
+
+def test_without_a_topology_the_scheduler_chooses_and_the_picture_says_so(tmp_path):
+    """Kueue names no hosts: each pod is on the fullest node that takes it, and a note tells that others may be."""
+    seen = drawn(tmp_path, {"train": {"nodes": 3, "gpusPerNode": 4}, "wide": {"nodes": 2}}, topology=None)
+    hosts = [host for rack in seen.pools[0].racks for host in rack.hosts]
+    had = [Counter(seen.jobs[one].name for numa in host.numa for one in numa if one is not None) for host in hosts]
+    assert had == [{"nlp/train": 8}, {"nlp/train": 4}, {"nlp/wide": 8}, {"nlp/wide": 8}]
+    assert any("the scheduler may choose other hosts" in each for each in said(of_hosts(seen)))
+    assert seen.homeless == 0
+
+
+def test_pods_that_find_no_host_are_counted(tmp_path):
+    """Quota is there for more pods than nodes have room for, so that the job waits, as its verdict says."""
+    queue = {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 64}}}
+    seen = drawn(tmp_path, {"train": {"nodes": 6}}, topology=None, queues={"research": queue})
+    assert (seen.homeless, seen.whole, len(seen.waiting)) == (2, (0, 32, 32), 1)
+    assert any("2 pods with quota find no node" in each for each in said(of_hosts(seen)))
+
+
+def test_pods_have_the_numa_nodes_that_kubelets_give_them(tmp_path):
+    """Two pods of three GPUs have a NUMA node each, of four GPUs, where the kubelet aligns them."""
+    kubelet = {"topologyManagerPolicy": "restricted", "topologyManagerScope": "pod", "cpuManagerPolicy": "static"}
+    pools = {"gpu": {**CLUSTER["pools"]["gpu"], "kubelet": kubelet}, "cpu": CLUSTER["pools"]["cpu"]}
+    jobs = {"train": {"nodes": 2, "gpusPerNode": 3, "topology": {"required": "hostname"}}}
+    seen = drawn(tmp_path, jobs, pools=pools)
+    (host,) = (host for rack in seen.pools[0].racks for host in rack.hosts if host.shares)
+    assert [Counter(numa) for numa in host.numa] == [Counter({0: 3, None: 1})] * 2
+
+
+def test_what_a_change_does_with_each_job(tmp_path):
+    """Jobs that start, are replaced, end, get a place and lose theirs are told apart from those that stay."""
+    small = {"nodes": 1, "gpusPerNode": 8}
+    before = {"edited": small, "gone": {**small, "priority": "high"}, "same": {**small, "priority": "high"}}
+    before |= {"loses": {"nodes": 1, "priority": "low"}, "waits": {"nodes": 2, "priority": "low"}}
+    now = {name: job for name, job in before.items() if name != "gone"}
+    now |= {"edited": {**small, "args": ["--lr", "1"]}, "begins": {"nodes": 2, "priority": "high"}}
+    queue = {**CLUSTER["queues"]["research"], "preemption": {"withinClusterQueue": "LowerPriority"}}
+    seen = drawn(tmp_path, now, before, queues={"research": queue})
+    changes = {each.name.removeprefix("nlp/"): each for each in seen.jobs}
+    assert {name: each.change for name, each in changes.items()} == {
+        "begins": "starts",
+        "edited": "replaces",
+        "gone": "ends",
+        "loses": "stays",
+        "same": "stays",
+        "waits": "stays",
+    }
+    assert [name for name, each in changes.items() if each.displaced] == ["loses"]
+    assert {name for name, each in changes.items() if each.begins} == {"begins", "edited"}
+    assert summary(seen) == (
+        "1 job starts (16 GPUs), 1 job is replaced (8 GPUs), 1 job ends (8 GPUs), 1 job has to wait now (8 GPUs)"
+    )
+    assert headline(seen) == "test: 32 of 32 GPUs in use, 0 free, 2 jobs wait"
+
+
+def test_what_ends_leaves_room_that_is_marked_and_may_be_had(tmp_path):
+    """GPUs of a job that ends are given back; one that waited for them fits now."""
+    before = {"first": {"nodes": 3, "priority": "high"}, "second": {"nodes": 2}}
+    freed = drawn(tmp_path / "freed", {}, {"first": {"nodes": 3}})
+    assert freed.whole == (24, 0, 32)
+    assert on_hosts(freed) == {"nlp/first": 24}
+    assert "given back by what ends" in said(of_hosts(freed))
+    seen = drawn(tmp_path, {"second": {"nodes": 2}}, before)
+    (second,) = (each for each in seen.jobs if each.name == "nlp/second")
+    assert second.begins
+    assert "1 job fits now (16 GPUs)" in summary(seen)
+
+
+def test_quota_says_who_borrows_of_whom(tmp_path):
+    """A queue uses more than its own; the one queue that has some to spare lends it, the cohort has the sum."""
+    queues = {"research": TWO, "other": TWO}
+    there = decide(None, checked(tmp_path, {"train": {"nodes": 3}, "more": {"nodes": 3}}, queues=queues), "test")[1]
+    (cohort,) = quotas(None, there, compared=False)
+    assert (cohort.name, cohort.cohort, [each.name for each in cohort.below]) == ("all", True, ["other", "research"])
+    other, research = (next(row for row in each.rows if row.resource == "nvidia.com/gpu") for each in cohort.below)
+    assert (research.now, research.borrowed, research.waits) == (Sums(16, 24, 48), 8, 24)
+    assert (other.now, other.least_lent, other.most_lent) == (Sums(16, 0, 0), 8, 8)
+    assert cohort.rows[0].now == Sums(32, 24, 48)
+    words = said(of_quota("test", (cohort,)))
+    assert {"24 of 16 · borrows 8 · 24 wait", "0 of 16 · lends 8"} <= set(words)
+    assert quota_headline("test", (cohort,)) == "test: 24 of 32 GPUs of quota in use, 8 borrowed, 24 wait"
+
+
+def test_of_several_lenders_the_least_and_the_most_are_told(tmp_path):
+    """Nobody says whose quota is borrowed: each of two lends between nothing and all of it."""
+    queues = dict.fromkeys(("research", "one", "two"), TWO)
+    there = decide(None, checked(tmp_path, {"train": {"nodes": 3}}, queues=queues), "test")[1]
+    (cohort,) = quotas(None, there, compared=False)
+    lent = {each.name: (each.rows[0].least_lent, each.rows[0].most_lent) for each in cohort.below}
+    assert lent == {"one": (0, 8), "two": (0, 8), "research": (0, 0)}
+
+
+def test_quota_before_and_after(tmp_path):
+    """A row has what was nominal, used and asked before; a queue that was not there had nothing."""
+    old, new = (checked(tmp_path / str(nodes), {"train": {"nodes": nodes}}) for nodes in (1, 2))
+    before, now = decide(old, new, "test")
+    (queue,) = quotas(before, now, compared=True)
+    assert (queue.rows[0].before, queue.rows[0].now) == (Sums(32, 8, 8), Sums(32, 16, 16))
+    (alone,) = quotas(None, now, compared=True)
+    assert alone.rows[0].before == Sums(0, 0, 0)
+    assert "8 → 16 of 32" in said(of_quota("test", (queue,)))
+
+
+def test_nothing_in_names_acts(tmp_path):
+    """Names of jobs, hosts, pools, racks, queues and clusters are words, whatever is in them, and always the same."""
+    jobs = tuple(
+        Job(f"{number}{HOSTILE}", change, "placed", 1, tag="A", why=HOSTILE)
+        for number, change in enumerate(("starts", "replaces", "stays", "ends"))
+    )
+    waits = Job(HOSTILE, "starts", "waits", 8, why=HOSTILE)
+    host = Host(HOSTILE, ((0, 1, 2, 3),), ((0, 0.5),))
+    for count in (1, 100, 500):
+        pools = (Pool(HOSTILE, 4, False, 1, 3, True, True, (Rack(HOSTILE, HOSTILE, (host,) * count),)),)
+        seen = Scene(HOSTILE, True, pools, (*jobs, waits))
+        assert of_hosts(seen) == of_hosts(replace(seen))
+        words = said(of_hosts(seen))
+        assert any("<script>" in each for each in words)
+        assert not any(char in each for each in words for char in "\x1b\u202e\x00")
+    row = Row(HOSTILE, HOSTILE, Sums(4, 8, 9), Sums(4, 4, 4))
+    said(of_quota(HOSTILE, (Branch(HOSTILE, True, (row,), (Branch(HOSTILE, False, (row,), held=True),)),)))
+
+
+def test_a_small_cluster(tmp_path, golden):
+    """Both pictures of a small change, byte for byte."""
+    queues = {"research": TWO, "other": {**TWO, "nominalQuota": {"gpu": {"gpus": 16}, "cpu": {"nodes": 4}}}}
+    before = {"train": {}, "old": {"nodes": 1, "gpusPerNode": 4}}
+    now = {"train": {}, "new": {"nodes": 1, "queue": "other"}, "late": {"nodes": 3, "priority": "low"}}
+    now |= {"cores": {"pool": "cpu", "gpusPerNode": 0, "cpusPerNode": 4, "memoryPerNode": "8Gi", "queue": "other"}}
+    old, new = (checked(tmp_path / str(at), jobs, queues=queues) for at, jobs in enumerate((before, now)))
+    for each in pictures("test", *decide(old, new, "test"), compared=True):
+        parsed(each.svg)
+        golden(f"golden/pictures/{each.file}", each.svg)
+
+
+@pytest.mark.slow
+def test_own_clusters():
+    """Every cluster of the repository is drawn: whoever has quota holds as many GPUs on hosts as Kueue counts."""
+    there = check_repository(ROOT)
+    for name in there.specs.clusters:
+        now = decide(None, there, name)[1]
+        seen = scene(name, None, now, compared=False)
+        placed = {each.name: each.gpus + each.parts for each in seen.jobs if each.state == "placed"}
+        assert seen.homeless == 0 or not now.cluster.topology, name
+        assert on_hosts(seen) == {job: count for job, count in placed.items() if count}
+        drawn = list(pictures(name, None, now, compared=False))
+        assert drawn == list(pictures(name, None, now, compared=False))
+        for each in drawn:
+            parsed(each.svg)
+
+
+@pytest.mark.slow
+def test_two_thousand_nodes(tmp_path):
+    """A cluster of 2,000 nodes is decided and drawn in 3 s of CPU time, in less than 1 MB."""
+    pools = {"gpu": {"shape": "dgx-h100", "nodes": 2000, "racks": 100}, "cpu": CLUSTER["pools"]["cpu"]}
+    quota = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 16000}, "cpu": {"nodes": 4}}}}
+    sizes = (64, 32, 16, 128, 8, 4, 1, 48, 2)
+    jobs = {f"job-{number}": {"nodes": sizes[number % len(sizes)]} for number in range(60)}
+    there = checked(tmp_path, jobs, pools=pools, queues=quota)
+    begun = time.process_time()
+    now = decide(None, there, "test")[1]
+    hosts, quota = pictures("test", None, now, compared=False)
+    assert time.process_time() - begun < 3
+    assert len(hosts.svg) + len(quota.svg) < 1_000_000
+    seen = scene("test", None, now, compared=False)
+    assert sum(on_hosts(seen).values()) == seen.whole[1] == 8 * sum(each.hosts for each in seen.jobs)
+    words = said(hosts.svg)
+    assert all(each.tag in words for each in seen.jobs if each.hosts >= 4)
