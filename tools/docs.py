@@ -1,4 +1,4 @@
-"""Writes what is generated from the code: the report's JSON Schema and the pages on rules, fields, data and commands.
+"""Writes what is generated from the code: the report's schema, pages on rules, fields, data and commands, and pictures.
 
 `--check` fails where one is stale.
 """
@@ -18,6 +18,7 @@ sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tools")]
 
 import docs_data  # noqa: E402  # after the path is set
 import docs_fields  # noqa: E402
+import docs_pictures  # noqa: E402
 import docs_rules  # noqa: E402
 from trainyard.cli import build, commands  # noqa: E402
 from trainyard.findings import Layer  # noqa: E402
@@ -113,6 +114,7 @@ def pages() -> dict[Path, str]:
     made |= {"reference/shapes": docs_data.shapes(), "reference/releases": docs_data.operators(ROOT / "schemas")}
     made |= {f"reference/{name}": docs_fields.page(name) for name in docs_fields.MODELS}
     texts = {ROOT / "docs" / f"{name}.md": "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}
+    texts |= {ROOT / "docs" / "pictures" / name: svg for name, svg in docs_pictures.drawn()}
     return {ROOT / "schemas" / "trainyard" / "report.json": json.dumps(schema(), indent=1) + "\n", **texts}
 
 

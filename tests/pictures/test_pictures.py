@@ -145,9 +145,12 @@ def test_what_a_change_does_with_each_job(tmp_path):
     }
     assert [name for name, each in changes.items() if each.displaced] == ["loses"]
     assert {name for name, each in changes.items() if each.begins} == {"begins", "edited"}
-    assert summary(seen) == (
-        "1 job starts (16 GPUs), 1 job is replaced (8 GPUs), 1 job ends (8 GPUs), 1 job has to wait now (8 GPUs)"
-    )
+    assert summary(seen) == [
+        "1 job starts (16 GPUs)",
+        "1 job is replaced (8 GPUs)",
+        "1 job ends (8 GPUs)",
+        "1 job has to wait now (8 GPUs)",
+    ]
     assert headline(seen) == "test: 32 of 32 GPUs in use, 0 free, 2 jobs wait"
 
 

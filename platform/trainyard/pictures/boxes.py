@@ -31,11 +31,11 @@ class Sheet:
     others: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
 
-    def square(self, class_: str, x: float, y: float, size: float, *, outlined: bool = False) -> None:
-        """Add a square, and a line around it that says it is new."""
+    def square(self, class_: str, x: float, y: float, size: float, *, outline: str = "") -> None:
+        """Add a square, and a line around it where it has one."""
         self.fills.setdefault((class_, size), []).append((x, y))
-        if outlined:
-            self.outlines.setdefault(("o", size), []).append((x, y))
+        if outline:
+            self.outlines.setdefault((outline, size), []).append((x, y))
 
     def parts(self) -> Iterator[str]:
         """Yield everything in the order in which it covers what is below."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from trainyard.pictures import bars, hosts, legend
@@ -12,7 +12,7 @@ from trainyard.pictures.look import style
 from trainyard.pictures.quotas import Branch, quotas
 from trainyard.pictures.scene import Scene
 from trainyard.pictures.scenes import scene
-from trainyard.pictures.svg import document, rect, text
+from trainyard.pictures.svg import document, rect, text, wide
 
 MARGIN = 20.0
 
@@ -44,10 +44,11 @@ def pictures(cluster: str, before: Decided | None, now: Decided, *, compared: bo
 
 def of_hosts(seen: Scene) -> str:
     """Return the picture of a cluster's hosts."""
-    boxes = [heading(legend.headline(seen), legend.summary(seen))]
+    said = legend.summary(seen)
+    boxes = [heading(legend.headline(seen), said)]
     boxes += [legend.changed(seen), hosts.drawn(seen), legend.key(seen), legend.waiting(seen), legend.others(seen)]
     boxes.append(notes(list(legend.assumed(seen))))
-    return page(boxes, legend.headline(seen), f"{legend.summary(seen)}. {legend.spoken(seen)}")
+    return page(boxes, legend.headline(seen), f"{', '.join(said)}. {legend.spoken(seen)}")
 
 
 def of_quota(cluster: str, branches: tuple[Branch, ...]) -> str:
@@ -57,12 +58,14 @@ def of_quota(cluster: str, branches: tuple[Branch, ...]) -> str:
     return page(boxes, bars.headline(cluster, branches), bars.spoken(branches))
 
 
-def heading(title: str, said: str = "") -> Box:
-    """Return the lines at the top."""
-    parts = [text(0, 20, title, "h1")]
-    if said:
-        parts.append(text(0, 42, said, "big"))
-    return Box(hosts.WIDTH, 46 if said else 24, parts)
+def heading(title: str, said: Sequence[str] = ()) -> Box:
+    """Return the lines at the top: a title, and what is said below it in as many lines as it takes."""
+    lines: list[str] = []
+    for each in said:
+        longer = f"{lines[-1]}, {each}" if lines else each
+        lines = [*lines[:-1], longer] if wide(longer, 14.5) <= hosts.WIDTH or not lines else [*lines, each]
+    parts = [text(0, 20, title, "h1"), *(text(0, 42 + 20 * at, each, "big") for at, each in enumerate(lines))]
+    return Box(hosts.WIDTH, 26 + 20 * len(lines), parts)
 
 
 def notes(lines: list[str]) -> Box:

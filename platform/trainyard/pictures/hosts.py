@@ -54,12 +54,18 @@ class Map:
         """Return a job by its number."""
         return self.scene.jobs[number]
 
-    def fill(self, number: int | None) -> tuple[str, bool]:
-        """Return the class of what a job has, and whether it begins with the change."""
+    def fill(self, number: int | None, *, quota: bool = True) -> tuple[str, str]:
+        """Return the class of what a job has, and that of the line around it."""
         if number is None:
-            return "e", False
-        job = self.job(number)
-        return ("g", False) if job.change == "ends" else (filled(job.colour, begun=job.begins), job.begins)
+            return "e" if quota else "q", ""
+        return marked(self.job(number))
+
+
+def marked(job: Job) -> tuple[str, str]:
+    """Return the class of what a job has, and that of the line around it, which says what is special."""
+    if job.change == "ends":
+        return "g", ""
+    return filled(job.colour, begun=job.begins), "o" if job.begins else "w" if job.stuck else ""
 
 
 def drawn(scene: Scene) -> Box:
@@ -152,8 +158,9 @@ def host_box(view: Map, pool: Pool, host: Host) -> Box:
     top = 13 if scale.named else 0
     if host.numa:
         width, height = seats(view, pool, host, sheet, top)
-        if not scale.named and any(view.fill(number)[1] for number in on(host)):
-            sheet.others.append(rect(-0.5, -0.5, width + 1, height + 1, "o"))
+        lines = dict.fromkeys(view.fill(number)[1] for number in on(host))
+        for line in (each for each in lines if each and not scale.named):
+            sheet.others.append(rect(-0.5, -0.5, width + 1, height + 1, line))
     else:
         width = height = scale.cell
         shares(view, host, sheet, top, scale.cell, quota=pool.quota)
@@ -198,11 +205,11 @@ def seats(view: Map, pool: Pool, host: Host, sheet: Sheet, top: float) -> tuple[
 def seat(view: Map, number: int | None, sheet: Sheet, place: tuple[float, float, float], *, quota: bool) -> None:
     """Draw one GPU, with the letters of its job where there is room."""
     x, y, size = place
-    class_, begun = view.fill(number) if quota or number is not None else ("q", False)
-    sheet.square(class_, x, y, size, outlined=begun and size >= LETTERS)
+    class_, line = view.fill(number, quota=quota)
+    sheet.square(class_, x, y, size, outline=line if size >= LETTERS else "")
     if view.scale.named and number is not None and size >= LETTERS:
         job, small = view.job(number), "m" if size >= 12 else "i"
-        class_ = "l" if job.change == "ends" else f"on {small}" if begun else small
+        class_ = "l" if job.change == "ends" else f"on {small}" if job.begins else small
         sheet.words.append(text(x + size / 2, y + size / 2 + 3, job.tag, class_, anchor="middle"))
 
 
@@ -213,10 +220,10 @@ def shares(view: Map, host: Host, sheet: Sheet, top: float, size: float, *, quot
     for number, share in host.shares:
         height = max(1.0, min(share, 1.0) * size)
         bottom -= height
-        class_, begun = view.fill(number)
-        sheet.others.append(rect(x, bottom, size, height, class_, rx=min(2.0, size / 4)))
+        class_, line = view.fill(number)
+        sheet.others += [rect(x, bottom, size, height, each, rx=min(2.0, size / 4)) for each in (class_, line) if each]
         if view.scale.named and height >= 9:
-            small = "on m" if begun else "m"
+            small = "on m" if view.job(number).begins else "m"
             sheet.words.append(
                 text(x + size / 2, bottom + height / 2 + 3.2, view.job(number).tag, small, anchor="middle")
             )
@@ -248,11 +255,12 @@ def cell(view: Map, pool: Pool, host: Host, sheet: Sheet, x: float, y: float) ->
         runs = [*runs[:-1], (number, runs[-1][1] + 1)] if runs and runs[-1][0] == number else [*runs, (number, 1)]
     side, left = view.scale.cell, x
     for number, count in runs:
-        class_, begun = view.fill(number) if pool.quota or number is not None else ("q", False)
+        class_, line = view.fill(number, quota=pool.quota)
         if len(runs) == 1:
-            sheet.square(class_, x, y, side, outlined=begun)
+            sheet.square(class_, x, y, side, outline=line)
         else:
-            sheet.others.append(rect(left, y, side * count / len(every), side, f"{class_} o" if begun else class_))
+            width = side * count / len(every)
+            sheet.others += [rect(left, y, width, side, each) for each in (class_, line) if each]
         left += side * count / len(every)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trainyard.pictures.boxes import Box, flow, stacked
-from trainyard.pictures.hosts import WIDTH
-from trainyard.pictures.look import filled
+from trainyard.pictures.hosts import WIDTH, marked
 from trainyard.pictures.scene import Job, Scene
 from trainyard.pictures.svg import fitting, rect, said_in_one, text, wide
 from trainyard.pictures.words import amount, many, step
@@ -48,10 +47,10 @@ def headline(scene: Scene) -> str:
     return f"{scene.cluster}: {', '.join(said)}"
 
 
-def summary(scene: Scene) -> str:
-    """Return what the change does, in numbers."""
+def summary(scene: Scene) -> list[str]:
+    """Return what the change does, in numbers: a part for each sort of thing."""
     if not scene.compared:
-        return many(len(scene.jobs), "declared job")
+        return [many(len(scene.jobs), "declared job")]
     said = []
     for sign, (one, several) in WORDS.items():
         if jobs := [each for each in scene.touched if does(each)[:1] == sign]:
@@ -59,7 +58,7 @@ def summary(scene: Scene) -> str:
             held = f", {waits} of them wait{'s' if waits == 1 else ''}" if waits else ""
             gpus = many(sum(each.gpus for each in jobs), "GPU")
             said.append(f"{many(len(jobs), 'job')} {one if len(jobs) == 1 else several} ({gpus}{held})")
-    return ", ".join(said) or "no job starts or ends, and none gets or loses its place"
+    return said or ["no job starts or ends, and none gets or loses its place"]
 
 
 def assumed(scene: Scene) -> Iterator[str]:
@@ -74,7 +73,8 @@ def assumed(scene: Scene) -> Iterator[str]:
     if scene.idle:
         yield f"jobs of {many(scene.idle, 'program')} are left out, which --python runs"
     if scene.homeless:
-        yield f"{many(scene.homeless, 'pod')} with quota find no node that takes them"
+        finds = "finds no node that takes it" if scene.homeless == 1 else "find no node that takes them"
+        yield f"{many(scene.homeless, 'pod')} with quota {finds}"
 
 
 def changed(scene: Scene) -> Box:
@@ -91,11 +91,12 @@ def waiting(scene: Scene) -> Box:
     if not jobs:
         return Box(0, 0, [])
     gpus = sum(each.gpus for each in jobs)
-    head = Box(WIDTH, 16, [text(0, 12, f"waits: {many(len(jobs), 'job')}, {many(gpus, 'GPU')}", "h2")])
+    words = f"waits: {many(len(jobs), 'job')}" + (f", {many(gpus, 'GPU')}" if gpus else "")
+    head = Box(WIDTH, 16, [text(0, 12, words, "h2")])
     told = [each for each in jobs if each.why][:MOST]
     rows = [Box(WIDTH, 17, list(row(each))) for each in told]
     if len(told) < len(jobs):
-        rows.append(Box(WIDTH, 16, [text(20, 12, f"and {len(jobs) - len(told)} more", "f")]))
+        rows.append(Box(WIDTH, 16, [text(30, 12, f"and {amount(len(jobs) - len(told))} more", "f")]))
     return stacked([head, *rows], 2)
 
 
@@ -109,10 +110,11 @@ def size(job: Job) -> str:
 def row(job: Job) -> Iterator[str]:
     """Yield one job that waits."""
     mark = does(job)[:2]
-    yield rect(1, 2, 12, 12, "w", rx=2)
-    yield text(20, 12, fitting(f"{mark}{job.name}", 220, 12), "b" if mark else "")
+    yield from swatch(job)
+    yield text(30, 12, fitting(f"{mark}{job.name}", 210, 12), "b" if mark else "")
     yield text(330, 12, size(job), "", anchor="end")
     words = job.why if job.why.startswith("never fits") else f"waits for {job.why}"
+    words = f"has quota, {words}" if job.hosts else words
     yield text(345, 12, fitting(words, WIDTH - 345, 12), "f")
 
 
@@ -145,21 +147,22 @@ def entries(jobs: Sequence[Job], most: int, across: int, *, more: str) -> Box:
 
 def entry(job: Job, width: float) -> Iterator[str]:
     """Yield one job: its letters on its colour, its name, and how much it has."""
-    begun = job.begins
-    if job.state == "placed":
-        class_ = "g" if job.change == "ends" else filled(job.colour, begun=begun)
-        yield rect(1, 1, 22, 14, class_, rx=2)
-        if begun:
-            yield rect(1, 1, 22, 14, "o", rx=2)
-        yield text(12, 11.5, job.tag, "l" if job.change == "ends" else "on m" if begun else "m", anchor="middle")
-    else:
-        yield rect(1, 1, 22, 14, "w", rx=2)
+    yield from swatch(job)
     sign = does(job)
     where = f" on {many(job.hosts, 'host')}" if job.hosts else ""
     how = f"{size(job)}{where}" if job.state == "placed" or job.displaced else f"{size(job)}, {job.state}"
     words = f"{sign}: {how}" if sign else how
     name = fitting(job.name, width - 40 - wide(words, 12), 12.5 if sign else 12)
     yield said_in_one(30, 12, (name, "b" if sign else ""), (words, "" if sign else "f"))
+
+
+def swatch(job: Job) -> Iterator[str]:
+    """Yield the letters of a job on its colour, and an empty frame for one that is on no host."""
+    fill, outline = marked(job) if job.tag else ("", "w")
+    yield from (rect(1, 1, 22, 14, each, rx=2) for each in (fill, outline) if each)
+    if job.tag:
+        letters = "l" if job.change == "ends" else "on m" if job.begins else "m"
+        yield text(12, 11.5, job.tag, letters, anchor="middle")
 
 
 def key(scene: Scene) -> Box:
@@ -174,6 +177,8 @@ def key(scene: Scene) -> Box:
     ends = {number for number, each in enumerate(scene.jobs) if each.change == "ends"}
     if any(number in ends for host in hosts for numa in host.numa for number in numa):
         rows.append(("g", "given back by what ends", 2))
+    if any(each.stuck for each in scene.jobs):
+        rows.append(("j0 w", "has quota, and waits for nodes", 2))
     rows.append(("e", "free GPU" if whole else "free", 2))
     if any(not host.numa for host in hosts):
         rows.append(("c", "host without GPUs, filled by CPUs", 5))

@@ -38,6 +38,11 @@ class Job:
         return fresh and self.state == "placed"
 
     @property
+    def stuck(self) -> bool:
+        """Whether it holds hosts and waits all the same, since not all of its pods find one."""
+        return self.state == "waits" and self.change != "ends" and self.hosts > 0
+
+    @property
     def displaced(self) -> bool:
         """Whether it had its hosts before the change, and waits after it, though it is as it was."""
         return self.change == "stays" and self.was == "placed" and self.state != "placed"

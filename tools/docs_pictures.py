@@ -1,0 +1,32 @@
+"""The pictures that the documentation shows: of a cluster of this repository, and a change that is made up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from trainyard.pictures import decide, pictures
+from trainyard.preflight import Checked, check_repository
+from trainyard.system.trust import IDLE
+
+ROOT = Path(__file__).resolve().parent.parent
+CLUSTER, STARTS, ENDS = "atlas", "vision/nccl-atlas", "nlp/mlperf-llama31-8b"
+"""The change of the documentation: one job starts there, another ends."""
+
+
+def drawn() -> Iterator[tuple[str, str]]:
+    """Yield the names and the texts of the pictures; programs that make jobs are not run."""
+    token = IDLE.set(True)
+    checked = check_repository(ROOT)
+    IDLE.reset(token)
+    before, now = decide(without(checked, STARTS), without(checked, ENDS), CLUSTER)
+    if now is None:
+        raise SystemExit(f"cluster {CLUSTER!r} of docs/reviewing.md does not exist")
+    yield from ((each.file, each.svg) for each in pictures(CLUSTER, before, now, compared=True))
+
+
+def without(checked: Checked, job: str) -> Checked:
+    """Return the specs without a job."""
+    jobs = tuple(each for each in checked.specs.jobs if f"{each.team}/{each.name}" != job)
+    return replace(checked, specs=replace(checked.specs, jobs=jobs))
