@@ -7,7 +7,7 @@ from typing import Any
 from tenants import DAEMON
 from trainyard.sizing.fabrics.gke import LIBRARIES
 from trainyard.sizing.fabrics.gpudirect_tcpxo import OPTIONS, START
-from tries import SIDE
+from tries import SIDE, patched
 
 NAME = "tcpxo-daemon"
 
@@ -26,6 +26,18 @@ def folder(**source: Any) -> dict[str, Any]:
     """Return a patch of the volume that the fabric's container loads its libraries from."""
     return {"spec": {"volumes": [{"name": "fabric-libraries", "hostPath": None, **source}]}}
 
+
+ROOT: dict[str, Any] = {
+    "image": DAEMON,
+    "command": ["/bin/sh", "-c", f"{START} {OPTIONS}"],
+    "securityContext": {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"add": ["NET_ADMIN", "NET_BIND_SERVICE"]},
+        "runAsNonRoot": False,
+        "runAsUser": 0,
+    },
+}
+"""What the fabric's container is, as others may not be."""
 
 FABRIC: dict[str, tuple[dict[str, Any], str]] = {
     "libraries from elsewhere": (daemon(env=[{"name": "LD_LIBRARY_PATH", "value": "/tmp"}]), "security"),
@@ -79,12 +91,27 @@ FABRIC: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "its image without a limit": (another(image=DAEMON, resources={"limits": {"memory": "1Ti"}}), "resources"),
     "a second one under another name": (
-        another(image=DAEMON, command=["/bin/sh", "-c", f"{START} {OPTIONS}"], name="another"),
+        {"spec": {"initContainers": [{**SIDE, **ROOT, "name": "another"}]}},
         "security",
     ),
+    "one that an operator starts": (another(**ROOT), "security"),
+    "one that an operator starts, by its name": (another(**ROOT, name=NAME), "security"),
     "the folders of the node for a container of one's own": (
         {"spec": {"volumes": [{"name": "v", "hostPath": {"path": "/"}}]}},
         "volume",
     ),
 }
 """Patches of pods on TCPXO, and what is refused."""
+
+PATCHED: dict[str, tuple[dict[str, Any], str]] = {
+    "its libraries": (
+        patched(initContainers=[{"name": NAME, "env": [{"name": "LD_PRELOAD", "value": "/tmp/x.so"}]}]),
+        "device",
+    ),
+    "its mounts": (
+        patched(initContainers=[{"name": NAME, "volumeMounts": [{"name": "shared-memory", "mountPath": "/fts"}]}]),
+        "device",
+    ),
+    "the folder of its libraries": (patched(volumes=[{"name": "fabric-libraries", "emptyDir": {}}]), "volume"),
+}
+"""Patches of the run's own runtime by its TrainJob on TCPXO, and what is refused."""

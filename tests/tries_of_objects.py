@@ -25,6 +25,11 @@ def on_pools(*pools: str, **spec: Any) -> dict[str, Any]:
     return {"spec": {**spec, "runtimePatches": found}}
 
 
+def in_runtime(**context: Any) -> dict[str, Any]:
+    """Return a patch of a TrainJob by which it patches the rights of its runtime's container."""
+    return patched(containers=[{"name": "node", "securityContext": context}])
+
+
 def launcher(container: dict[str, Any], field: str = "containers") -> dict[str, Any]:
     """Return a patch of an MPIJob that gives its launcher a container more."""
     return {"spec": {"mpiReplicaSpecs": {"Launcher": {"template": {"spec": {field: [container]}}}}}}
@@ -145,11 +150,44 @@ WORKLOADS: dict[str, tuple[str, dict[str, Any], str]] = {
     "a launcher that trains": ("MPIJob", {"spec": {"runLauncherAsWorker": True}}, "device"),
     "an autoscaler of PyTorch's": ("PyTorchJob", {"spec": {"elasticPolicy": {"metrics": METRICS}}}, "resources"),
     "an autoscaler of Paddle's": ("PaddleJob", {"spec": {"elasticPolicy": {"metrics": METRICS}}}, "resources"),
-    "an elastic policy that nobody knows yet": ("PyTorchJob", {"spec": {"elasticPolicy": {"x": 1}}}, "field"),
+    "an elastic policy that nobody knows yet": ("PyTorchJob", {"spec": {"elasticPolicy": {"x": 1}}}, "resources"),
     "more workers of Ray than quota counts": ("RayCluster", group(replicas=0, minReplicas=8), "resources"),
     "more workers of Ray's job than quota counts": ("RayJob", in_job(group(replicas=0, minReplicas=8)), "resources"),
     "a driver submitted from the head": ("RayJob", {"spec": {"submissionMode": "SidecarMode"}}, "device"),
     "a driver submitted by nobody's pod": ("RayJob", {"spec": {"submitterPodTemplate": None}}, "device"),
+    "workers that stay when the launcher has ended": (
+        "MPIJob",
+        {"spec": {"runPolicy": {"cleanPodPolicy": "None"}}},
+        "resources",
+    ),
+    "pods that stay by default": ("PyTorchJob", {"spec": {"runPolicy": {"cleanPodPolicy": None}}}, "resources"),
+    "no word on pods that stay": ("TFJob", {"spec": {"runPolicy": None}}, "resources"),
+    "a role that nobody counts": ("TFJob", {"spec": {"tfReplicaSpecs": {"Ghost": {"replicas": 8}}}}, "field"),
+    "a role of PyTorch's that nobody counts": (
+        "PyTorchJob",
+        {"spec": {"pytorchReplicaSpecs": {"Evaluator": {"replicas": 8}}}},
+        "field",
+    ),
+    "a Ray cluster that outlives its job": ("RayJob", {"spec": {"ttlSecondsAfterFinished": 10**9}}, "resources"),
+    "a Ray cluster that nobody ends": ("RayJob", {"spec": {"shutdownAfterJobFinishes": False}}, "resources"),
+    "a Ray cluster that a strategy keeps": (
+        "RayJob",
+        {"spec": {"deletionStrategy": {"onSuccess": {"policy": "DeleteNone"}}}},
+        "resources",
+    ),
+    "no queue of Volcano's": ("VolcanoJob", {"spec": {"queue": None}}, "queue"),
+    "a scheduler that knows no queues": ("VolcanoJob", {"spec": {"schedulerName": "default-scheduler"}}, "place"),
+    "no queue": ("JobSet", {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": None}}}, "queue"),
+    "no queue of a Ray job": ("RayJob", {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": None}}}, "queue"),
+    "root by a patch of the runtime": ("TrainJob", in_runtime(runAsUser=0), "security"),
+    "who may be root by a patch of the runtime": ("TrainJob", in_runtime(runAsNonRoot=False), "security"),
+    "escalation by a patch of the runtime": ("TrainJob", in_runtime(allowPrivilegeEscalation=True), "security"),
+    "capabilities by a patch of the runtime": ("TrainJob", in_runtime(capabilities={"drop": []}), "security"),
+    "root of the whole pod by a patch of the runtime": (
+        "TrainJob",
+        patched(securityContext={"runAsUser": 0, "runAsNonRoot": False}),
+        "security",
+    ),
     "no labels": ("JobSet", {"metadata": {"labels": None}}, "label"),
     "an initializer's Secret": (
         "TrainJob",
@@ -250,6 +288,10 @@ RIGHT_WORKLOADS: dict[str, tuple[str, dict[str, Any]]] = {
     "the platform's runtime that sees no GPUs": (
         "TrainJob",
         {"spec": {"runtimeRef": TORCH, "trainer": {"resourcesPerNode": LITTLE, "env": SIDE["env"]}}},
+    ),
+    "rights that take nothing away": (
+        "TrainJob",
+        in_runtime(runAsUser=1001, capabilities={"drop": ["ALL"]}, readOnlyRootFilesystem=True),
     ),
     "a launcher with a sidecar that sees none": ("MPIJob", launcher(SIDE)),
     "bounds of an elastic job": (

@@ -19,7 +19,7 @@ from trainyard.specs import Cluster
 from trainyard.tenancy import Allowance
 from trainyard.tenancy.policies import LISTS, NAMES, binding, policies
 from tries import SIDE
-from tries_of_fabric import FABRIC
+from tries_of_fabric import FABRIC, PATCHED
 from tries_of_objects import OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
 from tries_of_pods import PODS
 
@@ -69,7 +69,8 @@ def test_every_expression_compiles() -> None:
 def test_every_list_is_one_of_the_allowance() -> None:
     """Policies read what the namespace says, by the same names."""
     assert set(LISTS) == set(everything().lists)
-    assert {name for name, _ in policies("test", CLUSTER)} == set(NAMES)
+    assert {name for name, _ in policies("test", with_daemon("gpudirect-tcpx")[0])} == set(NAMES)
+    assert {name for name, _ in policies("test", CLUSTER)} == set(NAMES) - {"tenant-shells"}
 
 
 @pytest.mark.slow
@@ -131,6 +132,15 @@ def test_policies_keep_a_fabrics_container_to_what_it_is(case: str) -> None:
     assert refused(on_fabric("gpudirect-tcpxo", FABRIC[case][0]), allowed=with_daemon("gpudirect-tcpxo")[2])
 
 
+@pytest.mark.parametrize("case", PATCHED)
+def test_policies_keep_train_jobs_off_a_fabrics_container(case: str) -> None:
+    """As the check does."""
+    cluster, team, allowed = with_daemon("gpudirect-tcpxo")
+    more: dict[str, Any] = {"cluster": cluster, "team": team, "gpusPerNode": 8, "fabric": "rdma"}
+    assert not refused(rendered("TrainJob", **more), allowed=allowed)
+    assert refused(rendered("TrainJob", {"object": "TrainJob", "merge": PATCHED[case][0]}, **more), allowed=allowed)
+
+
 @pytest.mark.parametrize("case", SERVICE)
 def test_policies_leave_services_headless(case: str) -> None:
     """As the check does."""
@@ -184,9 +194,11 @@ def test_everybody_else_is(who: str) -> None:
 
 
 def test_what_argo_cd_applies_for_the_platform_is_let_be() -> None:
-    """It writes itself whose Application an object is of; an account of the team cannot say so."""
+    """By its mark, which anybody can write: so the cluster says whether they may change the team's namespace."""
     tracked = {"annotations": {"argocd.argoproj.io/tracking-id": "test-teams-nlp:batch/Job:nlp/x"}}
-    assert not refused(wrong(**tracked))
+    said = list(decided(wrong(**tracked)))
+    assert {each.action for each in said} == {"Unknown"}
+    assert {"authorizer" in each.message for each in said} == {True}
     assert refused(wrong(**tracked), ASKED["a pod of the team's"])
     runs = {"annotations": {"argocd.argoproj.io/tracking-id": "test-runs-nlp:batch/Job:nlp/x"}}
     assert refused(wrong(**runs))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from tenants import FABRICS, everything, found, on_fabric, rendered, target, with_daemon, with_metadata
 from trainyard.kinds import kinds
 from trainyard.tenancy import Allowance, breaches
 from tries import SIDE
-from tries_of_fabric import FABRIC
+from tries_of_fabric import FABRIC, PATCHED
 from tries_of_objects import OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
 from tries_of_pods import PODS
 
@@ -71,6 +74,37 @@ def test_no_container_is_called_as_the_fabrics(fabric: str) -> None:
     merge = {"metadata": {"annotations": {key: text}}, "spec": {"containers": [side]}}
     values = on_fabric(fabric, merge, fabric="tcp")
     assert {breach.subject for breach in found(values, allowed)} == {"device"}
+
+
+@pytest.mark.parametrize("case", PATCHED)
+def test_no_train_job_patches_a_fabrics_container(case: str) -> None:
+    """What a runtime says is as it stays: a TrainJob has patches of its own for the pods in it."""
+    merge, subject = PATCHED[case]
+    cluster, team, allowed = with_daemon("gpudirect-tcpxo")
+    more: dict[str, Any] = {"cluster": cluster, "team": team, "gpusPerNode": 8, "fabric": "rdma"}
+    assert list(found(rendered("TrainJob", **more), allowing_all(allowed))) == []
+    values = rendered("TrainJob", {"object": "TrainJob", "merge": merge}, **more)
+    assert {breach.subject for breach in found(values, allowing_all(allowed))} == {subject}
+
+
+def allowing_all(allowed: Allowance) -> Allowance:
+    """Return the same with all kinds that there are."""
+    return replace(allowed, kinds=everything().kinds)
+
+
+def test_a_label_names_the_job_whole() -> None:
+    """Of two jobs one may be called as the other begins."""
+    value = rendered("Job", name="big-model")[0]
+    said = with_metadata(value, {"labels": {"trainyard.dev/job": "big"}})
+    assert {breach.subject for breach in found([said])} == {"label"}
+
+
+def test_nobody_writes_what_controllers_do() -> None:
+    """By Argo CD's own mark policies know what it applies for the platform."""
+    notes = {"argocd.argoproj.io/tracking-id": "test-teams-nlp:batch/Job:nlp/x"}
+    assert {breach.subject for breach in found([with_metadata(rendered("Job")[0], {"annotations": notes})])} == {
+        "label"
+    }
 
 
 def pairs(allowed: Allowance) -> list[tuple[str, str]]:

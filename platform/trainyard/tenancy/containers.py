@@ -9,8 +9,8 @@ from trainyard.tenancy.amounts import COVERED
 from trainyard.tenancy.fabric import FABRIC, NAME, OF_FABRIC
 from trainyard.tenancy.images import IMAGE
 from trainyard.tenancy.probes import HOOKS, PROBE
-from trainyard.tenancy.rights import CONTEXT
-from trainyard.tenancy.shapes import ANY, Chosen, Condition, Fields, Items, Shape, only
+from trainyard.tenancy.rights import CONTEXT, KEEPS
+from trainyard.tenancy.shapes import ANY, Both, Chosen, Condition, Fields, Items, Shape, only
 from trainyard.tenancy.variables import SOURCE, VARIABLE
 
 PORT = Fields(
@@ -59,7 +59,15 @@ ABOUT = {
 }
 
 CONTAINER = Fields("a container", PLAIN, ABOUT, conditions=(COVERED,))
-PATCHED = Fields("a container", {key: PLAIN[key] for key in ("env", "name", "securityContext", "volumeMounts")}, ABOUT)
-"""What a TrainJob may say of a container of its runtime."""
+PATCHED = Fields(
+    "a container",
+    {
+        **{key: PLAIN[key] for key in ("env", "name", "volumeMounts")},
+        "securityContext": Both(CONTEXT, KEEPS),
+    },
+    ABOUT,
+)
+"""What a TrainJob may say of a container of its runtime, but of the fabric's."""
 
-ANYBODY = Chosen(OF_FABRIC, FABRIC, CONTAINER)
+STARTING = Chosen(OF_FABRIC, FABRIC, CONTAINER)
+"""Of a container that starts before the others: the fabric's is one."""

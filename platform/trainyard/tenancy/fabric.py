@@ -36,14 +36,18 @@ OF_FABRIC = Condition(is_fabrics, IS_FABRICS, "")
 
 
 def own(pod: Any, about: About) -> list[Mapping[str, Any]]:
-    """Return a pod's containers that are not the fabric's."""
-    return [
-        each for field in ("initContainers", "containers") for each in of(pod, field) if not is_fabrics(each, about)
-    ]
+    """Return a pod's containers that are not the fabric's, which is an init container: some operators start the others.
+
+    (KubeRay writes a line of its own, of what the team says, into the first: kuberay v1.6.2 controllers/ray/common.)
+    """
+    return [*of(pod, "containers"), *(each for each in of(pod, "initContainers") if not is_fabrics(each, about))]
 
 
-ALL = "({x}.?initContainers.orValue([]) + {x}.?containers.orValue([]))"
-OWN = f"{ALL}.filter(c, !({IS_FABRICS.replace('{x}', 'c')}))"
+STARTS = "{x}.?initContainers.orValue([])"
+OF_FABRIC_C = IS_FABRICS.replace("{x}", "c")
+OWN = f"({{x}}.?containers.orValue([]) + {STARTS}.filter(c, !({OF_FABRIC_C})))"
+BROUGHT = f"{STARTS}.filter(c, {OF_FABRIC_C})"
+"""In CEL, the containers of a pod `{x}` that are its own, and those of the fabric."""
 
 PROBED = Condition(
     lambda value, about: line(value) in about.allowance.lists["daemonprobes"],

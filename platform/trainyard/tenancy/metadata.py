@@ -5,6 +5,8 @@ Facts: gitops-kinds and Argo CD 3.2 on a real cluster; kueue v0.19.2 pkg/control
 
 from __future__ import annotations
 
+import re
+
 from trainyard.kinds.job import EQUAL_COMPLETIONS, MIN_PARALLELISM
 from trainyard.labels import (
     JOB,
@@ -22,17 +24,19 @@ from trainyard.labels import (
 )
 from trainyard.parts.gang import LABEL as POD_GROUP
 from trainyard.parts.pods import STAY
-from trainyard.tenancy.shapes import ANY, KEPT, NEVER, Condition, Fields, Listed, Pairs, Same, Shape, only
+from trainyard.tenancy.shapes import ANY, KEPT, NEVER, SERVED, Condition, Fields, Listed, Pairs, Same, Shape, only
 
 KUEUE = "kueue.x-k8s.io"
 CONTROLLERS = "controller"
 
+DIGEST = "-[a-z2-7]{8}(-[a-z0-9]+)?"
+"""Of a run's name what comes after its job's: the digest, and what tells runs of a step apart (`specs/run.py`)."""
+
 OF_JOB = Condition(
-    lambda value, about: isinstance(value, str) and about.name.startswith(f"{value}-"),
-    "object.metadata.name.startsWith({x} + '-')",
+    lambda value, about: re.fullmatch(re.escape(str(value)) + DIGEST, about.name) is not None,
+    f"object.metadata.name.matches('^' + {{x}} + '{DIGEST}$')",
     f"label {JOB} is {{name}}, but should be the run's own; remove it",
 )
-"""Runs are called `<job>-<digest>`."""
 
 OF_NETWORKS = Condition(
     lambda value, about: isinstance(value, str) and set(value.split(",")) <= set(about.allowance.lists["networks"]),
@@ -85,9 +89,10 @@ WRITTEN = (
     "batch.kubernetes.io/job-tracking",
     "training.kubeflow.org/enable-scale-subresource",
 )
+"""What controllers write alone: by the first, policies know what Argo CD applies for the platform."""
 
 NOTES_OF_OBJECTS = Pairs(
-    {**SYNC, MIN_PARALLELISM: ANY, EQUAL_COMPLETIONS: ANY, **dict.fromkeys(WRITTEN, ANY)},
+    {**SYNC, MIN_PARALLELISM: ANY, EQUAL_COMPLETIONS: ANY, **dict.fromkeys(WRITTEN, SERVED)},
     about=dict.fromkeys(SYNC, "label"),
 )
 PODSETS = (

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import cache
 
 from trainyard.carriers import carrier
 from trainyard.kinds.companions import DOMAIN
 from trainyard.kinds.companions import GROUP as OF_DOMAIN
+from trainyard.labels import QUEUE
 from trainyard.parts import gang
 from trainyard.tenancy import workloads
+from trainyard.tenancy.devices import TEMPLATE
 from trainyard.tenancy.metadata import NOTES_OF_OBJECTS, OF_OBJECTS, metadata
-from trainyard.tenancy.shapes import ANY, Fields, Items, Same, Shape, only
+from trainyard.tenancy.rights import inner
+from trainyard.tenancy.shapes import ANY, Condition, Fields, Items, Same, Shape, only
 
 META = metadata("objects", OF_OBJECTS, NOTES_OF_OBJECTS, required=("labels",), name=Same("run"), namespace=Same("team"))
 
@@ -30,8 +34,19 @@ SERVICE = Fields(
 )
 CHANNEL = Fields(
     "channels",
-    {"allocationMode": only("Single"), "resourceClaimTemplate": Fields("channels", {"name": ANY})},
+    {"allocationMode": only("Single"), "resourceClaimTemplate": Fields("channels", {"name": TEMPLATE})},
 )
+
+LABELLED = [f"{group}/{kind}" for group, kind in workloads.SPECS if (group, kind) not in workloads.UNQUEUED]
+QUEUED = Condition(
+    lambda value, _about: QUEUE in (inner(value, "metadata").get("labels") or ()),
+    f"!({{x}}.apiVersion.split('/')[0] + '/' + {{x}}.kind in {json.dumps(LABELLED)}) || "
+    f"'{QUEUE}' in {{x}}.metadata.?labels.orValue({{}})",
+    f"label {QUEUE} is missing, without which no quota counts a run; add it",
+    "queue",
+    ("metadata", "labels"),
+)
+"""Of workloads that Kueue counts, or it holds them only where its configuration says so."""
 
 BESIDE: Mapping[tuple[str, str], Mapping[str, Shape]] = {
     ("", "ConfigMap"): {"data": ANY, "binaryData": ANY, "immutable": ANY},
@@ -56,10 +71,10 @@ def shape(group: str, kind: str) -> Fields | None:
         if row is None or not row.templates:
             return None
         spec = workloads.of_carrier(row)
-    return whole({"spec": spec}, ABOUT)
+    return whole({"spec": spec}, ABOUT, QUEUED if f"{group}/{kind}" in LABELLED else None)
 
 
-def whole(fields: Mapping[str, Shape], about: Mapping[str, str]) -> Fields:
+def whole(fields: Mapping[str, Shape], about: Mapping[str, str], more: Condition | None = None) -> Fields:
     """Return the shape of an object with such fields."""
     head = {"apiVersion": ANY, "kind": ANY, "metadata": META, "status": ANY}
-    return Fields("objects", {**head, **fields}, about)
+    return Fields("objects", {**head, **fields}, about, conditions=(more,) if more else ())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.tenancy import containers, rights
-from trainyard.tenancy.containers import ANYBODY
+from trainyard.tenancy.containers import CONTAINER, STARTING
 from trainyard.tenancy.devices import BLIND, BLIND_BESIDE, CLAIMS
 from trainyard.tenancy.fabric import VOLUMES, of
 from trainyard.tenancy.metadata import OF_TEMPLATE
@@ -17,6 +17,7 @@ from trainyard.tenancy.shapes import (
     NEVER,
     About,
     AtMost,
+    Both,
     Condition,
     Elsewhere,
     Fields,
@@ -158,8 +159,8 @@ FIELDS: dict[str, Shape] = {
     **dict.fromkeys(("hostAliases", "hostUsers", "hostname", "hostnameOverride", "os", "readinessGates"), ANY),
     **dict.fromkeys(("restartPolicy", "setHostnameAsFQDN", "shareProcessNamespace"), ANY),
     **dict.fromkeys(("subdomain", "topologySpreadConstraints"), ANY),
-    "containers": Elsewhere(Items(ANYBODY)),
-    "initContainers": Elsewhere(Items(ANYBODY)),
+    "containers": Elsewhere(Items(CONTAINER)),
+    "initContainers": Elsewhere(Items(STARTING)),
     "dnsPolicy": DNS,
     "dnsConfig": Fields("DNS settings", {"options": ANY, "searches": ANY}),
     "hostIPC": only(False),
@@ -196,11 +197,12 @@ PATCH = Fields(
             "pods",
             {
                 **COMMON,
+                "securityContext": Both(rights.OF_POD, rights.KEEPS),
                 "containers": Items(containers.PATCHED),
                 "initContainers": Items(containers.PATCHED),
             },
             ABOUT,
-            conditions=(TOKENS,),
+            conditions=(TOKENS, VOLUMES),
         ),
     },
     {"metadata": "label"},

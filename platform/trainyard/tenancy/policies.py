@@ -18,18 +18,18 @@ from trainyard.labels import NAMESPACE
 from trainyard.releases import releases
 from trainyard.specs import Cluster
 from trainyard.tenancy import pods
-from trainyard.tenancy.allowance import GROUP, PAIRS, SEPARATOR, WHOLE
-from trainyard.tenancy.containers import ANYBODY
+from trainyard.tenancy.allowance import GROUP, PAIRS, SEPARATOR, WHOLE, attached
+from trainyard.tenancy.containers import CONTAINER
 from trainyard.tenancy.devices import BLIND, BLIND_BESIDE
-from trainyard.tenancy.fabric import ALL
-from trainyard.tenancy.objects import BESIDE, META
+from trainyard.tenancy.fabric import BROUGHT, FABRIC, OWN
+from trainyard.tenancy.objects import BESIDE, META, QUEUED
 from trainyard.tenancy.rules import RULES
 from trainyard.tenancy.shapes import YES, Fields
 from trainyard.tenancy.variables import NAMES as NAMES_OF
 from trainyard.tenancy.workloads import SPECS, TRAINS
 
-NAMES = ("tenant-objects", "tenant-pods", "tenant-secrets")
-"""The policies of the statement."""
+NAMES = ("tenant-objects", "tenant-pods", "tenant-secrets", "tenant-shells")
+"""The policies of the statement; the last where the fabric brings a container of its own."""
 
 TRACKING = "argocd.argoproj.io/tracking-id"
 """What Argo CD writes on whatever it applies, over what Git has there: `<Application>:<group>/<Kind>:…`."""
@@ -58,6 +58,18 @@ SECRETS = {
 }
 """What variables of pods come from."""
 
+SHELLS = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "resources": ["pods/attach", "pods/exec"],
+    "operations": ["CONNECT"],
+}
+
+PLATFORM = "authorizer.group('').resource('namespaces').name(request.namespace).check('patch').allowed()"
+"""Whether somebody may change the team's namespace, and so the lists themselves."""
+
+PEOPLE = {"name": "not-the-platform", "expression": f"!{PLATFORM}"}
+
 PATCHES = ("trainer.kubeflow.org", "TrainJob")
 """The kind that has no pods itself, and patches those of its runtime."""
 
@@ -76,6 +88,8 @@ def policies(name: str, cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]
         spec(asked, list(rules_of(dict.fromkeys([*found(), PATCHES]))), [whole(), *templates()], list(of_pods())),
     )
     yield NAMES[2], spec(asked, [SECRETS], [whole()], list(keys()))
+    if any(part.sidecars for part in attached(cluster)):
+        yield NAMES[3], spec([PEOPLE], [SHELLS], [whole()], [shell()])
 
 
 def binding(policy: str, cluster: Cluster) -> dict[str, Any]:
@@ -112,7 +126,10 @@ def matching(matched: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def conditions(name: str, cluster: Cluster) -> list[dict[str, str]]:
-    """Return who is asked: neither controllers, nor what Argo CD applies for the platform."""
+    """Return who is asked: neither controllers, nor what Argo CD applies for the platform.
+
+    Whoever says so has to be one who may change the team's namespace, since anybody can write an annotation.
+    """
     known = releases()
     spaces = {known[each].namespace for each in cluster.operators if each in known}
     groups = ["system:masters", *(f"system:serviceaccounts:{each}" for each in sorted(spaces - {"kube-system"}))]
@@ -127,7 +144,7 @@ def conditions(name: str, cluster: Cluster) -> list[dict[str, str]]:
     return [
         {"name": "not-a-controller", "expression": f"!{user}.matches('{SYSTEM}')"},
         {"name": "not-an-operator", "expression": f"!request.userInfo.?groups.orValue([]).exists(g, g in [{among}])"},
-        {"name": "not-the-platform", "expression": f"{own} || !({apps})"},
+        {"name": "not-the-platform", "expression": f"{own} || !({apps}) || !{PLATFORM}"},
     ]
 
 
@@ -178,6 +195,7 @@ def objects() -> Iterator[Validation]:
     for subject, text in by_subject(META, "variables.whole.metadata", "label"):
         yield said(subject, text)
     around = {key: fields["spec"] for key, fields in BESIDE.items() if "spec" in fields}
+    yield said("queue", QUEUED.cel("variables.whole"))
     for (group, kind), shape in {**SPECS, **around}.items():
         subject = "service" if kind == "Service" else "field"
         text = shape.cel("variables.whole.spec")
@@ -195,6 +213,11 @@ def keys() -> Iterator[Validation]:
     read = "variables.whole.kind == 'ConfigMap' && !(variables.whole.metadata.name in variables.configmaps)"
     shown = [f"!variables.whole.?{each}.orValue({{}}).exists(k, {NAMES_OF.replace('{x}', 'k')})" for each in DATA]
     yield said("device", f"({read}) || ({' && '.join(shown)})")
+
+
+def shell() -> Validation:
+    """Return what is asked of shells: none is in the fabric's container, which is root and has folders of the node."""
+    return said("security", "!(variables.whole.?container.orValue('') in variables.daemons)")
 
 
 def templates() -> Iterator[dict[str, str]]:
@@ -250,8 +273,9 @@ def of_pods() -> Iterator[Validation]:
     assert isinstance(body, Fields)
     for subject, text in by_subject(body, "t.spec", "field", depth=1):
         yield said(subject, f"variables.templates.all(t, {text})")
-    containers = f"{ALL.replace('{x}', 't.spec')}.all(c, {ANYBODY.cel('c', 2)})"
-    yield said("field", f"variables.templates.all(t, {containers})")
+    for subject, among, one in (("field", OWN, CONTAINER), ("security", BROUGHT, FABRIC)):
+        containers = f"{among.replace('{x}', 't.spec')}.all(c, {one.cel('c', 2)})"
+        yield said(subject, f"variables.templates.all(t, {containers})")
     yield said("device", f"variables.seeing.all(t, {BLIND.cel('t.spec', 1)})")
     yield said("device", f"variables.launchers.all(t, {BLIND_BESIDE.cel('t.spec', 1)})", "MPIJob")
     yield said("field", f"variables.patches.all(l, l.all(t, {pods.PATCH.cel('t', 1)}))", "TrainJob")

@@ -162,3 +162,30 @@ CONDITIONS = (
         ("securityContext",),
     ),
 )
+
+
+def keeps(value: Any, about: About) -> bool:
+    """Whether a patch of a security context takes nothing away that containers have to say."""
+    drop = inner(value, "capabilities").get("drop")
+    return (
+        not strict(about)
+        or (bool(about.allowance.lists["host"]) and value.get("privileged") is True)
+        or (
+            value.get("runAsUser") != 0
+            and value.get("runAsNonRoot") is not False
+            and value.get("allowPrivilegeEscalation") is not True
+            and (drop is None or "ALL" in drop)
+        )
+    )
+
+
+KEEPS = Condition(
+    keeps,
+    f"!({STRICT}) || (size(variables.host) > 0 && {{x}}.?privileged.orValue(false) == true) || "
+    "({x}.?runAsUser.orValue(1) != 0 && {x}.?runAsNonRoot.orValue(true) == true && "
+    "{x}.?allowPrivilegeEscalation.orValue(false) == false && "
+    "(!{x}.?capabilities.?drop.hasValue() || 'ALL' in {x}.capabilities.drop))",
+    "a patch takes away what Pod Security restricted asks for; leave it as it is",
+    "security",
+)
+"""Of what a TrainJob says of the pods of its runtime."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainyard.carriers import ANY as EACH
-from trainyard.carriers import Carrier, Template
+from trainyard.carriers import Carrier, Template, carriers
 from trainyard.findings import Path
 from trainyard.tenancy import pods
 from trainyard.tenancy.metadata import OF_INNER, OF_OBJECTS
@@ -78,14 +78,19 @@ SCHEDULING = known(
     about={"queue": "queue", "priorityClass": "priority"},
     queue=Listed("queues", "queue"),
 )
-RUN_POLICY = known(
+CLEANED = only("Running", "All")
+RUN_POLICY = Fields(
     "a run policy",
-    *("activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy", "ttlSecondsAfterFinished"),
-    about={**HELD, "schedulingPolicy": "priority"},
-    managedBy=only("kubeflow.org/training-operator", "kubeflow.org/mpi-operator"),
-    schedulingPolicy=SCHEDULING,
-    suspend=ANY,
+    {
+        **dict.fromkeys(("activeDeadlineSeconds", "backoffLimit", "suspend", "ttlSecondsAfterFinished"), ANY),
+        "cleanPodPolicy": CLEANED,
+        "managedBy": only("kubeflow.org/training-operator", "kubeflow.org/mpi-operator"),
+        "schedulingPolicy": SCHEDULING,
+    },
+    {**HELD, "schedulingPolicy": "priority", "cleanPodPolicy": "resources"},
+    required=("cleanPodPolicy",),
 )
+"""Pods that still run go when the job ends, and quota is given to others: the operators' default leaves them."""
 ROLE = known("a role", "replicas", "restartPolicy", template=POD)
 LAUNCHER = known("a role", "replicas", "restartPolicy", template=Elsewhere(pods.LAUNCHED))
 ELASTIC = known(
@@ -103,14 +108,25 @@ MPI = ("launcherCreationPolicy", "mainContainer", "mpiImplementation", "runLaunc
 
 def kubeflow(field: str, *free: str, roles: Shape | None = None, **more: Shape) -> Fields:
     """Return the shape of one of Kubeflow's jobs."""
-    parts = {field: roles or Values(ROLE), "runPolicy": RUN_POLICY, **more}
-    return known("a job of Kubeflow's", *free, about=HELD, **parts)
+    parts = {field: roles or fixed(field, ROLE), "runPolicy": RUN_POLICY, **more}
+    return Fields(
+        "a job of Kubeflow's",
+        {**dict.fromkeys(free, ANY), **parts},
+        {**HELD, "cleanPodPolicy": "resources", "runPolicy": "resources", "elasticPolicy": "resources"},
+        required=("runPolicy",),
+    )
+
+
+def fixed(field: str, role: Shape) -> Fields:
+    """Return the shape of the roles of one of Kubeflow's jobs: those that Kueue counts, and no others."""
+    (names,) = (each.roles for row in carriers().values() for each in row.templates if field in each.pattern)
+    return Fields("roles", dict.fromkeys(names or (), role))
 
 
 def mpi(launcher: Shape) -> Fields:
     """Return the shape of an MPIJob with such a launcher."""
     roles = Fields("roles", {"Launcher": launcher, "Worker": ROLE})
-    return kubeflow("mpiReplicaSpecs", *MPI, "cleanPodPolicy", "sshAuthMountPath", roles=roles)
+    return kubeflow("mpiReplicaSpecs", *MPI, "sshAuthMountPath", roles=roles, cleanPodPolicy=CLEANED)
 
 
 TRAINS = Condition(
@@ -125,6 +141,7 @@ KUBERAY = "ray.io/kuberay-operator"
 OF_RAY = {
     **HELD,
     **dict.fromkeys(("submissionMode", "submitterPodTemplate"), "device"),
+    **dict.fromkeys(("deletionStrategy", "shutdownAfterJobFinishes", "ttlSecondsAfterFinished"), "resources"),
     **dict.fromkeys(
         ("serviceType", "headService", "enableIngress", "ingressOptions", "headServiceAnnotations"), "service"
     ),
@@ -173,19 +190,23 @@ RAYCLUSTER = known(
 RAYJOB = Fields(
     "a RayJob",
     {
-        **dict.fromkeys(("activeDeadlineSeconds", "backoffLimit", "deletionStrategy", "entrypoint", "jobId"), ANY),
+        **dict.fromkeys(("activeDeadlineSeconds", "backoffLimit", "entrypoint", "jobId"), ANY),
         **dict.fromkeys(("entrypointNumCpus", "entrypointNumGpus", "entrypointResources", "metadata"), ANY),
-        **dict.fromkeys(("preRunningDeadlineSeconds", "runtimeEnvYAML", "shutdownAfterJobFinishes"), ANY),
-        **dict.fromkeys(("submitterConfig", "suspend", "ttlSecondsAfterFinished"), ANY),
+        **dict.fromkeys(("preRunningDeadlineSeconds", "runtimeEnvYAML", "submitterConfig", "suspend"), ANY),
         "managedBy": only(KUBERAY),
         "rayClusterSpec": RAYCLUSTER,
+        "shutdownAfterJobFinishes": only(True),
         "submissionMode": only("K8sJobMode", "HTTPMode", "InteractiveMode"),
         "submitterPodTemplate": POD,
+        "ttlSecondsAfterFinished": only(0),
     },
     OF_RAY,
-    required=("submitterPodTemplate",),
+    required=("shutdownAfterJobFinishes", "submitterPodTemplate"),
 )
-"""With the pod that submits the driver: one that the operator makes up, or puts into the head, is not blind."""
+"""With the pod that submits the driver: one that the operator makes up, or puts into the head, is not blind.
+
+Its cluster goes as soon as the driver has ended, which is when quota is given to others.
+"""
 
 LWS = known(
     "a LeaderWorkerSet",
@@ -205,18 +226,22 @@ TASK = known(
     template=POD,
 )
 PLUGINS = ("env", "svc", "ssh", "pytorch", "tensorflow", "mpi", "jax", "hcclrank")
-VOLCANO = known(
+VOLCANO = Fields(
     "a Job of Volcano's",
-    *("maxRetry", "minAvailable", "minSuccess", "networkTopology", "policies", "runningEstimate"),
-    "ttlSecondsAfterFinished",
-    about={**HELD, "volumes": "volume", "schedulerName": "place"},
-    plugins=known("plugins", *PLUGINS),
-    priorityClassName=Listed("priorities", "priority"),
-    queue=Listed("queues", "queue"),
-    schedulerName=Listed("schedulers", "scheduler"),
-    tasks=Items(TASK),
-    volumes=Items(known("a volume", "mountPath", volumeClaimName=Listed("claims", "claim"))),
+    {
+        **dict.fromkeys(("maxRetry", "minAvailable", "minSuccess", "networkTopology", "policies"), ANY),
+        **dict.fromkeys(("runningEstimate", "ttlSecondsAfterFinished"), ANY),
+        "plugins": known("plugins", *PLUGINS),
+        "priorityClassName": Listed("priorities", "priority"),
+        "queue": Listed("queues", "queue"),
+        "schedulerName": only("volcano"),
+        "tasks": Items(TASK),
+        "volumes": Items(known("a volume", "mountPath", volumeClaimName=Listed("claims", "claim"))),
+    },
+    {**HELD, "volumes": "volume", "schedulerName": "place"},
+    required=("queue", "schedulerName"),
 )
+"""In a queue by name, and by the scheduler that knows queues: without, it is in `default`, or in none."""
 
 SPECS: Mapping[tuple[str, str], Shape] = {
     ("batch", "Job"): JOB,
@@ -235,6 +260,10 @@ SPECS: Mapping[tuple[str, str], Shape] = {
     ("ray.io", "RayJob"): RAYJOB,
 }
 """By group and kind, what the `spec` of a run's workload may be."""
+
+
+UNQUEUED = frozenset({("batch.volcano.sh", "Job"), ("trainer.kubeflow.org", "TrainingRuntime")})
+"""What no label puts into a queue: a Job of Volcano's says it itself, a runtime runs nothing."""
 
 
 def of_carrier(row: Carrier) -> Shape:
