@@ -115,6 +115,43 @@ def test_pods_that_find_no_host_are_counted(tmp_path):
     assert any("2 pods with quota find no node" in each for each in said(of_hosts(seen)))
 
 
+def test_gpus_without_quota_are_not_free(tmp_path):
+    """Nodes that no queue has quota of are told apart, in the title and on the map."""
+    pools = {**CLUSTER["pools"], "spare": {"shape": "dgx-h100", "nodes": 2}}
+    seen = drawn(tmp_path, {"train": {}}, pools=pools)
+    assert headline(seen) == "test: 16 of 48 GPUs in use, 16 free, 16 without quota"
+    words = said(of_hosts(seen))
+    assert any("16 GPUs, of which no queue of Kueue's has quota" in each for each in words)
+    assert "no quota" in words
+
+
+def test_a_job_without_nodes_for_all_its_pods_is_told_and_marked(tmp_path):
+    """It has quota and hosts for some pods, and waits: its letters stand on them and beside the reason."""
+    queue = {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 64}}}
+    seen = drawn(tmp_path, {"train": {"nodes": 6}}, topology=None, queues={"research": queue})
+    (job,) = seen.jobs
+    assert (job.stuck, job.tag, job.hosts, job.begins) == (True, "A", 4, False)
+    words = said(of_hosts(seen))
+    assert any(each.startswith("has quota, waits for a node") for each in words)
+    assert "has quota, and waits for nodes" in words
+
+
+def test_hosts_are_drawn_smaller_the_more_there_are(tmp_path):
+    """Up to 64 have names and letters, up to 400 their GPUs, more are a cell each; each size shows who begins."""
+    job = Job("nlp/a", "starts", "placed", 8, hosts=1, tag="QQ")
+    sizes = {}
+    for count in (20, 64, 400, 2000):
+        hosts = tuple(Host(f"gpu-{number:03}", ((0,) * 8 if number == 7 else (None,) * 8,)) for number in range(count))
+        pool = Pool("gpu", count * 8, False, 0, 8, True, True, (Rack("", "rack-0", hosts),))
+        svg = of_hosts(Scene("test", True, (pool,), (job,)))
+        words = said(svg)
+        assert ("007" in words) == (count <= 64)
+        assert words.count("QQ") == (9 if count <= 64 else 2)
+        assert svg.count('class="o"') >= 2
+        sizes[count] = len(svg)
+    assert sizes[2000] < sizes[400]
+
+
 def test_pods_have_the_numa_nodes_that_kubelets_give_them(tmp_path):
     """Two pods of three GPUs have a NUMA node each, of four GPUs, where the kubelet aligns them."""
     kubelet = {"topologyManagerPolicy": "restricted", "topologyManagerScope": "pod", "cpuManagerPolicy": "static"}

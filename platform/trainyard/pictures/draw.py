@@ -12,7 +12,7 @@ from trainyard.pictures.look import style
 from trainyard.pictures.quotas import Branch, quotas
 from trainyard.pictures.scene import Scene
 from trainyard.pictures.scenes import scene
-from trainyard.pictures.svg import document, rect, text, wide
+from trainyard.pictures.svg import document, fitting, rect, text, wide
 
 MARGIN = 20.0
 
@@ -64,7 +64,10 @@ def heading(title: str, said: Sequence[str] = ()) -> Box:
     for each in said:
         longer = f"{lines[-1]}, {each}" if lines else each
         lines = [*lines[:-1], longer] if wide(longer, 14.5) <= hosts.WIDTH or not lines else [*lines, each]
-    parts = [text(0, 20, title, "h1"), *(text(0, 42 + 20 * at, each, "big") for at, each in enumerate(lines))]
+    parts = [
+        text(0, 20, fitting(title, hosts.WIDTH, 20), "h1"),
+        *(text(0, 42 + 20 * at, each, "big") for at, each in enumerate(lines)),
+    ]
     return Box(hosts.WIDTH, 26 + 20 * len(lines), parts)
 
 

@@ -95,22 +95,28 @@ def on(host: Host) -> list[int]:
 
 def pool_box(view: Map, pool: Pool) -> Box:
     """Return a pool: how much of it is in use, and its blocks with their racks."""
-    kind = "parts of GPUs" if pool.parts else "GPUs"
-    said = many(pool.hosts, "host")
-    if pool.gpus:
-        change = step(pool.before if view.scene.compared else None, pool.after)
-        said += f" · {change} of {amount(pool.gpus)} {kind} in use, {amount(pool.gpus - pool.after)} free"
-    else:
-        said += " without GPUs"
-    said += "" if pool.quota else " · no queue of Kueue's has quota of it"
-    head = said_in_one(0, 14, (pool.name, "h2"), (said, "f"))
+    said = " · ".join(each for each in (many(pool.hosts, "host"), used(view, pool)) if each)
+    name = fitting(pool.name, WIDTH / 3, 15)
+    head = said_in_one(0, 14, (name, "h2"), (said, "f"))
     blocks: dict[str, list[Rack]] = {}
     for rack in pool.racks:
         blocks.setdefault(rack.block, []).append(rack)
     several = len(blocks) > 1
     inside = [block_box(view, pool, name if several else "", racks) for name, racks in blocks.items()]
-    width = wide(pool.name, 15) + 10 + wide(said, 11.5)
+    width = wide(name, 15) + 10 + wide(said, 11.5)
     return stacked([Box(width, 16, [head]), flow(inside, WIDTH, 12)], 6)
+
+
+def used(view: Map, pool: Pool) -> str:
+    """Return how much of a pool is in use, in words."""
+    kind = "parts of GPUs" if pool.parts else "GPUs"
+    if not pool.quota:
+        what = f"{amount(pool.gpus)} {kind}, of which" if pool.gpus else "of which"
+        return f"{what} no queue of Kueue's has quota"
+    if not pool.gpus:
+        return "no GPUs"
+    change = step(pool.before if view.scene.compared else None, pool.after)
+    return f"{change} of {amount(pool.gpus)} {kind} in use, {amount(pool.gpus - pool.after)} free"
 
 
 def block_box(view: Map, pool: Pool, name: str, racks: Iterable[Rack]) -> Box:

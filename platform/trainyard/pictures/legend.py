@@ -41,7 +41,8 @@ def headline(scene: Scene) -> str:
         said = [many(sum(each.hosts for each in scene.pools), "host") + " without whole GPUs"]
     else:
         change = step(before if scene.compared else None, after)
-        said = [f"{change} of {amount(total)} GPUs in use", f"{amount(total - after)} free"]
+        said = [f"{change} of {amount(total)} GPUs in use", f"{amount(total - after - scene.outside)} free"]
+        said += [f"{amount(scene.outside)} without quota"] if scene.outside else []
     if scene.waiting:
         said.append(f"{many(len(scene.waiting), 'job')} wait{'s' if len(scene.waiting) == 1 else ''}")
     return f"{scene.cluster}: {', '.join(said)}"
@@ -128,7 +129,7 @@ def others(scene: Scene) -> Box:
         boxes.append(Box(WIDTH, 16, [text(0, 12, title, "h2")]))
         boxes.append(entries(jobs, OTHERS, 3, more="more"))
     if left:
-        words = f"not judged: {', '.join(each.name for each in left)}"
+        words = f"{many(len(left), 'job')} not judged: {', '.join(each.name for each in left)}"
         boxes.append(Box(WIDTH, 16, [text(0, 12, fitting(words, WIDTH, 12), "f")]))
     return stacked(boxes, 4)
 

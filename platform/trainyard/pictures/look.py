@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-HUES = ("#E69F00", "#56B4E9", "#2FBF94", "#F0E442", "#F0803C", "#DD8FBC", "#A9A4F5")
-"""After Okabe and Ito, Color Universal Design (2008), the dark ones made lighter: black letters are read on each."""
+HUES = ("#E69F00", "#56B4E9", "#F0803C", "#A9A4F5", "#2FBF94", "#F0E442", "#DD8FBC")
+"""After Okabe and Ito, Color Universal Design (2008), the dark ones made lighter: black letters are read on each.
+
+In this order neighbours differ for those too who see no red or no green."""
 
 LIGHT = {
     "paper": "#ffffff",

@@ -121,6 +121,11 @@ class Scene:
         return sum(each.before for each in mine), sum(each.after for each in mine), sum(each.gpus for each in mine)
 
     @property
+    def outside(self) -> int:
+        """Whole GPUs that Kueue gives to nobody, having no quota of them; others may use them."""
+        return sum(each.gpus - each.after for each in self.pools if not each.parts and not each.quota)
+
+    @property
     def touched(self) -> list[Job]:
         """The jobs to which the change does something."""
         return [each for each in self.jobs if each.touched]
