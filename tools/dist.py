@@ -38,7 +38,8 @@ def git(*arguments: str) -> bytes:
 def exported(folder: Path) -> None:
     """Write the last commit into a folder."""
     with tarfile.open(fileobj=io.BytesIO(git("archive", "--format=tar", "HEAD", "--", ".", *LEFT_OUT))) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # 3.11.0 to 3.11.3 have none
+        archive.extractall(folder)
 
 
 def built(source: Path, out: Path, seconds: int, *targets: str) -> None:

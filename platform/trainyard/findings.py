@@ -129,6 +129,9 @@ def format_path(path: Path) -> str:
     return out
 
 
+NUMBER = re.compile(r"v?[0-9.]+")
+"""A number or a release, whose neighbours are no nearer for sharing its digits."""
+
 BEGUN = 3
 """Letters of which the one name that begins with them is taken to be meant, as `gpus` for `gpusPerNode`."""
 
@@ -147,9 +150,11 @@ def did_you_mean(word: str, choices: Iterable[str], *, limit: int = 8) -> str:
     'there are: batch, prod'
     >>> did_you_mean("gpus", ["gpu", "gpusPerNode"])
     "did you mean 'gpusPerNode'?"
+    >>> did_you_mean("1.33", ["1.34", "1.36"])
+    'there are: 1.34, 1.36'
     """
     names = sorted(set(choices))
-    if len(word) > NAME_LETTERS or len(names) > NAMES:
+    if len(word) > NAME_LETTERS or len(names) > NAMES or NUMBER.fullmatch(word):
         return listed(names, limit)
     begun = [name for name in names if len(word) >= BEGUN and name.startswith(word)]
     near = begun if len(begun) == 1 else difflib.get_close_matches(word, names, n=1, cutoff=0.6)

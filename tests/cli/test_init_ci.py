@@ -252,3 +252,11 @@ def test_owners_that_are_there_stay(tmp_path, there):
     assert list((tmp_path / "a").rglob("CODEOWNERS")) == [path]
     assert path.read_text() == "* @mine\n"
     assert f"left {there} as it is\nit needs these lines:\n/jobs/research/" in done.stdout
+
+
+def test_owners_that_have_the_lines_are_asked_for_none(tmp_path):
+    """A second begin in the same folder says nothing of what the first has written."""
+    for _ in range(2):
+        done = begin(tmp_path / "a", "--ci", "github", "--repo-url", "https://github.com/acme/training.git")
+    assert "left .github/CODEOWNERS as it is\n" in done.stdout
+    assert "it needs these lines" not in done.stdout

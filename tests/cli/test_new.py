@@ -110,9 +110,10 @@ REFUSED = {
     "a team that does not exist": (["adz/x", *GIVEN], "did you mean 'ads'? there are: ads, nlp, templates, vision"),
     "a team unlike any other": (["zzz/x", *GIVEN], "team 'zzz' does not exist; there are: ads, nlp, templates, vision"),
     "a name without a team": (["hello", *GIVEN], "should be <team>/<job>"),
+    "a team without a job": (["ads", *GIVEN], "name 'ads' should be <team>/<job>; write ads/<job>"),
     "a name of three parts": (["ads/../nlp/x", *GIVEN], "job name"),
     "a name in capitals": (["ads/Hello", *GIVEN], "all lower case"),
-    "no name": (GIVEN, "--name is missing; say name, as <team>/<job>"),
+    "no name": (GIVEN, "missing argument 'name'; say name, as <team>/<job>"),
     "a job that is there": (["ads/recommender", *GIVEN], "exists already, in jobs/ads/recommender.yaml"),
     "a job that a program makes": (
         ["nlp/adapter-sweep-1e4-r8", *GIVEN],

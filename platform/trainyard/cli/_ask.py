@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from trainyard.drafts.questions import Question
 
+NAME = "name"
+"""The question that an argument answers; all others have an option."""
+
 
 def is_watched() -> bool:
     """Whether somebody can type answers."""
@@ -93,7 +96,8 @@ class Asker:
         if question.default is not None:
             return question.default
         hint = f"; there are: {', '.join(question.choices)}" if question.choices else f"; say {question.words}"
-        raise SpecError(f"--{question.name} is missing{hint}")
+        missing = "missing argument 'name'" if question.name == NAME else f"--{question.name} is missing"
+        raise SpecError(missing + hint)
 
     def again(self, draft: Draft, names: Iterable[str]) -> bool:
         """Take answers back that turned out wrong, so that a person is asked again; say whether that is of any use.
@@ -102,7 +106,7 @@ class Asker:
         """
         wrong = {name for name in names if name in self.told}
         if not wrong:
-            wrong, self.before = self.told - {"name"}, dict(draft.answers)
+            wrong, self.before = self.told - {NAME}, dict(draft.answers)
         for name in wrong:
             draft.answers.pop(name, None)
         return self.terminal and bool(wrong)

@@ -29,20 +29,26 @@ class Named:
 def sort(names: Sequence[str]) -> Named:
     """Return files and folders by what they are; raises TrainyardError for one that is not there."""
     from trainyard.errors import TrainyardError
+    from trainyard.specs.reading.misplaced import folder_of
     from trainyard.system.repository import GENERATED, SPECS, is_repository
 
     found, parts = Named(), (*SPECS, POLICIES, GENERATED)
     for name in names:
         if name != STDIN and not os.path.lexists(name):
             raise TrainyardError(f"{name} does not exist")
-        path = Path(name).resolve()
+        path = itself(Path(name))
         root = next((each for each in (path, *path.parents) if name != STDIN and is_repository(each)), None)
         inside = path.relative_to(root).as_posix() if root else ""
-        if root is not None and (inside == "." or any(meets(inside, part) for part in parts)):
+        if root is not None and (inside == "." or folder_of(inside) or any(meets(inside, part) for part in parts)):
             found.repositories.setdefault(root, []).append("" if inside == "." else inside)
         else:
             found.manifests.append(name)
     return found
+
+
+def itself(path: Path) -> Path:
+    """Return a path from the root; a link to a file is the link, which no spec may be, and not what it leads to."""
+    return path.parent.resolve() / path.name if path.is_symlink() and not path.is_dir() else path.resolve()
 
 
 def meets(one: str, other: str) -> bool:

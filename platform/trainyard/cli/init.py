@@ -128,7 +128,7 @@ def said(folder: Path, skeleton: Skeleton, answers: Answers) -> Iterable[str]:
     """Yield what was done, what is left to do by hand, and what comes next."""
     import shlex
 
-    from trainyard.drafts.owners import organisation, rules
+    from trainyard.drafts.owners import organisation, paths, rules
     from trainyard.drafts.repository import PLACEHOLDER
     from trainyard.system import git
 
@@ -139,7 +139,8 @@ def said(folder: Path, skeleton: Skeleton, answers: Answers) -> Iterable[str]:
     for path in skeleton.kept:
         yield f"left {path} as it is"
         if path.endswith("CODEOWNERS"):
-            for team in answers.teams:
+            listed = (folder / path).read_text(encoding="utf-8", errors="replace").split()
+            for team in (each for each in answers.teams if not set(paths(each)) <= set(listed)):
                 yield f"it needs these lines:\n{rules(team, f'@{organisation(answers.repo_url)}/{team}')}".rstrip()
     if answers.repo_url == PLACEHOLDER:
         yield "repoURL in platform/repository.yaml is not yours yet; Argo CD reads the repository from there"

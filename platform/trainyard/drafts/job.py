@@ -122,7 +122,8 @@ class JobDraft:
         """Return what is wrong with the name of a new job."""
         team, slash, short = name.partition("/")
         if not slash or not short:
-            return f"name {name!r} should be <team>/<job>; {did_you_mean(team, self.specs.teams)}"
+            hint = f"write {team}/<job>" if team in self.specs.teams else did_you_mean(team, self.specs.teams)
+            return f"name {name!r} should be <team>/<job>; {hint}"
         if team not in self.specs.teams:
             return Question("team", "", tuple(self.specs.teams)).problem(team)
         if wrong := layout.job_name(job_file(team, short), short):

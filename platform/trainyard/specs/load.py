@@ -14,7 +14,7 @@ from trainyard.specs.models.base import Spec
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
-from trainyard.specs.reading import contents, document, job_files, layout, python_jobs
+from trainyard.specs.reading import contents, document, job_files, layout, misplaced, python_jobs
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.sources import ExtraFile, JobFile, Printed, ProgramFile, Source, Specs
 from trainyard.system import files
@@ -111,7 +111,7 @@ class Loading:
 
     def specs(self) -> Specs:
         """Read everything."""
-        self.findings += layout.links(self.root)
+        self.findings += [*layout.links(self.root), *misplaced.misplaced(self.root)]
         clusters = self.folder(CLUSTERS, "cluster", Cluster)
         teams = self.folder(TEAMS, "team", Team)
         repository = self.spec(SETTINGS, "repository", Repository)

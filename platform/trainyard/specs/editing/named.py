@@ -29,18 +29,23 @@ def find_job(root: Path, name: str, way: str = "set the field") -> tuple[str, st
     short = job_of(name, root)
     team, _, job = short.partition("/")
     if not team or not job or "/" in job or team.startswith(".") or job.startswith("."):
-        raise SpecError(f"{name!r} should be <team>/<job>")
+        called = [each for each in written(root) if not job and each.endswith(f"/{team}")]
+        raise SpecError(f"{name!r} should be <team>/<job>" + (f"; did you mean {called[0]!r}?" if called else ""))
     if (root / job_file(team, job)).is_file():
         return team, job
     if short.endswith(".py") or (root / JOBS / team / f"{job}.py").is_file():
         file = f"{JOBS}/{team}/{job.removesuffix('.py')}.py"
         raise SpecError(f"{team}/{job.removesuffix('.py')} is a program; {way} in {file}")
-    paths = [each.path for each in files.walk(root / JOBS) if each.path.count("/") == 1]
-    for path in paths:
+    for path in (each.path for each in files.walk(root / JOBS) if each.path.count("/") == 1):
         if path.endswith(".py") and short.startswith(path.removesuffix(".py") + "-"):
             raise SpecError(f"{short} is made by a program; {way} in {JOBS}/{path}")
-    known = [path.removesuffix(".yaml") for path in paths if path.endswith(".yaml")]
-    raise SpecError(f"job {short!r} does not exist; {did_you_mean(short, known)}")
+    raise SpecError(f"job {short!r} does not exist; {did_you_mean(short, written(root))}")
+
+
+def written(root: Path) -> list[str]:
+    """Return `<team>/<job>` of every job that has a file of its own."""
+    paths = (each.path for each in files.walk(root / JOBS) if each.path.count("/") == 1)
+    return [path.removesuffix(".yaml") for path in paths if path.endswith(".yaml")]
 
 
 def unknown(job: str, known: Iterable[str], idle: Iterable[Place]) -> SpecError:
