@@ -1,8 +1,8 @@
 """Compares our decision with that of Kueue's own scheduler on thousands of clusters by chance, and prints the table.
 
-Needs a program that answers for Kueue: `TRAINYARD_KUEUE_ORACLE`, or --program. Each case is asked thrice; where Kueue
-gives several answers itself, which it does where equals come as a map has them, none of them is right or wrong, and
-the case is counted apart. Exit code 1 where less than 99.5 % agree, or a difference has no cause in `KNOWN`.
+Needs a program that answers for Kueue: `TRAINYARD_KUEUE_ORACLE`, or --program. Each case is asked thrice, and thirty
+times where our answer is another; where Kueue gives several answers itself, which it does where equals come as a map
+has them, none of them is right or wrong, and the case is counted apart. Exit code 1 where anything else differs.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from trainyard.queueing.replay import replay  # noqa: E402
 CHUNK = 400
 """Cases that the program is given at once."""
 
-LEAST = 0.995
-"""Share of the cases that have to agree."""
+OFTEN = 30
+"""How often it is asked again about a case whose answers differ: some chances are small."""
 
 Answer = Mapping[str, Any]
 
@@ -64,9 +64,6 @@ COMPARED: Mapping[str, Callable[[Answer], object]] = {
     "placements": partial(sets, name="topology"),
 }
 
-KNOWN: Mapping[int, str] = {}
-"""Seeds whose answers differ, each with the cause."""
-
 
 @dataclass
 class Table:
@@ -94,18 +91,12 @@ class Table:
 
     def lines(self) -> Iterator[str]:
         """Yield the table, and every case that differs."""
-        asked_for = self.cases - self.unstable
+        asked_for = max(1, self.cases - self.unstable)
         yield f"{self.cases} cases; {self.unstable} that Kueue itself decides in several ways; {self.crashes} crash it"
         for name in (*COMPARED, "every field"):
             yield f"{name:12} {self.agree[name]:6} of {asked_for} agree, {100 * self.agree[name] / asked_for:.3f} %"
         for seed, wrong in sorted(self.differ.items()):
-            yield f"seed {seed}: {', '.join(wrong)} differ: {KNOWN.get(seed, 'cause not known')}"
-
-    @property
-    def good(self) -> bool:
-        """Whether enough agree, and the cause of every difference is known."""
-        share = min(self.agree[name] for name in COMPARED) / max(1, self.cases - self.unstable)
-        return share >= LEAST and set(self.differ) <= set(KNOWN)
+            yield f"seed {seed}: {', '.join(wrong)} differ"
 
 
 def parts(answer: Answer, part: Callable[[Answer], object]) -> object:
@@ -117,7 +108,13 @@ def compare(program: str, seeds: range) -> list[tuple[int, Answer, Answer]]:
     """Return both answers to the cases of some seeds."""
     drawn = [case(seed) for seed in seeds]
     theirs = asked(program, "schedule", drawn, "-repeat", "3", faults=True)
-    return [(seed, answer, replay(each)) for seed, answer, each in zip(seeds, theirs, drawn, strict=True)]
+    found = []
+    for seed, answer, each in zip(seeds, theirs, drawn, strict=True):
+        mine = replay(each)
+        if not same(mine, answer):
+            (answer,) = asked(program, "schedule", [each], "-repeat", str(OFTEN), faults=True)  # noqa: PLW2901
+        found.append((seed, answer, mine))
+    return found
 
 
 def main() -> int:
@@ -139,7 +136,7 @@ def main() -> int:
                 table.add(seed, theirs, ours)
     print("\n".join(table.lines()))
     print(f"{time.monotonic() - begun:.0f} s")
-    return 0 if table.good else 1
+    return 1 if table.differ else 0
 
 
 if __name__ == "__main__":

@@ -82,6 +82,11 @@ def test_the_recorded_answers_are_of_every_kind():
     assert min(more[name] for name in ("borrowing", "placed")) >= 100, more
 
 
+def test_pod_sets_of_a_group_share_what_came_of_their_flavors():
+    """A flavor without places for one of them has none for the others, which is the mildest reason there is."""
+    assert replay(case(5227))["workloads"]["default/w02"]["reason"] == "TopologyPlacementFailed"
+
+
 def test_commented_cases_are_decided_as_their_answers_say():
     """Cases that people wrote to ask Kueue one thing each, with its answers beside them, are decided alike."""
     folder = os.environ.get("TRAINYARD_KUEUE_CASES")

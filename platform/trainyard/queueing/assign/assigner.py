@@ -284,7 +284,8 @@ class Assigner:
             assignment.set_mode([failed[0]], Mode.NO_FIT)
 
     def _mark(self, assigned: SetAssignment, flavor: str) -> None:
-        assigned.attempts = [
+        """Say that a flavor has no places; the pod sets of a group share what came of flavors, and all learn of it."""
+        assigned.attempts[:] = [
             Attempt(each.flavor, Mode.NO_FIT, each.borrow, each.possibility, each.reasons, TOPOLOGY)
             if each.flavor == flavor
             else each
