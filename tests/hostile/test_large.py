@@ -79,6 +79,8 @@ def pod(**spec: Any) -> str:
 
 LIST = {"type": "array", "items": {"type": "string"}}
 
+UNTYPED = {"x-kubernetes-preserve-unknown-fields": True, "x-kubernetes-validations": [{"rule": "true"}]}
+
 REFUSED: dict[str, Callable[[], str]] = {
     "thousands of fields that nobody knows": lambda: pod(**{f"unknownField{index}": 1 for index in range(30_000)}),
     "such fields in thousands of containers": lambda: pod(
@@ -154,6 +156,9 @@ REFUSED: dict[str, Callable[[], str]] = {
         {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [1]}, [{"a": 1}]
     ),
     "bounds that are no numbers": lambda: custom({"type": "integer", "minimum": "x", "maxLength": []}, 5),
+    "rules of a default without a type": lambda: custom(
+        {"type": "object", "properties": {"a": {**UNTYPED, "default": "x"}}}, {}
+    ),
     "branches that are no list": lambda: custom({"type": "string", "anyOf": "x", "not": "y"}, "a"),
 }
 """What no server takes, or takes longer for than anybody waits; each is refused or unknown."""

@@ -95,12 +95,16 @@ class Node:
     compiled: dict[int, list[CompiledRule]] = field(default_factory=dict)
 
     def rules(self, minor: int) -> list[CompiledRule]:
-        """Return the node's own rules, compiled for a minor release of Kubernetes."""
+        """Return the node's own rules, compiled for a minor release of Kubernetes.
+
+        A node of a type that no server knows has none: its definition is refused for that type.
+        """
         if minor not in self.compiled:
             from trainyard.apiserver.validations.compile import compile_rule
 
+            typed = self.shared.declarations.type(self.schema, root=self.root) is not None
             self.compiled[minor] = [
-                compile_rule(self, rule, minor) for rule in self.stated if rule.get("rule", "").strip()
+                compile_rule(self, rule, minor) for rule in self.stated if typed and rule.get("rule", "").strip()
             ]
             self.shared.changed = True
         return self.compiled[minor]

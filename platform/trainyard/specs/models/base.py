@@ -96,7 +96,13 @@ def quantity(value: Any) -> Any:
         raise wrong("quantity", "should be a quantity such as 16Gi or 500m") from None
     if amount.amount < 0:
         raise wrong("quantity", "should not be below zero")
+    if amount.amount > MOST_OF_A_QUANTITY:
+        raise wrong("range", "should be 8Ei at most, where Kubernetes stops to count")
     return amount.canonical()
+
+
+MOST_OF_A_QUANTITY = 2**63 - 1
+"""What a quantity is cut to (kubernetes v1.35 staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go)."""
 
 
 def byte_count(value: Any) -> Any:
