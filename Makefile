@@ -81,6 +81,7 @@ site: .venv/.site docs ## build the documentation as a site into site/
 bench: setup ## measure; the numbers of docs/performance.md
 	$(BIN)/python tools/bench.py $(ARGS)
 	$(BIN)/python tools/bench_validate.py
+	$(BIN)/python tools/bench_admit.py
 
 lock: setup ## write the hashes of what constraints.txt pins; CONTRIBUTING.md says how for the other locks
 	$(BIN)/python tools/lock.py $(ARGS)

@@ -46,6 +46,19 @@ maxHours: 72
 
 SIZES = (1, 2, 4, 8)
 
+QUEUE = """\
+  queue{number:02}:
+    teams: [team{number:02}]
+    cohort: part{part}
+    nominalQuota: {{h100: {{gpus: {gpus}}}}}
+    preemption: {{reclaimWithinCohort: Any, withinClusterQueue: LowerPriority}}
+"""
+
+PARTS = 5
+"""Cohorts below the one of a crowded cluster."""
+
+NODES_OF_RACK = 16
+
 VLANS = "{ads: 401, nlp: 402, vision: 403}"
 
 
@@ -70,6 +83,38 @@ def write_fleet(root: Path, *, jobs: int, clusters: int = 10, live: bool = True)
         position = number % clusters
         team = admitted(position)[number // clusters % 4]
         put(root / f"jobs/{team}/job-{number:05}.yaml", job(number, team, names[position]))
+
+
+def write_crowd(root: Path, *, jobs: int, nodes: int, queues: int = 50) -> None:
+    """Write specs of one cluster of many nodes, whose queues share a tree of cohorts of three levels, and of its jobs.
+
+    Every queue has a team of its own and an equal part of the GPUs.
+    """
+    teams = [f"team{number:02}" for number in range(queues)]
+    (root / "platform/clusters").mkdir(parents=True)
+    (root / "platform/teams").mkdir()
+    put(root / "platform/repository.yaml", REPOSITORY.format(live="false"))
+    text = CLUSTER[: CLUSTER.index("queues:")]
+    for before, after in {
+        "nodes: 16\n    racks: 2": f"nodes: {nodes}\n    racks: {nodes // NODES_OF_RACK}",
+        "  vlans: ": "  # ",
+        "10.56.0.0/16": "10.16.0.0/14",
+        "pods: 10.0.0.0/14": "pods: 172.16.0.0/12",
+        "throughput: 80Gi": "throughput: 8000Gi",
+    }.items():
+        text = text.replace(before, after)
+    cohorts = "".join(f"  part{part}: {{parent: whole}}\n" for part in range(PARTS))
+    share = nodes * 8 // queues
+    every = "".join(QUEUE.format(number=number, part=number % PARTS, gpus=share) for number in range(queues))
+    put(root / "platform/clusters/crowd.yaml", f"{text}cohorts:\n  whole: {{}}\n{cohorts}queues:\n{every}")
+    for name in teams:
+        put(root / f"platform/teams/{name}.yaml", TEAM.format(name=name))
+        (root / "jobs" / name).mkdir(parents=True)
+    for number in range(jobs):
+        team = teams[number % queues]
+        level = "required" if number % 3 else "preferred"
+        text = job(number, team, "crowd").replace("queue: research", f"queue: queue{number % queues:02}")
+        put(root / f"jobs/{team}/job-{number:05}.yaml", f"{text}topology: {{{level}: rack}}\n")
 
 
 def admitted(position: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -108,3 +109,9 @@ def of_pods(spec: Object) -> Object:
         if spec.get(field):
             kept[field] = [{name: each[name] for name in each if name in CONTAINERS} for each in spec[field]]
     return kept
+
+
+def shape_of(bid: Bidder) -> str:
+    """Return a text that is the same for jobs of one namespace that ask for the same."""
+    asked = [(each["metadata"]["namespace"], bare(each)["spec"]) for each in bid.workloads]
+    return json.dumps(asked, sort_keys=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from trainyard.admission import reasons
-from trainyard.admission.bid import Bidder
+from trainyard.admission.bid import Bidder, shape_of
 from trainyard.admission.outcomes import Word, fitting, holds, victims_of
 from trainyard.admission.site import Site
 
@@ -205,9 +204,3 @@ def held_by(pod_set: Answer) -> dict[str, Any]:
 def fits(nominated: Answer) -> bool:
     """Whether a Workload gets quota on the empty cluster."""
     return nominated.get("mode") == "Fit"
-
-
-def shape_of(bid: Bidder) -> str:
-    """Return a text that is the same for jobs of one namespace that ask for the same."""
-    asked = [(each["metadata"]["namespace"], each["spec"]) for each in bid.workloads]
-    return json.dumps(asked, sort_keys=True)

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.admission import nominal
 from trainyard.admission.asks import Ask
+from trainyard.admission.bid import shape_of
 from trainyard.admission.machines import Fit, Machines
 from trainyard.admission.site import Site
 
 Answer = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Alone:
+    """What becomes of a job that has the cluster to itself."""
+
+    answer: Answer
+    """Kueue's."""
+    said: Sequence[Answer]
+    """What it says of each Workload, nothing where it does not survive."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +37,7 @@ class Crowd:
     full: Machines
     fits: Mapping[str, Fit]
     """By job, where its pods are."""
+    known: dict[str, Alone] = field(default_factory=dict)
 
     @staticmethod
     def of(where: Site, asks: Sequence[Ask]) -> Crowd:
@@ -35,18 +47,36 @@ class Crowd:
         empty, full = Machines.of(where), Machines.of(where)
         return Crowd(where, asks, answer, empty, full, {} if "error" in answer else full.fill(asks, answer))
 
-    def nominal(self, queue: str, asks: Sequence[Ask]) -> Iterator[tuple[Ask, list[Answer]]]:
+    def alone(self, ask: Ask) -> Alone:
+        """Return what becomes of a job that has the cluster to itself; jobs that ask for the same are one."""
+        shape = shape_of(ask)
+        if shape not in self.known:
+            answer = self.where.decided(ask.workloads, *ask.beside)
+            self.known[shape] = Alone(answer, [] if "error" in answer else said(ask, answer))
+        return self.known[shape]
+
+    def nominal(self, queue: str, asks: Sequence[Ask]) -> Iterator[tuple[Ask, Sequence[Answer]]]:
         """Yield what each of these jobs gets while all others of their queue's cohorts are at nominal quota.
 
-        Nothing is yielded where the queue has no others beside it.
+        Nothing is yielded where the queue has no others beside it. A job that borrows nothing while it is alone gets
+        the same then, for nobody of these borrows of it.
         """
         held, admitted = nominal.peers(self.where, queue)
         if not held:
             return
-        with self.where.prepared.beside(held, admitted):
-            for ask in asks:
-                answer = self.where.decided(ask.workloads, *ask.beside)
-                yield ask, [] if "error" in answer else said(ask, answer)
+        borrowers: dict[str, list[Ask]] = {}
+        for ask in asks:
+            own = self.alone(ask).said
+            if any(each.get("borrowing") for each in own):
+                borrowers.setdefault(shape_of(ask), []).append(ask)
+            else:
+                yield ask, own
+        if borrowers:
+            with self.where.prepared.beside(held, admitted):
+                for ask, *others in borrowers.values():
+                    answer = self.where.decided(ask.workloads, *ask.beside)
+                    found = [] if "error" in answer else said(ask, answer)
+                    yield from ((each, found) for each in (ask, *others))
 
 
 def said(ask: Ask, answer: Answer) -> list[Answer]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainyard.admission.asks import Ask, smaller
-from trainyard.admission.crowd import Crowd, said
+from trainyard.admission.crowd import Crowd
 from trainyard.admission.outcomes import holds
 
 
@@ -26,8 +26,5 @@ def fewest(ask: Ask, crowd: Crowd) -> int:
 
 def alone_fits(ask: Ask, crowd: Crowd) -> bool:
     """Whether a job gets quota on the empty cluster, and nodes."""
-    answer = crowd.where.decided(ask.workloads, *ask.beside)
-    if "error" in answer:
-        return False
-    mine = said(ask, answer)
-    return all(map(holds, mine)) and not crowd.empty.alone(ask, mine).missing
+    mine = crowd.alone(ask).said
+    return bool(mine) and all(map(holds, mine)) and not crowd.empty.alone(ask, mine).missing

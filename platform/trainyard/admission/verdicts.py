@@ -107,11 +107,11 @@ def lasting(verdicts: Sequence[Verdict], crowd: Crowd) -> Iterator[Verdict]:
 def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
     """Return Kueue's verdict on a job."""
     where, together, others = crowd.where, crowd.answer, crowd.asks
-    alone = where.decided(ask.workloads, *ask.beside)
+    alone = crowd.alone(ask).answer
     for answer in (alone, together):
         if "error" in answer:
             return Verdict(ask, "not judged", f"Kueue itself does not survive it: {answer['error']}")
-    mine, among = said(ask, alone), said(ask, together)
+    mine, among = crowd.alone(ask).said, said(ask, together)
     found = {"alone": mine, "together": among}
     if closed := reasons.closed(alone, mine):
         return Verdict(ask, "waits for", closed, situations=found, open=False)

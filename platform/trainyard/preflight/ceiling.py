@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from trainyard.findings import Finding
@@ -13,8 +13,9 @@ from trainyard.rules import Rule
 from trainyard.sizing import WORKER, pod_requests
 from trainyard.sizing.node import binary
 from trainyard.sizing.quota import BYTES, DISK, amounts, per_node
-from trainyard.specs import Quota
+from trainyard.specs import Cluster, Quota
 from trainyard.specs.run import Run
+from trainyard.system.once import once
 
 MAX_QUOTA = Rule(
     id="kq-max-quota",
@@ -63,14 +64,20 @@ def needed(run: Resolved) -> dict[str, dict[str, Decimal]]:
     return found
 
 
-def ceiling(run: Run, pool: str) -> dict[str, Decimal]:
+def ceiling(run: Run, pool: str) -> Mapping[str, Decimal]:
     """Return the most of each resource of a pool that the job's queue can have; nothing where loading said it has none.
 
     That is its own quota, and what it may borrow: at most its limit, and at most what all others have.
     """
-    cluster, queue = run.cluster, run.cluster.queues.get(run.job.queue)
-    if queue is None or pool not in queue.nominal_quota:
-        return {}
+    queue = run.cluster.queues.get(run.job.queue)
+    there = queue is not None and pool in queue.nominal_quota
+    return most(run.cluster, run.job.queue, pool) if there else {}
+
+
+@once
+def most(cluster: Cluster, queue_name: str, pool: str) -> Mapping[str, Decimal]:
+    """Return the most of each resource of a pool that a queue can have."""
+    queue = cluster.queues[queue_name]
 
     def of(quotas: Iterable[Quota]) -> dict[str, Decimal]:
         total: dict[str, Decimal] = defaultdict(Decimal)

@@ -9,7 +9,7 @@ from trainyard.queueing.model.amounts import minus, plus
 from trainyard.queueing.model.gates import Gates
 from trainyard.queueing.model.queues import NEVER, FlavorResource
 from trainyard.queueing.preempt.need import IN_QUEUE, RECLAIMED, WHILE_BORROWING, Need, Target
-from trainyard.queueing.preempt.ordering import Ordering, allowed
+from trainyard.queueing.preempt.ordering import Ordering, usable
 from trainyard.queueing.quota.state import Held, QueueState
 from trainyard.queueing.quota.tree import QuotaNode
 
@@ -98,15 +98,17 @@ class Classical:
     def _foreign(self) -> None:
         """Collect candidates of other queues, nearest first, skipping what was visited.
 
-        From where the cohorts' own quota holds the request, it has an advantage over who is farther away.
+        From where the cohorts' own quota holds the request, it has an advantage over who is farther away. Who may not
+        preempt while borrowing, and cannot do without, has no use for candidates before that.
         """
         node = self.need.queue.node
         if node.parent is None or self.rule.reclaim == NEVER:
             return
         advantage, rest = _within(node, self.need.usage)
+        idle = self.rule.borrow == NEVER and not self._below_nominal()
         visited: QuotaNode | None = None
         for cohort in node.path():
-            for queue in self._above_quota(cohort, visited):
+            for queue in self._above_quota(cohort, visited) if advantage or not idle else ():
                 for held in self._usable(queue, self.rule.reclaim):
                     if advantage:
                         self.near.append(Candidate(held, cohort, RECLAIMED))
@@ -130,10 +132,8 @@ class Classical:
             if node is not self.need.queue.node and node.borrows_any(self.need.scarce):
                 yield self.need.queues[node.name]
 
-    def _usable(self, queue: QueueState, policy: str) -> Iterator[Held]:
-        for held in queue.workloads.values():
-            if held.uses(self.need.scarce) and allowed(self.need.pending, held, policy, self.gates):
-                yield held
+    def _usable(self, queue: QueueState, policy: str) -> list[Held]:
+        return usable(self.need, queue, policy, self.gates)
 
 
 def _within(node: QuotaNode, asked: Mapping[FlavorResource, int]) -> tuple[bool, dict[FlavorResource, int]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from trainyard.queueing.model.gates import Gates
 from trainyard.queueing.model.queues import NEVER
 from trainyard.queueing.preempt.need import FAIR, IN_QUEUE, RECLAIMED, Need, Target
-from trainyard.queueing.preempt.ordering import Ordering, allowed
+from trainyard.queueing.preempt.ordering import Ordering, usable
 from trainyard.queueing.quota.shares import LEAST, Share, share
 from trainyard.queueing.quota.state import Held, QueueState
 from trainyard.queueing.quota.tree import QuotaNode
@@ -135,17 +135,12 @@ class Fair:
     def _candidates(self) -> Iterator[Held]:
         need, rule = self.need, self.need.queue.spec.preemption
         if rule.within != NEVER:
-            yield from self._usable(need.queue, rule.within)
+            yield from usable(need, need.queue, rule.within, self.gates)
         if need.queue.node.parent is None or rule.reclaim == NEVER:
             return
         for node in need.queue.node.root.below():
             if node is not need.queue.node and node.borrows_any(need.scarce):
-                yield from self._usable(need.queues[node.name], rule.reclaim)
-
-    def _usable(self, queue: QueueState, policy: str) -> Iterator[Held]:
-        for held in queue.workloads.values():
-            if allowed(self.need.pending, held, policy, self.gates) and held.uses(self.need.scarce):
-                yield held
+                yield from usable(need, need.queues[node.name], rule.reclaim, self.gates)
 
     def _goes(self, held: Held, reason: str) -> bool:
         """Take a victim; says whether the Workload fits now."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trainyard.queueing.assign.pending import Pending
-from trainyard.queueing.model.placements import PlacementRequest
+from trainyard.queueing.model.placements import PlacedPods, PlacementRequest
 from trainyard.queueing.model.queues import FlavorResource
 from trainyard.queueing.quota.state import Held, QueueState, failure
 
@@ -38,6 +38,8 @@ class Need:
     usage: Mapping[FlavorResource, int]
     requests: Mapping[str, Sequence[PlacementRequest]] = field(default_factory=dict)
     shared: bool = True
+    fair: bool = False
+    """Whether shares of all that is used count, not only what is asked for."""
 
     def fits(self, borrowing: bool) -> bool:
         """Say whether the Workload fits now, in quota and in topologies."""
@@ -57,13 +59,20 @@ class Need:
         """Take a Workload away."""
         queue = self.queues[held.queue]
         queue.workloads.pop(held.key, None)
-        queue.remove(held.usage, held.placed)
+        queue.remove(*self._counted(held))
 
     def put(self, held: Held) -> None:
         """Put a Workload back."""
         queue = self.queues[held.queue]
         queue.workloads[held.key] = held
-        queue.add(held.usage, held.placed)
+        queue.add(*self._counted(held))
+
+    def _counted(self, held: Held) -> tuple[Mapping[FlavorResource, int], Mapping[str, list[PlacedPods]]]:
+        """Return what of a Workload's usage and places makes a difference to this need."""
+        usage = held.usage
+        if not self.fair:
+            usage = {key: usage[key] for key in (*self.usage, *(self.scarce - self.usage.keys())) if key in usage}
+        return usage, held.placed if self.requests else {}
 
     def put_all(self, targets: Iterable[Target]) -> None:
         """Put all victims back."""

@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cmp_to_key
 
-from trainyard.queueing.assign.pending import Pending
 from trainyard.queueing.model.gates import Gates
 from trainyard.queueing.model.queues import ANY, LOWER, LOWER_OR_NEWER
-from trainyard.queueing.quota.state import Held
+from trainyard.queueing.preempt.need import Need
+from trainyard.queueing.quota.state import Held, QueueState
 
 BUFFER = 5 * 60 * 10**9
 """Nanoseconds by which a Workload has to be newer, where the gate for it is on (preemption_policy.go)."""
 
 
-def allowed(pending: Pending, held: Held, policy: str, gates: Gates) -> bool:
-    """Say whether a policy lets one Workload preempt another."""
-    lower = pending.priority > held.priority
+def usable(need: Need, queue: QueueState, policy: str, gates: Gates) -> list[Held]:
+    """Return the Workloads of a queue that have what is scarce, and that a policy lets the one in need preempt."""
+    pending = need.pending
+    there = [each for each in queue.workloads.values() if each.uses(need.scarce)]
+    if policy == ANY:
+        return there
+    own = pending.priority
     if policy == LOWER:
-        return lower
-    if policy == LOWER_OR_NEWER:
-        newer = held.ordered - pending.ordered
-        buffer = BUFFER if gates["SchedulerTimestampPreemptionBuffer"] else 0
-        return lower or (pending.priority == held.priority and newer > buffer)
-    return policy == ANY
+        return [each for each in there if own > each.priority]
+    if policy != LOWER_OR_NEWER:
+        return []
+    since = pending.ordered + (BUFFER if gates["SchedulerTimestampPreemptionBuffer"] else 0)
+    return [each for each in there if own > each.priority or (own == each.priority and each.ordered > since)]
 
 
 class Ordering:

@@ -33,6 +33,11 @@ class Preemptor:
     by_usage: bool = False
     now: int = 0
 
+    @property
+    def fair(self) -> bool:
+        """Whether victims go by their shares."""
+        return self.strategies is not None
+
     def targets(self, pending: Pending, assignment: Assignment, queue: QueueState) -> list[Target]:
         """Return who has to go so that a Workload gets what it was assigned."""
         topologies = self.gates["TopologyAwareScheduling"]
@@ -44,18 +49,19 @@ class Preemptor:
                     key = (assigned.flavors[resource].flavor, resource)
                     usage[key] = plus(usage.get(key, 0), amount)
         shared = self.gates["TASHandleOverlappingFlavors"]
-        return self._search(Need(pending, queue, self.queues, assignment.needing(), usage, requests, shared))
+        scarce = assignment.needing()
+        return self._search(Need(pending, queue, self.queues, scarce, usage, requests, shared, self.fair))
 
     def simulate(self, queue: QueueState, pending: Pending, key: FlavorResource, amount: int) -> tuple[Search, int]:
         """Return what preemption could do for one resource in one flavor, and how far quota comes from then."""
-        targets = self._search(Need(pending, queue, self.queues, frozenset((key,)), {key: amount}))
+        targets = self._search(Need(pending, queue, self.queues, frozenset((key,)), {key: amount}, fair=self.fair))
         if not targets:
             return Search.NO_CANDIDATES, borrow_level(queue.node, key, amount)[0]
         for each in targets:
-            self.queues[each.held.queue].remove(each.held.usage, {})
+            self.queues[each.held.queue].node.remove(key, each.held.usage.get(key, 0))
         level = borrow_level(queue.node, key, amount)[0]
         for each in targets:
-            self.queues[each.held.queue].add(each.held.usage, {})
+            self.queues[each.held.queue].node.add(key, each.held.usage.get(key, 0))
         own = any(each.held.queue == queue.name for each in targets)
         return Search.PREEMPT if own else Search.RECLAIM, level
 

@@ -79,14 +79,13 @@ class Controller:
 
     def process_retries(self) -> None:
         """Give them that turn; the namespace still has to match."""
-        names = set[str]()
+        names, roots = set(self.retrying), set[int]()
         for name in self.retrying:
             state = self.world.states.get(name)
-            if state is None or state.node.parent is None:
-                names.add(name)
-            else:
-                root = state.node.root
-                names.update(each for each, other in self.world.states.items() if other.node.root is root)
+            if state is not None and state.node.parent is not None:
+                roots.add(id(state.node.root))
+        if roots:
+            names.update(name for name, state in self.world.states.items() if id(state.node.root) in roots)
         self.retrying = set()
         for name in names:
             if name in self.world.waiting and not self.circular(name):
