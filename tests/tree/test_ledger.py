@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from trainyard.tree import layout, ledger
 from trainyard.tree.ledger import Entry
+from trainyard.tree.snapshot import from_contents
 
 
 def entry(name: str, state: ledger.State = "active") -> Entry:
@@ -96,3 +98,21 @@ PLACES = {
 def test_a_path_says_whose_ledger_it_is(path: str, job: tuple[str, str, str] | None) -> None:
     """Cluster, team and job stand in the path alone."""
     assert layout.job_of_ledger(path) == job
+
+
+def test_ledgers_that_are_as_at_the_base_are_not_read() -> None:
+    """Their ids say so; those of another content are read, and of the same content in another place too."""
+    texts = {name: ledger.dump((entry(f"{name}-1"),)).encode() for name in ("a", "b", "c")}
+    asked: list[str] = []
+    found = {"test/ledger/nlp/a.json": "a", "test/ledger/nlp/b.json": "b"}
+
+    def contents(paths: Sequence[str]) -> Iterator[bytes]:
+        asked.extend(paths)
+        return (texts[found[path]] for path in paths)
+
+    base = from_contents(found, contents)
+    asked.clear()
+    found = {**found, "test/ledger/nlp/b.json": "c", "other/ledger/nlp/a.json": "a"}
+    now = from_contents(found, contents, base=base)
+    assert sorted(asked) == ["other/ledger/nlp/a.json", "test/ledger/nlp/b.json"]
+    assert now.ledgers == from_contents(found, contents).ledgers

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.errors import SpecError, ToolError
-from trainyard.findings import Finding
+from trainyard.findings import Finding, Location
 from trainyard.plan.compare import compare
 from trainyard.plan.decided import decisions
 from trainyard.plan.effects import Plan, RunEffect, RunWord, SpecChange, Told
@@ -50,15 +50,18 @@ def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, 
     live, revision = settings(data or b"")
     if automated and live and ref is None:
         raise ToolError(ASK)
-    commit = base_commit(git, ref, revision=revision)
     store = cache.private(CACHE, outside=root)
-    base = from_git(git, commit, store)
-    disk = Disk(root, store, git.algorithm)
-    there = from_disk(root / GENERATED, disk.scan(GENERATED))
+    base = verdict.base if verdict else None
+    base = base or from_git(git, base_commit(git, ref, revision=revision), store)
+    commit = base.commit
+    disk = verdict.disk if verdict else None
+    disk = disk or Disk(root, store, git.algorithm)
+    there = from_disk(root / GENERATED, disk.scan(GENERATED), base)
     tree = verdict.tree if verdict else None
     now = there if tree is None else tree
     edited_jobs = changed_jobs(git, commit, disk)
-    notes = [*(unreadable(now) if tree is None else ()), *behind(root, edited_jobs, disk, there)]
+    notes = [*unreadable(now), *behind(root, edited_jobs, disk, there)] if tree is None else []
+    notes += unsynthesised(edited_jobs, tree, there) if tree is not None else ()
     disk.save()
 
     def spec(file: str) -> tuple[bytes | None, bytes | None]:
@@ -181,6 +184,26 @@ def unreadable(now: Snapshot) -> Iterator[Finding]:
     yield from (replace(each, message=message) for each in now.findings)
 
 
+BEHIND = "generated/ does not have what this file says of job {!r}; run `trainyard synth` first"
+
+
+def unsynthesised(changed: frozenset[str], tree: Snapshot, there: Snapshot) -> Iterator[Finding]:
+    """Yield the changed job files of whose jobs the tree at hand does not have the runs that a synth would write."""
+    wanted, found = runs_of(tree), runs_of(there)
+    for file in sorted(changed):
+        place = tuple(file.removeprefix(f"{JOBS}/").removesuffix(".yaml").split("/"))
+        if file.endswith(".yaml") and wanted.get(place) != found.get(place):
+            yield STALE.of(Location(file, 1, 1), BEHIND.format(place[-1]))
+
+
+def runs_of(side: Snapshot) -> Mapping[tuple[str, ...], list[tuple[str, str]]]:
+    """Return the active runs of each job, by team and job, with their clusters."""
+    found: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for (cluster, team, job), entry in sorted(side.active.items()):
+        found.setdefault((team, job), []).append((cluster, entry.name))
+    return found
+
+
 def behind(root: Path, changed: frozenset[str], disk: Disk, now: Snapshot) -> Iterator[Finding]:
     """Yield the changed job files whose runs are not in the tree at hand, which a plan therefore says nothing of."""
     there = {f"{JOBS}/{path}" for path in disk.scan(JOBS)}
@@ -190,5 +213,4 @@ def behind(root: Path, changed: frozenset[str], disk: Disk, now: Snapshot) -> It
     for each in map(wanted, loaded.specs.jobs):
         entry = now.active.get(each.key)
         if (entry.name if entry else None) != (None if each.retired else each.run):
-            message = f"generated/ does not have what this file says of job {each.job!r}; run `trainyard synth` first"
-            yield STALE.of(each.location, message)
+            yield STALE.of(each.location, BEHIND.format(each.job))

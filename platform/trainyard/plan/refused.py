@@ -13,6 +13,7 @@ from trainyard.plan.effects import Told
 from trainyard.specs.sources import Specs
 from trainyard.synth import session
 from trainyard.tree.base import unproven
+from trainyard.tree.disk import Disk
 from trainyard.tree.snapshot import Snapshot
 
 
@@ -26,6 +27,10 @@ class Verdict:
     told: Told = "refused"
     specs: Specs | None = None
     """The specs that were read; they lack the jobs about which enough was remembered."""
+    base: Snapshot | None = None
+    """The tree at the base, where it was read."""
+    disk: Disk | None = None
+    """What is on disk, where that was looked at."""
     code: str = ""
     """A key of the code that judges; empty where nothing is remembered."""
 
@@ -45,7 +50,9 @@ def refused(root: Path, version: str, *, ref: str | None = None, automated: bool
         return Verdict(outcome.findings)
     found = objects.refused(root, specs, tree.snapshot, tree.base, code=outcome.code, ref=ref)
     is_behind = bool(work.changes.write or work.changes.remove)
-    return Verdict((*outcome.findings, *found), tree.snapshot, "synth" if is_behind else "disk", specs, outcome.code)
+    told: Told = "synth" if is_behind else "disk"
+    findings = (*outcome.findings, *found)
+    return Verdict(findings, tree.snapshot, told, specs, tree.base, outcome.disk, outcome.code)
 
 
 def unrendered(root: Path, ref: str | None) -> Verdict:

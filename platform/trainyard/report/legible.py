@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -56,18 +57,28 @@ def legible(value: T) -> T:
 
 
 def _legible(value: Any) -> Any:
+    """Return a value that says the same legibly: itself where it does already, since a plan has thousands of them."""
     if type(value) is str:
         return escaped(value)
     if isinstance(value, Counter):
         return Counter({escaped(key): count for key, count in value.items()})
     if isinstance(value, (list, tuple)):
         made = [_legible(each) for each in value]
+        if all(new is old for new, old in zip(made, value, strict=True)):
+            return value
         return made if isinstance(value, list) else tuple(made)
-    if not is_dataclass(value) or isinstance(value, type):
-        return value
-    held = {each.name: getattr(value, each.name) for each in fields(value)}
-    changed = {name: found for name, each in held.items() if (found := _legible(each)) != each}
+    changed = {}
+    for name in names(value.__class__):
+        held = getattr(value, name)
+        if held is not None and (found := _legible(held)) is not held:
+            changed[name] = found
     return replace(value, **changed) if changed else value
+
+
+@cache
+def names(kind: Any) -> tuple[str, ...]:
+    """Return the names of the fields of a data class, none of another type."""
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
 
 
 def reading(view: View, findings: Iterable[Finding]) -> View:

@@ -37,7 +37,7 @@ class Tree:
     @cached_property
     def snapshot(self) -> Snapshot:
         """The tree as it will be, whatever is on disk."""
-        return from_contents(self.ids, self.contents, self.base.algorithm)
+        return from_contents(self.ids, self.contents, self.base.algorithm, base=self.base)
 
     def contents(self, paths: Sequence[str]) -> Iterator[bytes]:
         """Yield the content of files, in order."""

@@ -21,12 +21,8 @@ ENTRY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{62}")
 
 def key(*parts: str | bytes) -> str:
     """Return a name for these contents; the borders between them count."""
-    hashed = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        hashed.update(b"%d:" % len(data))
-        hashed.update(data)
-    return hashed.hexdigest()
+    texts = (part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part for part in parts)
+    return hashlib.sha256(b"".join(b"%d:%b" % (len(data), data) for data in texts)).hexdigest()
 
 
 def folder() -> Path:

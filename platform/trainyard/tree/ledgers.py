@@ -19,16 +19,30 @@ Read = Callable[[Sequence[str]], Iterator[bytes]]
 """Contents by their ids, in order."""
 
 
+Ledgers = Mapping[JobKey, tuple[ledger.Entry, ...]]
+
+NOTHING: tuple[Mapping[str, str], Ledgers] = ({}, {})
+
+
 def read_ledgers(
-    found: Mapping[str, str], read: Read, store: cache.Cache | None = None
+    found: Mapping[str, str],
+    read: Read,
+    store: cache.Cache | None = None,
+    known: tuple[Mapping[str, str], Ledgers] = NOTHING,
 ) -> tuple[dict[JobKey, tuple[ledger.Entry, ...]], list[str]]:
-    """Return the ledger of every job among files, given by path and content id, and the paths of unreadable ones."""
+    """Return the ledger of every job among files, given by path and content id, and the paths of unreadable ones.
+
+    `known` are the files and the ledgers of another tree: those that are the same there are not read.
+    """
     clusters: dict[str, dict[str, str]] = defaultdict(dict)
     keys: dict[str, JobKey] = {}
+    ledgers: dict[JobKey, tuple[ledger.Entry, ...]] = {}
     for path, oid in found.items():
         if f"/{layout.LEDGER}" in path and (key := layout.job_of_ledger(path)):
-            clusters[key[0]][path], keys[path] = oid, key
-    ledgers: dict[JobKey, tuple[ledger.Entry, ...]] = {}
+            if known[0].get(path) == oid and key in known[1]:
+                ledgers[key] = known[1][key]
+            else:
+                clusters[key[0]][path], keys[path] = oid, key
     broken: list[str] = []
     for each in clusters.values():
         for path, entries in _entries(each, read, store).items():

@@ -17,7 +17,7 @@ from trainyard.system.git import Git, blob_id
 from trainyard.system.repository import GENERATED, SETTINGS
 from trainyard.tree import index, layout, ledger
 from trainyard.tree.index import Entry
-from trainyard.tree.ledgers import JobKey, read_ledgers
+from trainyard.tree.ledgers import NOTHING, JobKey, read_ledgers
 from trainyard.tree.rules import LEDGER, place
 
 
@@ -132,23 +132,34 @@ def listing(git: Git, tree: str, store: Cache | None = None) -> dict[str, str]:
     return found
 
 
-def from_disk(folder: Path, disk: Mapping[str, str | None]) -> Snapshot:
-    """Read the snapshot that the tree at hand is of itself: without Git its ledgers decide what is frozen."""
+def from_disk(folder: Path, disk: Mapping[str, str | None], base: Snapshot | None = None) -> Snapshot:
+    """Read the snapshot that the tree at hand is of itself: without Git its ledgers decide what is frozen.
+
+    Ledgers that are as at the `base` are not read.
+    """
     found = {path: oid for path, oid in disk.items() if oid is not None}
-    snapshot = from_contents(found, lambda paths: (files.read(folder / path) or b"" for path in paths))
+    snapshot = from_contents(found, lambda paths: (files.read(folder / path) or b"" for path in paths), base=base)
     return replace(snapshot, proven=False)
 
 
 def from_contents(
-    found: Mapping[str, str], contents: Callable[[Sequence[str]], Iterator[bytes]], algorithm: str = "sha1"
+    found: Mapping[str, str],
+    contents: Callable[[Sequence[str]], Iterator[bytes]],
+    algorithm: str = "sha1",
+    *,
+    base: Snapshot | None = None,
 ) -> Snapshot:
-    """Return the snapshot of a tree that need not be on disk: content ids by path, and what gives contents by path."""
+    """Return the snapshot of a tree that need not be on disk: content ids by path, and what gives contents by path.
+
+    Ledgers that are as at the `base` are not read.
+    """
     places = {oid: path for path, oid in found.items()}
 
     def read(oids: Sequence[str]) -> Iterator[bytes]:
         return contents([places[oid] for oid in oids])
 
-    ledgers, broken = read_ledgers(found, read)
+    known = (base.files, base.ledgers) if base is not None else NOTHING
+    ledgers, broken = read_ledgers(found, read, known=known)
     return Snapshot(found, ledgers, read=read, algorithm=algorithm, findings=unreadable(broken))
 
 
