@@ -86,3 +86,14 @@ def test_a_file_is_no_folder(site):
     done = call(site, "admit", "--svg", "note")
     assert (done.returncode, "is a file; name a folder" in done.stderr) == (2, True)
     assert (site / "note").read_text() == "words"
+
+
+def test_a_cluster_that_is_too_wrong_has_no_picture(site):
+    """What is wrong is told as without pictures, and those of other clusters are drawn."""
+    wrong = {**CLUSTER, "pools": {**CLUSTER["pools"], "gpu": {"shape": "dgx-h10", "nodes": 4}}}
+    write_repository(site, jobs=JOBS, clusters={"test": wrong})
+    done = call(site, "plan", "--base", "HEAD", "--svg", "pictures", "--all")
+    assert done.returncode == 1
+    assert "node shape 'dgx-h10' does not exist" in done.stderr
+    assert "no picture of cluster test: " in done.stderr
+    assert {each.name for each in (site / "pictures").iterdir()} == {"other.hosts.svg", "other.quota.svg"}

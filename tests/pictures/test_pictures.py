@@ -274,10 +274,17 @@ def test_a_small_cluster(tmp_path, golden):
 def test_own_clusters():
     """Every cluster of the repository is drawn: whoever has quota holds as many GPUs on hosts as Kueue counts."""
     there = check_repository(ROOT)
+    words = {each.ask.name: each.word for each in verdicts(there)}
     for name in there.specs.clusters:
         now = decide(None, there, name)[1]
         seen = scene(name, None, now, compared=False)
         placed = {each.name: each.gpus + each.parts for each in seen.jobs if each.state == "placed"}
+        assert {each.name for each in seen.jobs if each.state == "placed"} == {
+            each.name for each in now.asks if words[each.name] in PLACED
+        }
+        assert {each.name for each in seen.waiting} == {
+            each.name for each in now.asks if words[each.name] not in {*PLACED, "not judged"}
+        }
         assert seen.homeless == 0 or not now.cluster.topology, name
         assert on_hosts(seen) == {job: count for job, count in placed.items() if count}
         drawn = list(pictures(name, None, now, compared=False))

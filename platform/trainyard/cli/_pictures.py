@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,6 @@ def folder_for(folder: Path, root: Path) -> Path:
 
 def of_change(root: Path, plan: Plan, ref: str | None, *, everything: bool) -> Iterator[Picture]:
     """Yield the pictures of a change: of the clusters that it touches, or of all."""
-    from trainyard.pictures import decide, pictures
     from trainyard.tree import frozen
 
     checked = frozen.checked(root, ref=ref)
@@ -55,8 +54,7 @@ def of_change(root: Path, plan: Plan, ref: str | None, *, everything: bool) -> I
         touched = plan.touched | differing(before, checked)
         for name in checked.specs.clusters:
             if everything or name in touched:
-                past, now = decide(before, checked, name)
-                yield from pictures(name, past, now, compared=True) if now is not None else ()
+                yield from drawn(name, before, checked, compared=True)
 
 
 def differing(before: Checked | None, now: Checked) -> set[str]:
@@ -86,11 +84,21 @@ def at_base(root: Path, commit: str | None) -> Iterator[Checked | None]:
 
 def of_clusters(checked: Checked, names: Iterable[str]) -> Iterator[Picture]:
     """Yield the pictures of clusters as they are declared."""
+    for name in names:
+        yield from drawn(name, None, checked, compared=False)
+
+
+def drawn(name: str, before: Checked | None, now: Checked, *, compared: bool) -> Sequence[Picture]:
+    """Return the pictures of a cluster; where its specs are too wrong for any, none, which is said."""
+    from trainyard.errors import SpecError
     from trainyard.pictures import decide, pictures
 
-    for name in names:
-        if (now := decide(None, checked, name)[1]) is not None:
-            yield from pictures(name, None, now, compared=False)
+    try:
+        past, there = decide(before, now, name)
+        return [] if there is None else list(pictures(name, past, there, compared=compared))
+    except SpecError as error:
+        say(f"no picture of cluster {name}: {error}", error=True)
+        return []
 
 
 def write(folder: Path, found: Iterable[Picture]) -> Links:
