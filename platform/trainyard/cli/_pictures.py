@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from trainyard.pictures import Picture
     from trainyard.plan import Plan
     from trainyard.preflight import Checked
+    from trainyard.specs.load import Loaded
 
 Links = Mapping[str, tuple[tuple[str, str], ...]]
 """The titles and paths of pictures, by cluster."""
@@ -45,32 +47,44 @@ def folder_for(folder: Path, root: Path) -> Path:
     return here
 
 
-def of_change(root: Path, plan: Plan, ref: str | None, *, everything: bool) -> Iterator[Picture]:
+def of_change(root: Path, plan: Plan, *, everything: bool) -> Iterator[Picture]:
     """Yield the pictures of a change: of the clusters that it touches, or of all."""
-    from trainyard.tree import frozen
+    from trainyard.specs.load import read_repository
 
-    checked = frozen.checked(root, ref=ref)
+    now = read_repository(root)
     with at_base(root, plan.base) as before:
-        touched = plan.touched | differing(before, checked)
-        for name in checked.specs.clusters:
-            if everything or name in touched:
-                yield from drawn(name, before, checked, compared=True)
+        touched = plan.touched | differing(before, now)
+        names = [name for name in now.specs.clusters if everything or name in touched]
+        if not names:
+            return
+        past = checked(before, names, root) if before is not None else None
+        there = checked(now, names, root)
+        for name in names:
+            yield from drawn(name, past, there, compared=True)
 
 
-def differing(before: Checked | None, now: Checked) -> set[str]:
+def checked(loaded: Loaded, names: Collection[str], home: Path) -> Checked:
+    """Return the jobs of some clusters with what is wrong with them: to look at those of others takes time."""
+    from trainyard import preflight
+
+    jobs = tuple(each for each in loaded.specs.jobs if each.job.cluster in names)
+    return preflight.check(replace(loaded, specs=replace(loaded.specs, jobs=jobs)), home)
+
+
+def differing(before: Loaded | None, now: Loaded) -> set[str]:
     """Return the clusters whose jobs differ, which a plan that is refused does not know."""
     from trainyard.tree.wanted import wanted
 
-    def runs(side: Checked) -> set[tuple[str, str, str, str]]:
+    def runs(side: Loaded) -> set[tuple[str, str, str, str]]:
         return {(*each.key, each.run) for each in map(wanted, side.specs.jobs) if not each.retired}
 
     return {cluster for cluster, *_ in runs(now) ^ (runs(before) if before is not None else set())}
 
 
 @contextmanager
-def at_base(root: Path, commit: str | None) -> Iterator[Checked | None]:
+def at_base(root: Path, commit: str | None) -> Iterator[Loaded | None]:
     """Give the specs of a commit, None where there is none."""
-    from trainyard import preflight
+    from trainyard.specs.load import read_repository
     from trainyard.system import git as system_git
     from trainyard.tree.spec_files import laid_out, spec_files
 
@@ -79,7 +93,7 @@ def at_base(root: Path, commit: str | None) -> Iterator[Checked | None]:
         yield None
         return
     with laid_out(git, spec_files(git, commit)) as folder:
-        yield preflight.check_repository(folder, home=root)
+        yield read_repository(folder)
 
 
 def of_clusters(checked: Checked, names: Iterable[str]) -> Iterator[Picture]:

@@ -44,7 +44,7 @@ def command(
     left_out = skipped(root)
     drawn: Links = {}
     if svg is not None:
-        found = _pictures.of_change(root, plan, base, everything=everything)
+        found = _pictures.of_change(root, plan, everything=everything)
         drawn = _pictures.write(svg, found)
     if format_ != "text" or summary:
         view = view_of("plan", root, plan=plan, quiet=quiet, summary=summary, everything=everything, pictures=drawn)
