@@ -51,7 +51,7 @@ def interfaces(pods: Pods) -> list[str] | None:
     if said := pods.annotations.get(GKE):
         try:
             return [*found, *(each["interfaceName"] for each in json.loads(said))]
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return None
     text = pods.annotations.get(NETWORKS, "").strip()
     if not text.startswith("["):
@@ -59,6 +59,6 @@ def interfaces(pods: Pods) -> list[str] | None:
     else:
         try:
             names = [str(each.get("interface") or "") for each in json.loads(text)]
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, TypeError, RecursionError):
             return None
     return [*found, *(name or f"net{number}" for number, name in enumerate(names, 1))]

@@ -48,15 +48,23 @@ def custom(schema: Any, value: Any) -> str:
     )
 
 
-def policy(*, conditions: int = 0, validations: tuple[str, ...] = ("true",), variables: tuple[str, ...] = ()) -> str:
-    """Return a policy with its binding, and a ConfigMap of a hundred keys."""
+def policy(
+    *,
+    conditions: int = 0,
+    validations: tuple[str, ...] = ("true",),
+    variables: tuple[str, ...] = (),
+    message: str | None = None,
+    text: str = "x",
+) -> str:
+    """Return a policy with its binding, and a ConfigMap of a hundred keys and a text."""
+    said = {"messageExpression": message} if message else {}
     rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}]
     loops = "object.data.all(k, object.data.all(l, object.data.all(m, k != l + m)))"
     spec = {
         "matchConstraints": {"resourceRules": rules},
         "matchConditions": [{"name": f"c{index}", "expression": loops} for index in range(conditions)],
         "variables": [{"name": f"v{index}", "expression": each} for index, each in enumerate(variables)],
-        "validations": [{"expression": each} for each in validations],
+        "validations": [{"expression": each, **said} for each in validations],
     }
     group = "admissionregistration.k8s.io/v1"
     binding = {"policyName": "v", "validationActions": ["Deny"]}
@@ -67,7 +75,7 @@ def policy(*, conditions: int = 0, validations: tuple[str, ...] = ("true",), var
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {"name": "m", "namespace": "n"},
-            "data": {f"k{index}": "x" for index in range(100)},
+            "data": {f"k{index}": "x" for index in range(100)} | {"text": text},
         },
     )
 
@@ -109,6 +117,32 @@ REFUSED: dict[str, Callable[[], str]] = {
     "conditions that loop, 64 of them": lambda: policy(conditions=64),
     "variables of variables, 300 of them": lambda: policy(
         validations=("variables.v299 > 0",), variables=("1", *(f"variables.v{index} + 1" for index in range(299)))
+    ),
+    "a list that is compared with itself for each of its maps": lambda: custom(
+        {
+            "type": "array",
+            "items": {"type": "object", "properties": {name: {"type": "string"} for name in "abcd"}},
+            "x-kubernetes-validations": [{"rule": "self.all(x, self == self)"}],
+        },
+        [dict.fromkeys("abcd", "x")] * 4000,
+    ),
+    "variables that cost as much as they may, 40 of them": lambda: policy(
+        validations=(" && ".join(f"variables.v{index}" for index in range(40)),),
+        variables=("object.data.all(k, object.data.all(l, object.data.all(m, k.size() < 99 || l != m)))",) * 40,
+    ),
+    "messages that cost as much as they may, 40 of them": lambda: policy(
+        validations=tuple(f"size(object.data) > {1000 + index}" for index in range(40)),
+        message="object.data.map(k, object.data.map(l, object.data.map(m, k + l + m).join('')).join('')).join('')",
+    ),
+    "thousands of letters without repetition": lambda: policy(
+        validations=("object.data.text.split('').distinct().size() < 5",),
+        text="".join(chr(0x4E00 + index) for index in range(20_000)),
+    ),
+    "digits without a unit for a duration of a policy": lambda: policy(
+        validations=("duration(object.data.text) < duration('1s')",), text="1" * 200_000
+    ),
+    "letters that are searched for by what types do not tell": lambda: policy(
+        validations=("object.data.text.findAll('a*?').size() < 5",), text="a" * 500_000
     ),
     "a quantity of a billion digits": lambda: policy(
         validations=("quantity('1e1000000000').add(quantity('1')).isGreaterThan(quantity('1'))",)

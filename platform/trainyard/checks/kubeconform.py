@@ -86,7 +86,7 @@ class Engine:
         done = process.run([*command, str(self.folder)], cwd=self.folder)
         try:
             resources = json.loads(done.out)["resources"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ToolError(f"{self.program.name} failed: {done.complaint}") from error
         for result in resources:
             found[int(Path(result["filename"]).stem)].append(result)

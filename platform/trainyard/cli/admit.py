@@ -138,5 +138,7 @@ def answered(case: object) -> dict[str, object]:
         return {"error": "a case is a mapping with objects"}
     try:
         return replay(case)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except RecursionError:
+        return {"name": str(case.get("name") or ""), "error": "the case's cohorts or objects go deeper than is judged"}
+    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         return {"name": str(case.get("name") or ""), "error": f"the case cannot be read: {error}"}

@@ -157,7 +157,7 @@ def inside(text: str, path: Path) -> Iterator[Leak]:
     """Yield the credentials of an object that an annotation holds as JSON, all at the annotation."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     for leak in leaks(value):
         yield Leak(path, leak.what, leak.name, leak.value, leak.sure, text=True)

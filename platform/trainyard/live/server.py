@@ -122,7 +122,7 @@ def decoded(body: Any) -> dict[str, Any]:
     """Return the Status object of an error, or an empty one where the body is something else."""
     try:
         value = json.loads(body)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return {"message": str(body or "")}
     return value if isinstance(value, dict) else {"message": str(value)}
 

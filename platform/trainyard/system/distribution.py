@@ -50,7 +50,7 @@ def origin() -> Origin | None:
     try:
         written = distribution(NAME).read_text("direct_url.json")
         recorded: dict[str, Any] = json.loads(written or "{}")
-    except (PackageNotFoundError, ValueError):
+    except (PackageNotFoundError, ValueError, RecursionError):
         return None
     url = recorded.get("url")
     if not isinstance(url, str):

@@ -47,13 +47,14 @@ def named_type(name: str) -> Run:
 def call(forms: Sequence[str], arguments: Sequence[Plan]) -> Run:
     """Call the one function that the types allow."""
     found, given = library.find(*forms), [build(each) for each in arguments]
-    price = spent.PRICES.get(found.function)
+    price = spent.price_of(found)
     return calls.direct(found.run, given) if price is None else spent.metered(found.run, price, given)
 
 
 def dispatched(forms: Sequence[str], arguments: Sequence[Plan]) -> Run:
     """Call the first form that takes the values."""
-    return calls.dispatched([library.find(each) for each in forms], [build(each) for each in arguments])
+    found = [library.find(each) for each in forms]
+    return calls.dispatched(found, [spent.price_of(each) for each in found], [build(each) for each in arguments])
 
 
 def equality(one: Plan, two: Plan, wanted: bool, plain: bool) -> Run:

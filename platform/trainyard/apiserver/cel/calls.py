@@ -10,7 +10,8 @@ from typing import Any
 
 from trainyard.apiserver.cel.errors import no_such_overload
 from trainyard.apiserver.cel.functions import Overload
-from trainyard.apiserver.cel.logic import Frame, Run
+from trainyard.apiserver.cel.logic import Frame, Run, take
+from trainyard.apiserver.cel.spent import Price
 
 
 def direct(function: Callable[..., Any], arguments: Sequence[Run]) -> Run:
@@ -24,17 +25,20 @@ def direct(function: Callable[..., Any], arguments: Sequence[Run]) -> Run:
     return lambda frame: function(*[argument(frame) for argument in arguments])
 
 
-def dispatched(overloads: Sequence[Overload], arguments: Sequence[Run]) -> Run:
-    """Call the first form that takes the values."""
+def dispatched(overloads: Sequence[Overload], prices: Sequence[Price | None], arguments: Sequence[Run]) -> Run:
+    """Call the first form that takes the values, and take what that costs first."""
+    priced = list(zip(overloads, prices, strict=True))
     if len(arguments) == 1:
-        return dispatched_by_one([(*each.tests, each.run) for each in overloads], *arguments)
+        return dispatched_by_one([(*each.tests, each.run, price) for each, price in priced], *arguments)
     if len(arguments) == 2:
-        return dispatched_by_two([(*each.tests, each.run) for each in overloads], *arguments)
+        return dispatched_by_two([(*each.tests, each.run, price) for each, price in priced], *arguments)
 
     def run(frame: Frame) -> Any:
         given = [argument(frame) for argument in arguments]
-        for overload in overloads:
+        for overload, price in priced:
             if overload.takes(given):
+                if price is not None:
+                    take(frame, price(*given))
                 return overload.run(*given)
         raise no_such_overload()
 
@@ -42,12 +46,14 @@ def dispatched(overloads: Sequence[Overload], arguments: Sequence[Run]) -> Run:
 
 
 def dispatched_by_one(forms: Sequence[Any], argument: Run) -> Run:
-    """Call the first form that takes the value; a form is a test and a function."""
+    """Call the first form that takes the value; a form is a test, a function and its price."""
 
     def run(frame: Frame) -> Any:
         value = argument(frame)
-        for test, function in forms:
+        for test, function, price in forms:
             if test(value):
+                if price is not None:
+                    take(frame, price(value))
                 return function(value)
         raise no_such_overload()
 
@@ -55,12 +61,14 @@ def dispatched_by_one(forms: Sequence[Any], argument: Run) -> Run:
 
 
 def dispatched_by_two(forms: Sequence[Any], left: Run, right: Run) -> Run:
-    """Call the first form that takes both values; a form is two tests and a function."""
+    """Call the first form that takes both values; a form is two tests, a function and its price."""
 
     def run(frame: Frame) -> Any:
         one, two = left(frame), right(frame)
-        for first, second, function in forms:
+        for first, second, function, price in forms:
             if first(one) and second(two):
+                if price is not None:
+                    take(frame, price(one, two))
                 return function(one, two)
         raise no_such_overload()
 

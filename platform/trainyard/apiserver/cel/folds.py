@@ -9,20 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from trainyard.apiserver.cel import spent
 from trainyard.apiserver.cel.errors import CelError, no_such_overload
 from trainyard.apiserver.cel.library.lists import sort_by
-from trainyard.apiserver.cel.logic import Frame, Run, boolean, worse
+from trainyard.apiserver.cel.logic import BUDGET, BudgetError, Frame, Run, boolean, take, worse
 
 if TYPE_CHECKING:
     from trainyard.apiserver.cel.syntax import FoldKind
-
-BUDGET = 0
-"""Slot of a frame that holds what is left of the evaluation's cost."""
-
-
-class BudgetError(Exception):
-    """An evaluation costs more than the server allows; no failure of the expression, so nothing absorbs it."""
-
 
 Rounds = Callable[[Frame], Iterator[Any]]
 
@@ -123,6 +116,7 @@ def sorting(over: Rounds, slot: int, body: Run) -> Run:
         for _ in over(frame):
             elements.append(frame[slot])
             keys.append(body(frame))
+        take(frame, spent.order(keys))
         return sort_by(elements, keys)
 
     return run

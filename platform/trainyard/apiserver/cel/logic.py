@@ -17,6 +17,20 @@ Frame: TypeAlias = list[Any]
 
 Run: TypeAlias = Callable[[Frame], Any]
 
+BUDGET = 0
+"""Slot of a frame that holds what is left of the evaluation's cost."""
+
+
+class BudgetError(Exception):
+    """An evaluation costs more than the server allows; no failure of the expression, so nothing absorbs it."""
+
+
+def take(frame: Frame, cost: int) -> None:
+    """Take a cost off what is left; raises BudgetError where that is not enough."""
+    frame[BUDGET] -= cost
+    if frame[BUDGET] < 0:
+        raise BudgetError
+
 
 def worse(one: CelError | None, two: CelError) -> CelError:
     """Return which of two failures the result is: what is unknown weighs more than an error, then the first."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.apiserver.cel.blame import Culprit, finder
 from trainyard.apiserver.cel.build import Plan, build
 from trainyard.apiserver.cel.errors import CelError, Unknown, no_such_overload, over_budget
-from trainyard.apiserver.cel.folds import BudgetError
-from trainyard.apiserver.cel.logic import Frame, Run
+from trainyard.apiserver.cel.logic import BudgetError, Frame, Run
 from trainyard.apiserver.cel.types import Type
-from trainyard.apiserver.cel.values import ABSENT
+from trainyard.apiserver.cel.values import ABSENT, EFFORTS, Effort
 
 COST_LIMIT = 1_000_000
 """What one evaluation may cost: kubernetes/apiserver v0.35.4 pkg/apis/cel/config.go PerCallLimit."""
@@ -29,6 +28,8 @@ class Budget:
     """What several evaluations may still cost together; below zero where they cost more."""
 
     left: int = TOTAL
+    effort: Effort = field(default_factory=Effort)
+    """What they may still compare and make, beside what a server counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,13 @@ class Program:
         costs is taken off the budget.
         """
         frame = self._frame(bindings)
-        found = self._evaluated(frame)
-        if budget is not None:
-            budget.left -= COST_LIMIT - frame[0]
+        budget = budget or Budget()
+        found = self._evaluated(frame, budget)
+        budget.left -= COST_LIMIT - frame[0]
         return found
 
-    def _evaluated(self, frame: Frame) -> Any:
+    def _evaluated(self, frame: Frame, budget: Budget) -> Any:
+        EFFORTS.append(budget.effort)
         try:
             return self.run(frame)
         except CelError as error:
@@ -85,16 +87,27 @@ class Program:
             return over_budget()
         except (ArithmeticError, RecursionError):
             return Unknown("numbers or a nesting beyond what is computed here")
+        finally:
+            EFFORTS.pop()
 
-    def culprit(self, bindings: Mapping[str, Any]) -> Culprit | None:
-        """Return the element of a list or map that makes a false expression false, where one does."""
+    def culprit(self, bindings: Mapping[str, Any], budget: Budget | None = None) -> Culprit | None:
+        """Return the element of a list or map that makes a false expression false, where one does.
+
+        What it costs to look is taken off the budget; without any left nothing is looked for.
+        """
         find = finder(self.plan)
-        if find is None:
+        budget = budget or Budget()
+        if find is None or budget.left < 0:
             return None
+        frame = self._frame(bindings)
+        EFFORTS.append(budget.effort)
         try:
-            return find(self._frame(bindings))
+            return find(frame)
         except (ArithmeticError, AttributeError, BudgetError, CelError, RecursionError, TypeError):
             return None
+        finally:
+            EFFORTS.pop()
+            budget.left -= COST_LIMIT - frame[0]
 
     def _frame(self, bindings: Mapping[str, Any]) -> Frame:
         frame: Frame = [COST_LIMIT, *(bindings.get(name, ABSENT) for name in self.variables)]

@@ -131,6 +131,29 @@ def _plain(value: Any) -> Hashable:
     return (bool, value) if isinstance(value, bool) else value if isinstance(value, Hashable) else repr(value)
 
 
+@dataclass(slots=True)
+class Effort:
+    """How many elements of lists and maps may still be compared or made, beside what a server counts.
+
+    It prices a comparison by the number of elements (google/cel-go v0.26.0 interpreter/runtimecost.go), whatever these
+    hold, so that a rule far below its limit may compare billions.
+    """
+
+    left: float = 1_000_000
+
+
+EFFORTS = [Effort(math.inf)]
+"""The bounds of the evaluations that are under way, the innermost last; beneath all, that outside of any."""
+
+
+def toil(count: int) -> None:
+    """Take elements off the bound; raises OverflowError beyond it."""
+    effort = EFFORTS[-1]
+    effort.left -= count
+    if effort.left < 0:
+        raise OverflowError("more elements than anybody waits for")
+
+
 _SIMPLE = (str, int, float, bytes, Timestamp, Duration, Opaque, TypeValue)
 
 
@@ -141,11 +164,10 @@ def equal(one: Any, two: Any) -> bool:
     if one is None or two is None:
         return one is two
     if isinstance(one, list):
-        if not isinstance(two, list):
+        if not isinstance(two, list) or len(one) != len(two):
             return False
-        if isinstance(one, SetList | MapList):
-            return one.equals(two)
-        return len(one) == len(two) and all(map(equal, one, two))
+        toil(len(one))
+        return one.equals(two) if isinstance(one, SetList | MapList) else all(map(equal, one, two))
     if isinstance(one, dict):
         return isinstance(two, dict) and _equal_maps(one, two)
     if isinstance(one, Optional):
@@ -158,6 +180,7 @@ def equal(one: Any, two: Any) -> bool:
 def _equal_maps(one: dict[Any, Any], two: dict[Any, Any]) -> bool:
     if len(one) != len(two):
         return False
+    toil(len(one))
     for key, value in one.items():
         other = two.get(key, ABSENT)
         if other is ABSENT or not equal(value, other):

@@ -59,7 +59,7 @@ class Rulebook:
 
         try:
             return restored(json.loads(data), kind.schema, minor)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
             return None
 
     def _name(self, kind: Kind, minor: int) -> str:

@@ -107,6 +107,8 @@ class Visit:
     minor: int
     source: str
     budget: Budget = field(default_factory=Budget)
+    telling: Budget = field(default_factory=Budget)
+    """What the rules' messages may cost together."""
 
     def node(self, node: Node, scope: Scope) -> Iterator[Problem]:
         """Evaluate the rules of a node on a value, and those beneath."""
@@ -158,9 +160,9 @@ class Visit:
 
     def evaluated(self, rule: CompiledRule, bindings: Bindings) -> str:
         """Return what the rule's messageExpression gives, nothing where it gives no one-line text."""
-        if rule.message_program is None:
+        if rule.message_program is None or self.telling.left < 0:
             return ""
-        found = rule.message_program.evaluate(bindings.of(rule.message_program, optional=False))
+        found = rule.message_program.evaluate(bindings.of(rule.message_program, optional=False), self.telling)
         text = found.strip() if isinstance(found, str) else ""
         return "" if "\n" in text or len(text.encode()) > MESSAGE_LIMIT else text
 

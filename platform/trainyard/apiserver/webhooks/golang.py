@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from trainyard.quantities import UNITS, parse_duration
+
 _INTEGER = re.compile(r"[+-]?[0-9]+").fullmatch
-_DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)").fullmatch
-_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _DIGITS = "[0-9](?:_?[0-9])*"
 _FLOAT = re.compile(
     rf"[+-]?(?:(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:e[+-]?[0-9]+)?"
@@ -15,7 +15,6 @@ _FLOAT = re.compile(
 ).fullmatch
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def integer(text: str, *, bits: int = 64) -> int | None:
@@ -53,7 +52,7 @@ def decimal(text: str) -> float | None:
 
 def seconds(text: str) -> float | None:
     """The length of a Go duration such as `1h30m`, or None (time.ParseDuration)."""
-    if not _DURATION(text):
+    try:
+        return parse_duration(text) / UNITS["s"]
+    except ValueError:
         return None
-    total = sum(float(amount) * _UNITS[unit] for amount, unit in _PART.findall(text))
-    return -total if text.startswith("-") else total

@@ -91,7 +91,7 @@ def layers(text: str) -> list[dict[str, Any]]:
     """Return layers of slices, the widest first; raises Malformed."""
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         message = f"failed to parse multi-layer topology constraints annotation: {error}"
         raise Malformed(message) from error
     count = len(found) if isinstance(found, list) else 0

@@ -21,6 +21,7 @@ from trainyard.apiserver.admission.policies.request import (
     request_object,
 )
 from trainyard.apiserver.cel import CelError, Program, Unknown
+from trainyard.apiserver.cel.logic import BudgetError
 from trainyard.apiserver.cel.program import CONDITIONS, SPENT, Budget
 from trainyard.documents import Path
 
@@ -47,10 +48,11 @@ class Decision:
 class Variables(dict[str, Any]):
     """The variables of a policy, each evaluated when it is first read."""
 
-    def __init__(self, policy: Policy, bindings: Mapping[str, Any]) -> None:
+    def __init__(self, policy: Policy, bindings: Mapping[str, Any], budget: Budget) -> None:
         super().__init__()
         self.expressions = policy.variables
         self.bindings = bindings
+        self.budget = budget
 
     def __contains__(self, name: object) -> bool:
         return name in self.expressions
@@ -61,7 +63,9 @@ class Variables(dict[str, Any]):
             raise KeyError(name)
         if not isinstance(expression.compiled, Program):
             raise CelError(f'composited variable "{name}" fails to compile: {expression.compiled}')
-        value = expression.compiled.evaluate(self.bindings)
+        value = expression.compiled.evaluate(self.bindings, self.budget)
+        if self.budget.left < 0:
+            raise BudgetError
         if isinstance(value, Unknown):
             raise value
         if isinstance(value, CelError):
@@ -152,7 +156,7 @@ class Run:
     def evaluated(self, bindings: dict[str, Any]) -> Iterator[Decision]:
         """Evaluate conditions, then validations, then annotations."""
         doubt = self.doubt
-        matched = self.conditions(with_variables(self.policy, {**bindings, "namespaceObject": None}))
+        matched = self.conditions({**bindings, "namespaceObject": None})
         if isinstance(matched, Unknown):
             doubt = doubt or matched.message
         elif isinstance(matched, CelError):
@@ -160,11 +164,11 @@ class Run:
             return
         elif not matched:
             return
-        known = with_variables(self.policy, bindings)
         run = self if doubt is None else Run(self.policy, self.binding, self.request, self.around, doubt)
-        budget = Budget()
+        budget, telling = Budget(), Budget()
+        known = with_variables(self.policy, bindings, budget)
         for validation in self.policy.validations:
-            yield from run.validated(validation, known, budget)
+            yield from run.validated(validation, known, budget, telling)
             if budget.left < 0:
                 yield from run.refused(SPENT)
                 return
@@ -173,8 +177,9 @@ class Run:
         """Say whether the match conditions hold: a false one decides, else an unknown one, else an error."""
         failure: CelError | None = None
         budget = Budget(CONDITIONS)
+        known = with_variables(self.policy, bindings, budget)
         for expression in self.policy.conditions.values():
-            found = value_of(expression, bindings, budget)
+            found = value_of(expression, known, budget)
             if budget.left < 0:
                 return CelError(SPENT) if self.policy.fails else False
             if found is False:
@@ -185,8 +190,10 @@ class Run:
             return True if failure is None else failure
         return failure if self.policy.fails else False
 
-    def validated(self, validation: Validation, bindings: dict[str, Any], budget: Budget) -> Iterator[Decision]:
-        """Evaluate one rule."""
+    def validated(
+        self, validation: Validation, bindings: dict[str, Any], budget: Budget, telling: Budget
+    ) -> Iterator[Decision]:
+        """Evaluate one rule; `telling` is the budget of messages, and of looking for what breaks the rule."""
         found = value_of(validation.expression, bindings, budget)
         if found is True:
             return
@@ -195,25 +202,25 @@ class Run:
         elif isinstance(found, CelError):
             yield from self.refused(found.message)
         else:
-            message = self.evaluated_message(validation, bindings) or self.stated(validation)
-            yield from self.acted(message, validation.reason, self.place(validation, bindings))
+            message = self.evaluated_message(validation, bindings, telling) or self.stated(validation)
+            yield from self.acted(message, validation.reason, self.place(validation, bindings, telling))
 
     def stated(self, validation: Validation) -> str:
         """Return the message as the policy writes it, the expression where it writes none."""
         return validation.message or f"failed expression: {validation.expression.text.strip()}"
 
-    def evaluated_message(self, validation: Validation, bindings: dict[str, Any]) -> str:
+    def evaluated_message(self, validation: Validation, bindings: dict[str, Any], budget: Budget) -> str:
         """Return what messageExpression gives, nothing where it gives no one-line text."""
-        if validation.message_expression is None:
+        if validation.message_expression is None or budget.left < 0:
             return ""
-        found = value_of(validation.message_expression, bindings)
+        found = value_of(validation.message_expression, bindings, budget)
         text = found.strip() if isinstance(found, str) else ""
         return "" if "\n" in text or len(text.encode()) > MESSAGE_LIMIT else text
 
-    def place(self, validation: Validation, bindings: dict[str, Any]) -> Path:
+    def place(self, validation: Validation, bindings: dict[str, Any], budget: Budget) -> Path:
         """Return where the object breaks the rule, its root where that does not show."""
         compiled = validation.expression.compiled
-        culprit = compiled.culprit(bindings) if isinstance(compiled, Program) else None
+        culprit = compiled.culprit(bindings, budget) if isinstance(compiled, Program) else None
         return (culprit.path(bindings["object"]) if culprit else None) or ()
 
     def refused(self, message: str) -> Iterator[Decision]:
@@ -234,14 +241,17 @@ class Run:
         return Decision(self.policy, self.binding, action, message, path=path)
 
 
-def with_variables(policy: Policy, bindings: dict[str, Any]) -> dict[str, Any]:
-    """Add `variables`, which see the same bindings."""
+def with_variables(policy: Policy, bindings: dict[str, Any], budget: Budget) -> dict[str, Any]:
+    """Add `variables`, which see the same bindings; what they cost is the expressions' that read them, as on a server.
+
+    Source: kubernetes/apiserver v0.35.4 pkg/admission/plugin/cel/activation.go Evaluate.
+    """
     known = dict(bindings)
-    known["variables"] = Variables(policy, known)
+    known["variables"] = Variables(policy, known, budget)
     return known
 
 
-def value_of(expression: Expression, bindings: Mapping[str, Any], budget: Budget | None = None) -> Any:
+def value_of(expression: Expression, bindings: Mapping[str, Any], budget: Budget) -> Any:
     """Evaluate an expression; one that does not compile, or fails, gives an error in the server's words."""
     if not isinstance(expression.compiled, Program):
         return CelError(f"expression '{expression.text}' resulted in error: compilation failed: {expression.compiled}")

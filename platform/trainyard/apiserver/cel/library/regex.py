@@ -5,10 +5,14 @@ Source: kubernetes/apiserver v0.35.4 pkg/cel/library/regex.go.
 
 from __future__ import annotations
 
+from trainyard.apiserver.cel import values
 from trainyard.apiserver.cel.functions import Functions
 from trainyard.apiserver.cel.library.standard import pattern
 
 FUNCTIONS = Functions()
+
+MATCH = 10
+"""How many elements could be compared while one match is found."""
 
 
 @FUNCTIONS.define("string.find(string) -> string")
@@ -28,6 +32,7 @@ def find_all(text: str, expression: str, limit: int = -1) -> list[str]:
             break
         if match.start() == match.end() == end:
             continue
+        values.toil(MATCH)
         found.append(match[0])
         end = match.end()
     return found

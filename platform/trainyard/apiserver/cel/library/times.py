@@ -9,31 +9,18 @@ import datetime as dt
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from trainyard import quantities
 from trainyard.apiserver.cel.errors import CelError
 from trainyard.apiserver.cel.functions import Functions
 from trainyard.apiserver.cel.library.arithmetic import moment
-from trainyard.apiserver.cel.values import INT_MAX, INT_MIN, NANOSECONDS, Duration, Timestamp
+from trainyard.apiserver.cel.values import NANOSECONDS, Duration, Timestamp
 
 FUNCTIONS = Functions()
 
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-UNITS = {
-    "ns": 1,
-    "us": 1_000,
-    "µs": 1_000,
-    "μs": 1_000,
-    "ms": 1_000_000,
-    "s": NANOSECONDS,
-    "m": 60 * NANOSECONDS,
-    "h": 3600 * NANOSECONDS,
-}
-"""Nanoseconds of each unit; micro is spelled with either of the two signs of Unicode."""
-
 _RFC3339 = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d{1,2}):(\d\d):(\d\d)(?:[.,](\d+))?(Z|([+-])(\d\d):(\d\d))", re.ASCII)
-_DURATION = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _OFFSET = re.compile(r"([+-]?)(\d\d?):(\d\d?)", re.ASCII)
 
 
@@ -83,19 +70,10 @@ def timestamp_text(value: Timestamp) -> str:
 
 def parse_duration(text: str) -> Duration | None:
     """Read a Go duration (`1h30m`, `-1.5s`, `0`), or return None."""
-    sign = -1 if text.startswith("-") else 1
-    body = text[1:] if text[:1] in {"-", "+"} else text
-    if body == "0":
-        return Duration(0)
-    total, place = Fraction(0), 0
-    while place < len(body):
-        match = _DURATION.match(body, place)
-        if match is None:
-            return None
-        total += int(Fraction(Decimal(match[1])) * UNITS[match[2]])
-        place = match.end()
-    nanoseconds = sign * int(total)
-    return Duration(nanoseconds) if body and INT_MIN <= nanoseconds <= INT_MAX else None
+    try:
+        return Duration(quantities.parse_duration(text))
+    except ValueError:
+        return None
 
 
 @FUNCTIONS.define("duration(string) -> duration")

@@ -70,7 +70,7 @@ def _is_int32(text_: str) -> bool:
 def _check_annotated_tolerations(value: str, path: Path) -> Iterator[Problem]:
     try:
         tolerations = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         tolerations = None
     if not isinstance(tolerations, list):
         yield ANNOTATIONS.invalid(path, value, "must be a JSON list of tolerations")

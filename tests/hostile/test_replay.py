@@ -1,0 +1,24 @@
+"""Cases for Kueue's decision that no cluster can have are answered in a line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from command import call
+
+COHORTS = [
+    {"kind": "Cohort", "metadata": {"name": f"c{index}"}, "spec": {"parentName": f"c{index + 1}"}}
+    for index in range(3000)
+]
+QUEUE = {"kind": "ClusterQueue", "metadata": {"name": "q"}, "spec": {"cohortName": "c0"}}
+
+
+def test_a_chain_of_cohorts(tmp_path: Path) -> None:
+    """Three thousand cohorts in one another are an error of that case, and the next one is answered."""
+    cases = [{"name": "deep", "objects": [*COHORTS, QUEUE]}, {"name": "next", "objects": []}]
+    (tmp_path / "cases.jsonl").write_text("\n---\n".join(map(json.dumps, cases)))
+    done = call(tmp_path, "admit", "--replay", "cases.jsonl")
+    deep, after = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, after["name"]) == (1, "next"), done.stderr
+    assert "deeper" in deep["error"]
