@@ -1,9 +1,10 @@
-"""No variable says which GPUs a container sees.
+"""No variable says which GPUs a container sees, or that it uses none.
 
 Why: the device plugin gives a pod its GPUs and numbers them from 0; a fixed list leaves some idle, names one that is
  not there, or shows the container GPUs of others.
 Fix: remove the variable; the container sees the GPUs that it asks for.
-Source: NVIDIA/k8s-device-plugin v0.20.0 README.md; kubernetes v1.35 pkg/kubelet/kubelet_pods.go
+Source: NVIDIA/k8s-device-plugin v0.20.0 README.md; kubernetes v1.35 pkg/kubelet/kubelet_pods.go;
+ jax v0.8 jax/_src/xla_bridge.py; huggingface/accelerate v1.11 src/accelerate/state.py
 """
 
 import re
@@ -25,6 +26,14 @@ INDICES = re.compile(r"\d+(?:,\d+)*")
 CHOSEN = re.compile(r"all|(?:(?:GPU|MIG)-[^,\s]+|\d+(?::\d+)?)(?:,(?:(?:GPU|MIG)-[^,\s]+|\d+(?::\d+)?))*")
 
 
+CPU = {
+    "JAX_PLATFORMS": {"cpu"},
+    "JAX_PLATFORM_NAME": {"cpu"},
+    "ACCELERATE_USE_CPU": {"y", "yes", "t", "true", "on", "1"},
+}
+"""By a library's variable, the values with which it looks for no GPU."""
+
+
 def check(world: World) -> Iterator[Problem]:
     """Look at the environment of every container of whatever trains."""
     for job in world.workloads():
@@ -39,6 +48,9 @@ def check(world: World) -> Iterator[Problem]:
                 yield Problem(variable.place, message)
             elif variable.name in PROGRAM and variable.value is not None and value in NONE and gpus:
                 yield Problem(variable.place, f"{variable.name} is {value!r}, which hides all {gpus} GPUs; remove it")
+            elif gpus and value.lower() in CPU.get(variable.name, ()):
+                message = f"{variable.name} is {value!r}, which leaves all {gpus} GPUs idle; remove it"
+                yield Problem(variable.place, message)
             elif variable.name in PROGRAM and INDICES.fullmatch(value):
                 yield from fixed(variable, value, gpus)
 

@@ -1,9 +1,9 @@
-"""The workers of an elastic PyTorchJob are within its bounds.
+"""The workers of an elastic PyTorchJob are within its bounds, and those of a PaddleJob are bounds at all.
 
 Why: the operator starts as many workers as there are replicas and tells torchrun the bounds: with fewer than the least
  of them the ranks wait for others that nothing adds, unless metrics say when, and with more some stay outside.
 Fix: write minReplicas <= replicas <= maxReplicas.
-Source: training-operator v1.9.4 pkg/controller.v1/pytorch/elastic.go, hpa.go
+Source: training-operator v1.9.4 pkg/controller.v1/pytorch/elastic.go, hpa.go; pkg/controller.v1/paddlepaddle/hpa.go
 """
 
 from collections.abc import Iterator
@@ -12,9 +12,11 @@ from trainyard.checks import Problem, World
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at PyTorchJobs with an elastic policy."""
+    """Look at jobs with an elastic policy."""
     for job in world.training_jobs():
-        if job.manifest.kind != "PyTorchJob" or not isinstance(job.manifest.get("spec", "elasticPolicy"), dict):
+        if job.manifest.kind not in {"PyTorchJob", "PaddleJob"} or not isinstance(
+            job.manifest.get("spec", "elasticPolicy"), dict
+        ):
             continue
         at = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
         replicas = job.manifest.get(*at)
@@ -23,6 +25,8 @@ def check(world: World) -> Iterator[Problem]:
         if type(least) is int and type(most) is int and least > most:
             place = job.place("spec", "elasticPolicy", "minReplicas")
             yield Problem(place, f"minReplicas is {least}, above maxReplicas {most}")
+        elif job.manifest.kind != "PyTorchJob":
+            continue
         elif type(least) is int and workers < least and not job.manifest.get("spec", "elasticPolicy", "metrics"):
             place = job.place("spec", "elasticPolicy", "minReplicas")
             yield Problem(place, f"minReplicas is {least}, but {workers} workers are started, and nothing adds more")

@@ -17,7 +17,7 @@ from trainyard.findings import Finding, Location
 
 HERE = TESTS / "mistakes"
 BASE = HERE / "base"
-GROUPS = ("jobs", "platform", "programs", "strangers", "second", "third")
+GROUPS = ("jobs", "platform", "programs", "strangers", "second", "third", "fourth")
 MARK = "▸"
 """Stands in what somebody wrote where the mistake must be told, at the key or at its value."""
 

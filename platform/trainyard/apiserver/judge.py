@@ -294,7 +294,7 @@ class Judge:
             rule=problem.rule,
             layer=layer,
             message=problem.message,
-            location=manifest.location(problem.path),
+            location=manifest.location(problem.path, key=problem.of_key),
             severity=severity,
             object=manifest.ref,
             path=format_path(problem.path) or None,

@@ -11,6 +11,7 @@ mpi-operator v0.8.0 pkg/controller/mpi_job_controller.go; volcano v1.14.1 pkg/co
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from trainyard.apiserver.core import job, podtemplate
 from trainyard.apiserver.core.shapes import Object, each, inner, text
@@ -55,7 +56,7 @@ def check(value: Object, row: Carrier, *, kubernetes: str) -> Iterator[Problem]:
                 problems = podtemplate.check(whole, kubernetes=kubernetes)
             for problem in problems:
                 if problem.path[0] in {"spec", "template"}:
-                    yield Problem((*at, *problem.path[1:]), problem.rule, problem.message, problem.source)
+                    yield replace(problem, path=(*at, *problem.path[1:]))
 
 
 def made(value: Object, holder: Object, template: Template, row: Carrier) -> Object:

@@ -29,6 +29,8 @@ class Problem:
     rule: str
     message: str
     source: str
+    of_key: bool = False
+    """Whether what is wrong is the field's name, so that it is told there and not at the value."""
 
     @property
     def only_applied(self) -> bool:
@@ -97,10 +99,11 @@ class Rule(rules.Rule):
         """Report a field that may not be set here."""
         return Problem(path, self.id, f"forbidden: {detail}", self.source)
 
-    def unsupported(self, path: Path, value: Any, supported: tuple[str, ...]) -> Problem:
-        """Report a value outside a closed set, and list the set."""
+    def unsupported(self, path: Path, value: Any, supported: tuple[str, ...], *, of_key: bool = False) -> Problem:
+        """Report a value outside a closed set, or with `of_key` such a name of a field, and list the set."""
         choices = ", ".join(f'"{choice}"' for choice in supported) or "there are none"
-        return Problem(path, self.id, f"unsupported value: {shown(value)}: supported values: {choices}", self.source)
+        message = f"unsupported value: {shown(value)}: supported values: {choices}"
+        return Problem(path, self.id, message, self.source, of_key)
 
     def duplicate(self, path: Path, value: Any) -> Problem:
         """Report the second occurrence of a value that must be unique."""

@@ -149,6 +149,9 @@ class Declared:
             if pool.notice_seconds is not None and not pool.spot:
                 message = "noticeSeconds is for nodes that are taken away; write spot: true, or remove it"
                 yield NO_EFFECT.at(self.source, (*path, "noticeSeconds"), message)
+            if pool.price_per_gpu_hour is not None and known(pool.shape) and not pool.node.gpus:
+                message = f"pricePerGpuHour is of GPUs, and nodes of pool {name!r} have none; remove it"
+                yield NO_EFFECT.at(self.source, (*path, "pricePerGpuHour"), message)
             if not known(pool.shape):
                 message = f"shape {pool.shape!r} does not exist; {did_you_mean(str(pool.shape), names(), limit=6)}"
                 yield SHAPE.at(self.source, (*path, "shape"), message)

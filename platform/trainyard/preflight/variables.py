@@ -34,7 +34,8 @@ OPTION = Rule(
     title="The launcher's own options are not among the program's arguments.",
     why="args go to the program: how many processes start stays as it was, or the program does not know the option",
     fix="remove it: what the launcher is told follows from nodes, processesPerNode and restarts",
-    source="pytorch v2.9 torch/distributed/run.py; accelerate commands/launch.py; deepspeed launcher/runner.py",
+    source="pytorch v2.9 torch/distributed/run.py; accelerate commands/launch.py; deepspeed launcher/runner.py; "
+    "paddle v3.2 python/paddle/distributed/launch/context/args_envs.py; horovod v0.28 horovod/runner/launch.py",
     layer="run",
     severity=Severity.WARNING,
 )
@@ -77,6 +78,8 @@ OPTIONS: dict[str, frozenset[str]] = {
     "torchrun": TORCHRUN,
     "accelerate": frozenset({"num-processes", "num-machines", "machine-rank", "main-process-ip", "main-process-port"}),
     "deepspeed": frozenset({"num-gpus", "num-nodes", "hostfile", "master-addr", "master-port"}),
+    "paddle": frozenset({"nnodes", "nproc-per-node", "master", "job-id", "max-restart", "trainer-num", "server-num"}),
+    "horovod": frozenset({"num-proc", "min-np", "max-np", "slots-per-host", "host-discovery-script", "hostfile"}),
     "mpirun": frozenset({"hostfile", "machinefile", "oversubscribe", "allow-run-as-root", "map-by", "bind-to"}),
 }
 """By launcher, the options by which it is told what follows here."""

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from trainyard.apiserver.problems import shown
-from trainyard.apiserver.schema.walk import Check, Fault, Faults, anything, json_name
+from trainyard.apiserver.schema.walk import UNKNOWN_FIELD, Check, Fault, Faults, anything, json_name
 from trainyard.quantities import WRONG, Quantity
 
 SOURCE = "k8s.io/apimachinery v0.35.4, UnmarshalJSON"
@@ -150,7 +150,7 @@ def empty_struct(value: Any) -> Faults:
     """Check an object of a type without fields."""
     if type(value) is not dict:
         return fault("schema/type", f"cannot unmarshal {json_name(value)} {shown(value, limit=40)} into an object")
-    return [Fault("schema/unknown-field", f"unknown field {key!r}", SOURCE, [key]) for key in value] or None
+    return [Fault(UNKNOWN_FIELD, f"unknown field {key!r}", SOURCE, [key]) for key in value] or None
 
 
 DECODED: Mapping[str, Check] = {

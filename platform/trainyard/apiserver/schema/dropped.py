@@ -12,6 +12,7 @@ from trainyard.apiserver.catalog.schemas import TYPE
 from trainyard.apiserver.problems import shown
 from trainyard.apiserver.schema import lists, typed
 from trainyard.apiserver.schema.walk import (
+    UNKNOWN_FIELD,
     Check,
     Fault,
     Faults,
@@ -31,9 +32,7 @@ PRUNING = "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/pruning/a
 def nothing_nested(value: Any) -> Faults:
     """Refuse every field below `additionalProperties: true`: the server keeps the value, and prunes what is in it."""
     if type(value) is dict:
-        return [
-            Fault("schema/unknown-field", f"unknown field {key!r}; create refuses it", PRUNING, [key]) for key in value
-        ]
+        return [Fault(UNKNOWN_FIELD, f"unknown field {key!r}; create refuses it", PRUNING, [key]) for key in value]
     return arrays(nothing_nested, anything, ())(value) if type(value) is list else None
 
 

@@ -13,6 +13,9 @@ from trainyard.apiserver.problems import Problem
 from trainyard.findings import did_you_mean
 from trainyard.limits import CHOICES, FAULTS
 
+UNKNOWN_FIELD = "schema/unknown-field"
+"""The rule of a field that the schema does not have: its name is what is wrong."""
+
 
 @dataclass(slots=True)
 class Fault:
@@ -25,7 +28,7 @@ class Fault:
 
     def problem(self) -> Problem:
         """Return the fault with its path from the root."""
-        return Problem(tuple(reversed(self.path)), self.rule, self.message, self.source)
+        return Problem(tuple(reversed(self.path)), self.rule, self.message, self.source, self.rule == UNKNOWN_FIELD)
 
 
 Faults = list[Fault] | None
@@ -50,7 +53,7 @@ def unknown(key: str, known: Mapping[str, Any], source: str) -> Fault:
     """Report a field that the schema does not have."""
     near = did_you_mean(key, known) if len(known) <= CHOICES else ""
     hint = f"; {near}" if near.startswith("did you mean") else ""
-    return Fault("schema/unknown-field", f"unknown field {key!r}{hint}", source, [key])
+    return Fault(UNKNOWN_FIELD, f"unknown field {key!r}{hint}", source, [key])
 
 
 @dataclass(frozen=True, slots=True)

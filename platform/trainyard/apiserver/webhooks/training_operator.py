@@ -82,7 +82,7 @@ def check(review: Review) -> Iterator[Problem]:
 def _check_role(role: str, spec: Object, job: Job, rule: Rule) -> Iterator[Problem]:
     path: Path = (*job.path, role)
     if job.roles and role not in job.roles:
-        yield rule.unsupported(path, role, job.roles)
+        yield rule.unsupported(path, role, job.roles, of_key=True)
     containers = each(inner(spec, "template", "spec"), "containers")
     at: Path = (*path, "template", "spec", "containers")
     for index, container in containers:

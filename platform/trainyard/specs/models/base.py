@@ -293,7 +293,19 @@ RelativePath = Annotated[Text, AfterValidator(safe_path)]
 Cidr = Annotated[StrictStr, AfterValidator(network)]
 PortRange = Annotated[str, BeforeValidator(ports), WithJsonSchema({"type": ["string", "integer"]})]
 """A port or a range of them, with the protocol where that is not TCP."""
-Labels = dict[StrictStr, StrictStr]
+LabelKey = Annotated[
+    StrictStr,
+    Form(
+        r"(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9](?:[-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?",
+        "the key of a label, such as nvidia.com/gpu",
+        317,
+    ),
+]
+LabelValue = Annotated[
+    StrictStr,
+    Form(r"(?:[A-Za-z0-9](?:[-_.A-Za-z0-9]*[A-Za-z0-9])?)?", "letters, digits and inner '-', '_' or '.'", 63),
+]
+Labels = dict[LabelKey, LabelValue]
 
 IMAGE = r"[a-z0-9][-a-z0-9._:]*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)+(?::[A-Za-z0-9_][-A-Za-z0-9_.]*)?@sha256:[0-9a-f]{64}"
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, StrictBool, StrictStr, Tag, model_validator
 
-from trainyard.specs.models.base import Amount, Count, CpuList, Form, Labels, Name, Rate, Room, Spec, Text, wrong
+from trainyard.specs.models.base import Amount, Count, CpuList, LabelKey, Labels, Name, Rate, Room, Spec, Text, wrong
 from trainyard.specs.models.daemons import PoolDaemon, kept
 from trainyard.specs.models.disks import LocalDisks
 from trainyard.specs.models.gpus import Mig, Sharing
@@ -29,20 +29,10 @@ Shaped = Annotated[
 ]
 
 
-TaintKey = Annotated[
-    StrictStr,
-    Form(
-        r"(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9](?:[-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?",
-        "the key of a label, such as nvidia.com/gpu",
-        317,
-    ),
-]
-
-
 class Taint(Spec):
     """A node taint; the pool's flavor tolerates it."""
 
-    key: TaintKey
+    key: LabelKey
     """Key of the taint."""
     value: str = ""
     """Its value; default: none."""

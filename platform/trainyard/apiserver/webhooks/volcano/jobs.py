@@ -45,7 +45,7 @@ def check(review: Review) -> Iterator[Problem]:
     yield from check_timeouts(spec, _SPEC)
     for plugin in inner(spec, "plugins"):
         if plugin not in _PLUGINS:
-            yield JOB.unsupported(("spec", "plugins", plugin), plugin, _PLUGINS)
+            yield JOB.unsupported(("spec", "plugins", plugin), plugin, _PLUGINS, of_key=True)
     yield from _check_volumes(spec)
     yield from _check_queue(spec, review)
     if not _acyclic(spec):
