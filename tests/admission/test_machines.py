@@ -144,6 +144,18 @@ def test_the_machines_of_a_job_are_there_for_people_and_programs(tmp_path):
     assert (b["verdict"], "together" in b["machines"], len(b["machines"]["alone"]["pods"])) == ("waits for", False, 1)
 
 
+def test_the_text_is_the_reviewed_one(tmp_path, golden):
+    """Jobs that fit, wait for quota, wait for a node, and never fit, with the arithmetic."""
+    jobs = {
+        **{name: {"nodes": 1, "gpusPerNode": 3, "priority": "high"} for name in "ab"},
+        "train": {"nodes": 6, "gpusPerNode": 1, "priority": "low", **patch({"spec": APART})},
+        "large": {"nodes": 2, "priority": "low"},
+        "two": {"nodes": 1, "gpusPerNode": 2},
+    }
+    checked(tmp_path, ONE, jobs)
+    golden("golden/admit.txt", call(tmp_path, "admit", "-v").stdout)
+
+
 def test_addresses_are_counted_where_a_range_is_shared_and_where_nodes_have_blocks():
     """Whereabouts gives addresses of one range to all pods, nv-ipam each node a block; NVLink has a channel a node."""
     clusters = check_repository(ROOT).specs.clusters

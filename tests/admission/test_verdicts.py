@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,8 +12,12 @@ from conftest import ROOT
 from make import CLUSTER, JOB, fields, write_repository
 from queueing.recorded import CLUSTERS, read
 from trainyard.admission import findings, verdicts
+from trainyard.admission.asks import asks
+from trainyard.admission.site import site
+from trainyard.admission.verdicts import of_cluster
 from trainyard.preflight import check_repository
 
+ASKED = ("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu")
 GPUS = {"gpu": {"gpus": 16}}
 TWO = {"teams": ["nlp"], "nominalQuota": GPUS, "cohort": "all"}
 RECLAIMS = {**TWO, "preemption": {"reclaimWithinCohort": "Any"}}
@@ -37,7 +42,7 @@ CASES = {
     "a job that no rack holds never fits, whatever the quota": (
         {},
         {"train": {"nodes": 3, "topology": {"required": "rack"}}},
-        {"train": ("never fits", "nodes: 2 fits")},
+        {"train": ("never fits", 'topology "default" allows to fit only 2 out of 3 pod(s); nodes: 2 fits')},
     ),
     "a job that is larger than its queue borrows what another lends": (
         {"queues": {"research": TWO, "other": TWO}},
@@ -82,6 +87,39 @@ CASES = {
         {"train": {}},
         {"train": ("waits for", "queue research: ", "stopped")},
     ),
+    "an elastic job starts with the pods that it gets": (
+        {"recoveryMinutes": 0, "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 24}}}}},
+        {"train": {"nodes": 4, "minNodes": 2, "kind": "Job"}},
+        {"train": ("fits partially", "3 of 4 pods; gpu: 3 pods on 3 hosts")},
+    ),
+    "an elastic job is told how many pods would do at the least": (
+        {"recoveryMinutes": 0, "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 24}}}}},
+        {"train": {"nodes": 4, "minNodes": 4, "kind": "Job"}},
+        {"train": ("never fits", "; minNodes: 3 fits, gpusPerNode: 6 fits")},
+    ),
+    "a job that is too large for its queue is told of another one of its team": (
+        {
+            "queues": {
+                "research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 8}}},
+                "other": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 16}}},
+            }
+        },
+        {"train": {"gpusPerNode": 8}},
+        {"train": ("never fits", "; nodes: 1 fits, gpusPerNode: 4 fits, queue: other fits")},
+    ),
+    "a job is told of another pool of its queue where it would fit": (
+        {
+            "pools": {**CLUSTER["pools"], "large": {"shape": "dgx-h100", "nodes": 2, "racks": 1}},
+            "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 4}, "large": {"gpus": 16}}}},
+        },
+        {"train": {"nodes": 1, "gpusPerNode": 8}},
+        {"train": ("never fits", "; gpusPerNode: 4 fits, pool: large fits")},
+    ),
+    "a job that says more memory than there is is told how much fits": (
+        {},
+        {"train": {"nodes": 1, "memoryPerNode": "1950Gi"}},
+        {"train": ("never fits", 'Total nodes: 4; excluded: resource "memory": 4; memoryPerNode: 1934Gi fits')},
+    ),
     "a step of a pipeline is there when somebody starts it": (
         {},
         {"train": {"after": []}},
@@ -117,6 +155,36 @@ def test_what_is_ones_own_is_there_while_the_others_use_all_of_theirs(tmp_path):
         checked(tmp_path / "larger", {"queues": {"research": TWO, "other": TWO}}, {"own": {"nodes": 3}})
     )
     assert [each["outcome"] for each in larger.situations["nominal"]] != ["admitted"]
+
+
+def test_a_job_with_quota_waits_for_the_checks_of_its_queue(tmp_path):
+    """An AdmissionCheck that somebody else answers stands between quota and pods; no machine is looked at yet."""
+    root = write_repository(tmp_path, jobs={"nlp/train": fields(JOB, {})})
+    flavor = {"name": "gpu", "resources": [{"name": name, "nominalQuota": "100Ti"} for name in ASKED]}
+    queue = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "ClusterQueue",
+        "metadata": {"name": "research"},
+        "spec": {
+            "namespaceSelector": {},
+            "resourceGroups": [{"coveredResources": list(ASKED), "flavors": [flavor]}],
+            "admissionChecksStrategy": {"admissionChecks": [{"name": "budget"}]},
+        },
+    }
+    check = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "budget"},
+        "spec": {"controllerName": "example.com/budget"},
+        "status": {"conditions": [{"type": "Active", "status": "True", "reason": "Active", "message": ""}]},
+    }
+    checked = check_repository(root)
+    where = site(checked.specs, "test")
+    others = [each for each in where.objects if each["kind"] != "ClusterQueue"]
+    there = replace(where, objects=[*others, queue, check])
+    (found,) = of_cluster(there, list(asks(checked, {"test": there}, ["test"])), [])
+    assert (found.word, found.machines) == ("waits for", {})
+    assert found.detail == "admission checks budget; has quota: gpu: 2 pods on 2 hosts of rack-0"
 
 
 def test_a_job_that_never_fits_is_a_finding_once(tmp_path):

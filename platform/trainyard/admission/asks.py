@@ -89,10 +89,10 @@ def asked(file: JobFile, run: Resolved, site: Site) -> Ask:
     return Ask(file, run, found.workloads, found.owners, found.beside, found.why)
 
 
-def smaller(ask: Ask, nodes: int, site: Site) -> Ask | None:
-    """Return what a job would ask with so many nodes, None where it cannot be made smaller."""
+def changed(ask: Ask, site: Site, fields: Mapping[str, Any]) -> Ask | None:
+    """Return what a job would ask with other values of fields, None where it cannot be made so."""
     assert ask.run is not None
-    job = ask.run.run.job.model_copy(update={"nodes": nodes})
+    job = ask.run.run.job.model_copy(update=dict(fields))
     try:
         run = resolve(replace(ask.run.run, job=job))
         return asked(ask.file, run, site)

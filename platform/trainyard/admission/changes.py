@@ -8,7 +8,7 @@ from typing import Any
 
 from trainyard.admission import reasons
 from trainyard.admission.bid import Bidder, shape_of
-from trainyard.admission.outcomes import Word, fitting, holds, victims_of
+from trainyard.admission.outcomes import Word, fitting, holds, restless, victims_of
 from trainyard.admission.site import Site
 
 Answer = Mapping[str, Any]
@@ -141,8 +141,7 @@ class Outcomes:
         alone = self.alone(bid)
         if not reasons.closed(self.together, mine) and not all(map(fits, alone)):
             return "never fits"
-        restless = self.together.get("unsettled") and any(each.get("messages") for each in mine)
-        return "does not settle" if restless else "waits for"
+        return "does not settle" if restless(self.together, mine) else "waits for"
 
     def detail(self, bid: Bidder) -> str:
         """Return the witness or the reason; jobs that ask for the same get the same."""

@@ -38,6 +38,8 @@ class Crowd:
     fits: Mapping[str, Fit]
     """By job, where its pods are."""
     known: dict[str, Alone] = field(default_factory=dict)
+    nearest: dict[str, str] = field(default_factory=dict)
+    """By what jobs ask, the nearest changes with which they fit."""
 
     @staticmethod
     def of(where: Site, asks: Sequence[Ask]) -> Crowd:
@@ -54,6 +56,11 @@ class Crowd:
             answer = self.where.decided(ask.workloads, *ask.beside)
             self.known[shape] = Alone(answer, [] if "error" in answer else said(ask, answer))
         return self.known[shape]
+
+    def first(self, ask: Ask) -> list[Answer]:
+        """Return what Kueue says of a job alone at first; later it speaks of the flavor that it tried last."""
+        answer = self.where.nominated(ask.workloads, *ask.beside)
+        return [] if "error" in answer else [each.get("nomination") or each for each in said(ask, answer)]
 
     def nominal(self, queue: str, asks: Sequence[Ask]) -> Iterator[tuple[Ask, Sequence[Answer]]]:
         """Yield what each of these jobs gets while all others of their queue's cohorts are at nominal quota.

@@ -29,6 +29,16 @@ def holds(answer: Answer) -> bool:
     return answer["outcome"] in {"admitted", "reserved"}
 
 
+def restless(answer: Answer, mine: Sequence[Answer]) -> bool:
+    """Whether a job never comes to rest: Kueue preempts it again and again, or says now this, now that.
+
+    `answer` is the whole one, about all jobs.
+    """
+    return bool(answer.get("unsettled")) and any(
+        each.get("messages") or len(each.get("evictions", ())) > 1 for each in mine
+    )
+
+
 def fitting(
     bid: Bidder, where: Site, answer: Answer, others: Sequence[Bidder], fit: Fit | None = None
 ) -> tuple[Word, str]:

@@ -12,6 +12,9 @@ from trainyard.admission.words import some
 FOREIGN = re.compile(r"flavor \S+ doesn't match node affinity(, |; |$)")
 """What Kueue says of flavors that the pods do not select; every run of ours selects one pool."""
 
+SETS = re.compile(r"; (?=couldn't assign flavors to pod set )")
+"""What stands between the reasons of pod sets."""
+
 NEEDED = re.compile(r"insufficient unused quota for (\S+) in flavor (\S+), (\S+) more needed")
 
 Answer = Mapping[str, Any]
@@ -31,7 +34,7 @@ def said(answers: Sequence[Answer]) -> str:
     found = messages(answers)
     if not found:
         return f"Kueue leaves it {answers[0]['outcome']} without a reason"
-    sets = [part for text in found[0].split("; ") if (part := FOREIGN.sub("", text).removesuffix(", ").strip())]
+    sets = [part for text in SETS.split(found[0]) if (part := FOREIGN.sub("", text).removesuffix(", ").strip())]
     whole = [each for each in sets if not each.endswith(":")]
     return scarcest(whole[0]) if whole else ""
 
@@ -57,7 +60,8 @@ def closed(alone: Answer, mine: Sequence[Answer]) -> str:
 
 def waiting(bid: Bidder, alone: Sequence[Answer], together: Answer, others: Sequence[Bidder]) -> str:
     """Return what a job waits for while all others are there: quota and who holds it, or who is first in its queue."""
-    mine = [each for key in bid.keys if (each := together["workloads"][key])["outcome"] not in {"admitted", "reserved"}]
+    every = [together["workloads"][key] for key in bid.keys]
+    mine = [each for each in every if each["outcome"] not in {"admitted", "reserved"}] or every
     queue = mine[0].get("clusterQueue") or ""
     taken = [one for each in mine for one in each.get("evictions", ())]
     if taken:

@@ -71,6 +71,10 @@ class Site:
         """
         return self.prepared.decided([*beside, *workloads], briefly=briefly)
 
+    def nominated(self, workloads: Sequence[Object], *beside: Object) -> dict[str, Any]:
+        """Return what Kueue says of each of these Workloads when it looks at them for the first time."""
+        return self.prepared.decided([*beside, *workloads], briefly=True, mode="nominate")
+
     def answered(self, case: Object) -> dict[str, Any]:
         """Return Kueue's answer to `workloads`, in the `mode` of a case; `beside` them objects, some are `admitted`."""
         objects = [*self.objects, *case.get("beside", ()), *case["workloads"]]

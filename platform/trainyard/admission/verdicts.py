@@ -10,7 +10,7 @@ from trainyard.admission import nearest, placed, reasons
 from trainyard.admission.asks import Ask, asks
 from trainyard.admission.crowd import Crowd, admitted, said
 from trainyard.admission.machines import Fit
-from trainyard.admission.outcomes import Word, fitting, holds
+from trainyard.admission.outcomes import Word, fitting, holds, restless
 from trainyard.admission.site import Site, admits, site
 from trainyard.preflight import Checked
 
@@ -79,8 +79,8 @@ def on_machines(verdict: Verdict, crowd: Crowd) -> Verdict:
         fits["together"] = crowd.fits[ask.name]
     verdict = replace(verdict, machines=fits)
     if fits["alone"].missing:
-        lack = f"alone it waits for {placed.lack(fits['alone'])}{nearest.change(ask, crowd)}"
-        return replace(verdict, word="never fits", by="machines", detail=lack)
+        lack = f"alone it waits for {placed.lack(fits['alone'])}"
+        return replace(verdict, word="never fits", by="machines", detail=lack + nearest.change(ask, crowd, lack))
     if "together" in fits and fits["together"].missing:
         lack = placed.lack(fits["together"]) + placed.holders(fits["together"], crowd.full, ask.name)
         return replace(verdict, word="waits for", by="machines", detail=lack)
@@ -118,11 +118,13 @@ def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
     if alone.get("unsettled"):
         return Verdict(ask, "does not settle", reasons.said(mine), situations=found)
     if not all(map(holds, mine)):
-        why = reasons.said(mine) or f"no flavor takes pods of pool {ask.file.job.pool}"
-        return Verdict(ask, "never fits", why + nearest.change(ask, crowd), situations=found)
-    if not all(map(holds, among)):
-        restless = together.get("unsettled") and any(each.get("messages") for each in among)
-        word: Word = "does not settle" if restless else "waits for"
+        first = crowd.first(ask)
+        why = reasons.said(mine) or reasons.said(first) or f"no flavor takes pods of pool {ask.file.job.pool}"
+        why += nearest.change(ask, crowd, " ".join(reasons.messages([*mine, *first])))
+        return Verdict(ask, "never fits", why, situations=found)
+    moving = restless(together, among)
+    if moving or not all(map(holds, among)):
+        word: Word = "does not settle" if moving else "waits for"
         return Verdict(ask, word, reasons.waiting(ask, mine, together, others), situations=found)
     word, detail = fitting(ask, where, together, others, crowd.fits.get(ask.name))
     return Verdict(ask, word, detail, situations=found)

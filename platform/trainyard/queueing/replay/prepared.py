@@ -27,15 +27,17 @@ class Prepared:
         self._standing: Sequence[Record] = ()
         self._usage: list[tuple[QuotaNode, Usage]] = []
 
-    def decided(self, objects: Sequence[Object], admitted: Sequence[Object] = (), *, briefly: bool = False) -> Answer:
+    def decided(
+        self, objects: Sequence[Object], admitted: Sequence[Object] = (), *, briefly: bool = False, mode: str = ""
+    ) -> Answer:
         """Return the answer to the case with these Workloads and templates of claims, as `replay` would give it.
 
-        Briefly it is about the queues of these Workloads alone.
+        Briefly it is about the queues of these Workloads alone. The mode is the case's unless another one is said.
         """
         try:
-            start = self._started(objects, admitted)
-            if self.case.mode != NOMINATE:
-                start.simulation.run(self.case.mode)
+            start = self._started(objects, admitted, mode or self.case.mode)
+            if start.case.mode != NOMINATE:
+                start.simulation.run(start.case.mode)
             answer = Teller(start.case, start).answer(self._queues(start) if briefly else None)
             self._restore()
         except (Crash, ValueError) as error:
@@ -49,7 +51,7 @@ class Prepared:
 
         Raises ValueError for what Kueue could not hold.
         """
-        start = self._started(objects, admitted)
+        start = self._started(objects, admitted, self.case.mode)
         assert self._setup is not None
         self._standing, self._usage = list(start.simulation.controller.records.values()), self._setup.snapshot()
         own = self.case
@@ -62,7 +64,7 @@ class Prepared:
                 self._usage = self._setup.empty
                 self._restore()
 
-    def _started(self, objects: Sequence[Object], admitted: Sequence[Object]) -> Start:
+    def _started(self, objects: Sequence[Object], admitted: Sequence[Object], mode: str) -> Start:
         if self._setup is None:
             self._setup = Setup(self.case)
             self._setup.build()
@@ -71,7 +73,8 @@ class Prepared:
                 self._setup.world.hold(each.held())
             if self._standing:
                 self._usage = self._setup.snapshot()
-        return self._setup.start(self.case.with_more(objects, admitted), self._standing)
+        case = replace(self.case.with_more(objects, admitted), mode=mode)
+        return self._setup.start(case, self._standing)
 
     def _restore(self) -> None:
         assert self._setup is not None

@@ -1,0 +1,38 @@
+"""Jobs that preempt each other for ever are told so, and who does it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from make import CLUSTER, JOB, fields, write_repository
+from queueing.worlds import case
+from trainyard.admission.asks import Ask
+from trainyard.admission.crowd import Crowd
+from trainyard.admission.machines import Machines
+from trainyard.admission.site import Site
+from trainyard.admission.verdicts import by_kueue
+from trainyard.preflight import check_repository
+
+RESTLESS = 143
+"""The seed of a small crowded cluster in which Kueue's own scheduler goes on preempting."""
+
+
+def test_jobs_that_preempt_each_other_for_ever_do_not_settle(tmp_path):
+    """A job that loses its quota again and again does not settle; one that is there throughout fits."""
+    one = case(RESTLESS)
+    (file,) = check_repository(write_repository(tmp_path, jobs={"nlp/train": fields(JOB, {})})).specs.jobs
+    cluster = check_repository(write_repository(tmp_path, clusters={"test": CLUSTER})).specs.clusters["test"]
+    where = Site("drawn", cluster, one["config"], [each for each in one["objects"] if each["kind"] != "Workload"])
+    work = [each for each in one["objects"] if each["kind"] == "Workload"]
+    asks = [Ask(replace(file, name=each["metadata"]["name"]), None, [named(each)], [each]) for each in work]
+    answer = where.prepared.decided([one for each in asks for one in each.workloads], one.get("admitted", ()))
+    crowd = Crowd(where, asks, answer, Machines.of(where), Machines.of(where), {})
+    words = {each.file.name: by_kueue(each, crowd) for each in asks if each.file.name in {"w00", "w08", "w09"}}
+    assert words["w00"].word == "does not settle"
+    assert words["w00"].detail.endswith(", which preempts it")
+    assert words["w09"].word.startswith("fits")
+
+
+def named(workload):
+    """A Workload with its namespace."""
+    return {**workload, "metadata": {"namespace": "default", **workload["metadata"]}}
