@@ -271,6 +271,22 @@ RIGHT: dict[str, dict[str, Any]] = {
 }
 """Patches of pods that are right."""
 
+LARGE: dict[str, Any] = {
+    "spec": {
+        "containers": [
+            {
+                **SIDE,
+                "name": f"side-{index}",
+                "env": [*SIDE["env"], *({"name": f"V{n}", "value": "x"} for n in range(100))],
+            }
+            for index in range(8)
+        ],
+        "volumes": [{"name": f"v-{index}", "emptyDir": {}} for index in range(50)],
+    },
+    "metadata": {"labels": {f"example.com/label-{index}": "x" for index in range(50)}},
+}
+"""A patch that makes pods as large as anybody's, which is right."""
+
 RIGHT_WORKLOADS: dict[str, tuple[str, dict[str, Any]]] = {
     "the platform's runtime with GPUs": (
         "TrainJob",

@@ -9,121 +9,28 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from conftest import ROOT
-from everything import EVERYTHING
-from make import make_cluster, make_team
-from tenants import everything, rendered, target, with_metadata
-from trainyard.apiserver.admission.policies.request import guess_of
-from trainyard.clusters.rights import resources as rights
-from trainyard.clusters.team import affinity
+from lined import ARGOCD, DIRECT, SPACE, WRITER, Object, Somebody, around, here, holds, tree_around
+from tenants import on_fabric, rendered, target, with_daemon, with_metadata
 from trainyard.documents import load
 from trainyard.kinds import kinds
-from trainyard.specs import Cluster
-from trainyard.specs.load import read_repository
-from trainyard.tenancy import allowance
-from trainyard.tenancy.policies import binding, policies
-from tries_of_objects import OBJECTS, RIGHT, SERVICE, WORKLOADS
+from tries_of_fabric import FABRIC, PATCHED
+from tries_of_objects import LARGE, OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
 from tries_of_pods import PODS
 
 pytestmark = pytest.mark.cluster
 
-SPACE = "tenants-line"
-ARGOCD = f"system:serviceaccount:{SPACE}-argocd:controller"
 KINDS = sorted(kinds())
-GROUPS = {"kind": "Group", "name": "nlp-people"}
 UNTIL = 120
 """Seconds until policies are in effect, or pods there."""
 
-DROPPED = {"a field that nobody knows yet"}
+DROPPED = {"a field that nobody knows yet", "an elastic policy that nobody knows yet"}
 """What a server takes out before any policy sees it."""
-
-Object = dict[str, Any]
-
-
-class Somebody:
-    """A connection to the server as one user."""
-
-    def __init__(self, user: str | None = None, group: str | None = None) -> None:
-        from kubernetes import config
-
-        self.client = config.new_client_from_config(os.environ["TRAINYARD_KUBECONFIG"])
-        for header, value in (("Impersonate-User", user), ("Impersonate-Group", group)):
-            if value:
-                self.client.set_default_header(header, value)
-
-    def ask(self, method: str, path: str, body: Any = None, **query: str) -> tuple[int, Any]:
-        """Send a request, and return the code and the body of the answer."""
-        headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        prepared = self.client.param_serialize(
-            method, path, query_params=list(query.items()), header_params=headers, body=body
-        )
-        response = self.client.call_api(*prepared)
-        data = response.read().decode() or "{}"
-        return response.status, json.loads(data) if data.startswith("{") else {"message": data}
-
-    def create(self, value: Object, **query: str) -> tuple[int, str]:
-        """Create an object, and return the code and what is said."""
-        code, body = self.ask("POST", collection(value), value, **query)
-        return code, str(body.get("message", ""))
-
-    def delete(self, value: Object) -> None:
-        """Delete an object and what was made of it."""
-        path = f"{collection(value)}/{value['metadata']['name']}"
-        self.ask("DELETE", path, {"propagationPolicy": "Background", "gracePeriodSeconds": 0})
-
-
-def collection(value: Object) -> str:
-    """Return the path at which objects of a kind are made."""
-    kind = guess_of(value["apiVersion"], value["kind"])
-    space = value["metadata"].get("namespace")
-    top = f"/apis/{value['apiVersion']}" if kind.group else "/api/v1"
-    return f"{top}/namespaces/{space}/{kind.plural}" if space else f"{top}/{kind.plural}"
-
-
-def here(value: Mapping[str, Any]) -> Object:
-    """Return an object of the team's in the test's namespace."""
-    found: Object = json.loads(json.dumps(value).replace('"nlp"', f'"{SPACE}"'))
-    return found
-
-
-def head(api_version: str, kind: str, name: str, **more: Any) -> Object:
-    """Return an object of the whole cluster."""
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **more}
-
-
-def around() -> Iterator[Object]:
-    """Yield what the test puts on the cluster: namespace, rights, policies, queues."""
-    yield {
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "metadata": {"name": SPACE, "annotations": everything().annotations(), "labels": {"trainyard.dev/team": SPACE}},
-    }
-    for each in (*rights(make_cluster(), "nlp", make_team()), affinity("nlp")):
-        yield here(each.value())
-    account = {"kind": "User", "name": ARGOCD, "apiGroup": "rbac.authorization.k8s.io"}
-    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
-    yield head("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", SPACE, roleRef=role, subjects=[account])
-    for name, spec in policies("test", Cluster.model_validate(EVERYTHING)):
-        bound = json.loads(json.dumps(binding(name, Cluster.model_validate(EVERYTHING))))
-        bound["policyName"] = f"{name}-line"
-        bound["matchResources"]["namespaceSelector"]["matchExpressions"][0]["values"] = [SPACE]
-        yield head("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", f"{name}-line", spec=spec)
-        yield head("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", f"{name}-line", spec=bound)
-    names = ["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu"]
-    quota = {"name": SPACE, "resources": [{"name": each, "nominalQuota": "1000000Gi"} for each in names]}
-    group = {"coveredResources": names, "flavors": [quota]}
-    yield head("kueue.x-k8s.io/v1beta2", "ResourceFlavor", SPACE, spec={})
-    spec = {"namespaceSelector": {}, "resourceGroups": [group]}
-    yield head("kueue.x-k8s.io/v1beta2", "ClusterQueue", SPACE, spec=spec)
-    queue = head("kueue.x-k8s.io/v1beta2", "LocalQueue", "research", spec={"clusterQueue": SPACE})
-    yield {**queue, "metadata": {"name": "research", "namespace": SPACE}}
-    yield head("kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass", "normal", value=100, description="normal")
 
 
 @pytest.fixture(scope="module")
@@ -158,11 +65,6 @@ def person(admin: Somebody) -> Somebody:
     return Somebody("ann", "nlp-people")
 
 
-def holds(code: int, said: str) -> bool:
-    """Whether a policy of ours refused, or the server found the object wrong before it came to one."""
-    return code == 422 or (code == 403 and ("(run/tenant-" in said or "(sec-digest)" in said))
-
-
 @pytest.mark.parametrize("case", sorted(set(PODS) - DROPPED))
 def test_no_pod_crosses_a_line(argocd: Somebody, person: Somebody, case: str) -> None:
     """Whoever applies it, in the kind that every server has."""
@@ -172,13 +74,88 @@ def test_no_pod_crosses_a_line(argocd: Somebody, person: Somebody, case: str) ->
     assert person.create(value, dryRun="All")[0] == 403
 
 
-@pytest.mark.parametrize("case", WORKLOADS)
+@pytest.mark.parametrize("case", sorted(set(WORKLOADS) - DROPPED))
 def test_no_workload_crosses_a_line(argocd: Somebody, case: str) -> None:
     """In the kinds of operators, what a kind's own fields make is refused."""
     kind, merge, _ = WORKLOADS[case]
     value = here(rendered(kind, {"object": target(kind), "merge": merge})[0])
     code, said = argocd.create(value, dryRun="All")
     assert holds(code, said) or "admission webhook" in said, (code, said)
+
+
+@pytest.mark.parametrize("case", FABRIC)
+def test_a_fabrics_container_is_what_it_is(argocd: Somebody, case: str) -> None:
+    """Nobody makes it do something else, and no other container is taken for it."""
+    code, said = argocd.create(here(on_fabric("gpudirect-tcpxo", FABRIC[case][0])[-1], DIRECT), dryRun="All")
+    assert holds(code, said) or "admission webhook" in said, (code, said)
+
+
+@pytest.mark.parametrize("case", PATCHED)
+def test_no_train_job_patches_a_fabrics_container(argocd: Somebody, case: str) -> None:
+    """What a runtime says is as it stays."""
+    cluster, team, _ = with_daemon("gpudirect-tcpxo")
+    merge = {"object": "TrainJob", "merge": PATCHED[case][0]}
+    value = rendered("TrainJob", merge, cluster=cluster, team=team, gpusPerNode=8, fabric="rdma")[0]
+    code, said = argocd.create(here(value, DIRECT), dryRun="All")
+    assert holds(code, said) or "admission webhook" in said, (code, said)
+
+
+def test_what_a_fabric_brings_is_admitted(argocd: Somebody) -> None:
+    """Its container, its folders of the node and its annotations."""
+    for value in on_fabric("gpudirect-tcpxo"):
+        code, said = argocd.create(here(value, DIRECT), dryRun="All")
+        assert code == 201, (code, said)
+
+
+def shell(somebody: Somebody, container: str) -> tuple[int, str]:
+    """Ask for a shell in a container, and return the code and what is said."""
+    code, body = somebody.ask(
+        "POST", f"/api/v1/namespaces/{DIRECT}/pods/none/exec", container=container, command="sh", stdout="true"
+    )
+    return code, str(body.get("message", ""))
+
+
+def test_nobody_has_a_shell_in_a_fabrics_container(argocd: Somebody, admin: Somebody) -> None:
+    """But those who may change the namespace; in others whoever has the right."""
+    (name,) = with_daemon("gpudirect-tcpxo")[2].lists["daemons"]
+    writer = Somebody(WRITER)
+    assert "tenant-security" in shell(writer, name)[1]
+    for somebody, container in ((writer, "trainer"), (argocd, name), (admin, name)):
+        code, said = shell(somebody, container)
+        assert (code, "tenant-" in said) == (404, False), said
+
+
+def test_nobody_says_that_they_are_the_platform(argocd: Somebody) -> None:
+    """Who may write jobs may write Argo CD's mark, too; who may change the namespace is believed."""
+    wrong = here(rendered("Job", {"object": "Pod", "merge": PODS["processes of the node"].merge})[0])
+    notes = {"argocd.argoproj.io/tracking-id": f"test-teams-{SPACE}:batch/Job:{SPACE}/x"}
+    marked = with_metadata(wrong, {"annotations": notes})
+    code, said = Somebody(WRITER).create(marked, dryRun="All")
+    assert holds(code, said), (code, said)
+    assert argocd.create(marked, dryRun="All")[0] == 201
+
+
+def test_policies_are_of_their_types(admin: Somebody) -> None:
+    """The server finds nothing to say of their expressions, which would be evaluated and fail."""
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+    end = time.monotonic() + UNTIL
+    while time.monotonic() < end:
+        found = [each for each in admin.ask("GET", path)[1]["items"] if each["metadata"]["name"].startswith("tenant-")]
+        if all(each.get("status", {}).get("observedGeneration") for each in found):
+            break
+        time.sleep(1)
+    assert len(found) == 2 * 3 + 1
+    assert {each["metadata"]["name"]: each["status"].get("typeChecking", {}) for each in found} == {
+        each["metadata"]["name"]: {} for each in found
+    }
+
+
+@pytest.mark.parametrize("case", RIGHT_WORKLOADS)
+def test_workloads_within_the_lines_are_admitted(argocd: Somebody, case: str) -> None:
+    """What teams may say of a kind's own fields is said."""
+    kind, merge = RIGHT_WORKLOADS[case]
+    _, said = argocd.create(here(rendered(kind, {"object": target(kind), "merge": merge})[0]), dryRun="All")
+    assert "tenant-" not in said, said
 
 
 @pytest.mark.parametrize("case", SERVICE)
@@ -203,6 +180,8 @@ def test_people_write_their_secrets_and_no_tokens(person: Somebody) -> None:
     value = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "tokens", "namespace": SPACE}, "type": "Opaque"}
     assert person.create(value, dryRun="All")[0] == 201
     notes = {"kubernetes.io/service-account.name": "default"}
+    shown = {**value, "stringData": {"NVIDIA_VISIBLE_DEVICES": "all"}}
+    assert person.create(shown, dryRun="All")[0] == 403
     token = {**with_metadata(value, {"annotations": notes}), "type": "kubernetes.io/service-account-token"}
     assert person.create(token, dryRun="All")[0] == 403
 
@@ -215,6 +194,15 @@ def test_what_is_within_the_lines_is_admitted(argocd: Somebody, kind: str) -> No
             code, said = argocd.create(value, dryRun="All")
             assert "tenant-" not in said, said
             assert code == 201 or "admission webhook" in said, (code, said)
+
+
+@pytest.mark.parametrize("kind", ["JobSet", "RayJob", "TrainJob"])
+def test_large_runs_are_admitted(argocd: Somebody, kind: str) -> None:
+    """Within what the server spends on the expressions of one policy."""
+    for value in rendered(kind, {"object": "Pod", "merge": LARGE}):
+        _, said = argocd.create(here(value), dryRun="All")
+        assert "cost" not in said
+        assert "tenant-" not in said, said
 
 
 def test_controllers_make_pods_of_every_kind(admin: Somebody, argocd: Somebody) -> None:
@@ -242,25 +230,6 @@ def test_controllers_make_pods_of_every_kind(admin: Somebody, argocd: Somebody) 
         admin.delete(value)
     assert not refused
     assert not missing
-
-
-def tree_around(name: str) -> Iterator[Object]:
-    """Yield namespaces of a cluster's teams under other names, and its policies for them."""
-    specs = read_repository(ROOT).specs
-    cluster = specs.clusters[name]
-    for team in cluster.teams():
-        allowed = allowance.of(specs.repository, name, cluster, team, specs.teams[team])
-        yield head("v1", "Namespace", f"{SPACE}-{team}") | {
-            "metadata": {"name": f"{SPACE}-{team}", "annotations": allowed.annotations()}
-        }
-    spaces = [f"{SPACE}-{team}" for team in cluster.teams()]
-    for policy, spec in policies(name, cluster):
-        bound = json.loads(json.dumps(binding(policy, cluster)))
-        bound["policyName"] = f"{policy}-{name}"
-        bound["matchResources"]["namespaceSelector"]["matchExpressions"][0]["values"] = spaces
-        yield head("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", f"{policy}-{name}", spec=spec)
-        kind = "ValidatingAdmissionPolicyBinding"
-        yield head("admissionregistration.k8s.io/v1", kind, f"{policy}-{name}", spec=bound)
 
 
 @pytest.mark.parametrize("cluster", sorted(path.stem for path in (ROOT / "platform/clusters").glob("*.yaml")))

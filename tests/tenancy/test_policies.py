@@ -20,7 +20,7 @@ from trainyard.tenancy import Allowance
 from trainyard.tenancy.policies import LISTS, NAMES, binding, policies
 from tries import SIDE
 from tries_of_fabric import FABRIC, PATCHED
-from tries_of_objects import OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
+from tries_of_objects import LARGE, OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
 from tries_of_pods import PODS
 
 KINDS = sorted(kinds())
@@ -79,6 +79,11 @@ def test_runs_are_admitted(kind: str) -> None:
     """What Trainyard renders passes, and so does what is within the lines."""
     assert not refused(rendered(kind))
     assert not refused(rendered(kind, *({"object": "Pod", "merge": merge} for merge in RIGHT.values())))
+
+
+def test_large_runs_are_admitted() -> None:
+    """Within what a server spends on the expressions of one policy."""
+    assert not refused(rendered("RayJob", {"object": "Pod", "merge": LARGE}))
 
 
 FIRST = {each.number + each.subject: case for case, each in reversed(PODS.items())}

@@ -146,6 +146,23 @@ def test_an_object_is_in_its_teams_namespace_under_the_runs_name() -> None:
         assert ("metadata", key) in {breach.path for breach in breaches(moved, everything(), run=run)}
 
 
+HOSTILE: dict[str, dict[str, Any]] = {
+    "capabilities that are a number": {"containers": [{**SIDE, "securityContext": {"capabilities": {"drop": 1}}}]},
+    "a volume whose name is a list": {"volumes": [{"name": ["v"], "emptyDir": {}}]},
+    "variables that are a word": {"containers": [{**SIDE, "env": "x", "envFrom": 1}]},
+    "claims that are a word": {"resourceClaims": "x"},
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_wrong_types_end_no_check(case: str) -> None:
+    """Files in the tree may hold whatever somebody wrote; the API server says what is wrong with them."""
+    value = rendered("Job")[0]
+    value["spec"]["template"]["spec"] |= HOSTILE[case]
+    value["metadata"]["labels"] = 1
+    assert list(found([value], with_daemon("gpudirect-tcpxo")[2]))
+
+
 def test_capabilities_are_a_list() -> None:
     """A word of which `ALL` is a part drops none."""
     side = {**SIDE, "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": "ALL"}}}

@@ -118,7 +118,7 @@ NAME = Condition(
 def has_volumes(pod: Any, about: About) -> bool:
     """Whether the volumes that a fabric's container mounts are the fabric's: what it loads is in them."""
     lists = about.allowance.lists
-    names = {each.partition("=")[0] for each in lists["daemonmounts"]}
+    names = [each.partition("=")[0] for each in lists["daemonmounts"]]
     return all(described(each) in lists["daemonvolumes"] for each in of(pod, "volumes") if each.get("name") in names)
 
 

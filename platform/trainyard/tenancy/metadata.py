@@ -125,3 +125,6 @@ def metadata(what: str, labels: Shape, annotations: Shape, *, required: tuple[st
 OF_TEMPLATE = metadata("pods", OF_PODS, NOTES_OF_PODS, name=ANY, namespace=Same("team"))
 OF_INNER = metadata("a job in it", OF_PODS, NOTES_OF_PODS, name=ANY, namespace=Same("team"))
 """Of what an object makes beside its pods: a JobSet's jobs, a runtime's JobSet."""
+
+HELD = {"managedBy": "controller", "priorityClassName": "priority", "queue": "queue"}
+"""What fields of workloads are about that say by whom, how urgently and where they are held."""

@@ -39,7 +39,7 @@ CHANNEL = Fields(
 
 LABELLED = [f"{group}/{kind}" for group, kind in workloads.SPECS if (group, kind) not in workloads.UNQUEUED]
 QUEUED = Condition(
-    lambda value, _about: QUEUE in (inner(value, "metadata").get("labels") or ()),
+    lambda value, _about: QUEUE in inner(inner(value, "metadata"), "labels"),
     f"!({{x}}.apiVersion.split('/')[0] + '/' + {{x}}.kind in {json.dumps(LABELLED)}) || "
     f"'{QUEUE}' in {{x}}.metadata.?labels.orValue({{}})",
     f"label {QUEUE} is missing, without which no quota counts a run; add it",

@@ -186,6 +186,7 @@ def template(*more: Condition) -> Fields:
 
 
 TEMPLATE = template(BLIND)
+POD = Elsewhere(TEMPLATE)
 LAUNCHED = template(BLIND_BESIDE)
 """Of an MPIJob's launcher, whose first container the operator makes blind itself."""
 

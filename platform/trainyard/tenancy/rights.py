@@ -108,14 +108,17 @@ IS_USER = (
 )
 
 
+def dropped(context: Mapping[str, Any]) -> list[Any]:
+    """Return the capabilities that a security context drops."""
+    found = inner(context, "capabilities").get("drop")
+    return found if isinstance(found, list) else []
+
+
 def has_no_more(pod: Any, about: About) -> bool:
     """Whether all containers give up escalation and capabilities, where they have to."""
     return not strict(about) or all(
         is_privileged(each, about)
-        or (
-            context(each).get("allowPrivilegeEscalation") is False
-            and "ALL" in (inner(context(each), "capabilities").get("drop") or ())
-        )
+        or (context(each).get("allowPrivilegeEscalation") is False and "ALL" in dropped(context(each)))
         for each in own(pod, about)
     )
 
@@ -166,7 +169,8 @@ CONDITIONS = (
 
 def keeps(value: Any, about: About) -> bool:
     """Whether a patch of a security context takes nothing away that containers have to say."""
-    drop = inner(value, "capabilities").get("drop")
+    if not isinstance(value, Mapping):
+        return False
     return (
         not strict(about)
         or (bool(about.allowance.lists["host"]) and value.get("privileged") is True)
@@ -174,7 +178,7 @@ def keeps(value: Any, about: About) -> bool:
             value.get("runAsUser") != 0
             and value.get("runAsNonRoot") is not False
             and value.get("allowPrivilegeEscalation") is not True
-            and (drop is None or "ALL" in drop)
+            and (inner(value, "capabilities").get("drop") is None or "ALL" in dropped(value))
         )
     )
 

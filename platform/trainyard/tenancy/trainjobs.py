@@ -18,7 +18,7 @@ from trainyard.tenancy.amounts import COVERS
 from trainyard.tenancy.devices import SAID, asking, asks
 from trainyard.tenancy.fabric import of
 from trainyard.tenancy.images import IMAGE
-from trainyard.tenancy.metadata import OF_INNER
+from trainyard.tenancy.metadata import HELD, OF_INNER
 from trainyard.tenancy.rights import inner
 from trainyard.tenancy.shapes import ANY, About, Condition, Elsewhere, Fields, Items, only
 from trainyard.tenancy.variables import GPUS, SECRET, VARIABLE
@@ -135,7 +135,7 @@ TRAINJOB = Fields(
         "runtimeRef": REFERENCE,
         "trainer": TRAINER,
     },
-    {"managedBy": "controller", "priorityClassName": "priority", "queue": "queue"},
+    HELD,
     required=("runtimeRef",),
     conditions=(
         Condition(

@@ -12,7 +12,9 @@ from trainyard.carriers import ANY as EACH
 from trainyard.carriers import Carrier, Template, carriers
 from trainyard.findings import Path
 from trainyard.tenancy import pods
-from trainyard.tenancy.metadata import OF_INNER, OF_OBJECTS
+from trainyard.tenancy.metadata import HELD, OF_INNER
+from trainyard.tenancy.pods import POD
+from trainyard.tenancy.rayjobs import RAYCLUSTER, RAYJOB
 from trainyard.tenancy.shapes import (
     ANY,
     SERVED,
@@ -26,20 +28,12 @@ from trainyard.tenancy.shapes import (
     Loose,
     Shape,
     Values,
+    known,
     only,
 )
 from trainyard.tenancy.trainjobs import TRAINJOB
 
-POD = Elsewhere(pods.TEMPLATE)
 OFF = only(False)
-
-
-def known(what: str, *free: str, about: Mapping[str, str] | None = None, **more: Shape) -> Fields:
-    """Return the shape of fields that say nothing beyond the run, and of those that do."""
-    return Fields(what, {**dict.fromkeys(free, ANY), **more}, about or {})
-
-
-HELD = {"managedBy": "controller", "priorityClassName": "priority", "queue": "queue"}
 
 JOB = known(
     "a Job",
@@ -136,77 +130,6 @@ TRAINS = Condition(
 )
 """Whether an MPIJob's launcher has ranks, so that the operator leaves its devices alone."""
 
-
-KUBERAY = "ray.io/kuberay-operator"
-OF_RAY = {
-    **HELD,
-    **dict.fromkeys(("submissionMode", "submitterPodTemplate"), "device"),
-    **dict.fromkeys(("deletionStrategy", "shutdownAfterJobFinishes", "ttlSecondsAfterFinished"), "resources"),
-    **dict.fromkeys(
-        ("serviceType", "headService", "enableIngress", "ingressOptions", "headServiceAnnotations"), "service"
-    ),
-    **dict.fromkeys(("authOptions", "gcsFaultToleranceOptions"), "secret"),
-    "labels": "label",
-    "autoscalerOptions": "security",
-    "clusterSelector": "object",
-}
-COUNTED = Condition(
-    lambda value, _about: (value.get("minReplicas") or 0) <= (value.get("replicas") or 0),
-    "{x}.?minReplicas.orValue(0) <= {x}.?replicas.orValue(0)",
-    "minReplicas is more than replicas, of which quota counts the latter alone; lower it",
-    subject="resources",
-    at=("minReplicas",),
-)
-"""The operator makes as many as `minReplicas` at least (kuberay v1.6.2 ray-operator/controllers/ray/utils/util.go)."""
-GROUP = Fields(
-    "a group of workers",
-    {
-        **dict.fromkeys(("groupName", "idleTimeoutSeconds", "maxReplicas", "minReplicas", "numOfHosts"), ANY),
-        **dict.fromkeys(("priority", "rayStartParams", "replicas", "resources", "scaleStrategy"), ANY),
-        "labels": OF_OBJECTS,
-        "template": POD,
-    },
-    OF_RAY,
-    conditions=(COUNTED,),
-)
-RAYCLUSTER = known(
-    "a Ray cluster",
-    *("rayVersion", "upgradeStrategy", "tlsOptions"),
-    about=OF_RAY,
-    enableInTreeAutoscaling=OFF,
-    headGroupSpec=known(
-        "a Ray head",
-        *("rayStartParams", "resources"),
-        about=OF_RAY,
-        enableIngress=OFF,
-        labels=OF_OBJECTS,
-        serviceType=only("ClusterIP"),
-        template=POD,
-    ),
-    managedBy=only(KUBERAY),
-    suspend=ANY,
-    workerGroupSpecs=Items(GROUP),
-)
-RAYJOB = Fields(
-    "a RayJob",
-    {
-        **dict.fromkeys(("activeDeadlineSeconds", "backoffLimit", "entrypoint", "jobId"), ANY),
-        **dict.fromkeys(("entrypointNumCpus", "entrypointNumGpus", "entrypointResources", "metadata"), ANY),
-        **dict.fromkeys(("preRunningDeadlineSeconds", "runtimeEnvYAML", "submitterConfig", "suspend"), ANY),
-        "managedBy": only(KUBERAY),
-        "rayClusterSpec": RAYCLUSTER,
-        "shutdownAfterJobFinishes": only(True),
-        "submissionMode": only("K8sJobMode", "HTTPMode", "InteractiveMode"),
-        "submitterPodTemplate": POD,
-        "ttlSecondsAfterFinished": only(0),
-    },
-    OF_RAY,
-    required=("shutdownAfterJobFinishes", "submitterPodTemplate"),
-)
-"""With the pod that submits the driver: one that the operator makes up, or puts into the head, is not blind.
-
-Its cluster goes as soon as the driver has ended, which is when quota is given to others.
-"""
 
 LWS = known(
     "a LeaderWorkerSet",

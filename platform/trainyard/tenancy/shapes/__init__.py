@@ -7,7 +7,7 @@ A shape is closed: a field that it does not name is refused. Both readings of on
 from trainyard.tenancy.shapes.base import YES, About, Breach, Shape
 from trainyard.tenancy.shapes.joined import Both, Chosen, Elsewhere
 from trainyard.tenancy.shapes.keys import Pairs
-from trainyard.tenancy.shapes.maps import Fields, Items, Loose, Values
+from trainyard.tenancy.shapes.maps import Fields, Items, Loose, Values, known
 from trainyard.tenancy.shapes.values import ANY, KEPT, NEVER, SERVED, AtMost, Condition, Listed, Same, only
 
 __all__ = [
@@ -31,5 +31,6 @@ __all__ = [
     "Same",
     "Shape",
     "Values",
+    "known",
     "only",
 ]

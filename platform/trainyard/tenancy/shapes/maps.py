@@ -65,6 +65,11 @@ class Fields(Shape):
         return "(" + " && ".join(text for _, text in self.parts(x, depth)) + ")"
 
 
+def known(what: str, *free: str, about: Mapping[str, str] | None = None, **more: Shape) -> Fields:
+    """Return the shape of fields that say nothing beyond the run, and of those that do."""
+    return Fields(what, {**dict.fromkeys(free, ANY), **more}, about or {})
+
+
 @dataclass(frozen=True, slots=True)
 class Items(Shape):
     """A list, every item of a shape."""
