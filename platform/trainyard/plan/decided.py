@@ -13,7 +13,7 @@ from trainyard.admission.site import Site
 from trainyard.plan import losses
 from trainyard.plan.effects import Decision, Victim
 from trainyard.plan.memory import Memory
-from trainyard.plan.queued import bids, runs_of, sites
+from trainyard.plan.queued import bids, is_as_it_was, runs_of, sites
 from trainyard.plan.sides import Sides
 from trainyard.specs.models.cluster import Cluster
 from trainyard.tree.ledgers import JobKey
@@ -40,9 +40,11 @@ def decisions(sides: Sides, clusters: Iterable[str], known: Mapping[str, Cluster
     told: list[Decision] = []
     words: dict[JobKey, Word] = {}
     for cluster in sorted(clusters):
-        before, after = sites(sides, cluster, known, memory)
         jobs = [{place: entry.name for place, entry in runs_of(side, cluster)} for side in (sides.base, sides.now)]
-        if after is None or (before is after and jobs[0] == jobs[1]):
+        if jobs[0] == jobs[1] and is_as_it_was(sides, cluster):
+            continue
+        before, after = sites(sides, cluster, known, memory)
+        if after is None:
             continue
         begun = {place: name for place, name in jobs[1].items() if jobs[0].get(place) != name}
         found = decided(

@@ -36,6 +36,12 @@ def sites(sides: Sides, name: str, known: Mapping[str, Cluster], memory: Memory)
     return site(sides.base, name, base, memory), after
 
 
+def is_as_it_was(sides: Sides, name: str) -> bool:
+    """Whether nothing by which Kueue decides on a cluster changes, its runs apart."""
+    old, new = sides.spec(cluster_file(name))
+    return old == new and listed(sides.base, name) == listed(sides.now, name)
+
+
 def model(data: bytes | None, name: str) -> Cluster | None:
     """Return a cluster as its file says it, None where that is not right."""
     source = document.read(cluster_file(name), data)[0] if data is not None else None
@@ -56,14 +62,9 @@ def site(side: Snapshot, name: str, cluster: Cluster | None, memory: Memory) -> 
 
 def listed(side: Snapshot, cluster: str) -> dict[str, str]:
     """Return the files, but for those of runs, of the objects by which Kueue decides, by path with their ids."""
-    tops = (f"{cluster}/platform", f"{cluster}/teams/")
-    return {
-        f"{folder}/{name}": oid
-        for folder, found in sorted(side.by_folder.items())
-        if folder == tops[0] or folder.startswith(tops[1])
-        for name, oid in sorted(found.items())
-        if name.partition(".")[0] in KINDS
-    }
+    tops = (f"{cluster}/platform/", f"{cluster}/teams/")
+    found = (item for item in side.of_cluster(cluster).items() if item[0].startswith(tops))
+    return {path: oid for path, oid in sorted(found) if path.rpartition("/")[2].partition(".")[0] in KINDS}
 
 
 def bids(side: Snapshot, where: Site, memory: Memory) -> list[Bid]:
@@ -91,4 +92,5 @@ def asked(side: Snapshot, oids: list[str], where: Site) -> list[Any]:
 
 def runs_of(side: Snapshot, cluster: str) -> Iterator[tuple[JobKey, Entry]]:
     """Yield the active runs of a cluster, by team and job."""
-    return ((place, entry) for place, entry in sorted(side.active.items()) if place[0] == cluster)
+    mine = ((place, entry) for place, entry in side.active.items() if place[0] == cluster)
+    yield from sorted(mine, key=lambda each: each[0])
