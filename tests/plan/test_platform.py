@@ -9,9 +9,10 @@ import pytest
 
 from make import CLUSTER, TEAM, make_cluster
 from trainyard.documents import dump
+from trainyard.plan.cluster_words import Site
 from trainyard.plan.decided import Words
 from trainyard.plan.effects import QueueRow
-from trainyard.plan.platform import Site, spec_changes
+from trainyard.plan.platform import spec_changes
 from trainyard.plan.queues import rows, verdict
 from trainyard.plan.rebuild import Asked
 from trainyard.tree.snapshot import Snapshot

@@ -6,7 +6,8 @@ of the plan, so what is left is taken in place, or made anew where its own optio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -14,10 +15,13 @@ from trainyard.checks.guards import FORCED, KEPT
 from trainyard.findings import Finding
 from trainyard.labels import SYNC_OPTIONS
 from trainyard.manifests import value_at
-from trainyard.plan.effects import Sync
+from trainyard.plan.effects import ObjectEffect, Sync
 from trainyard.plan.sides import Sides, plain
 from trainyard.system.repository import GENERATED
 from trainyard.tree import layout
+
+UPDATES = "update/"
+"""What the rules of the API server on updates begin with."""
 
 
 class Applications:
@@ -78,6 +82,13 @@ def options(value: Any) -> frozenset[str]:
     return frozenset(each.strip() for each in found.split(",")) if isinstance(found, str) else frozenset()
 
 
-def is_refused(finding: Finding, path: str) -> bool:
-    """Say whether an error is about the object in a file of the tree."""
-    return finding.is_error and finding.location.file == f"{GENERATED}/{path}"
+def refused(effects: Iterable[ObjectEffect], findings: Iterable[Finding]) -> Iterator[ObjectEffect]:
+    """Yield what happens to objects; of those whose change the API server would refuse, by an error, that it does."""
+    wrong = {
+        (each.location.file.rpartition("/")[0], each.object)
+        for each in findings
+        if each.is_error and each.rule.startswith(UPDATES)
+    }
+    for each in effects:
+        here = f"{GENERATED}/{each.cluster}/{each.folder}", each.object
+        yield replace(each, sync="refuse") if each.word == "changes" and here in wrong else each

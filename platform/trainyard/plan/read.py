@@ -9,11 +9,13 @@ from typing import Any
 
 from trainyard.errors import SpecError, ToolError
 from trainyard.findings import Finding, Location
+from trainyard.plan.applied import refused
+from trainyard.plan.cluster_words import Site
 from trainyard.plan.compare import compare
 from trainyard.plan.decided import decisions
 from trainyard.plan.effects import Plan, RunEffect, RunWord, SpecChange, Told
 from trainyard.plan.memory import Memory
-from trainyard.plan.platform import Site, spec_changes
+from trainyard.plan.platform import spec_changes
 from trainyard.plan.queues import rows
 from trainyard.plan.rebuild import all_asked, rebuild
 from trainyard.plan.refused import Verdict
@@ -82,6 +84,7 @@ def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, 
     return replace(
         found,
         runs=tuple(edited(each, base, there) for each in found.runs) if tree is not None and base.live else found.runs,
+        objects=tuple(refused(found.objects, findings)),
         told=told,
         switched=found.switched if told != "refused" or found.switched == "off" else None,
         platform=platform,
