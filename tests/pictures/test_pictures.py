@@ -197,7 +197,12 @@ def test_what_ends_leaves_room_that_is_marked_and_may_be_had(tmp_path):
     freed = drawn(tmp_path / "freed", {}, {"first": {"nodes": 3}})
     assert freed.whole == (24, 0, 32)
     assert on_hosts(freed) == {"nlp/first": 24}
-    assert "given back by what ends" in said(of_hosts(freed))
+    assert "given back by the change" in said(of_hosts(freed))
+    both = {"first": {}, "more": {}}
+    larger = drawn(tmp_path / "larger", {**both, "first": {"nodes": 3, "args": ["--long"]}}, both)
+    assert [each.name for each in larger.jobs if each.gone] == ["nlp/first"]
+    assert on_hosts(larger) == {"nlp/first": 16, "nlp/more": 16}
+    assert "given back by the change" in said(of_hosts(larger))
     seen = drawn(tmp_path, {"second": {"nodes": 2}}, before)
     (second,) = (each for each in seen.jobs if each.name == "nlp/second")
     assert second.begins

@@ -63,7 +63,7 @@ class Map:
 
 def marked(job: Job) -> tuple[str, str]:
     """Return the class of what a job has, and that of the line around it, which says what is special."""
-    if job.change == "ends":
+    if job.gone:
         return "g", ""
     return filled(job.colour, begun=job.begins), "o" if job.begins else "w" if job.stuck else ""
 
@@ -180,7 +180,7 @@ def whom(view: Map, host: Host) -> str:
     """Return who is on a host, in words."""
     seated = Counter(number for numa in host.numa for number in numa)
     said = [
-        f"{view.job(number).name} {'gave back' if view.job(number).change == 'ends' else 'has'} {count}"
+        f"{view.job(number).name} {'gave back' if view.job(number).gone else 'has'} {count}"
         for number, count in seated.items()
         if number is not None
     ]
@@ -215,7 +215,7 @@ def seat(view: Map, number: int | None, sheet: Sheet, place: tuple[float, float,
     sheet.square(class_, x, y, size, outline=line if size >= LETTERS else "")
     if view.scale.named and number is not None and size >= LETTERS:
         job, small = view.job(number), "m" if size >= 12 else "i"
-        class_ = "l" if job.change == "ends" else f"on {small}" if job.begins else small
+        class_ = "l" if job.gone else f"on {small}" if job.begins else small
         sheet.words.append(text(x + size / 2, y + size / 2 + 3, job.tag, class_, anchor="middle"))
 
 
@@ -286,6 +286,6 @@ def labels(view: Map, pool: Pool, rack: Rack, box: Box, across: int, gap: float)
 def label(view: Map, pool: Pool, rack: Rack, number: int, places: list[tuple[float, float]]) -> Iterator[str]:
     """Yield the letters of a job, in the one rack where it is named."""
     job, (home, there) = view.job(number), view.homes[number]
-    if home == pool.name and there is rack and (len(places) >= LEAST or job.hosts >= LEAST or job.touched):
+    if job.tag and home == pool.name and there is rack and (len(places) >= LEAST or job.hosts >= LEAST or job.touched):
         x, y = (sum(each) / len(places) for each in zip(*places, strict=True))
         yield text(x, y + 4, job.tag, "l", anchor="middle")

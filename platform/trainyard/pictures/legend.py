@@ -175,9 +175,9 @@ def key(scene: Scene) -> Box:
         rows.append(("n0 o", "begins with the change", 2))
     if scene.compared and any(each.state == "placed" and not each.touched for each in scene.jobs):
         rows.append(("j0", "there already", 2))
-    ends = {number for number, each in enumerate(scene.jobs) if each.change == "ends"}
-    if any(number in ends for host in hosts for numa in host.numa for number in numa):
-        rows.append(("g", "given back by what ends", 2))
+    gone = {number for number, each in enumerate(scene.jobs) if each.gone}
+    if any(number in gone for host in hosts for numa in host.numa for number in numa):
+        rows.append(("g", "given back by the change", 2))
     if any(each.stuck for each in scene.jobs):
         rows.append(("j0 w", "has quota, and waits for nodes", 2))
     rows.append(("e", "free GPU" if whole else "free", 2))

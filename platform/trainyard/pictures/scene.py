@@ -43,6 +43,11 @@ class Job:
         return self.state == "waits" and self.change != "ends" and self.hosts > 0
 
     @property
+    def gone(self) -> bool:
+        """Whether it is on no host any more: what it had before the change is given back."""
+        return self.change == "ends" or not self.hosts
+
+    @property
     def displaced(self) -> bool:
         """Whether it had its hosts before the change, and waits after it, though it is as it was."""
         return self.change == "stays" and self.was == "placed" and self.state != "placed"

@@ -29,7 +29,7 @@ def scene(name: str, before: Decided | None, now: Decided, *, compared: bool) ->
     homeless = sum(len(each.missing) for each in now.fits.values())
     jobs = listed(before, now, rooms, past, compared=compared)
     numbers = {each.name: number for number, each in enumerate(jobs)}
-    gone = {each.name for each in jobs if each.change == "ends"}
+    gone = {each.name for each in jobs if each.gone}
     found = tuple(pools(now, rooms, past, numbers, gone))
     return Scene(name, compared, found, jobs, homeless, now.where is not None, now.idle)
 
