@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import py_compile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -160,6 +164,77 @@ def test_the_default_branch_is_not_what_the_branch_says(repo: Repo, tmp_path: Pa
     clone.git("remote", "set-head", "origin", "main")
     done = call(clone.root, "validate")
     assert not (repo.root.parent / "ran").exists(), done.stdout
+
+
+def test_what_python_kept_of_a_policy_is_not_run(repo: Repo) -> None:
+    """A branch can bring `__pycache__`, which Python takes for the file unless it is told not to."""
+    source = repo.root.parent / "other.py"
+    source.write_text(POLICY.format(why="w", does=touches(repo)))
+    kept = importlib.util.cache_from_source(str(repo.root / "policies/own_policy.py"))
+    py_compile.compile(str(source), cfile=kept, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    repo.git("add", "--force", "policies")
+    repo.commit()
+    for command in COMMANDS:
+        assert not run(repo, *command)[0], command
+
+
+def other(repo: Repo, name: str, files: Mapping[str, str]) -> Repo:
+    """Return another repository with some files."""
+    found = Repo(repo.root.parent / name)
+    for path, text in files.items():
+        found.put(path, text)
+    found.commit()
+    return found
+
+
+@pytest.mark.parametrize("command", [("validate",), ("synth", "--check"), ("check",)], ids=" ".join)
+def test_files_of_a_submodule_are_no_edits(command: tuple[str, ...], repo: Repo) -> None:
+    """They come with a branch, and no index of ours has them."""
+    kept = {each.relative_to(repo.root / "platform"): each for each in (repo.root / "platform").rglob("*.yaml")}
+    specs = other(repo, "specs", {str(path): each.read_text() for path, each in kept.items()})
+    specs.put("extra/test/platform/own.py", EXTRA.format(does=touches(repo)))
+    specs.commit()
+    policies = other(repo, "others", {"own_policy.py": POLICY.format(why="w", does=touches(repo))})
+    for top, brought in (("platform", specs), ("policies", policies)):
+        repo.git("rm", "-rq", top)
+        repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "-f", str(brought.root), top)
+    repo.commit()
+    ran, said = run(repo, *command)
+    assert not ran
+    assert "Traceback" not in said
+    assert "not a tree" not in said
+
+
+def test_files_behind_a_link_are_no_edits(repo: Repo) -> None:
+    """Git knows them by another path."""
+    repo.git("mv", "policies", "judges")
+    repo.put("judges/own_policy.py", POLICY.format(why="w", does=touches(repo)))
+    repo.put("judges/new_policy.py", POLICY.format(why="w", does=touches(repo)))
+    (repo.root / "policies").symlink_to("judges")
+    repo.commit()
+    ran, said = run(repo, "validate")
+    assert not ran
+    assert "not a tree" not in said
+
+
+def test_what_was_squashed_is_no_edit(repo: Repo) -> None:
+    """A branch that is squashed into the working tree is staged, and is still the branch's."""
+    repo.put("policies/own_policy.py", POLICY.format(why="w", does=touches(repo)))
+    repo.commit()
+    repo.git("switch", "-q", "main")
+    repo.git("merge", "-q", "--squash", "stranger")
+    assert not run(repo, "validate")[0]
+
+
+def test_programs_of_a_checkout_are_not_found(repo: Repo) -> None:
+    """A PATH that begins where somebody stands finds no `git` and no `node` there."""
+    for name in ("git", "node", "kubeconform"):
+        repo.put(name, f"#!/bin/sh\ntouch {repo.root.parent / 'ran'}\n")
+        (repo.root / name).chmod(0o755)
+    repo.commit()
+    for path in (f".:{os.environ['PATH']}", f":{os.environ['PATH']}"):
+        for command in (("validate",), ("synth", "--check")):
+            assert not run(repo, *command, PATH=path)[0], (path, command)
 
 
 @pytest.mark.parametrize("command", [("synth", "--check"), ("check",), ("plan",), ("synth",)], ids=" ".join)

@@ -155,6 +155,11 @@ def hold(arguments: Sequence[str]) -> None:
     DECIDE.set(decide)
 
 
+def absolute(path: str) -> str:
+    """Return a PATH without folders that are meant from where somebody stands: that may be anybody's checkout."""
+    return os.pathsep.join(each for each in path.split(os.pathsep) if os.path.isabs(each)) or os.defpath  # noqa: PTH117 - no file
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code: 0 clean, 1 findings, 2 could not finish."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -162,6 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from typer._completion_classes import completion_init
 
         completion_init()
+    os.environ["PATH"] = absolute(os.environ.get("PATH", os.defpath))
     known = commands()
     chosen = next((word for word in given if not word.startswith("-")), None)
     app = typer.main.get_command(build([chosen] if chosen in known else known))

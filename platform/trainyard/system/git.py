@@ -204,12 +204,16 @@ class Git:
         full = f"{self.prefix}{path}".rstrip("/")
         return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}:{full}")
 
-    def object_ids(self, commit: str, *paths: str) -> list[str | None]:
-        """Return the ids of files or folders of ours in a commit, asked for at once; None for what is not there."""
+    def object_ids(self, commit: str, *paths: str, sort: str | None = None) -> list[str | None]:
+        """Return the ids of files or folders of ours in a commit, asked for at once; None for what is not there.
+
+        `sort` says that only folders (`tree`) or files (`blob`) are meant: a folder may be a link, or a submodule.
+        """
         wanted = [f"{self.prefix}{path}" for path in paths]
         answer = self.ask("ls-tree", "-z", "--full-tree", "--", commit, *wanted) or ""
         entries = (record.partition("\t") for record in answer.split("\0"))
-        found = {path: about.split()[2] for about, _, path in entries if path}
+        known = ((path, about.split()) for about, _, path in entries if path)
+        found = {path: words[2] for path, words in known if sort in (None, words[1])}
         return [found.get(path) for path in wanted]
 
     def listing(self, tree: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from trainyard.system import files
 from trainyard.system.git import Git, blob_id
@@ -64,17 +64,34 @@ class Checkout:
         if not self.edits or self.git is None:
             return frozenset()
         staged = {each.path: each.oid for each in self.git.staged(*JUDGES)}
-        head = {} if any(self.git.commits(UNDER_WAY).values()) else self.at("HEAD")
+        head = {} if self.under_way() else self.at("HEAD")
         added = {path for path, oid in staged.items() if head and head.get(path) != oid}
         listed = (f"{top}/{each.path}" for top in JUDGES for each in files.walk(self.root / top))
-        return self.git.unstaged(*JUDGES, SCHEMAS) | added | {path for path in listed if path not in staged}
+        new = {path for path in listed if path not in staged and not self.foreign(path)}
+        return self.git.unstaged(*JUDGES, SCHEMAS) | added | new
+
+    def under_way(self) -> bool:
+        """Say whether Git has staged what others have committed."""
+        if self.git is None:
+            return False
+        squashed = self.git.ask("rev-parse", "--git-path", "SQUASH_MSG")
+        return bool(self.git.commits(UNDER_WAY)) or bool(squashed and (self.root / squashed).exists())
+
+    def foreign(self, path: str) -> bool:
+        """Say whether a file lies behind a link or in another repository, such as a submodule: Git knows no edit of it.
+
+        Both come with a branch, and are in no index of ours.
+        """
+        folders = [self.root / each for each in PurePosixPath(path).parents if each.parts]
+        return any(each.is_symlink() or os.path.lexists(each / ".git") for each in folders)
 
     def at(self, commit: str) -> dict[str, str]:
         """Return the content ids of files that decide, in a commit."""
         if self.git is None:
             return {}
         found: dict[str, str] = {}
-        for top, oid in zip((*JUDGES, SCHEMAS), self.git.object_ids(commit, *JUDGES, SCHEMAS), strict=True):
+        tops = (*JUDGES, SCHEMAS)
+        for top, oid in zip(tops, self.git.object_ids(commit, *tops, sort="tree"), strict=True):
             if oid is not None and top == SCHEMAS:
                 found[top] = oid
             elif oid is not None:
