@@ -205,6 +205,16 @@ def test_what_takes_no_thought_is_mended(repo: Repo) -> None:
     assert path.with_suffix(".yaml").read_text() == right
 
 
+def test_a_mark_of_the_encoding_and_lines_of_windows_stay(repo: Repo) -> None:
+    """A misspelt field and a number in quotes are mended in such a file, too, and nothing else of it changes."""
+    text = "\ufeff" + (MISTAKES % JOB["image"]).replace("gpuPerNode: 8 ", "gpuPerNode: '8' ").replace("\n", "\r\n")
+    path = repo.put("training/jobs/nlp/other.yaml", "")
+    path.write_bytes(text.encode())
+    trainyard(repo.root, "check", "training/jobs/nlp/other.yaml", "--fix")
+    right = text.replace("gpuPerNode: '8' ", "gpusPerNode: 8 ").replace("on, RATE: 1.10", '"on", RATE: "1.10"')
+    assert path.read_bytes() == right.encode()
+
+
 @pytest.mark.parametrize("format_", ["json", "sarif", "github"])
 def test_a_diff_does_not_stand_in_a_report_that_programs_read(format_: str, tmp_path: Path) -> None:
     """Beside a format that is read by a program the diff goes to standard error, whether or not it is written."""

@@ -16,6 +16,7 @@ LINES = "\t\r\n"
 
 def mend(root: Path, findings: Iterable[Finding], *, write: bool) -> list[str]:
     """Mend files below a folder, and return the lines of a diff; with `write=False` the files stay as they are."""
+    from trainyard.documents.positions import BOM
     from trainyard.report.legible import escaped
     from trainyard.specs.editing.mend import mended, renamed
     from trainyard.system import files
@@ -26,9 +27,10 @@ def mend(root: Path, findings: Iterable[Finding], *, write: bool) -> list[str]:
     for file in sorted({each.location.file for each in found}):
         path = root / file
         data = files.read(path) if path.is_file() and not path.is_symlink() else None
-        if data is None or data.startswith(b"\xef\xbb\xbf"):
+        if data is None:
             continue
-        before = data.decode("utf-8", "surrogateescape")
+        mark = BOM if data.startswith(BOM) else b""
+        before = data.removeprefix(mark).decode("utf-8", "surrogateescape")
         after = mended(before, file, found)
         target = names.get(file, file)
         if target != file and (root / target).exists():
@@ -40,7 +42,7 @@ def mend(root: Path, findings: Iterable[Finding], *, write: bool) -> list[str]:
         lines = unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), old, new)
         diff += (escaped(line, keep=LINES) for line in lines)
         if write:
-            files.write(root / target, after.encode("utf-8", "surrogateescape"), like=path)
+            files.write(root / target, mark + after.encode("utf-8", "surrogateescape"), like=path)
             if target != file:
                 path.unlink()
     return diff

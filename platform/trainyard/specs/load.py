@@ -15,6 +15,7 @@ from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
 from trainyard.specs.reading import contents, document, job_files, layout, misplaced, python_jobs
+from trainyard.specs.reading.elsewhere import foreign
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.sources import ExtraFile, JobFile, Printed, ProgramFile, Source, Specs
 from trainyard.system import files
@@ -139,7 +140,10 @@ class Loading:
             return None
         source, findings = document.read(path, data)
         spec = None
-        if source is not None:
+        if source is not None and source.document and (kind := foreign(source.document.value)):
+            message = f"file is a {kind} of Kubernetes and no {key.partition('/')[0]}; move it to {EXTRA}/<cluster>/"
+            findings.append(problem("folder", path, message))
+        elif source is not None:
             spec, errors = document.validate(model, source)
             findings += errors
             self.sources[key] = source

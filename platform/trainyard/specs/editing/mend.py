@@ -1,4 +1,4 @@
-"""Mend in a file what takes no thought: a misspelt field, a text that lacks its quotes, an ending.
+"""Mend in a file what takes no thought: a misspelt field, quotes that lack or are too many, an ending.
 
 Only the words themselves are changed, where they stand: comments, order and form of the file stay as they are.
 """
@@ -18,6 +18,11 @@ MISSPELT = re.compile(r"(?:^|, )(?:unknown )?field '([^']+)'.*; did you mean '([
 
 UNQUOTED = re.compile(r", but should be text; (?:write it in quotes|quote it)$")
 """What is said of a number or a truth where a text belongs."""
+
+QUOTED = re.compile(r" is '[1-9][0-9]*', but should be a whole number$")
+"""What is said of a number in quotes where a number belongs."""
+
+NUMBER = re.compile(r"""(["'])([1-9][0-9]*)\1(?=[\s,\]}]|$)""")
 
 ENDING = re.compile(r"^file ends in \.yml; rename it to \S+\.yaml$")
 
@@ -65,6 +70,8 @@ def edit(finding: Finding, text: str) -> Edit | None:
     rest = lines[where.line - 1][where.column - 1 :]
     if UNQUOTED.search(finding.message) and (word := WORD.match(rest)):
         return Edit(where.line, where.column, word[0], f'"{word[0]}"')
+    if QUOTED.search(finding.message) and (number := NUMBER.match(rest)):
+        return Edit(where.line, where.column, number[0], number[2])
     return None
 
 

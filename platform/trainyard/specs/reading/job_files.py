@@ -10,10 +10,11 @@ from trainyard.findings import Finding
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.team import Team
 from trainyard.specs.reading import document, layout
+from trainyard.specs.reading.elsewhere import foreign
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import JobFile, Source
-from trainyard.system.repository import JOBS, team_file
+from trainyard.system.repository import EXTRA, JOBS, team_file
 
 JOB_WORDS = frozenset({"cluster", "launcher", "image", "queue", "pool"})
 """Fields that every job has; a file with none of them is something else."""
@@ -76,8 +77,10 @@ def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[J
             continue
         findings += each.findings
         if each.value and not words:
-            message = "file is no job, and no job names it in files; move it into a subfolder or delete it"
-            findings.append(problem("not-a-job", place.path, message))
+            what = "no job, and no job names it in files; move it into a subfolder or delete it"
+            if kind := foreign(each.value):
+                what = f"a {kind} of Kubernetes and no job; write a job's fields, or move it to {EXTRA}/<cluster>/"
+            findings.append(problem("not-a-job", place.path, f"file is {what}"))
         elif each.source is not None:
             wrong = layout.job_name(place.path, place.name)
             job, errors = document.validate(Job, each.source)

@@ -13,6 +13,8 @@ from pydantic_core import ErrorDetails
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, counted, did_you_mean
 from trainyard.limits import FINDINGS
+from trainyard.specs.models.job import Job
+from trainyard.specs.reading.elsewhere import IN_JOBS
 from trainyard.specs.reading.rules import RULES, VALUE
 from trainyard.specs.sources import Source
 
@@ -110,6 +112,8 @@ def unknown_field(path: Path, location: Iterable[int | str], model: type[BaseMod
     owner = owner_of(model, parents)
     fields = names(owner) if owner else ()
     where = article(noun(owner)) if owner else format_path(path[:-1])
+    if owner is Job and (instead := IN_JOBS.get(str(name))):
+        return f"field {name!r} does not exist in a job; {instead}"
     hint = did_you_mean(str(name), fields, limit=6) if fields else "remove it"
     return f"field {str(name)[:LONGEST]!r} does not exist in {where}; {hint}"
 
