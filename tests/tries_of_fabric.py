@@ -96,6 +96,14 @@ FABRIC: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "one that an operator starts": (another(**ROOT), "security"),
     "one that an operator starts, by its name": (another(**ROOT, name=NAME), "security"),
+    "its folders of the node in a container of one's own": (
+        another(volumeMounts=[{"name": "fabric-proc-sys", "mountPath": "/x"}]),
+        "volume",
+    ),
+    "its folders of the node by another name": (
+        {"spec": {"volumes": [{"name": "mine", "hostPath": {"path": "/proc/sys"}}]}},
+        "volume",
+    ),
     "the folders of the node for a container of one's own": (
         {"spec": {"volumes": [{"name": "v", "hostPath": {"path": "/"}}]}},
         "volume",

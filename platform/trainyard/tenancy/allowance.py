@@ -67,7 +67,8 @@ def of(
     parts = list(attached(cluster))
     sidecars = [each for part in parts for each in part.sidecars] if privileged else []
     given = [identity_of(each) for each in own]
-    paths = {each["hostPath"]["path"] for part in parts for each in part.volumes if "hostPath" in each}
+    volumes = [each for part in parts for each in part.volumes]
+    mounted = {str(each["name"]) for part in parts for each in part.mounts}
     lists: dict[str, Iterable[str]] = {
         "level": (level,),
         "host": ("yes",) if privileged and any(part.host for part in parts) else (),
@@ -90,11 +91,11 @@ def of(
         "grace": (str(cluster.longest_grace_seconds),),
         "networks": sorted({each for part in parts for each in part.annotations.get(NETWORKS, "").split(",") if each}),
         "pairs": sorted({*pairs(parts), *limits(cluster)}),
-        "hostpaths": sorted(paths) if privileged else (),
+        "hostpaths": sorted({daemons.described(each) for each in volumes if "hostPath" in each}) if privileged else (),
         "runtimes": sorted(f"{each.kind}/{each.name}" for each in given if may_name(each, name)),
         "claimtemplates": sorted(each.name for each in given if is_template(each, name)),
         "channels": (nvlink.domain(""),) if spans(cluster) else (),
-        **dict(daemons.lists(sidecars, [each for part in parts for each in part.volumes])),
+        **dict(daemons.lists(sidecars, volumes, mounted)),
     }
     return Allowance(name, {key: tuple(items) for key, items in lists.items()}, made(cluster))
 

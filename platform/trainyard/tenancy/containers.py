@@ -29,7 +29,12 @@ PORT = Fields(
 MOUNT = Fields(
     "a mount",
     {
-        **dict.fromkeys(("mountPath", "name", "readOnly", "recursiveReadOnly", "subPath", "subPathExpr"), ANY),
+        **dict.fromkeys(("mountPath", "readOnly", "recursiveReadOnly", "subPath", "subPathExpr"), ANY),
+        "name": Condition(
+            lambda value, about: value not in about.allowance.lists["daemononly"],
+            "!({x} in variables.daemononly)",
+            "volume {name} is for the fabric's container alone; remove the mount",
+        ),
         "mountPropagation": only("None", "HostToContainer"),
     },
 )

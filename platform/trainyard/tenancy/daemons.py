@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 LINES = "\n"
@@ -22,11 +22,11 @@ def described(volume: Mapping[str, Any]) -> str:
 
 
 def lists(
-    sidecars: Iterable[Mapping[str, Any]], volumes: Iterable[Mapping[str, Any]]
+    sidecars: Iterable[Mapping[str, Any]], volumes: Iterable[Mapping[str, Any]], mounted: Collection[str]
 ) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the lists of what the fabric's containers are, by name: every field in which they could do something else.
 
-    `volumes` are all of the fabric; those that its containers mount are looked at.
+    `volumes` are all of the fabric; those that its containers mount are looked at. `mounted` are those of the program.
     """
     found = list(sidecars)
     mounts = {(str(each["name"]), str(each["mountPath"])) for part in found for each in part.get("volumeMounts", ())}
@@ -40,6 +40,7 @@ def lists(
         sorted({f"{one['name']}={one.get('value', '')}" for each in found for one in each.get("env", ())}),
     )
     yield "daemonmounts", sorted(f"{name}={path}" for name, path in mounts)
+    yield "daemononly", sorted(used - set(mounted))
     yield "daemonvolumes", sorted({described(each) for each in volumes if each["name"] in used})
     yield "needs", sorted({need for each in found for need in each["securityContext"]["capabilities"]["add"]})
 

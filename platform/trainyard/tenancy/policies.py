@@ -46,7 +46,7 @@ LISTS = (
     *("level", "host", "registries", "keys", "queues", "priorities", "accounts", "secrets", "configmaps", "claims"),
     *("scratch", "schedulers", "runtimeclasses", "taints", "gpupools", "capabilities", "grace", "networks", "pairs"),
     *("hostpaths", "images", "commands", "needs", "daemons", "daemonenv", "daemonmounts", "daemonvolumes"),
-    *("daemonprobes", "runtimes", "claimtemplates", "channels"),
+    *("daemonprobes", "daemononly", "runtimes", "claimtemplates", "channels"),
 )
 """The lists of an allowance, each a variable."""
 

@@ -132,13 +132,13 @@ HAS_NO_MORE = (
 
 def is_confined(pod: Any, about: About) -> bool:
     """Whether all containers have a seccomp profile, where they have to."""
-    whole = inner(context(pod), "seccompProfile")
-    return not strict(about) or bool(whole) or all(inner(context(each), "seccompProfile") for each in own(pod, about))
+    profiles = (inner(context(each), "seccompProfile").get("type") for each in (pod, *own(pod, about)))
+    return not strict(about) or bool(next(profiles)) or all(profiles)
 
 
 IS_CONFINED = (
-    f"!({STRICT}) || {{x}}.?securityContext.?seccompProfile.hasValue() || "
-    f"{OWN}.all(c, c.?securityContext.?seccompProfile.hasValue())"
+    f"!({STRICT}) || {{x}}.?securityContext.?seccompProfile.?type.hasValue() || "
+    f"{OWN}.all(c, c.?securityContext.?seccompProfile.?type.hasValue())"
 )
 
 

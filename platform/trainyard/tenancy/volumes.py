@@ -5,11 +5,19 @@ Facts: kubernetes v1.35 staging/src/k8s.io/api/core/v1/types.go Volume.
 
 from __future__ import annotations
 
+from trainyard.tenancy.daemons import described
 from trainyard.tenancy.images import IMAGE
-from trainyard.tenancy.shapes import ANY, Fields, Items, Listed
+from trainyard.tenancy.shapes import ANY, Condition, Fields, Items, Listed
 from trainyard.tenancy.variables import CONFIG, SECRET
 
 ITEMS = {"items": ANY, "optional": ANY, "defaultMode": ANY}
+OF_NODE = Condition(
+    lambda value, about: value.get("hostPath") is None or described(value) in about.allowance.lists["hostpaths"],
+    "!has({x}.hostPath) || {x}.hostPath == null || "
+    "{x}.name + '=' + {x}.hostPath.?path.orValue('') in variables.hostpaths",
+    "volume {name} is a folder of the node that the fabric does not bring by that name; remove it",
+    at=("hostPath",),
+)
 VOLUME = Fields(
     "a volume",
     {
@@ -37,9 +45,7 @@ VOLUME = Fields(
                 ),
             },
         ),
-        "hostPath": Fields(
-            "a volume", {"path": Listed("hostpaths", "path of the node"), "type": ANY}, required=("path",)
-        ),
+        "hostPath": Fields("a volume", {"path": ANY, "type": ANY}, required=("path",)),
         "ephemeral": Fields(
             "a volume",
             {
@@ -62,4 +68,5 @@ VOLUME = Fields(
         "image": Fields("a volume", {"reference": IMAGE, "pullPolicy": ANY}),
     },
     {"configMap": "config", "secret": "secret", "image": "image"},
+    conditions=(OF_NODE,),
 )
