@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,10 +76,11 @@ class Git:
     algorithm: str = "sha1"
     """How contents are named."""
 
-    def call(self, *arguments: str, stdin: bytes = b"") -> process.Completed:
-        """Run `git` in the folder, without locks, prompts, hooks, translations or replaced objects."""
+    def call(self, *arguments: str, stdin: bytes = b"", settings: Mapping[str, str] | None = None) -> process.Completed:
+        """Run `git` in the folder, without locks, prompts, hooks or replaced objects, and with more settings."""
+        env = with_settings(environment(), settings or {})
         return process.run(
-            ["git", "--no-replace-objects", *OURS_ALONE, *arguments], cwd=self.root, stdin=stdin, env=environment()
+            ["git", "--no-replace-objects", *OURS_ALONE, *arguments], cwd=self.root, stdin=stdin, env=env
         )
 
     def ask(self, *arguments: str) -> str | None:
@@ -135,7 +136,7 @@ class Git:
     def changed(self) -> bool:
         """Say whether the folder holds anything that HEAD does not: changed, staged, or new and not ignored."""
         asked = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty", "--", ".")
-        done = self.call(*self._unfiltered(), *asked)
+        done = self.call(*asked, settings=self._unfiltered())
         if done.code:
             raise ToolError(f"git status failed: {done.complaint}")
         return bool(done.out)
@@ -156,7 +157,6 @@ class Git:
     def unstaged(self, *folders: str) -> frozenset[str]:
         """Return the files below folders of ours that are not as the index has them, as Git sees it."""
         done = self.call(
-            *self._unfiltered(),
             "diff-files",
             "--name-only",
             "-z",
@@ -164,17 +164,17 @@ class Git:
             "--ignore-submodules=all",
             "--",
             *folders,
+            settings=self._unfiltered(),
         )
         if done.code:
             raise ToolError(f"git cannot compare files: {done.complaint}")
         listed = done.out.decode("utf-8", "surrogateescape").split("\0")
         return frozenset(path for path in listed if path)
 
-    def _unfiltered(self) -> list[str]:
+    def _unfiltered(self) -> dict[str, str]:
         """Return the settings that take away every program by which attributes would translate files."""
         names = self.ask("config", "--name-only", "-z", "--get-regexp", FILTERS) or ""
-        values = (f"{name}={'false' if name.endswith('.required') else ''}" for name in names.split("\0") if name)
-        return [word for value in values for word in ("-c", value)]
+        return {name: "false" if name.endswith(".required") else "" for name in names.split("\0") if name}
 
     def kept(self) -> list[str] | None:
         """Return the files of the folder that are tracked or not ignored, or None where Git cannot list them.
@@ -257,6 +257,21 @@ def environment() -> dict[str, str]:
     dropped = [name for name in dropped if not name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"))]
     told = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "GIT_NO_LAZY_FETCH": "1"}
     return process.environment(drop=dropped, LC_ALL="C", **told)
+
+
+def with_settings(variables: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment with settings of Git, behind those that are in it.
+
+    An option `-c` would end a name at its first `=`, which names of filters may have.
+    """
+    count = variables.get("GIT_CONFIG_COUNT", "")
+    first = int(count) if count.isdecimal() else 0
+    pairs = {
+        f"GIT_CONFIG_{what}_{place}": text
+        for place, (name, value) in enumerate(settings.items(), start=first)
+        for what, text in (("KEY", name), ("VALUE", value))
+    }
+    return {**variables, **pairs, **({"GIT_CONFIG_COUNT": str(first + len(settings))} if settings else {})}
 
 
 def is_installed() -> bool:
