@@ -1,4 +1,4 @@
-"""Measures rendering: a synthetic fleet, synth from nothing, then one job changed, and kubeconform on the tree.
+"""Measures a synthetic fleet: synth from nothing, then one job changed, its plan, and kubeconform on the tree.
 
 Wall time, CPU time and the peak of resident memory of all processes together, as the kernel counts them (Linux).
 """
@@ -91,6 +91,9 @@ def bench(jobs: int) -> None:
         row(jobs, "synth, first after that commit", measure(synth, root))
         row(jobs, "synth, nothing changed", warm(synth, root))
         row(jobs, "synth, one job changed", warm(synth, root, sorted((root / "jobs").rglob("job-*.yaml"))))
+        plan = [sys.executable, "-m", "trainyard", "plan"]
+        row(jobs, "plan, all judged", measure(plan, root))
+        row(jobs, "plan, one job changed", warm(plan, root))
         program = kubeconform.find(ROOT)
         place = f"{ROOT}/schemas/{{}}/{{{{.Group}}}}/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json"
         locations = [f"-schema-location={place.format(each)}" for each in ("jobset/0.12.0", "kubernetes/1.35")]

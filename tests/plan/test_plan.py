@@ -18,6 +18,7 @@ from trainyard.plan.effects import Rebuild
 from trainyard.plan.headline import headline
 from trainyard.plan.rebuild import all_asked, rebuild
 from trainyard.plan.shape import Shape, shape
+from trainyard.plan.sides import Sides
 from trainyard.system.cache import Cache
 from trainyard.tree import ledger
 from trainyard.tree.snapshot import Snapshot
@@ -452,3 +453,21 @@ def test_changed_fields_of_a_spec() -> None:
     """Top-level fields, sorted; a file that is no map has none."""
     assert changed_keys({"a": 1, "b": 2}, {"b": 3, "c": 4}) == ("a", "b", "c")
     assert changed_keys(None, {"a": 1}) == ()
+
+
+PRICES = {
+    "one pool": ({"a": {"nvidia.com/gpu": 8.0}}, 16.0),
+    "two, each by its own": ({"a": {"nvidia.com/gpu": 8.0}, "b": {"nvidia.com/gpu": 2.0, "cpu": 4.0}}, 22.0),
+    "one without GPUs": ({"a": {"nvidia.com/gpu": 8.0}, "cpu": {"cpu": 4.0}}, 16.0),
+    "one that states none": ({"a": {"nvidia.com/gpu": 8.0}, "free": {"nvidia.com/gpu": 1.0}}, None),
+    "no pool": ({"": {"nvidia.com/gpu": 8.0}}, None),
+    "no GPUs": ({"cpu": {"cpu": 4.0}}, None),
+}
+
+
+@pytest.mark.parametrize(("asks", "expected"), PRICES.values(), ids=PRICES)
+def test_what_gpus_cost_in_an_hour(asks: dict[str, dict[str, float]], expected: float | None) -> None:
+    """Those of each pool by its own price, nothing where one of them is not known."""
+    text = dump({"pools": {"a": {"pricePerGpuHour": 2}, "b": {"pricePerGpuHour": 3}, "cpu": {}, "free": {}}}).encode()
+    sides = Sides(Snapshot(), Snapshot(), lambda _: (None, text))
+    assert sides.price("test", asks) == expected

@@ -137,7 +137,7 @@ def amount_of(sides: Sides, run: Run, *, old: bool = False) -> Amount:
     """Return what a run holds, for how long, and what that costs."""
     shape = run.shape
     hours = shape.hours if shape.hours is not None else deadline(run)
-    return Amount(shape.pods, shape.gpus, hours, sides.price(run.key[0], shape.pools, shape.gpus, old=old))
+    return Amount(shape.pods, shape.gpus, hours, sides.price(run.key[0], shape.asks, old=old))
 
 
 def deadline(run: Run) -> float | None:

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from trainyard.documents import load
-from trainyard.plan.shape import Shape, shape
+from trainyard.manifests import value_at
+from trainyard.plan.shape import VENDORS, Shape, shape
 from trainyard.system.repository import GENERATED, JOBS, cluster_file
 from trainyard.tree import index, layout
 from trainyard.tree.ledger import Entry
@@ -85,17 +86,17 @@ class Sides:
             found[key] = Run(key, entry, objects, spec, job)
         return found
 
-    def price(self, cluster: str, pools: tuple[str, ...], gpus: int, *, old: bool = False) -> float | None:
-        """Return what GPUs of pools cost in an hour; None where a pool states no price, or they are of several."""
+    def price(self, cluster: str, asks: Mapping[str, Mapping[str, float]], *, old: bool = False) -> float | None:
+        """Return what the GPUs that are asked of pools cost in an hour; None where a pool of them states no price."""
         value = self.values(cluster_file(cluster))[0 if old else 1]
-        declared = value.get("pools") if isinstance(value, dict) else None
-        prices = [
-            pool.get("pricePerGpuHour")
-            for name in pools
-            if isinstance(declared, dict) and isinstance(pool := declared.get(name), dict)
-        ]
-        known = {each for each in prices if isinstance(each, (int, float)) and not isinstance(each, bool)}
-        return gpus * known.pop() if gpus and len(known) == 1 else None
+        total = None
+        for pool, amounts in asks.items():
+            gpus = sum(amount for name, amount in amounts.items() if name.startswith(VENDORS))
+            price = value_at(value, ("pools", pool, "pricePerGpuHour")) if gpus else 0
+            if not isinstance(price, (int, float)) or isinstance(price, bool):
+                return None
+            total = (total or 0) + gpus * price if gpus else total
+        return total
 
 
 def files_of(side: Snapshot, key: JobKey, entry: Entry) -> Mapping[str, str]:
