@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from trainyard.admission.bid import bid, keys
@@ -39,12 +40,12 @@ class Ask:
     why: str = ""
     """Why Kueue is not asked; empty where it is."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The job as `<team>/<job>`."""
         return f"{self.file.team}/{self.file.name}"
 
-    @property
+    @cached_property
     def keys(self) -> list[str]:
         """What its Workloads are called in answers."""
         return keys(self.workloads)

@@ -81,13 +81,13 @@ class Site:
         rest = {name: each for name, each in case.items() if name in {"mode", "admitted"}}
         return replay({"name": self.name, "config": self.config, "objects": objects, **rest})
 
-    @cached_property
-    def nodes(self) -> dict[str, Object]:
+    @property
+    def nodes(self) -> Mapping[str, Object]:
         """Its nodes by name."""
         return self.of("Node")
 
-    @cached_property
-    def flavors(self) -> dict[str, Object]:
+    @property
+    def flavors(self) -> Mapping[str, Object]:
         """Its flavors by name."""
         return self.of("ResourceFlavor")
 
@@ -95,9 +95,17 @@ class Site:
         """Return the pool of a node."""
         return str(self.nodes[host]["metadata"]["labels"][POOL])
 
-    def of(self, kind: str) -> dict[str, Object]:
+    @cached_property
+    def kinds(self) -> dict[str, dict[str, Object]]:
+        """Its objects by kind and name."""
+        found: dict[str, dict[str, Object]] = {}
+        for each in self.objects:
+            found.setdefault(each["kind"], {})[each["metadata"]["name"]] = each
+        return found
+
+    def of(self, kind: str) -> Mapping[str, Object]:
         """Return the objects of a kind by name."""
-        return {each["metadata"]["name"]: each for each in self.objects if each["kind"] == kind}
+        return self.kinds.get(kind, {})
 
     def above(self, host: str) -> str:
         """Return the place that a host stands in by the lowest level of the topology that is no host, or nothing."""
