@@ -130,7 +130,7 @@ RUNTIMES = {
     ),
     "gone": (
         ("name: torch}", "name: torch-2}"),
-        "runtime 'torch' is gone from 'test', but runs need it: train-",
+        "runtime 'torch' is not in platform/extra/test",
     ),
 }
 
