@@ -246,6 +246,18 @@ def test_the_command_tells_verdicts_and_ends_with_1_where_a_job_never_fits(tmp_p
     )
 
 
+def test_a_cluster_that_cannot_be_rendered_is_told_and_its_jobs_are_not_judged(tmp_path):
+    """Its findings say why, at their lines; nothing ends in a sentence that names no file."""
+    checked(tmp_path, {}, {"small": {"nodes": 1}})
+    file = tmp_path / "platform/clusters/test.yaml"
+    file.write_text(file.read_text().replace("pools:", "pools:\n  odd: {shape: dgx-h10, nodes: 1}"))
+    done = call(tmp_path, "admit")
+    assert done.returncode == 1
+    assert "platform/clusters/test.yaml:" in done.stderr
+    assert "dgx-h10" in done.stderr
+    assert "nlp/small  not judged" in done.stdout
+
+
 def test_cases_are_replayed_line_by_line(tmp_path):
     """Each case is answered in the fields of a program that answers with Kueue's code; one that is none ends with 1."""
     (tmp_path / "cases.jsonl").write_text('{"name": "empty"}\n---\n{"name": "odd", "mode": "none"}\n')

@@ -80,7 +80,9 @@ def ask(file: JobFile, run: Resolved | None, sites: Mapping[str, Site]) -> Ask:
         return Ask(file, run, why=f"kind {run.kind.name} is scheduled by {run.kind.scheduler.title()}, not by Kueue")
     if not admits(cluster):
         return Ask(file, run, why=f"cluster {run.run.cluster_name!r} has no queues of Kueue's")
-    return asked(file, run, sites[run.run.cluster_name])
+    if (site := sites.get(run.run.cluster_name)) is None:
+        return Ask(file, run, why="its cluster cannot be rendered; the findings there say why")
+    return asked(file, run, site)
 
 
 def asked(file: JobFile, run: Resolved, site: Site) -> Ask:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -12,7 +13,9 @@ from trainyard.admission.crowd import Crowd, admitted, said
 from trainyard.admission.machines import Fit
 from trainyard.admission.outcomes import Word, fitting, holds, restless
 from trainyard.admission.site import Site, admits, site
+from trainyard.errors import SpecError
 from trainyard.preflight import Checked
+from trainyard.specs.sources import Specs
 
 Answer = Mapping[str, Any]
 
@@ -49,12 +52,19 @@ def verdicts(checked: Checked, names: Sequence[str] = (), clusters: Sequence[str
     every = checked.specs.clusters
     wanted = {each.job.cluster for each in checked.specs.jobs if not names or f"{each.team}/{each.name}" in names}
     shown = [each for each in every if each in wanted and (not clusters or each in clusters)]
-    sites = {name: site(checked.specs, name) for name in shown if admits(every[name])}
+    sites = dict(made(checked.specs, [name for name in shown if admits(every[name])]))
     by_cluster: dict[str, list[Ask]] = {name: [] for name in shown}
     for each in asks(checked, sites, shown):
         by_cluster[each.file.job.cluster].append(each)
     found = [one for name, mine in by_cluster.items() for one in of_cluster(sites.get(name), mine, names)]
     return sorted(found, key=lambda one: (one.cluster, one.ask.name))
+
+
+def made(specs: Specs, names: Sequence[str]) -> Iterator[tuple[str, Site]]:
+    """Yield the clusters of these names; of one that cannot be rendered, the findings of a check say why."""
+    for name in names:
+        with suppress(SpecError):
+            yield name, site(specs, name)
 
 
 def of_cluster(where: Site | None, mine: Sequence[Ask], names: Sequence[str]) -> Iterator[Verdict]:
