@@ -234,6 +234,25 @@ def test_a_job_that_another_one_takes_for_a_small_file_is_found(tmp_path: Path) 
 
 
 @pytest.mark.slow
+def test_a_folder_of_two_jobs_is_found_however_they_came_together(tmp_path: Path) -> None:
+    """Two jobs that were right alone, and are remembered, save in one folder once a merge has both."""
+    shared = {"shared": {"provisioner": "csi.weka.io", "access": "ReadWriteMany", "existing": True}}
+    drivers = {"csi.weka.io": "of the site"}
+    team = {**TEAM, "volumes": {"checkpoints": {"storage": "shared", "size": "1Ti"}}}
+    saves = {"volume": "checkpoints", "size": "1Gi"}
+    jobs = {"old": {**JOB, "checkpoint": saves}, "new": {**JOB, "checkpoint": {**saves, "folder": "old"}}}
+    cluster = {**CLUSTER, "storage": shared, "drivers": drivers}
+    for there in (("old",), ("new",), ("old", "new"), ("old", "new")):
+        shutil.rmtree(tmp_path / "jobs", ignore_errors=True)
+        named = {f"nlp/{name}": jobs[name] for name in there}
+        write_repository(tmp_path, clusters={"test": cluster}, teams={"nlp": team}, jobs=named)
+        outcome = session.run(tmp_path, __version__)
+        outcome.save()
+        told = [each.message for each in outcome.findings if each.is_error]
+        wanted = ["folder is 'old', in which job 'old' saves too; name another, or remove it"]
+        assert told == (wanted if len(there) == 2 else [])
+
+
 def test_a_job_that_is_made_twice_is_found(tmp_path: Path) -> None:
     """A program that makes a job which another file has already is not hidden by what is remembered of that file."""
     root = tmp_path / "repo"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.findings import Finding
 from trainyard.rules import Rule
+from trainyard.specs.models.job import Job
 from trainyard.specs.sources import JobFile, Specs
 
 FOLDER = Rule(
@@ -43,6 +44,11 @@ def check(specs: Specs) -> Iterator[Finding]:
         if other is not file and not (file.job.step and other.job.step):
             message = f"folder is {folder!r}, in which job {other.name!r} saves too; name another, or remove it"
             yield FOLDER.at(file.source, ("checkpoint", "folder"), message)
+
+
+def others(job: Job) -> set[str]:
+    """Return the names of other jobs that a job speaks of, so that what is said of it follows from their files too."""
+    return {name for name in (job.renamed_from, job.checkpoint and job.checkpoint.folder) if name}
 
 
 def is_moved(file: JobFile) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from trainyard import preflight
 from trainyard.findings import Finding, Location
 from trainyard.kinds import Resolved
-from trainyard.preflight import Waivers
+from trainyard.preflight import Waivers, folders
 from trainyard.specs.load import read_repository
 from trainyard.specs.sources import JobFile, Printed, Specs
 from trainyard.synth import idle
@@ -89,8 +89,8 @@ class Reading:
             said[finding.location.file].append(finding)
         facts = dict(self.known)
         for file, jobs in by_file.items():
-            steps = any(job.job.step for job in jobs)  # what is said of them follows from each other
-            if not steps and not any(finding.is_error for finding in said[file]):
+            tied = any(job.job.step or folders.others(job.job) for job in jobs)  # what is said follows from other files
+            if not tied and not any(finding.is_error for finding in said[file]):
                 small = sorted({path for job in jobs for path in small_of(job)})
                 runs = [fact_of(job) for job in jobs]
                 key = self.keys.of_file(file, small, sorted({run.cluster for run in runs}))
@@ -107,10 +107,15 @@ def read(disk: Disk, keys: Keys, memory: Memory) -> Reading:
         if file in keys.specs and fact.key == keys.of_file(file, fact.small, fact.clusters)
     }
     loaded = read_repository(root, skip=frozenset(known), small=small_files(known), listed=listed)
-    names = {(file.split("/")[1], run.job) for file, fact in known.items() for run in fact.runs}
+    names = {name for file, fact in known.items() for name in names_of(file, fact)}
     if loaded.small & known.keys() or any((job.team, job.name) in names for job in loaded.specs.jobs):
         known = {}  # what is said of these files follows from others too
         loaded = read_repository(root)
+    others = {(job.team, name) for job in loaded.specs.jobs for name in folders.others(job.job)}
+    apart = {file: fact for file, fact in known.items() if not others & names_of(file, fact)}
+    if len(apart) < len(known):
+        known = apart
+        loaded = read_repository(root, skip=frozenset(known), small=small_files(known), listed=listed)
     specs = loaded.specs
     clusters = {
         name: fact
@@ -129,6 +134,11 @@ def read(disk: Disk, keys: Keys, memory: Memory) -> Reading:
     said = {each.file: each.text for each in loaded.printed}
     known |= idle.facts(loaded, disk)
     return Reading(root, keys, known, clusters, specs, by_name(runs), findings, looked, waivers, said)
+
+
+def names_of(file: str, fact: FileFact) -> set[tuple[str, str]]:
+    """Return team and name of the jobs that are remembered of a file."""
+    return {(file.split("/")[1], run.job) for run in fact.runs}
 
 
 def small_of(job: JobFile) -> Iterator[str]:
