@@ -57,6 +57,9 @@ PATTERN_LETTERS = 10_000
 PATTERN_BYTES = MIB // 2
 """Of the program that a pattern becomes, some 10,000 steps: RE2 compiles them within a fifth of a second."""
 
+PATTERN_STEPS = 600_000
+"""Of the programs of all patterns of a definition that its objects ask for: RE2 compiles them within half a second."""
+
 MESSAGE_LETTERS = 600
 """Letters of a message, a path or a name that are shown: the words of a message are ours, the rest is quoted."""
 

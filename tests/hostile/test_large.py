@@ -101,6 +101,15 @@ REFUSED: dict[str, Callable[[], str]] = {
     "a pattern of a megabyte": lambda: custom({"type": "string", "pattern": "a?" * 300_000}, "a"),
     "a pattern that multiplies": lambda: custom({"type": "string", "pattern": ".{1,999}" * 1000}, "a"),
     "a pattern that forks": lambda: custom({"type": "string", "pattern": "(a|b)*" * 200 + "c"}, "ab" * 20_000),
+    "thousands of patterns": lambda: custom(
+        {
+            "type": "object",
+            "properties": {
+                f"p{index}": {"type": "string", "pattern": f"^(a|b{index})*c{{1,900}}$"} for index in range(3000)
+            },
+        },
+        {f"p{index}": "c" for index in range(3000)},
+    ),
     "numbers held against as many": lambda: custom(
         {"type": "array", "items": {"type": "integer", "enum": list(range(1, 20_000))}}, list(range(20_000))
     ),

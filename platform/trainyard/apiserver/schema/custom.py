@@ -41,6 +41,7 @@ class Compiler:
     def __init__(self, *, ranged: bool) -> None:
         self.ranged = ranged
         self.typed = typed.Compiler()
+        self.patterns = values.Patterns()
 
     def root(self, schema: Mapping[str, Any], *, drops_status: bool) -> Check:
         """Compile the schema of a kind; a status that the server drops is judged by its shape alone."""
@@ -56,7 +57,7 @@ class Compiler:
         """Compile one node."""
         if TYPE in node:
             return self.typed.node(node, "")
-        after = (*values.tests(node, self.branch, ranged=self.ranged), *lists.asked(node))
+        after = (*values.tests(node, self.branch, self.patterns, ranged=self.ranged), *lists.asked(node))
         kind = "int-or-string" if node.get("x-kubernetes-int-or-string") else node.get("type")
         wrong = not_a(kind)
         if kind == "object":
@@ -104,7 +105,7 @@ class Compiler:
 
     def branch(self, node: Mapping[str, Any]) -> Check:
         """Compile a branch of anyOf, allOf, oneOf or not: it states values and closes nothing."""
-        tests = [*values.tests(node, self.branch, ranged=self.ranged)]
+        tests = [*values.tests(node, self.branch, self.patterns, ranged=self.ranged)]
         kind = node.get("type")
         if isinstance(kind, str):
             tests.insert(0, scalars(SCALARS.get(kind, lambda _: True), not_a(kind), ()))

@@ -7,6 +7,7 @@ Source: k8s.io/kube-openapi pkg/validation/validate (values.go, validator.go, sc
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.apiserver.patterns import NotRead, TooLarge, compiled
@@ -15,7 +16,7 @@ from trainyard.apiserver.schema import formats
 from trainyard.apiserver.schema.decoded import AMOUNT
 from trainyard.apiserver.schema.walk import Check, Fault, Faults, is_number
 from trainyard.findings import did_you_mean
-from trainyard.limits import CHOICES
+from trainyard.limits import CHOICES, PATTERN_STEPS
 
 QUANTITY = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
@@ -43,12 +44,12 @@ def invalid(rule: str, value: Any, detail: str) -> list[Fault]:
 
 
 def tests(
-    node: Mapping[str, Any], compile_branch: Callable[[Mapping[str, Any]], Check], *, ranged: bool
+    node: Mapping[str, Any], compile_branch: Callable[[Mapping[str, Any]], Check], patterns: Patterns, *, ranged: bool
 ) -> tuple[Check, ...]:
     """Return the checks of a node's keywords; each leaves alone what is not of its type."""
     found = [*lengths(node), *bounds(node, ranged=ranged)]
     if isinstance(pattern := node.get("pattern"), str):
-        found.append(matches(pattern))
+        found.append(matches(pattern, patterns))
     if isinstance(name := node.get("format"), str) and (is_right := formats.find(name)):
         found.append(has_format(name, is_right))
     if choices := node.get("enum"):
@@ -127,7 +128,25 @@ def within(limit: int, name: str) -> Check:
     return check
 
 
-def matches(pattern: str) -> Check:
+@dataclass(slots=True)
+class Patterns:
+    """The patterns of one definition that were compiled, and how many of RE2's steps the others may have together."""
+
+    known: set[str] = field(default_factory=set)
+    left: int = PATTERN_STEPS
+
+    def read(self, pattern: str) -> Any:
+        """Compile a pattern; raises NotRead or TooLarge."""
+        if pattern not in self.known and self.left < 0:
+            raise TooLarge
+        found = compiled(pattern)
+        if pattern not in self.known:
+            self.known.add(pattern)
+            self.left -= found.programsize
+        return found
+
+
+def matches(pattern: str, patterns: Patterns) -> Check:
     """Return the check of a pattern, which may match anywhere in the text; short texts that match are remembered."""
     known: set[str] = set()
 
@@ -135,11 +154,12 @@ def matches(pattern: str) -> Check:
         if type(value) is not str or value in known:
             return None
         try:
-            found = compiled(pattern).search(value)
+            found = patterns.read(pattern).search(value)
         except NotRead:
             found = None
         except TooLarge:
-            message = f"pattern of {len(pattern):,} letters is too large to be compiled here; shorten it"
+            alone = f"pattern of {len(pattern):,} letters is too large to be compiled here; shorten it"
+            message = alone if patterns.left >= 0 else "the definition's patterns are too large together; shorten them"
             return [Fault(UNKNOWN, message, SOURCE)]
         if not found:
             wanted = AMOUNT if pattern == QUANTITY else f"should match {pattern!r}"
