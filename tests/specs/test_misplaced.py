@@ -76,3 +76,13 @@ def test_a_check_of_the_file_alone_says_it(tmp_path):
         assert done.returncode == 1, done.stdout
         assert f"{path}:1:1: error: " in done.stdout
         assert f"[{rule}]" in done.stdout
+
+
+def test_a_wrong_ending_is_told_of_that_file_alone(tmp_path):
+    """A file that is to be a job is no small file, of which all jobs beside it may speak."""
+    root = make.write_repository(tmp_path)
+    put(root, "jobs/nlp/one.YAML", JOB)
+    put(root, "jobs/nlp/Two.yaml", JOB)
+    done = call(root, "check", "jobs/nlp/one.YAML")
+    assert "[spec/file-ending]" in done.stdout
+    assert "Two.yaml" not in done.stdout

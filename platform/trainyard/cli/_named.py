@@ -77,7 +77,7 @@ def scope(file: str) -> str:
     """Return the file, or for a small file beside jobs the folder of the jobs that may name it."""
     from trainyard.system.repository import JOBS
 
-    is_small = file.startswith(f"{JOBS}/") and Path(file).suffix not in {"", ".yaml", ".yml", ".py"}
+    is_small = file.startswith(f"{JOBS}/") and Path(file).suffix.lower() not in {"", ".yaml", ".yml", ".py"}
     return file.rpartition("/")[0] if is_small else file
 
 
