@@ -161,9 +161,9 @@ def test_what_a_kubelet_would_refuse(kubelet, job, messages):
 
 
 @pytest.mark.parametrize("field", ["scratch", "memory_per_node", "shared_memory"])
-def test_an_amount_beyond_all_bounds_is_a_finding(field):
-    """Quantities know no limit, so sizes are worked out exactly and never as floating-point numbers."""
-    assert found(cluster=cluster(), **{field: "1e400"})
+def test_an_amount_beyond_all_machines_is_a_finding(field):
+    """The most that Kubernetes counts is worked out exactly, and never as a floating-point number."""
+    assert found(cluster=cluster(), **{field: str(2**63 - 1)})
 
 
 @pytest.mark.parametrize("kind", kinds())
