@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from command import call
 
 COHORTS = [
@@ -22,3 +24,11 @@ def test_a_chain_of_cohorts(tmp_path: Path) -> None:
     deep, after = map(json.loads, done.stdout.splitlines())
     assert (done.returncode, after["name"]) == (1, "next"), done.stderr
     assert "deeper" in deep["error"]
+
+
+@pytest.mark.parametrize("command", [("admit", "--replay"), ("node", "replay")], ids=" ".join)
+def test_cases_without_end(command: tuple[str, ...], tmp_path: Path) -> None:
+    """A device that never ends is refused, as is a file beyond what is read."""
+    done = call(tmp_path, *command, "/dev/zero")
+    assert done.returncode == 2
+    assert "more than 64 MiB" in done.stderr

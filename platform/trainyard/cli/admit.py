@@ -118,8 +118,10 @@ def document(verdict: Verdict) -> dict[str, object]:
 def replayed(path: Path) -> int:
     """Print the answer to each case of a file, one a line; 1 where one cannot be answered."""
     from trainyard.documents import load
+    from trainyard.limits import FILE_BYTES
+    from trainyard.system import files
 
-    documents, findings = load(path.read_bytes(), file=str(path))
+    documents, findings = load(files.read_bounded(path, most=FILE_BYTES), file=str(path))
     for each in findings:
         say(f"{each.location.file}:{each.location.line}: {each.message}", error=True)
     answers = [answered(document.value) for document in documents]

@@ -27,10 +27,14 @@ def replay(
 ) -> int:
     """Say what a kubelet does with the pods of each case: a JSON document a line. docs/nodes.md has the format."""
     from trainyard.documents import load
+    from trainyard.limits import FILE_BYTES
     from trainyard.nodes.answers import answer
+    from trainyard.system import files
 
     unread = 0
-    texts = {str(path): path.read_bytes() for path in paths or ()} or {"standard input": sys.stdin.buffer.read()}
+    texts = {str(path): files.read_bounded(path, most=FILE_BYTES) for path in paths or ()} or {
+        "standard input": sys.stdin.buffer.read()
+    }
     for name, data in texts.items():
         documents, findings = load(data, file=name)
         for finding in findings:

@@ -129,6 +129,18 @@ def read_regular(path: Path) -> bytes | None:
     return _read(path, 0)
 
 
+def read_bounded(path: Path, *, most: int) -> bytes:
+    """Return what a file or a pipe that somebody names gives; raises TrainyardError where that is more than `most`.
+
+    Raises OSError where it cannot be opened.
+    """
+    with path.open("rb") as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise TrainyardError(f"{path} has more than {most >> 20} MiB; split it")
+    return data
+
+
 def read_installed(path: Path) -> bytes | None:
     """Return the bytes of a plain file that is installed, links followed, or None where none is there."""
     try:
