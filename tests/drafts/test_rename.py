@@ -202,6 +202,10 @@ BOTH = {
         {"nlp/large": {**JOB, "renamedFrom": "train"}, "nlp/train": JOB},
         ["spec/renamed-from"],
     ),
+    "two that were one job": (
+        {f"nlp/{name}": {**JOB, "renamedFrom": "train"} for name in "ab"},
+        ["spec/renamed-from"],
+    ),
     "a folder of its own": (
         {"nlp/large": {**SAVES, "checkpoint": {**SAVES["checkpoint"], "folder": "large"}}, "nlp/train": SAVES},
         [],

@@ -32,10 +32,17 @@ def check(specs: Specs) -> Iterator[Finding]:
     live = [file for file in specs.jobs if not file.job.retired]
     names = {(file.team, file.name): file for file in live}
     first: dict[tuple[str, str, str, str], JobFile] = {}
+    renamed: dict[tuple[str, str], JobFile] = {}
     for file in sorted(live, key=is_moved):
         before = file.job.renamed_from
         if before is not None and (file.team, before) in names:
             message = f"renamedFrom is {before!r}, but that job is there too; delete it, or remove renamedFrom"
+            yield RENAMED.at(file.source, ("renamedFrom",), message)
+        twin = renamed.setdefault((file.team, before), file) if before is not None else file
+        if twin is not file:
+            message = (
+                f"renamedFrom is {before!r}, as of job {twin.name!r}; only one was that job, remove it here or there"
+            )
             yield RENAMED.at(file.source, ("renamedFrom",), message)
         if file.job.checkpoint is None:
             continue
