@@ -12,6 +12,8 @@ import pytest
 from clock import within
 from conftest import ROOT
 from trainyard.apiserver import catalog
+from trainyard.apiserver.core.apiextensions import definition
+from trainyard.apiserver.patterns import compiled
 from trainyard.checks.validate import strangers
 from trainyard.report import render
 
@@ -240,7 +242,9 @@ def known() -> Iterator[None]:
 
 
 def reported(data: bytes) -> tuple[Any, int]:
-    """Judge a file, and return what is found and how long the reports are."""
+    """Judge a file as one that was never seen, and return what is found and how long the reports are."""
+    compiled.cache_clear()
+    definition._judged.clear()
     result = strangers([("x.yaml", data)], ROOT / "schemas", kubernetes="1.35")
     return result, sum(len(render(result, each)) for each in ("text", "json"))
 

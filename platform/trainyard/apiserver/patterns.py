@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from trainyard.limits import PATTERN_BYTES, PATTERN_LETTERS
+from trainyard.limits import PATTERN_BYTES, PATTERN_LETTERS, PATTERN_STEPS
 
 
 class NotRead(Exception):  # noqa: N818  it is the pattern that is not
@@ -36,3 +37,27 @@ def compiled(pattern: str, *, captures: bool = False) -> Any:
         if "too large" in detail:
             raise TooLarge from None
         raise NotRead(detail) from None
+
+
+@dataclass(slots=True)
+class Patterns:
+    """The patterns of one schema that were compiled, and how many of RE2's steps the others may have together."""
+
+    known: set[str] = field(default_factory=set)
+    left: int = PATTERN_STEPS
+
+    def read(self, pattern: str) -> Any:
+        """Compile a pattern; raises NotRead or TooLarge."""
+        if pattern not in self.known and self.left < 0:
+            raise TooLarge
+        found = compiled(pattern)
+        if pattern not in self.known:
+            self.known.add(pattern)
+            self.left -= found.programsize
+        return found
+
+    def too_large(self, pattern: str) -> str:
+        """Return in words why a pattern is not compiled here."""
+        if self.left < 0:
+            return "the definition's patterns are too large together; shorten them"
+        return f"pattern of {len(pattern):,} letters is too large to be compiled here; shorten it"

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainyard.apiserver.catalog.schemas import TYPE
+from trainyard.apiserver.patterns import Patterns
 from trainyard.apiserver.problems import shown
 from trainyard.apiserver.schema import lists, typed, values
 from trainyard.apiserver.schema.dropped import PRUNING, Shape, nothing_nested
@@ -41,7 +42,7 @@ class Compiler:
     def __init__(self, *, ranged: bool) -> None:
         self.ranged = ranged
         self.typed = typed.Compiler()
-        self.patterns = values.Patterns()
+        self.patterns = Patterns()
 
     def root(self, schema: Mapping[str, Any], *, drops_status: bool) -> Check:
         """Compile the schema of a kind; a status that the server drops is judged by its shape alone."""

@@ -7,16 +7,15 @@ Source: k8s.io/kube-openapi pkg/validation/validate (values.go, validator.go, sc
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.apiserver.patterns import NotRead, TooLarge, compiled
+from trainyard.apiserver.patterns import NotRead, Patterns, TooLarge
 from trainyard.apiserver.problems import UNKNOWN, shown
 from trainyard.apiserver.schema import formats
 from trainyard.apiserver.schema.decoded import AMOUNT
 from trainyard.apiserver.schema.walk import Check, Fault, Faults, is_number
 from trainyard.findings import did_you_mean
-from trainyard.limits import CHOICES, PATTERN_STEPS
+from trainyard.limits import CHOICES
 
 QUANTITY = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
@@ -128,24 +127,6 @@ def within(limit: int, name: str) -> Check:
     return check
 
 
-@dataclass(slots=True)
-class Patterns:
-    """The patterns of one definition that were compiled, and how many of RE2's steps the others may have together."""
-
-    known: set[str] = field(default_factory=set)
-    left: int = PATTERN_STEPS
-
-    def read(self, pattern: str) -> Any:
-        """Compile a pattern; raises NotRead or TooLarge."""
-        if pattern not in self.known and self.left < 0:
-            raise TooLarge
-        found = compiled(pattern)
-        if pattern not in self.known:
-            self.known.add(pattern)
-            self.left -= found.programsize
-        return found
-
-
 def matches(pattern: str, patterns: Patterns) -> Check:
     """Return the check of a pattern, which may match anywhere in the text; short texts that match are remembered."""
     known: set[str] = set()
@@ -158,9 +139,7 @@ def matches(pattern: str, patterns: Patterns) -> Check:
         except NotRead:
             found = None
         except TooLarge:
-            alone = f"pattern of {len(pattern):,} letters is too large to be compiled here; shorten it"
-            message = alone if patterns.left >= 0 else "the definition's patterns are too large together; shorten them"
-            return [Fault(UNKNOWN, message, SOURCE)]
+            return [Fault(UNKNOWN, patterns.too_large(pattern), SOURCE)]
         if not found:
             wanted = AMOUNT if pattern == QUANTITY else f"should match {pattern!r}"
             return invalid("schema/pattern", value, wanted)

@@ -22,7 +22,7 @@ from trainyard.apiserver.core.apiextensions.nodes import (
     properties,
 )
 from trainyard.apiserver.core.shapes import Object, child, flag, text
-from trainyard.apiserver.patterns import NotRead, TooLarge, compiled
+from trainyard.apiserver.patterns import NotRead, Patterns, TooLarge
 from trainyard.apiserver.problems import UNKNOWN, Path, Problem, Rule
 
 SOURCE = "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema"
@@ -44,19 +44,19 @@ _NOT_NESTED = {
 
 def check_structural(schema: Object, path: Path) -> Iterator[Problem]:
     """Yield why a schema is not structural."""
-    yield from _check_node(schema, "root", path)
+    yield from _check_node(schema, "root", path, Patterns())
     yield from _check_complete(schema, schema, path)
 
 
-def _check_node(schema: Object, place: str, path: Path) -> Iterator[Problem]:
+def _check_node(schema: Object, place: str, path: Path, patterns: Patterns) -> Iterator[Problem]:
     items = child(schema, "items")
     if schema.get("type") == "array" and items is None:
         yield STRUCTURAL.required((*path, "items"), "must be specified")
     if items is not None:
-        yield from _check_node(items, "item", (*path, "items"))
+        yield from _check_node(items, "item", (*path, "items"), patterns)
     for name, field in properties(schema):
-        yield from _check_node(field, "field", (*path, "properties", name))
-    yield from _check_additional(schema, place, path)
+        yield from _check_node(field, "field", (*path, "properties", name), patterns)
+    yield from _check_additional(schema, place, path, patterns)
     if flag(schema, INT_OR_STRING):
         for keyword in (PRESERVE, EMBEDDED):
             if flag(schema, keyword):
@@ -65,6 +65,7 @@ def _check_node(schema: Object, place: str, path: Path) -> Iterator[Problem]:
     yield from _check_values(
         schema,
         path,
+        patterns,
         spare_any=_is_either(schema),
         spare_first=bool(first) and _is_either(first[0][1]),
     )
@@ -72,14 +73,14 @@ def _check_node(schema: Object, place: str, path: Path) -> Iterator[Problem]:
     yield from _check_meta(schema, place, path)
 
 
-def _check_additional(schema: Object, place: str, path: Path) -> Iterator[Problem]:
+def _check_additional(schema: Object, place: str, path: Path, patterns: Patterns) -> Iterator[Problem]:
     additional, at = schema.get("additionalProperties"), (*path, "additionalProperties")
     if additional is not None and place == "root":
         yield STRUCTURAL.forbidden(at, "must not be used at the root")
     if additional is not None and flag(schema, EMBEDDED):
         yield STRUCTURAL.forbidden(at, f"must not be used if {EMBEDDED} is set")
     if isinstance(additional, dict):
-        yield from _check_node(additional, "field", at)
+        yield from _check_node(additional, "field", at, patterns)
 
 
 def _check_type(schema: Object, place: str, path: Path) -> Iterator[Problem]:
@@ -128,26 +129,27 @@ def _is_either(node: Object) -> bool:
     return said == _EITHER
 
 
-def _check_values(schema: Object, path: Path, *, spare_any: bool, spare_first: bool) -> Iterator[Problem]:
+def _check_values(
+    schema: Object, path: Path, patterns: Patterns, *, spare_any: bool, spare_first: bool
+) -> Iterator[Problem]:
     """Yield what the junctors of a node may not say, and a pattern that is none.
 
     The union that spells an int-or-string out is spared, in anyOf or in the anyOf of the first of allOf.
     """
     for branch, at in branches(schema, path):
         if not (spare_any and at[len(path)] == "anyOf"):
-            yield from _check_nested(branch, at, spare_any=spare_first and at == (*path, "allOf", 0))
+            yield from _check_nested(branch, at, patterns, spare_any=spare_first and at == (*path, "allOf", 0))
     pattern = text(schema, "pattern")
     if pattern:
-        yield from _check_pattern(pattern, (*path, "pattern"))
+        yield from _check_pattern(pattern, (*path, "pattern"), patterns)
 
 
-def _check_pattern(pattern: str, path: Path) -> Iterator[Problem]:
+def _check_pattern(pattern: str, path: Path, patterns: Patterns) -> Iterator[Problem]:
     try:
-        compiled(pattern)
+        patterns.read(pattern)
         is_right = not _has_byte_escape(pattern)
     except TooLarge:
-        message = f"pattern of {len(pattern):,} letters is too large to be compiled here; shorten it"
-        yield Problem(path, UNKNOWN, message, STRUCTURAL.source)
+        yield Problem(path, UNKNOWN, patterns.too_large(pattern), STRUCTURAL.source)
         return
     except (NotRead, UnicodeEncodeError):
         is_right = False
@@ -155,12 +157,12 @@ def _check_pattern(pattern: str, path: Path) -> Iterator[Problem]:
         yield STRUCTURAL.invalid(path, pattern, "must be a valid regular expression in RE2 syntax")
 
 
-def _check_nested(schema: Object, path: Path, *, spare_any: bool = False) -> Iterator[Problem]:
-    yield from _check_values(schema, path, spare_any=spare_any, spare_first=False)
+def _check_nested(schema: Object, path: Path, patterns: Patterns, *, spare_any: bool = False) -> Iterator[Problem]:
+    yield from _check_values(schema, path, patterns, spare_any=spare_any, spare_first=False)
     if (items := child(schema, "items")) is not None:
-        yield from _check_nested(items, (*path, "items"))
+        yield from _check_nested(items, (*path, "items"), patterns)
     for name, field in properties(schema):
-        yield from _check_nested(field, (*path, "properties", name))
+        yield from _check_nested(field, (*path, "properties", name), patterns)
     for keyword, detail in _NOT_NESTED.items():
         if _is_set(schema.get(keyword), keyword):
             yield NESTED.forbidden((*path, keyword), detail)
