@@ -51,7 +51,7 @@ SETTINGS = {
     "hooks": {"core.hooksPath": "{hooks}"},
     "a filter": {"filter.x.clean": "{script}", "filter.x.smudge": "{script}", "filter.x.required": "true"},
     "a filter that stays": {"filter.x.process": "{script}", "filter.x.required": "true"},
-    "a filter of another name": {"filter.x.y z.clean": "{script}"},
+    "a filter with a dot in its name": {"filter.x.y.clean": "{script}", "filter.x.y.required": "true"},
     "a filter whose name has an equals sign": {"filter.a=b.clean": "{script}", "filter.a=b.required": "true"},
     "another program for differences": {"diff.external": "{script}", "diff.x.textconv": "{script}"},
     "a pager": {"core.pager": "{script}", "pager.status": "{script}", "pager.ls-files": "{script}"},
@@ -70,7 +70,8 @@ def test_settings_of_a_checkout_start_nothing(case: str, repo: Repo, tmp_path: P
     script.chmod(0o755)
     for name, value in SETTINGS[case].items():
         repo.git("config", name, value.format(script=script, hooks=script.parent))
-    repo.put(".gitattributes", f"* filter={'a=b' if 'equals' in case else 'x'} diff=x\n")
+    filters = {name.partition(".")[2].rpartition(".")[0] for name in SETTINGS[case] if name.startswith("filter.")}
+    repo.put(".gitattributes", f"* filter={next(iter(filters), 'x')} diff=x\n")
     used(repo)
     assert not (tmp_path / "started").exists()
 
