@@ -183,6 +183,7 @@ MAY = {
     "kinds": "write these fields: an object of ours begins there",
     "local/controllers": "what each controller makes of its own fields",
     "local/lives": "when each controller makes pods anew, by its own fields",
+    "admission/exclusive.py": "what JobSet's webhook adds to the pods of each of its jobs",
     "apiserver/webhooks/jobset.py": "rules about a JobSet's jobs",
     "apiserver/webhooks/kuberay.py": "rules about the groups of a Ray cluster",
     "apiserver/webhooks/kueue/ray.py": "rules about a queued cluster's groups",

@@ -30,6 +30,9 @@ def checkout(tmp_path_factory) -> Path:
     (root / "tools").mkdir()
     for tool in (ROOT / "tools").glob("docs*.py"):
         shutil.copy(tool, root / "tools")
+    for name in ("platform/clusters", "platform/teams", "platform/extra", "jobs"):
+        shutil.copytree(ROOT / name, root / name)  # docs show a cluster of the repository
+    shutil.copy(ROOT / "platform/repository.yaml", root / "platform")
     (root / "docs").mkdir()
     shutil.copy(ROOT / "docs/rules.md", root / "docs")
     for name in ("policies", "schemas"):

@@ -22,20 +22,25 @@ INDEX = "LWS_WORKER_INDEX"
 INDEX_LABEL = "leaderworkerset.sigs.k8s.io/worker-index"
 
 HOLD = """\
-trap 'told=1; kill -TERM "$started"' TERM
+told=0 seen= code=
+trap 'told=$((told + 1)); kill -TERM $started' TERM
 "$@" &
 started=$!
-wait $started; code=$?
-while kill -0 $started 2>/dev/null; do wait $started; code=$?; done
+[ $told -eq 0 ] || kill -TERM $started
+while [ "$seen" != $told ]; do
+  seen=$told; wait $started; now=$?
+  [ $now -eq 127 ] && [ "$code" ] || code=$now
+done
 trap 'exit 0' TERM
-[ "$told" ] || [ $code -ne 0 ] && exit $code
+[ $told -gt 0 ] || [ $code -ne 0 ] && exit $code
 echo 'done: waiting until the job is retired'
 while :; do sleep 3600 & wait $!; done
 """
 """What a pod runs: the program, and after a good end nothing, since a container that ends is started again.
 
 That would train once more, and the other pods of the group with it. A program that is told to end, or that fails, ends
-the container with what it ended with.
+the container with what it ended with. A signal interrupts `wait`, which says 143 then, and the program's own code when
+asked again; once that is told, some shells know no such process, and say 127.
 """
 
 ENDLESS = Rule(
