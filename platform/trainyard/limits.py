@@ -57,6 +57,9 @@ PATTERN_LETTERS = 10_000
 PATTERN_BYTES = MIB // 2
 """Of the program that a pattern becomes, some 10,000 steps: RE2 compiles them within a fifth of a second."""
 
+EXPRESSIONS = 1000
+"""Of one admission policy, messages included, half a millisecond each: published policies have some dozens."""
+
 PATTERN_STEPS = 600_000
 """Of the programs of all patterns of a definition that its objects ask for: RE2 compiles them within half a second."""
 

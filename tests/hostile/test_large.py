@@ -155,6 +155,7 @@ REFUSED: dict[str, Callable[[], str]] = {
     "letters that are searched for by what types do not tell": lambda: policy(
         validations=("object.data.text.findAll('a*?').size() < 5",), text="a" * 500_000
     ),
+    "a policy of thousands of rules": lambda: policy(validations=tuple(f"{index} > 0" for index in range(5000))),
     "a quantity of a billion digits": lambda: policy(
         validations=("quantity('1e1000000000').add(quantity('1')).isGreaterThan(quantity('1'))",)
     ),

@@ -16,6 +16,7 @@ from trainyard.apiserver.catalog import load as load_catalog
 from trainyard.apiserver.neighbours import BINDING, POLICY
 from trainyard.checks.result import Outcome
 from trainyard.findings import Finding, Location, Severity
+from trainyard.limits import EXPRESSIONS
 from trainyard.manifests import Manifest
 from trainyard.rules import Rule
 from trainyard.versions import minor
@@ -150,7 +151,8 @@ def theirs(subjects: Sequence[Subject], kubernetes: str, known: set[str]) -> lis
     bindings = [engine.load_binding(each.value) for each in subjects if each.manifest.kind == BINDING]
     found: list[Bound] = []
     for each in subjects:
-        if each.manifest.kind == POLICY and each.manifest.name not in known:
+        mine = each.manifest.kind == POLICY and each.manifest.name not in known
+        if mine and engine.expressions(each.value) <= EXPRESSIONS:  # of one with more is said that it is not judged
             policy = engine.load(each.value, minor=minor(kubernetes))
             found.append(Bound(policy, tuple(binding for binding in bindings if binding.policy == policy.name)))
     return found

@@ -1,7 +1,14 @@
 """Admission policies in CEL: ValidatingAdmissionPolicies and their bindings, run without a server."""
 
 from trainyard.apiserver.admission.policies.evaluate import Decision, judge
-from trainyard.apiserver.admission.policies.policy import Binding, Policy, bound_everywhere, load, load_binding
+from trainyard.apiserver.admission.policies.policy import (
+    Binding,
+    Policy,
+    bound_everywhere,
+    expressions,
+    load,
+    load_binding,
+)
 from trainyard.apiserver.admission.policies.request import Request, Resource, Surroundings, guess, served
 
 __all__ = [
@@ -12,6 +19,7 @@ __all__ = [
     "Resource",
     "Surroundings",
     "bound_everywhere",
+    "expressions",
     "guess",
     "judge",
     "load",

@@ -101,6 +101,14 @@ def load(value: Mapping[str, Any], *, minor: int, object_type: Type = DYN, param
     )
 
 
+def expressions(value: Mapping[str, Any]) -> int:
+    """Return how many expressions a policy has, messages included; more than `EXPRESSIONS` are not to be compiled."""
+    spec: Spec = mapping(value.get("spec"))
+    lists = ("variables", "matchConditions", "validations", "auditAnnotations")
+    given = [each for name in lists for _, each in listed(spec, name)]
+    return len(given) + sum("messageExpression" in each for each in given)
+
+
 def load_binding(value: Mapping[str, Any]) -> Binding:
     """Read a ValidatingAdmissionPolicyBinding."""
     spec = mapping(value.get("spec"))

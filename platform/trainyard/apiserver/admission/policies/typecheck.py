@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.apiserver.admission.policies.matching import listed
-from trainyard.apiserver.admission.policies.policy import Policy, load, mapping
+from trainyard.apiserver.admission.policies.policy import Policy, expressions, load, mapping
 from trainyard.apiserver.catalog.served import Kind
 from trainyard.apiserver.cel import DYN, CompileError, Issue, Type
 from trainyard.apiserver.cel.declare import Declarations
-from trainyard.apiserver.problems import Problem, Rule
+from trainyard.apiserver.problems import UNKNOWN, Problem, Rule
 from trainyard.documents import Path
+from trainyard.limits import EXPRESSIONS
 from trainyard.versions import minor as minor_of
 
 
@@ -42,6 +43,10 @@ def compilation(value: Mapping[str, Any], *, kubernetes: str) -> Iterator[Proble
 
     New expressions are compiled with the library of the release before, so that a rollback keeps them working.
     """
+    if (count := expressions(value)) > EXPRESSIONS:
+        message = f"policy has {count:,} expressions, but at most {EXPRESSIONS:,} are compiled here; split it"
+        yield Problem(("spec",), UNKNOWN, message, SOURCE)
+        return
     for (path, _), issue in issues_of(load(value, minor=minor_of(kubernetes) - 1)).items():
         if issue is not None:
             yield Problem(path, COMPILE.id, f"expression does not compile: {issue.message}", SOURCE)
@@ -49,6 +54,8 @@ def compilation(value: Mapping[str, Any], *, kubernetes: str) -> Iterator[Proble
 
 def check(value: Mapping[str, Any], kinds: Iterable[Kind], *, minor: int) -> list[TypeIssue]:
     """Return what is wrong with a policy's expressions on a server that serves these kinds."""
+    if expressions(value) > EXPRESSIONS:
+        return []
     policy = load(value, minor=minor)
     found = issues_of(policy)
     if not found:
