@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from make import CLUSTER, JOB, fields, write_repository
 from queueing.worlds import case
-from trainyard.admission.asks import Ask
+from trainyard.admission import findings
+from trainyard.admission.asks import Ask, asks
 from trainyard.admission.crowd import Crowd
 from trainyard.admission.machines import Machines
-from trainyard.admission.site import Site
+from trainyard.admission.site import Site, site
 from trainyard.admission.verdicts import by_kueue
 from trainyard.preflight import check_repository
 
@@ -30,7 +31,22 @@ def test_jobs_that_preempt_each_other_for_ever_do_not_settle(tmp_path):
     words = {each.file.name: by_kueue(each, crowd) for each in asks if each.file.name in {"w00", "w08", "w09"}}
     assert words["w00"].word == "does not settle"
     assert words["w00"].detail.endswith(", which preempts it")
+    (told,) = findings(words.values(), [])
+    assert (told.rule, told.is_error) == ("kq-restless", False)
+    assert told.message.startswith("job does not settle: ")
     assert words["w09"].word.startswith("fits")
+
+
+def test_what_kueue_does_not_survive_is_an_error(tmp_path):
+    """Quota held in a queue whose cohorts form a circle overflows its stack: nothing is judged, and the job is told."""
+    there = check_repository(write_repository(tmp_path, jobs={"nlp/train": fields(JOB, {})}))
+    where = site(there.specs, "test")
+    (ask,) = asks(there, {"test": where}, ["test"])
+    crowd = Crowd(where, [ask], {"error": "stack overflow"}, Machines.of(where), Machines.of(where), {})
+    verdict = by_kueue(ask, crowd)
+    assert (verdict.word, verdict.detail) == ("not judged", "Kueue itself does not survive it: stack overflow")
+    (told,) = findings([verdict], [])
+    assert (told.rule, told.location.file, told.is_error) == ("kq-crash", "jobs/nlp/train.yaml", True)
 
 
 def named(workload):

@@ -1,4 +1,4 @@
-"""The rules that a job breaks which Kueue would never admit, or no node ever take."""
+"""The rules that a job breaks which Kueue would never admit or does not survive, or which no node ever takes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from trainyard.admission.asks import told
 from trainyard.admission.verdicts import Verdict
-from trainyard.findings import Finding
+from trainyard.findings import Finding, Severity
 from trainyard.rules import Rule
 
 NEVER = Rule(
@@ -26,11 +26,36 @@ NO_NODE = Rule(
     layer="node",
 )
 
+CRASHES = Rule(
+    id="kq-crash",
+    title="Kueue survives to look at every job.",
+    why="its manager ends, starts again and ends again: no job of the cluster is admitted any more",
+    fix="change what the message names, in the job or in the queues of its cluster",
+    source="kubernetes-sigs/kueue v0.19.2 pkg/cache, pkg/scheduler",
+    layer="queueing",
+)
+RESTLESS = Rule(
+    id="kq-restless",
+    title="Jobs of a cluster do not preempt each other for ever.",
+    why="each loses what it has computed since its last checkpoint, again and again, and none of them ends",
+    fix="give them priorities that differ, or change who may preempt in their queues",
+    source="kubernetes-sigs/kueue v0.19.2 pkg/scheduler/preemption",
+    layer="queueing",
+    severity=Severity.WARNING,
+)
+
 
 def findings(verdicts: Iterable[Verdict], standing: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield a finding at each job that never fits; none where an error is told of the job already."""
+    """Yield a finding at each job that never fits, does not settle, or that Kueue does not survive.
+
+    Of a job that never fits there is none where an error is told of it already.
+    """
     there = list(standing)
     for each in verdicts:
-        if each.word == "never fits" and not told(there, each.ask.file):
+        if not each.survived:
+            yield CRASHES.at(each.ask.file.source, ("queue",), each.detail)
+        elif each.word == "does not settle":
+            yield RESTLESS.at(each.ask.file.source, ("queue",), f"job does not settle: {each.detail}")
+        elif each.word == "never fits" and not told(there, each.ask.file):
             rule = NO_NODE if each.by == "machines" else NEVER
             yield rule.at(each.ask.file.source, ("queue",), f"job never fits: {each.detail}")

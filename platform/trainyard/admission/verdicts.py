@@ -37,6 +37,8 @@ class Verdict:
 
     open: bool = True
     """Whether the queue of the job takes jobs at all."""
+    survived: bool = True
+    """Whether Kueue survives to look at the job, or at all jobs of the cluster."""
 
     @property
     def cluster(self) -> str:
@@ -120,7 +122,7 @@ def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
     alone = crowd.alone(ask).answer
     for answer in (alone, together):
         if "error" in answer:
-            return Verdict(ask, "not judged", f"Kueue itself does not survive it: {answer['error']}")
+            return Verdict(ask, "not judged", f"Kueue itself does not survive it: {answer['error']}", survived=False)
     mine, among = crowd.alone(ask).said, said(ask, together)
     found = {"alone": mine, "together": among}
     if closed := reasons.closed(alone, mine):

@@ -68,7 +68,8 @@ def command(
     if where is not None:
         drawn = _pictures.of_clusters(checked, sorted({each.cluster for each in found}))
         _pictures.told(_pictures.write(where, drawn))
-    return int(checked.refused or any(each.word == "never fits" for each in found))
+    wrong = any(each.is_error for each in never)
+    return int(checked.refused or wrong or any(each.word == "never fits" for each in found))
 
 
 def written(found: Sequence[Verdict], *, verbose: bool) -> None:
