@@ -109,6 +109,19 @@ def test_variables_of_git_lead_nowhere_else(repo: Repo, tmp_path: Path, monkeypa
     assert "GIT_CONFIG_GLOBAL" in system_git.environment()
 
 
+def test_an_object_is_what_its_id_says(repo: Repo) -> None:
+    """A checkout's replacements and grafts put no other text or history in its place."""
+    first, last = repo.git("rev-parse", "HEAD~1"), repo.git("rev-parse", "HEAD")
+    old, new = (repo.git("rev-parse", f"{commit}:generated/a.yaml") for commit in (first, last))
+    repo.git("replace", old, new)
+    (repo.root / ".git/info").mkdir(exist_ok=True)
+    (repo.root / ".git/info/grafts").write_text(f"{last}\n", encoding="utf-8")
+    git = system_git.find(repo.root)
+    assert git is not None
+    assert list(git.read([old, new])) == [b"a: 1\n", b"a: 2\n"]
+    assert git.object_id("HEAD~1", "generated") == repo.git("--no-replace-objects", "rev-parse", f"{first}:generated")
+
+
 def test_a_bare_repository_in_a_checkout_is_none(repo: Repo) -> None:
     """A folder that looks like one, with settings of its own, is not read as one."""
     bare = repo.root / "jobs/nlp"

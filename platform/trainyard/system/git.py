@@ -256,7 +256,8 @@ def environment() -> dict[str, str]:
     dropped = [name for name in os.environ if name.startswith("GIT_") and name not in PASSED]
     dropped = [name for name in dropped if not name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"))]
     told = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "GIT_NO_LAZY_FETCH": "1"}
-    return process.environment(drop=dropped, LC_ALL="C", **told)
+    own = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}  # an id stands for what it is the id of
+    return process.environment(drop=dropped, LC_ALL="C", **told, **own)
 
 
 def with_settings(variables: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
