@@ -7,7 +7,7 @@ Source: NVIDIA/nccl 2.30 docs/userguide/source/env.rst
 
 from collections.abc import Iterator
 
-from trainyard.checks import EFA, Pods, Problem, Severity, Variable, World, is_rdma, rdma_resources
+from trainyard.checks import EFA, WHOLE_GPUS, Pods, Problem, Severity, Variable, World, is_rdma, rdma_resources
 
 SWITCHES = {"NCCL_P2P_DISABLE": "NVLink", "NCCL_SHM_DISABLE": "shared memory"}
 """What a number other than 0 switches off between the GPUs of one pod."""
@@ -20,7 +20,7 @@ def check(world: World) -> Iterator[Problem]:
         for pods in job.pod_sets():
             asked = {name: need.amount for name, need in pods.needs.items() if need.amount}
             devices = [name for name in asked if is_rdma(name, known)]
-            gpus = {name for name in asked if name in {"nvidia.com/gpu", "amd.com/gpu"} and asked[name] > 1}
+            gpus = {name for name in asked if name in WHOLE_GPUS and asked[name] > 1}
             yield from of_pods(pods, devices, several=bool(gpus))
 
 

@@ -15,6 +15,7 @@ from trainyard.plan.effects import QueueRow
 from trainyard.plan.rebuild import Asked
 from trainyard.plan.shape import VENDORS
 from trainyard.plan.sides import plain
+from trainyard.policies.devices import WHOLE_GPUS
 from trainyard.quantities import Quantity
 from trainyard.tree.ledgers import JobKey
 from trainyard.tree.snapshot import Snapshot
@@ -28,9 +29,6 @@ OTHERS: Mapping[Word, str] = {
 """How a row counts what Kueue does not admit."""
 
 NOTHING: Words = {}
-
-WHOLE = frozenset({"nvidia.com/gpu", "amd.com/gpu"})
-"""Resources of whole GPUs, which people call by that name."""
 
 QUEUES = frozenset({"clusterqueue", "queue"})
 """Kinds that have quota, Kueue's and Volcano's, as names of files begin."""
@@ -158,7 +156,7 @@ def row_of(cluster: str, name: str, place: Place, sides: list[Quotas], wants: li
         cluster,
         name,
         place[0],
-        "GPUs" if place[1] in WHOLE else "CPUs" if place[1] == "cpu" else place[1],
+        "GPUs" if place[1] in WHOLE_GPUS else "CPUs" if place[1] == "cpu" else place[1],
         before.nominal.get(place, 0) if before else None,
         after.nominal.get(place, 0) if after else None,
         was,
