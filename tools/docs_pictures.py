@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trainyard.pictures import decide, pictures
 from trainyard.preflight import Checked, check_repository
-from trainyard.system.trust import IDLE
+from trainyard.system.trust import idle
 
 ROOT = Path(__file__).resolve().parent.parent
 CLUSTER, STARTS, ENDS = "atlas", "vision/nccl-atlas", "nlp/mlperf-llama31-8b"
@@ -17,9 +17,8 @@ CLUSTER, STARTS, ENDS = "atlas", "vision/nccl-atlas", "nlp/mlperf-llama31-8b"
 
 def drawn() -> Iterator[tuple[str, str]]:
     """Yield the names and the texts of the pictures; programs that make jobs are not run."""
-    token = IDLE.set(True)
-    checked = check_repository(ROOT)
-    IDLE.reset(token)
+    with idle():
+        checked = check_repository(ROOT)
     before, now = decide(without(checked, STARTS), without(checked, ENDS), CLUSTER)
     if now is None:
         raise SystemExit(f"cluster {CLUSTER!r} of docs/reviewing.md does not exist")

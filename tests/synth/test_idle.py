@@ -13,7 +13,7 @@ from trainyard import __version__
 from trainyard.plan import made
 from trainyard.preflight import check_repository
 from trainyard.synth import session
-from trainyard.system.trust import IDLE
+from trainyard.system.trust import idle
 
 pytestmark = pytest.mark.node
 
@@ -53,11 +53,8 @@ def repo(first: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
 def test_a_plan_runs_no_program(repo: Repo) -> None:
     """One that changed is told as not run; its run is left alone, and nothing of that is remembered for a synth."""
     repo.put("jobs/nlp/sweep.py", BOOM + SWEEP)
-    token = IDLE.set(True)
-    try:
+    with idle():
         plan = made(repo.root, __version__)
-    finally:
-        IDLE.reset(token)
     assert [(each.rule, each.location.file, each.is_error) for each in plan.findings] == [
         ("run/python-idle", "jobs/nlp/sweep.py", False)
     ]
@@ -67,11 +64,8 @@ def test_a_plan_runs_no_program(repo: Repo) -> None:
 
 def test_a_plan_of_programs_as_at_the_base_says_nothing_of_them(repo: Repo) -> None:
     """What was reviewed and merged is known by its runs."""
-    token = IDLE.set(True)
-    try:
+    with idle():
         assert made(repo.root, __version__).findings == ()
-    finally:
-        IDLE.reset(token)
 
 
 def test_a_program_that_a_branch_adds_is_told_by_the_tree(repo: Repo) -> None:
@@ -81,11 +75,8 @@ def test_a_program_that_a_branch_adds_is_told_by_the_tree(repo: Repo) -> None:
     assert outcome.work is not None
     list(outcome.work.write())  # not saved: another machine looks at it
     repo.put("jobs/nlp/more.py", BOOM + SWEEP)
-    token = IDLE.set(True)
-    try:
+    with idle():
         plan = made(repo.root, __version__)
-    finally:
-        IDLE.reset(token)
     assert {each.job: each.word for each in plan.runs} == {"sweep-a": "keeps", "train": "keeps", "more-a": "starts"}
     assert [each.rule for each in plan.findings] == ["run/python-idle"]
 
@@ -122,10 +113,7 @@ def test_a_job_may_come_after_one_of_a_program(tmp_path: Path) -> None:
     job = {**JOB, "after": ["sweep-a", "lost"]}
     root = write_repository(tmp_path, jobs={"nlp/train": job}, teams=team, clusters={"test": cluster})
     (root / "jobs/nlp/sweep.py").write_text(BOOM + SWEEP, encoding="utf-8")
-    token = IDLE.set(True)
-    try:
+    with idle():
         found = check_repository(root).findings
-    finally:
-        IDLE.reset(token)
     (message,) = [each.message for each in found if each.rule == "run/after-step"]
     assert "lost" in message

@@ -60,10 +60,9 @@ def unsafe(given: bool) -> bool:
 
 def look(context: typer.Context, run: bool) -> bool:
     """Leave programs that make jobs alone in a command that only looks, but where their running is asked for."""
-    from trainyard.system.trust import IDLE
+    from trainyard.system.trust import idle
 
-    token = IDLE.set(not run)
-    context.call_on_close(lambda: IDLE.reset(token))
+    context.with_resource(idle(left=not run))
     return run
 
 

@@ -10,7 +10,8 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -35,6 +36,16 @@ JUDGES = (POLICIES, EXTRA, TEAMS)
 
 UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
 """Names of commits whose changes Git has staged, and not whoever works here."""
+
+
+@contextmanager
+def idle(*, left: bool = True) -> Iterator[None]:
+    """Leave programs that make jobs alone, or run them, as `left` says, for as long as the context lasts."""
+    token = IDLE.set(left)
+    try:
+        yield
+    finally:
+        IDLE.reset(token)
 
 
 def unsafe() -> bool:
