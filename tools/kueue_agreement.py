@@ -22,8 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
-from queueing.oracle import asked  # noqa: E402 - tests/ is no package that is installed
-from queueing.test_replay import bare, same  # noqa: E402
+from queueing.oracle import asked, bare, same  # noqa: E402 - tests/ is no package that is installed
 from queueing.worlds import case  # noqa: E402
 from trainyard.queueing.replay import replay  # noqa: E402
 

@@ -6,7 +6,6 @@ tests/queueing/test_recorded.py holds against what is rendered.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import pytest
@@ -25,10 +24,7 @@ from trainyard.specs.load import read_repository
 @pytest.fixture(scope="module")
 def program():
     """The program, or a loud skip."""
-    found = os.environ.get("TRAINYARD_KUEUE_ORACLE")
-    if not found:
-        pytest.skip("Kueue's own verdict on generated/: set TRAINYARD_KUEUE_ORACLE to a program that answers for it")
-    return found
+    return oracle.kueue("Kueue's own verdict on generated/")
 
 
 @pytest.mark.slow

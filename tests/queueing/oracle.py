@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from typing import Any
+
+import pytest
 
 from queueing.question import Object, Question
 from trainyard.carriers import pod_sets_of
 
 SECONDS = 240
 """What a program may take for the cases of a cluster."""
+
+
+def kueue(what: str) -> str:
+    """Return the program that answers for Kueue; without it, skip what the test asks it about, loudly."""
+    program = os.environ.get("TRAINYARD_KUEUE_ORACLE")
+    if not program:
+        pytest.skip(f"{what}: set TRAINYARD_KUEUE_ORACLE to a program that answers for it")
+    return program
 
 
 def asked(program: str, command: str, cases: list[Object], *options: str, faults: bool = False) -> list[Object]:
@@ -89,3 +100,20 @@ def decided(answer: Object, workload: Object) -> Object:
         for each in found.get("podSets", [])
     ]
     return {**kept, "assigned": placed} if placed else kept
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two answers say the same; what is empty may be left out."""
+    return bare(left) == bare(right)
+
+
+def bare(value: Any) -> Any:
+    """Return a value without fields that say nothing.
+
+    Kueue names a random pod set of a group that finds no place; messages that differ in that alone are one.
+    """
+    if isinstance(value, dict):
+        if len(value.get("messages") or ()) == 1:
+            value = {**value, "message": value["messages"][0], "messages": None}
+        return {name: bare(each) for name, each in value.items() if each not in (None, "", [], {})}
+    return [bare(each) for each in value] if isinstance(value, list) else value

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections import Counter
 
 import pytest
 
 from conftest import ROOT
-from queueing.oracle import asked
+from queueing.oracle import asked, kueue
 from queueing.overlapping import case, plain
 from trainyard.queueing.replay import replay
 
@@ -32,11 +31,7 @@ def test_shared_nodes_are_shared_as_kueue_shares_them():
 @pytest.mark.slow
 def test_kueue_shares_nodes_as_we_do(request):
     """Asked again, Kueue decides as we do wherever it decides sixteen times the same."""
-    program = os.environ.get("TRAINYARD_KUEUE_ORACLE")
-    if not program:
-        pytest.skip(
-            "shared nodes by Kueue's own scheduler: set TRAINYARD_KUEUE_ORACLE to a program that answers for it"
-        )
+    program = kueue("shared nodes by Kueue's own scheduler")
     answers = asked(program, "schedule", [case(seed) for seed in SEEDS], "-repeat", "16", faults=True)
     found = {
         seed: plain(each)

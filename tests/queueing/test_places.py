@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 import random
 from collections import Counter
 
@@ -16,6 +15,7 @@ from queueing.losing import answer as moved
 from queueing.losing import losing
 from queueing.losing import told as told_of_loss
 from queueing.oracle import asked as oracle_asked
+from queueing.oracle import kueue
 from queueing.placing import ASKED, HOSTNAME, answer, asked, of_kind, places, workloads
 from queueing.topologies import case
 from trainyard.queueing.model.placements import PlacedPods, Placement
@@ -86,11 +86,7 @@ def test_pods_of_a_failed_node_go_where_kueue_puts_them():
 @pytest.mark.slow
 def test_kueue_replaces_nodes_as_we_do(request):
     """Asked again about many more failed nodes, Kueue moves or evicts pods as we do."""
-    program = os.environ.get("TRAINYARD_KUEUE_ORACLE")
-    if not program:
-        pytest.skip(
-            "failed nodes by Kueue's own scheduler: set TRAINYARD_KUEUE_ORACLE to a program that answers for it"
-        )
+    program = kueue("failed nodes by Kueue's own scheduler")
     cases = {seed: lost for seed in range(5 * len(LOSSES)) if (lost := losing(seed)) is not None}
     answers = oracle_asked(program, "schedule", [lost.case for lost in cases.values()])
     found = dict(zip(cases, map(told_of_loss, answers), strict=True))
@@ -104,9 +100,7 @@ def test_kueue_replaces_nodes_as_we_do(request):
 @pytest.mark.slow
 def test_kueue_places_as_we_do(request):
     """Asked again about many more cases, Kueue's scheduler gives the places that we give."""
-    program = os.environ.get("TRAINYARD_KUEUE_ORACLE")
-    if not program:
-        pytest.skip("places by Kueue's own scheduler: set TRAINYARD_KUEUE_ORACLE to a program that answers for it")
+    program = kueue("places by Kueue's own scheduler")
     seeds = range(10 * len(SEEDS))
     found = dict(
         zip(seeds, oracle_asked(program, "schedule", [case(seed) for seed in seeds], faults=True), strict=True)

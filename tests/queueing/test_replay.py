@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from queueing.oracle import asked
+from queueing.oracle import asked, kueue, same
 from queueing.question import Object
 from queueing.worlds import case
 from trainyard.documents import load
@@ -29,23 +29,6 @@ AGAIN = ("-repeat", "3")
 def digest(seed):
     """What tells the case of a seed from every other."""
     return hashlib.sha256(json.dumps(case(seed), sort_keys=True).encode()).hexdigest()[:12]
-
-
-def same(left, right):
-    """Whether two answers say the same; what is empty may be left out."""
-    return bare(left) == bare(right)
-
-
-def bare(value):
-    """Return a value without fields that say nothing.
-
-    Kueue names a random pod set of a group that finds no place; messages that differ in that alone are one.
-    """
-    if isinstance(value, dict):
-        if len(value.get("messages") or ()) == 1:
-            value = {**value, "message": value["messages"][0], "messages": None}
-        return {name: bare(each) for name, each in value.items() if each not in (None, "", [], {})}
-    return [bare(each) for each in value] if isinstance(value, list) else value
 
 
 def read():
@@ -110,9 +93,7 @@ def test_commented_cases_are_decided_as_their_answers_say():
 @pytest.mark.slow
 def test_kueue_decides_as_we_do(request):
     """Asked again about many more clusters, Kueue's scheduler decides as we do."""
-    program = os.environ.get("TRAINYARD_KUEUE_ORACLE")
-    if not program:
-        pytest.skip("clusters by Kueue's own scheduler: set TRAINYARD_KUEUE_ORACLE to a program that answers for it")
+    program = kueue("clusters by Kueue's own scheduler")
     answers: dict[int, Object] = {}
     for start in range(0, 4 * len(SEEDS), 400):
         seeds = range(start, start + 400)

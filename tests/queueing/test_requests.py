@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT
 from queueing import asking, claiming
-from queueing.oracle import asked
+from queueing.oracle import asked, kueue
 from queueing.podsets import answer
 from queueing.recorded import CLUSTERS, read
 
@@ -106,9 +106,7 @@ def test_commented_cases_have_their_answers(name):
 @pytest.mark.slow
 def test_kueue_makes_the_same_of_jobs(request):
     """Asked again about many more jobs, Kueue makes of them what we say."""
-    program = os.environ.get("TRAINYARD_KUEUE_ORACLE")
-    if not program:
-        pytest.skip("pod sets by Kueue's own code: set TRAINYARD_KUEUE_ORACLE to a program that answers for it")
+    program = kueue("pod sets by Kueue's own code")
     seeds = range(10 * len(SEEDS))
     found = dict(zip(seeds, map(plain, asked(program, "podsets", list(map(asking.case, seeds)))), strict=True))
     wrong = {seed: (ours, each) for seed, each in found.items() if (ours := plain(answer(asking.case(seed)))) != each}
@@ -121,9 +119,7 @@ def test_kueue_makes_the_same_of_jobs(request):
 @pytest.mark.slow
 def test_kueue_counts_devices_as_we_do(request):
     """Asked again about many more claims, Kueue counts, or refuses, devices as we do."""
-    program = os.environ.get("TRAINYARD_KUEUE_ORACLE")
-    if not program:
-        pytest.skip("claims by Kueue's own code: set TRAINYARD_KUEUE_ORACLE to a program that answers for it")
+    program = kueue("claims by Kueue's own code")
     seeds = range(5 * len(CLAIMS))
     answers = asked(program, "schedule", list(map(claiming.case, seeds)))
     found = dict(zip(seeds, map(claiming.told, answers), strict=True))

@@ -5,15 +5,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 from collections import Counter
 
 import pytest
 
 from conftest import ROOT
 from queueing.losing import losing
-from queueing.oracle import asked
-from queueing.test_replay import AGAIN, same
+from queueing.oracle import asked, kueue, same
+from queueing.test_replay import AGAIN
 from queueing.worlds import provisioned
 from trainyard.queueing.replay import replay
 
@@ -72,9 +71,7 @@ def test_workloads_with_quota_are_looked_at_again_as_kueue_does(maker):
 @pytest.mark.slow
 def test_kueue_looks_again_as_we_do(request):
     """Asked again, Kueue's scheduler looks at them as we do."""
-    program = os.environ.get("TRAINYARD_KUEUE_ORACLE")
-    if not program:
-        pytest.skip("second looks by Kueue itself: set TRAINYARD_KUEUE_ORACLE to a program that answers for it")
+    program = kueue("second looks by Kueue itself")
     every = cases()
     found = dict(zip(every, asked(program, "schedule", list(every.values()), *AGAIN, faults=True), strict=True))
     stable = {name: answer for name, answer in found.items() if not answer.get("unstable")}
