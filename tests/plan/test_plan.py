@@ -16,6 +16,7 @@ from trainyard.errors import SpecError, ToolError
 from trainyard.plan import losses
 from trainyard.plan.effects import Rebuild
 from trainyard.plan.headline import headline
+from trainyard.plan.memory import Memory
 from trainyard.plan.rebuild import all_asked, rebuild
 from trainyard.plan.shape import Shape, shape
 from trainyard.plan.sides import Sides
@@ -88,7 +89,7 @@ def test_the_gpus_of_all_runs_are_counted_once(tmp_path: Path) -> None:
     ledgers = {("test", "nlp", "a"): (active,), ("test", "nlp", "b"): (replace(active, name="b-1", state="replaced"),)}
     tree, store = Snapshot(files, ledgers, read=read), Cache(tmp_path / "cache")
     for _ in range(2):
-        (found,) = all_asked([tree], store)
+        (found,) = all_asked([tree], Memory(store, "code"))
         assert rebuild(found) == Rebuild(1, 16)
     assert asked == ["id-1"]
 

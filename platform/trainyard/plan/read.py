@@ -74,10 +74,10 @@ def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, 
     changed = changed_specs(git, commit, disk, sides)
     found = compare(sides, live=live, specs=changed)
     told = verdict.told if verdict else "disk"
-    asked = all_asked((base, now), store)
+    memory = Memory(store, verdict.code if verdict else "")
+    asked = all_asked((base, now), memory)
     platform = tuple(spec_changes(changed, Site(base.live, clusters(root, disk, verdict, changed), asked[1])))
     touched = clusters_of(found) if told != "refused" else ()
-    memory = Memory(store, verdict.code if verdict else "")
     specs = verdict.specs.clusters if verdict and verdict.specs else {}
     decided = decisions(sides, touched, specs, memory)
     findings = (*found.findings, *base.findings, *notes, *(verdict.findings if verdict else ()))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from trainyard.plan.effects import Rebuild
+from trainyard.plan.memory import Memory
 from trainyard.plan.shape import shape
 from trainyard.plan.sides import files_of, plain
-from trainyard.system.cache import Cache, key
+from trainyard.system.cache import key
 from trainyard.tree.ledgers import JobKey
 from trainyard.tree.snapshot import Snapshot
 
-NAME = key("what runs ask for")
-"""Of the entry that remembers what a run asks for, by the contents of its files."""
+ENTRY = "what runs ask for"
+"""The entry that remembers what a run asks for, by the contents of its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,10 @@ def rebuild(asked: Mapping[JobKey, Asked]) -> Rebuild:
     return Rebuild(len(asked), sum(each.gpus for each in asked.values()))
 
 
-def all_asked(sides: Iterable[Snapshot], store: Cache | None) -> list[dict[JobKey, Asked]]:
+def all_asked(sides: Iterable[Snapshot], memory: Memory) -> list[dict[JobKey, Asked]]:
     """Return what every active run of some trees asks for; runs that were seen before are not read."""
-    known, found = remembered(store), {}
+    known: dict[str, Any] = memory.get(ENTRY) or {}
+    found: dict[str, Any] = {}
     told = []
     for side in sides:
         here = {}
@@ -46,16 +47,9 @@ def all_asked(sides: Iterable[Snapshot], store: Cache | None) -> list[dict[JobKe
                 found[name] = known[name] if name in known else of_texts(side.read(oids))
             here[job] = Asked(*found[name])
         told.append(here)
-    if store is not None and found.keys() != known.keys():
-        store.put(NAME, json.dumps(found, separators=(",", ":")).encode())
+    if found.keys() != known.keys():
+        memory.put(found, ENTRY)
     return told
-
-
-def remembered(store: Cache | None) -> dict[str, Any]:
-    """Return what was found before, nothing where nothing is kept."""
-    data = store.get(NAME) if store is not None else None
-    known: dict[str, Any] = json.loads(data) if data else {}
-    return known
 
 
 def of_texts(texts: Iterable[bytes]) -> list[Any]:
