@@ -61,15 +61,18 @@ def value_at(value: Any, path: Path, default: Any = None) -> Any:
 
 def matches(value: Any, pattern: Path, here: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Yield path and value of whatever stands at a pattern of keys, indices and `*`; null is as good as nothing."""
-    if not pattern:
-        if value is not None:
-            yield here, value
-    elif pattern[0] == ANY:
-        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        for key, item in items:
-            yield from matches(item, pattern[1:], (*here, key))
-    else:
-        yield from matches(_child(value, pattern[0], None), pattern[1:], (*here, pattern[0]))
+    for index, part in enumerate(pattern):
+        if part == ANY:
+            items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+            before, rest = (*here, *pattern[:index]), pattern[index + 1 :]
+            for key, item in items:
+                yield from matches(item, rest, (*before, key))
+            return
+        value = _child(value, part, None)
+        if value is None:
+            return
+    if value is not None:
+        yield (*here, *pattern), value
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,6 +16,7 @@ from trainyard.admission.site import Site, admits, site
 from trainyard.errors import SpecError
 from trainyard.preflight import Checked
 from trainyard.specs.sources import Specs
+from trainyard.system import memory
 
 Answer = Mapping[str, Any]
 
@@ -46,6 +47,7 @@ class Verdict:
         return self.ask.file.job.cluster
 
 
+@memory.uncollected()
 def verdicts(checked: Checked, names: Sequence[str] = (), clusters: Sequence[str] = ()) -> list[Verdict]:
     """Return the verdicts on these jobs, `<team>/<job>`, of these clusters; by default on all that are declared.
 

@@ -72,10 +72,12 @@ def canonical(value: Any) -> Any:
     Quantities become text: Kueue's webhooks store `"4"` for `4`, and the next apply of the number is refused
     (kueue v0.19.2 with trainer v2.3.0, `spec.trainer: self == oldSelf`).
     """
-    if isinstance(value, Mapping):
-        return {str(key): of_field(str(key), item) for key, item in value.items() if item is not None}
+    if isinstance(value, str):
+        return value
     if isinstance(value, (list, tuple)):
         return [canonical(item) for item in value if item is not None]
+    if isinstance(value, (dict, Mapping)):
+        return {str(key): of_field(str(key), item) for key, item in value.items() if item is not None}
     return value
 
 

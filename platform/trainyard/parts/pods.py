@@ -128,14 +128,16 @@ def drop_empty(value: Any) -> Any:
     A controller that writes an object back drops them, and where a field is immutable the write is refused
     (measured: a TrainJob with `value: ""` is admitted by Kueue 0.19.2 and never starts).
     """
-    if isinstance(value, Mapping):
-        pairs = ((key, drop_empty(item)) for key, item in value.items())
-        return {key: item for key, item in pairs if key in KEPT_EMPTY or not empty(item)}
+    if isinstance(value, str):
+        return value
     if isinstance(value, (list, tuple)):
         return [drop_empty(item) for item in value]
+    if isinstance(value, (dict, Mapping)):
+        pairs = [(key, drop_empty(item)) for key, item in value.items()]
+        return {key: item for key, item in pairs if key in KEPT_EMPTY or not empty(item)}
     return value
 
 
 def empty(value: Any) -> bool:
     """Whether a value says nothing."""
-    return value is None or (isinstance(value, (str, Iterable)) and not value)
+    return value is None or (not value and isinstance(value, (str, dict, list, Iterable)))

@@ -89,7 +89,11 @@ def _containers(pods: Pods, init: bool) -> Iterator[tuple[Path, Mapping[str, Any
 
 
 def _variables(pods: Pods, init: bool) -> Iterator[Variable]:
-    for container, _ in pods.containers(init=init):
+    if not init:
+        staying = {container for container, _ in pods.containers(init=False)}
+        yield from (each for each in pods.variables() if each.container in staying)
+        return
+    for container, _ in pods.containers():
         yield from variables_of(pods.manifest, container)
 
 
@@ -157,7 +161,9 @@ class TrainingJob:
 
     def variables(self) -> Iterator[Variable]:
         """Yield the environment of all of these, as far as the manifest writes it."""
-        for container, _ in self.containers():
+        for pods in self.pod_sets() if self.pods_in is self.manifest else ():
+            yield from pods.variables()
+        for container, _ in self.manifest.at("spec", "trainer", of=dict):
             yield from variables_of(self.manifest, container)
 
 

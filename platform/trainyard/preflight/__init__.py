@@ -18,6 +18,7 @@ from trainyard.specs.reading.layout import Place
 from trainyard.specs.reading.python_jobs import may_make
 from trainyard.specs.shapes import known
 from trainyard.specs.sources import ExtraFile, Printed, ProgramFile, Specs, prefix_of
+from trainyard.system import memory
 from trainyard.system.data import policy_files, policy_id, schemas_dir
 from trainyard.system.repository import JOBS
 
@@ -53,6 +54,7 @@ def check_repository(root: Path, *, home: Path | None = None) -> Checked:
     return check(read_repository(root), home or root)
 
 
+@memory.uncollected()
 def check(loaded: Loaded, home: Path) -> Checked:
     """Say everything that is wrong with specs that were read."""
     schemas = schemas_dir(home)
@@ -77,6 +79,7 @@ def waived(loaded: Loaded, waivers: Waivers, findings: Iterable[Finding]) -> lis
     return [found.hidden(each) for each in (*left, *waivers.wrong(), *waivers.unneeded(before=True))]
 
 
+@memory.uncollected()
 def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolved], list[Finding]]:
     """Return the runs of jobs that can be rendered, retired ones included, and what is wrong with all jobs.
 

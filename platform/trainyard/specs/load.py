@@ -18,7 +18,7 @@ from trainyard.specs.reading import contents, document, job_files, layout, mispl
 from trainyard.specs.reading.elsewhere import foreign
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.sources import ExtraFile, JobFile, Printed, ProgramFile, Source, Specs
-from trainyard.system import files
+from trainyard.system import files, memory
 from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository, team_file
 from trainyard.system.trust import IDLE, checkout
 
@@ -47,6 +47,7 @@ class Loaded:
     """The programs that make jobs and were not run, since whoever reads this only looks."""
 
 
+@memory.uncollected()
 def read_repository(
     root: Path,
     *,

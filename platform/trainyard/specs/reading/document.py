@@ -62,20 +62,21 @@ def field(path: str) -> str:
 
 def too_deep(value: Any) -> Path | None:
     """Return the field at the root of a spec below which values are nested too deep, None where none are."""
-    for key, inner in value.items() if isinstance(value, Mapping) else ():
-        level = collections([inner])
-        for _ in range(SPEC_DEPTH):
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        level, depth = collections([inner]), 0
+        while level:
+            if depth == SPEC_DEPTH:
+                return (key,)
             level = collections(
-                each for outer in level for each in (outer.values() if isinstance(outer, Mapping) else outer)
+                each for outer in level for each in (outer.values() if isinstance(outer, dict) else outer)
             )
-        if level:
-            return (key,)
+            depth += 1
     return None
 
 
 def collections(values: Iterable[Any]) -> list[Any]:
     """Return those of the values that hold others."""
-    return [each for each in values if isinstance(each, (Mapping, list, tuple))]
+    return [each for each in values if isinstance(each, (dict, list, tuple))]
 
 
 def validate(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:

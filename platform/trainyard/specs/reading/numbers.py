@@ -10,7 +10,7 @@ from trainyard.documents import Document, Path
 from trainyard.findings import Finding
 from trainyard.specs.reading.rules import RULES
 
-ODD = re.compile(r"[+-]?0(?:[0-9]|[xX][0-9a-fA-F]|[oO][0-7]|[bB][01])[0-9a-fA-F_]*(?=[\s,\]}]|$)")
+ODD = re.compile(r"(?<![0-9A-Za-z_])[+-]?0(?:[0-9]|[xX][0-9a-fA-F]|[oO][0-7]|[bB][01])[0-9a-fA-F_]*(?=[\s,\]}]|$)")
 """A plain number with a leading zero or of another base, as go.yaml.in/yaml/v2 2.4 resolve.go reads it."""
 
 
