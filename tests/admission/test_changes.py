@@ -59,7 +59,7 @@ CASES = {
     "a queue that is held": (
         ({}, {"a": TWO}),
         ({"queues": {"research": {**QUEUE, "stopPolicy": "Hold"}}}, {"a": TWO}),
-        {"a": ("fits", "waits for", "queue research: ")},
+        {"a": ("fits", "waits for", "queue research, which is stopped")},
     ),
     "nodes that go": (
         ({}, {"a": TWO, "b": ONE}),

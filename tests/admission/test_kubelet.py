@@ -19,8 +19,7 @@ from trainyard.admission.site import admits, site
 from trainyard.nodes.answers import given
 from trainyard.preflight import check_repository
 from trainyard.scheduling import Host, Nodes, Placed, State, Wanted
-from trainyard.sizing.daemons import daemons
-from trainyard.sizing.starts import document, node
+from trainyard.sizing.starts import document, node, present
 
 POOLS = (("atlas", "h100"), ("atlas", "a100-parts"), ("borealis", "a100"), ("borealis", "mi300x"), ("zephyr", "gb200"))
 PODS = 14
@@ -43,7 +42,7 @@ def oracle():
 
 def arrived(cluster, pool, pods):
     """A node of a pool with its daemons, and pods that come one after the other; how many the daemons are."""
-    first = [each.pod() for each in daemons(cluster, pool)]
+    first = present(cluster, pool)
     named = [{**each.manifest, "metadata": {"name": f"pod-{index}"}} for index, each in enumerate(pods)]
     return document(cluster, pool, [*first, *named]), len(first)
 

@@ -85,7 +85,7 @@ CASES = {
     "a job of a queue that is held waits for whoever holds it": (
         {"queues": {"research": {**CLUSTER["queues"]["research"], "stopPolicy": "Hold"}}},
         {"train": {}},
-        {"train": ("waits for", "queue research: ", "stopped")},
+        {"train": ("waits for", "queue research, which is stopped")},
     ),
     "an elastic job starts with the pods that it gets": (
         {"recoveryMinutes": 0, "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 24}}}}},

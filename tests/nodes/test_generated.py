@@ -19,8 +19,7 @@ from conftest import ROOT
 from trainyard.kinds.starts import arriving
 from trainyard.nodes.answers import answer
 from trainyard.preflight import check_repository
-from trainyard.sizing.daemons import daemons
-from trainyard.sizing.starts import document
+from trainyard.sizing.starts import document, present
 
 RECORDED = ROOT / "tests/nodes/generated.jsonl.gz"
 
@@ -32,7 +31,7 @@ def cases() -> list[dict[str, Any]]:
     for run in check_repository(ROOT).runs:
         cluster = run.run.cluster
         for role in run.roles:
-            here = [daemon.pod() for daemon in daemons(cluster, role.size.pool)]
+            here = present(cluster, role.size.pool)
             case = document(cluster, role.size.pool, [*here, arriving(run, role)])
             found.append({**case, "name": f"{run.run.cluster_name}/{run.run.team_name}/{run.run.job_name}/{role.name}"})
     return found

@@ -88,7 +88,7 @@ def ask(file: JobFile, run: Resolved | None, sites: Mapping[str, Site]) -> Ask:
 def asked(file: JobFile, run: Resolved, site: Site) -> Ask:
     """Return the Workloads of a run that Kueue admits, or why there are none."""
     there = [*site.classes, *run.run.runtimes.values()]
-    found = bid(f"{file.team}/{file.name}", [each.value() for each in build(run)], there, site.gates)
+    found = bid(f"{file.team}/{file.name}", [each.value() for each in build(run)], there, site)
     return Ask(file, run, found.workloads, found.owners, found.beside, found.why)
 
 

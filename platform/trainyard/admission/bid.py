@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from trainyard.admission.inventory import channel
+from trainyard.admission.site import Site
 from trainyard.carriers import carrier_of
-from trainyard.queueing.model.gates import Gates
 from trainyard.queueing.requests.jobs import NotMade, workloads
 
 Object = Mapping[str, Any]
@@ -73,7 +73,7 @@ def keys(workloads: Iterable[Object]) -> list[str]:
     return [f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in workloads]
 
 
-def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object], gates: Gates) -> Bid:
+def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object], where: Site) -> Bid:
     """Return what the objects of a run ask, `there` being what else is on the cluster."""
     beside = [channel(each) for each in values if each["kind"] == "ComputeDomain"]
     beside += [each for each in values if each["kind"] == "ResourceClaimTemplate"]
@@ -84,9 +84,11 @@ def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object]
         if row is None or not row.trains:
             continue
         kinds.append(row.kind)
+        if row.framework and row.framework not in where.integrated:
+            return Bid(name, why=f"Kueue is configured without {row.framework}: it would start past every quota")
         if row.framework:
             try:
-                made = workloads(value, others, gates)
+                made = workloads(value, others, where.gates)
             except NotMade as error:
                 return Bid(name, why=f"Kueue makes no Workload of it: {error}")
             found, owners = [*found, *made], [*owners, *(value for _ in made)]

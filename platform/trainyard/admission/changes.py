@@ -8,6 +8,7 @@ from typing import Any
 
 from trainyard.admission import reasons
 from trainyard.admission.bid import Bidder, shape_of
+from trainyard.admission.closed import closed
 from trainyard.admission.outcomes import Word, fitting, holds, restless, victims_of
 from trainyard.admission.site import Site
 
@@ -138,8 +139,8 @@ class Outcomes:
         mine = self.answers(bid)
         if all(map(holds, mine)):
             return fitting(bid, self.where, self.together, self.bids)[0]
-        alone = self.alone(bid)
-        if not reasons.closed(self.together, mine) and not all(map(fits, alone)):
+        shut = closed(self.together, mine)
+        if shut.lasts if shut else self.hopeless(bid):
             return "never fits"
         return "does not settle" if restless(self.together, mine) else "waits for"
 
@@ -156,11 +157,15 @@ class Outcomes:
 
     def _reason(self, bid: Bidder) -> str:
         mine, alone = self.answers(bid), self.alone(bid)
-        if closed := reasons.closed(self.together, mine):
-            return closed
+        if shut := closed(self.together, mine):
+            return shut.text
         if all(map(fits, alone)):
-            return reasons.waiting(bid, alone, self.together, self.bids)
+            return reasons.waiting(bid, alone, self.together, self.bids, self.hopeless)
         return reasons.said(alone) or "no flavor takes its pods"
+
+    def hopeless(self, bid: Bidder) -> bool:
+        """Whether a job that waits gets no quota even on the empty cluster."""
+        return not all(map(fits, self.alone(bid)))
 
     def victims(self, bid: Bidder) -> list[str]:
         """Return the Workloads that a job preempts."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from trainyard.admission import nominal
 from trainyard.admission.asks import Ask
 from trainyard.admission.bid import shape_of
 from trainyard.admission.machines import Fit, Machines
+from trainyard.admission.outcomes import holds
 from trainyard.admission.site import Site
 
 Answer = Mapping[str, Any]
@@ -49,6 +51,11 @@ class Crowd:
         empty, full = Machines.of(where), Machines.of(where)
         return Crowd(where, asks, answer, empty, full, {} if "error" in answer else full.fill(asks, answer))
 
+    @cached_property
+    def opened(self) -> Crowd | None:
+        """The same jobs with all queues open, None where none is held."""
+        return Crowd.of(self.where.opened, self.asks) if self.where.opened else None
+
     def alone(self, ask: Ask) -> Alone:
         """Return what becomes of a job that has the cluster to itself; jobs that ask for the same are one."""
         shape = shape_of(ask)
@@ -56,6 +63,10 @@ class Crowd:
             answer = self.where.decided(ask.workloads, *ask.beside)
             self.known[shape] = Alone(answer, [] if "error" in answer else said(ask, answer))
         return self.known[shape]
+
+    def hopeless(self, ask: Ask) -> bool:
+        """Whether a job gets no quota even on the empty cluster."""
+        return not all(map(holds, self.alone(ask).said))
 
     def first(self, ask: Ask) -> list[Answer]:
         """Return what Kueue says of a job alone at first; later it speaks of the flavor that it tried last."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from trainyard.admission.bid import Bidder
 from trainyard.admission.words import some
@@ -18,6 +18,7 @@ SETS = re.compile(r"; (?=couldn't assign flavors to pod set )")
 NEEDED = re.compile(r"insufficient unused quota for (\S+) in flavor (\S+), (\S+) more needed")
 
 Answer = Mapping[str, Any]
+Job = TypeVar("Job", bound=Bidder)
 
 
 def messages(answers: Iterable[Answer]) -> list[str]:
@@ -49,17 +50,13 @@ def scarcest(text: str) -> str:
     return f"{head}insufficient {device.removeprefix('insufficient ')}"
 
 
-def closed(alone: Answer, mine: Sequence[Answer]) -> str:
-    """Return why a queue takes nothing at the moment; empty where it works."""
-    for each in mine:
-        queue = alone["clusterQueues"].get(each.get("clusterQueue", ""))
-        if queue is not None and not queue["active"]:
-            return f"queue {each['clusterQueue']}: {queue.get('message') or queue.get('reason')}"
-    return ""
+def waiting(
+    bid: Job, alone: Sequence[Answer], together: Answer, others: Sequence[Job], hopeless: Callable[[Job], bool]
+) -> str:
+    """Return what a job waits for while all others are there: quota and who holds it, or who is first in its queue.
 
-
-def waiting(bid: Bidder, alone: Sequence[Answer], together: Answer, others: Sequence[Bidder]) -> str:
-    """Return what a job waits for while all others are there: quota and who holds it, or who is first in its queue."""
+    `hopeless` says of a job whether it never gets any.
+    """
     every = [together["workloads"][key] for key in bid.keys]
     mine = [each for each in every if each["outcome"] not in {"admitted", "reserved"}] or every
     queue = mine[0].get("clusterQueue") or ""
@@ -70,16 +67,20 @@ def waiting(bid: Bidder, alone: Sequence[Answer], together: Answer, others: Sequ
     texts = messages(mine)
     if not texts:
         first = [each for each in others if each.name != bid.name and ahead(each, together, queue)]
-        return f"{first[0].name}, which is first in queue {queue}" if first else f"its turn in queue {queue}"
+        if not first:
+            return f"its turn in queue {queue}"
+        ends = " and never fits" if hopeless(first[0]) else ""
+        return f"{first[0].name}, which is first in queue {queue}{ends}"
     needed = sorted(NEEDED.findall(texts[0]), key=lambda each: "/" not in each[0])
     if not needed:
-        return f"{said(mine) or room(alone)}{holders(bid, together, others, flavors(alone))}"
+        why = said(mine)
+        return f"{room(alone)}{holders(bid, together, others, flavors(alone))}" + (f": {why}" if why else "")
     resource, flavor, more = needed[0][0], needed[0][1], needed[0][2].rstrip(".;,")
     return f"{more} {resource} of {flavor} in queue {queue}{holders(bid, together, others, {flavor})}"
 
 
 def room(alone: Sequence[Answer]) -> str:
-    """Return what a job needs where Kueue does not say what is short."""
+    """Return what a job needs that lacks no quota."""
     return f"room in {' and '.join(sorted(flavors(alone)))}"
 
 

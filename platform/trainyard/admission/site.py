@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from trainyard.admission.inventory import nodes
 from trainyard.clusters import of_files, platform, team
 from trainyard.labels import HOSTNAME, POOL
 from trainyard.manifests import identity_of
-from trainyard.operators.kueue import GATES, Kueue, configuration
+from trainyard.operators.kueue import GATES, Kueue, configuration, integrated
 from trainyard.parts.objects import Resource
 from trainyard.queueing.model.gates import Gates
 from trainyard.queueing.replay import Prepared, replay
@@ -35,6 +35,8 @@ OWN = frozenset(
 RUNTIMES = frozenset({"ClusterTrainingRuntime", "TrainingRuntime"})
 """Kinds that TrainJobs take their pods from."""
 
+QUEUES = frozenset({"ClusterQueue", "LocalQueue"})
+
 CLASSES = frozenset({"PriorityClass", "WorkloadPriorityClass"})
 
 Object = Mapping[str, Any]
@@ -53,6 +55,18 @@ class Site:
     def gates(self) -> Gates:
         """The feature gates of its Kueue."""
         return Gates(self.config.get("featureGates"))
+
+    @cached_property
+    def integrated(self) -> frozenset[str]:
+        """The kinds of jobs that its Kueue looks at, by the names of their integrations."""
+        return integrated(self.cluster)
+
+    @cached_property
+    def opened(self) -> Site | None:
+        """The cluster with all its queues open, None where none is held."""
+        if not any(is_held(each) for each in self.objects):
+            return None
+        return replace(self, objects=[open_queue(each) if is_held(each) else each for each in self.objects])
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -157,6 +171,17 @@ def known(specs: Specs, name: str) -> Iterator[Object]:
         theirs = {each.identity: each.value for each in own.get(folder, ())}
         values = [each.value() for each in ours.get(folder, ()) if each.identity not in theirs]
         yield from (each for each in (*values, *theirs.values()) if is_read(each))
+
+
+def is_held(value: Object) -> bool:
+    """Whether an object is a queue that somebody holds."""
+    stop = (value.get("spec") or {}).get("stopPolicy") if value["kind"] in QUEUES else None
+    return stop not in {None, "None"}
+
+
+def open_queue(value: Object) -> Object:
+    """Return a queue that nobody holds."""
+    return {**value, "spec": {**value["spec"], "stopPolicy": "None"}}
 
 
 def is_read(value: Object) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from trainyard.admission import nearest, placed, reasons
 from trainyard.admission.asks import Ask, asks
+from trainyard.admission.closed import closed
 from trainyard.admission.crowd import Crowd, admitted, said
 from trainyard.admission.machines import Fit
 from trainyard.admission.outcomes import Word, fitting, holds, restless
@@ -67,7 +68,7 @@ def verdicts(checked: Checked, names: Sequence[str] = (), clusters: Sequence[str
 def made(specs: Specs, names: Sequence[str]) -> Iterator[tuple[str, Site]]:
     """Yield the clusters of these names; of one that cannot be rendered, the findings of a check say why."""
     for name in names:
-        with suppress(SpecError):
+        with suppress(SpecError, ValueError):
             yield name, site(specs, name)
 
 
@@ -127,8 +128,11 @@ def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
             return Verdict(ask, "not judged", f"Kueue itself does not survive it: {answer['error']}", survived=False)
     mine, among = crowd.alone(ask).said, said(ask, together)
     found = {"alone": mine, "together": among}
-    if closed := reasons.closed(alone, mine):
-        return Verdict(ask, "waits for", closed, situations=found, open=False)
+    if shut := closed(alone, mine):
+        opened = by_kueue(ask, crowd.opened) if crowd.opened and not shut.lasts else None
+        if opened and opened.word == "never fits":
+            return replace(opened, detail=f"even once {shut.whose} is open: {opened.detail}", open=False)
+        return Verdict(ask, "never fits" if shut.lasts else "waits for", shut.text, situations=found, open=False)
     if alone.get("unsettled"):
         return Verdict(ask, "does not settle", reasons.said(mine), situations=found)
     if not all(map(holds, mine)):
@@ -139,6 +143,6 @@ def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
     moving = restless(together, among)
     if moving or not all(map(holds, among)):
         word: Word = "does not settle" if moving else "waits for"
-        return Verdict(ask, word, reasons.waiting(ask, mine, together, others), situations=found)
+        return Verdict(ask, word, reasons.waiting(ask, mine, together, others, crowd.hopeless), situations=found)
     word, detail = fitting(ask, where, together, others, crowd.fits.get(ask.name))
     return Verdict(ask, word, detail, situations=found)

@@ -27,6 +27,9 @@ GATES = "controllerManager.featureGates"
 FORCED_DELETION = "FailureRecoveryPolicy"
 """Gate that deletes pods of a dead node which ask for it (kueue v0.19.2 pkg/features/kube_features.go; since 0.15)."""
 
+JOBS = "batch/job"
+"""The integration that Kueue has by default."""
+
 READY_BY_DEFAULT = "0.19.0"
 """The first release that waits for ready pods where nobody says so (kueue CHANGELOG/CHANGELOG-0.19.md)."""
 
@@ -212,6 +215,21 @@ def frameworks(cluster: Cluster) -> list[str]:
     there = {None, *cluster.operators}
     found = (row for row in carriers().values() if row.trains and row.operator in there)
     return sorted(row.framework for row in found if row.framework)
+
+
+def integrated(cluster: Cluster) -> frozenset[str]:
+    """Return the integrations that Kueue has as it is configured; it has that of Jobs where none are listed.
+
+    kueue v0.19.2 apis/config/v1beta2/defaults.go SetDefaults_Configuration.
+    """
+    lists = configuration(cluster).get("integrations")
+    own, foreign = (
+        [str(name) for name in found]
+        if isinstance(lists, Mapping) and isinstance(found := lists.get(key), list)
+        else []
+        for key in ("frameworks", "externalFrameworks")
+    )
+    return frozenset({*(own or [JOBS]), *foreign})
 
 
 def shares_fairly(cluster: Cluster) -> bool:

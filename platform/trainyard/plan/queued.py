@@ -86,7 +86,7 @@ def bids(side: Snapshot, where: Site, memory: Memory) -> list[Bid]:
 def asked(side: Snapshot, oids: list[str], where: Site) -> list[Any]:
     """Return the Workloads of a run, what Kueue reads beside them, and why there are none."""
     values = [value for text in side.read(oids) if isinstance(value := plain(text, ""), dict)]
-    made = bid("", values, where.objects, where.gates)
+    made = bid("", values, where.objects, where)
     return [list(map(bare, made.workloads)), list(made.beside), made.why]
 
 

@@ -9,7 +9,7 @@ from trainyard.documents import Path
 from trainyard.findings import Finding, Severity
 from trainyard.operators.base import Site
 from trainyard.operators.install import bundlers, ceded, sites
-from trainyard.operators.kueue import Kueue, configuration, frameworks, shares_fairly
+from trainyard.operators.kueue import Kueue, frameworks, integrated, shares_fairly
 from trainyard.preflight import supported
 from trainyard.releases import releases
 from trainyard.releases.facts import lookup
@@ -199,12 +199,8 @@ def check_queues(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield kinds that Kueue's configuration leaves out, and preemption that it refuses."""
     if Kueue.name not in cluster.operators:
         return
-    integrations = configuration(cluster).get("integrations")
-    lists = integrations if isinstance(integrations, dict) else {}
-    enabled = [lists.get(name) for name in ("frameworks", "externalFrameworks")]
-    if cluster.queues_of("kueue") and isinstance(enabled[0], list):
-        there = {str(name) for names in enabled if isinstance(names, list) for name in names}
-        for name in sorted(set(frameworks(cluster)) - there):
+    if cluster.queues_of("kueue"):
+        for name in sorted(set(frameworks(cluster)) - integrated(cluster)):
             message = f"kueue's own configuration leaves out {name}: such jobs would start past every quota; add it"
             yield LEFT_OUT.at(source, ("operators", Kueue.name, "values"), message)
     for name, queue in cluster.queues.items():

@@ -7,6 +7,7 @@ another kubelet.
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,15 +15,18 @@ from typing import Any
 
 from trainyard.nodes import Decision, Invalid, Kubelet, forms
 from trainyard.nodes.cases import Case
-from trainyard.sizing.daemons import daemons
+from trainyard.sizing.daemons import Container, Daemon, daemons
 from trainyard.sizing.fabrics import fabric_type
 from trainyard.sizing.fabrics.devices import functions_per_nic, reports_numa, resource
 from trainyard.sizing.fabrics.rails import has_verbs, rails
 from trainyard.sizing.gpus import labels, offers
 from trainyard.sizing.kubelet import EVICTION, amount, configuration
-from trainyard.sizing.node import numa_nodes, size
+from trainyard.sizing.node import cores, numa_nodes, size
 from trainyard.specs import Cluster, Pool
 from trainyard.system.once import once
+
+REST = "daemons"
+"""What the pod is called that stands for daemons which nobody names."""
 
 MOST_BESIDE = 16
 """Pods of one kind that are tried on one node."""
@@ -78,9 +82,22 @@ def node(cluster: Cluster, pool_name: str) -> Node | Invalid:
     kubelet = Kubelet.start(case.machine, case.kubelet, name=case.node, labels=case.labels, storage=case.storage)
     if isinstance(kubelet, Invalid):
         return kubelet
-    pods = [daemon.pod() for daemon in daemons(cluster, pool_name)]
+    pods = present(cluster, pool_name)
     refused = [pod["metadata"]["name"] for pod in pods if not kubelet.admit(pod).admitted]
     return Node(kubelet, tuple(refused))
+
+
+def present(cluster: Cluster, pool_name: str) -> list[dict[str, Any]]:
+    """Return the pods that every node of a pool has beside those of jobs.
+
+    What is kept for daemons beyond what those ask for that are known is asked for by one pod more.
+    """
+    found = [each for each in daemons(cluster, pool_name) if each.everywhere]
+    kept = cluster.pools[pool_name].node.daemons
+    cpus = cores(kept.cpus) - sum(each.cpus for each in found)
+    memory = size(kept.memory) - sum(each.memory for each in found)
+    rest = {"cpu": f"{max(0, math.floor(cpus * 1000))}m", "memory": amount(max(0, math.floor(memory)))}
+    return [*(each.pod() for each in found), Daemon(REST, "kube-system", (Container(REST, rest),), ()).pod()]
 
 
 def document(cluster: Cluster, pool_name: str, pods: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:

@@ -1,0 +1,181 @@
+"""Queues that take no job, for a while or for ever, and what Kueue is not asked about."""
+
+from __future__ import annotations
+
+import pytest
+
+from command import call
+from make import CLUSTER, JOB, REPOSITORY, fields, write_repository
+from trainyard.admission import findings, verdicts
+from trainyard.documents import dump
+from trainyard.preflight import check_repository
+
+KUEUE = "kueue.x-k8s.io/v1beta2"
+QUEUE = CLUSTER["queues"]["research"]
+CIRCLE = {"cohorts": {"x": {"parent": "y"}, "y": {"parent": "x"}}, "queues": {"research": {**QUEUE, "cohort": "x"}}}
+LIMITS = {"type": "Container", "max": {"cpu": "1"}}
+
+
+def cluster_queue(*flavors, checks=()):
+    """A ClusterQueue in the place of ours, with nodes of these flavors."""
+    names = ["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu"]
+    rows = [
+        {"name": flavor, "resources": [{"name": name, "nominalQuota": "100Ti"} for name in names]} for flavor in flavors
+    ]
+    return {
+        "apiVersion": KUEUE,
+        "kind": "ClusterQueue",
+        "metadata": {"name": "research"},
+        "spec": {
+            "namespaceSelector": {},
+            "resourceGroups": [{"coveredResources": names, "flavors": rows}],
+            **({"admissionChecksStrategy": {"admissionChecks": [{"name": name} for name in checks]}} if checks else {}),
+        },
+    }
+
+
+def local_queue(cluster_queue="research", **spec):
+    """A LocalQueue in the place of ours."""
+    return {
+        "apiVersion": KUEUE,
+        "kind": "LocalQueue",
+        "metadata": {"name": "research", "namespace": "nlp"},
+        "spec": {"clusterQueue": cluster_queue, **spec},
+    }
+
+
+def limits():
+    """A LimitRange that lets no container have more than one CPU."""
+    metadata = {"name": "bounds", "namespace": "nlp"}
+    return {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": {"limits": [LIMITS]}}
+
+
+def checked(root, cluster, jobs, *extra):
+    """A repository with these changes to the cluster, these jobs, and objects of its own."""
+    jobs = {f"nlp/{name}": fields(JOB, job) for name, job in jobs.items()}
+    write_repository(root, jobs=jobs, clusters={"test": fields(CLUSTER, cluster)}, repository=REPOSITORY)
+    for value in extra:
+        folder = "teams/nlp" if "namespace" in value["metadata"] else "platform"
+        path = root / "platform/extra/test" / folder / f"{value['kind'].lower()}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dump(value), encoding="utf-8")
+    return check_repository(root)
+
+
+CASES = {
+    "a flavor that is nowhere closes its queue for ever": (
+        {},
+        [cluster_queue("gpu", "b200")],
+        ("never fits", "queue research references missing ResourceFlavor(s): b200"),
+    ),
+    "so does an AdmissionCheck": (
+        {},
+        [cluster_queue("gpu", checks=["budget"])],
+        ("never fits", "queue research references missing AdmissionCheck(s): budget"),
+    ),
+    "so does a circle of cohorts": (CIRCLE, [], ("never fits", "queue research takes nothing: cohort has a cycle")),
+    "a LocalQueue may lead nowhere": (
+        {},
+        [local_queue("none")],
+        ("never fits", "ClusterQueue none doesn't exist"),
+    ),
+    "a LocalQueue that is held is waited for": (
+        {},
+        [local_queue(stopPolicy="Hold")],
+        ("waits for", "LocalQueue research of its team, which is stopped"),
+    ),
+    "a queue that is held is no comfort to a job that would not fit": (
+        {"queues": {"research": {**QUEUE, "stopPolicy": "HoldAndDrain"}}},
+        [limits()],
+        ("never fits", "even once queue research is open: resources didn't satisfy LimitRange constraints: "),
+    ),
+    "one that lacks something as well is closed for ever": (
+        {},
+        [{**(held := cluster_queue("gpu", "b200")), "spec": {**held["spec"], "stopPolicy": "Hold"}}],
+        ("never fits", "queue research references missing ResourceFlavor(s): b200"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("cluster", "extra", "expected"), CASES.values(), ids=CASES)
+def test_what_a_closed_queue_means_to_its_jobs(tmp_path, cluster, extra, expected):
+    """What somebody opens again is waited for; what nobody has declared never comes, and is told as an error."""
+    (found,) = verdicts(checked(tmp_path, cluster, {"train": {}}, *extra))
+    assert found.word == expected[0]
+    assert found.detail.startswith(expected[1])
+    told = [each.rule for each in findings([found], [])]
+    assert told == (["kq-never-fits"] if found.word == "never fits" else [])
+
+
+def test_the_command_fails_for_a_queue_that_never_works(tmp_path):
+    """A job that waits for a flavor which nobody declares is an error, at its queue."""
+    checked(tmp_path, {}, {"train": {}}, cluster_queue("gpu", "b200"))
+    done = call(tmp_path, "admit")
+    assert done.returncode == 1
+    assert "jobs/nlp/train.yaml:" in done.stderr
+    assert "missing ResourceFlavor(s): b200 [kq-never-fits]" in done.stderr
+
+
+def test_a_strict_queue_stays_shut_behind_a_job_that_never_fits(tmp_path):
+    """Who waits behind it is told that this does not end."""
+    queues = {"research": {**QUEUE, "queueingStrategy": "StrictFIFO"}}
+    jobs = {"first": {"nodes": 9, "priority": "high"}, "second": {}}
+    found = {each.ask.file.name: each for each in verdicts(checked(tmp_path, {"queues": queues}, jobs))}
+    assert found["first"].word == "never fits"
+    assert (found["second"].word, found["second"].detail) == (
+        "waits for",
+        "nlp/first, which is first in queue research and never fits",
+    )
+
+
+CONFIG = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+UNLISTED = {"none are listed": "", "others are": "integrations: {frameworks: [batch/job]}\n"}
+
+
+@pytest.mark.parametrize("listed", UNLISTED.values(), ids=UNLISTED)
+def test_a_kind_that_kueue_does_not_look_at_is_not_judged(tmp_path, listed):
+    """Where the cluster's own configuration leaves out JobSets they start past every quota, which is no fit."""
+    values = {"managerConfig": {"controllerManagerConfigYaml": CONFIG + listed}}
+    operators = {**CLUSTER["operators"], "kueue": {"version": "0.19.2", "values": values}}
+    there = checked(tmp_path, {"operators": operators}, {"set": {}, "job": {"kind": "Job", "nodes": 1}})
+    found = {each.ask.file.name: (each.word, each.detail) for each in verdicts(there)}
+    why = "Kueue is configured without jobset.x-k8s.io/jobset: it would start past every quota"
+    assert found["set"] == ("not judged", why)
+    assert found["job"][0] == "fits"
+    assert [each.message for each in there.findings if each.rule == "kq-kind-enabled"] == [
+        "kueue's own configuration leaves out jobset.x-k8s.io/jobset: such jobs would start past every quota; add it"
+    ]
+
+
+def test_a_fabric_without_room_for_its_rails_is_told_and_nothing_is_judged(tmp_path):
+    """The range is a finding on the cluster; the command does not end in a traceback."""
+    fabric = {"type": "roce", "attach": "sriov", "addresses": "10.56.0.0/28", "trafficClass": 106, "pools": ["gpu"]}
+    operators = {name: {"version": text} for name, text in NETWORKS.items()}
+    cluster = {"fabric": fabric, "operators": {**CLUSTER["operators"], **operators}}
+    (found,) = verdicts(checked(tmp_path, cluster, {"train": {"fabric": "rdma"}}))
+    assert (found.word, found.detail) == (
+        "not judged",
+        "its cluster cannot be rendered; the findings there say why",
+    )
+
+
+NETWORKS = {"sriov-network-operator": "1.6.0", "multus": "4.3.0", "whereabouts": "0.9.4"}
+
+
+def test_whole_nodes_are_whole_nodes_where_a_pool_tells_of_its_daemons(tmp_path):
+    """What a job gets of a node unasked is there: no node in particular has a controller of which there is one."""
+    daemons = [{"name": "storage-client", "cpus": 20, "memory": "200Gi"}]
+    pools = {**CLUSTER["pools"], "gpu": {**CLUSTER["pools"]["gpu"], "daemons": daemons}}
+    (found,) = verdicts(checked(tmp_path, {"pools": pools}, {"train": {}}))
+    assert (found.word, found.detail) == ("fits", "gpu: 2 pods on 2 hosts of rack-0")
+
+
+def test_what_is_kept_for_daemons_is_nobodys_where_kueue_looks_at_quota_alone(tmp_path):
+    """Two jobs whose CPUs a node has, but not beside its daemons, are on two nodes."""
+    half = {"nodes": 1, "gpusPerNode": 4, "cpusPerNode": 106, "memoryPerNode": "100Gi"}
+    pools = {**CLUSTER["pools"], "gpu": {"shape": "dgx-h100", "nodes": 1}}
+    queues = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 16}}}}
+    there = checked(tmp_path, {"topology": None, "pools": pools, "queues": queues}, {"first": half, "second": half})
+    found = {each.ask.file.name: (each.word, each.detail) for each in verdicts(there)}
+    assert found["first"] == ("fits", "gpu: 1 pod on 1 host")
+    assert found["second"] == ("waits for", "a node for pods of worker: Insufficient cpu on 1 host, held by nlp/first")
