@@ -10,6 +10,7 @@ import pytest
 from queueing.worlds import case
 from trainyard.queueing.model.amounts import LOWEST, UNLIMITED, minus, plus, requested
 from trainyard.queueing.model.queues import Quota
+from trainyard.queueing.quota.shares import share, share_without, shares_with
 from trainyard.queueing.quota.tree import QuotaNode
 from trainyard.queueing.replay import replay
 
@@ -140,9 +141,9 @@ def test_usage_that_is_removed_leaves_no_trace():
         root, low, queues = tree(chance)
         added = [(chance.choice(queues), chance.randint(0, 6)) for _ in range(8)]
         for node, amount in added:
-            node.add(KEY, amount)
+            node.add({KEY: amount})
         for node, amount in sorted(added, key=lambda _: chance.random()):
-            node.remove(KEY, amount)
+            node.remove({KEY: amount})
         assert all(each.usage.get(KEY, 0) == 0 for each in (root, low, *queues)), seed
 
 
@@ -153,9 +154,31 @@ def test_what_is_available_can_be_used_and_no_more():
         for node in queues:
             available = node.available(KEY)
             assert available <= max(0, node.potential(KEY))
-            node.add(KEY, available)
+            node.add({KEY: available})
             assert node.available(KEY) == 0
             assert root.left(KEY) >= 0
+
+
+def test_shares_are_told_without_a_change():
+    """The shares with more or less usage are those that are there once it was added or removed."""
+    borrowing = 0
+    for seed in range(300):
+        chance = random.Random(seed)
+        _, low, queues = tree(chance)
+        for node in queues:
+            node.add({KEY: chance.randint(0, 9)})
+        node = chance.choice(queues)
+        path, usage = [node, *node.path()], {KEY: chance.randint(0, node.usage[KEY])}
+        less = [share_without(node, usage, each) for each in path]
+        node.remove(usage)
+        assert less == [share(each) for each in path], seed
+        more = list(shares_with(node, usage))
+        node.add(usage)
+        assert more == [share(each) for each in path], seed
+        for each in (low, *queues):
+            assert each.borrows_any({KEY}) == each.borrows(KEY), seed
+            borrowing += share(each).borrowing
+    assert borrowing >= 50
 
 
 @pytest.mark.parametrize(

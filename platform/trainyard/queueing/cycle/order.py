@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import is_
 
 from trainyard.queueing.cycle.entries import Entry
 from trainyard.queueing.model.gates import Gates
 from trainyard.queueing.model.queues import FlavorResource
-from trainyard.queueing.quota.shares import Share, share
+from trainyard.queueing.quota.shares import Share, share, shares_with
 from trainyard.queueing.quota.tree import QuotaNode
 
 
@@ -31,6 +32,8 @@ class Tournament:
         self.gates = gates
         self.shares: dict[tuple[QuotaNode, QuotaNode], Share] = {}
         self.requested: dict[QuotaNode, dict[FlavorResource, int]] = {}
+        self.seen: dict[QuotaNode, list[Share]] = {}
+        """The shares without the entry, for which these hold."""
 
     def entries(self) -> Iterator[Entry]:
         """Yield entries, the winner of a tree at a time; trees go by the names of their queues."""
@@ -45,19 +48,17 @@ class Tournament:
 
     def _count(self, root: QuotaNode) -> None:
         """Note the shares on the path of each entry, with the entry in."""
-        for node in list(self.left):
+        for node in self.left:
             if node.root is not root:
                 continue
-            entry = self.left[node]
-            usage, placed = entry.usage(), entry.placed()
-            assert entry.queue is not None
-            entry.queue.add(usage, placed)
-            self.requested[node] = usage
-            current = share(node)
-            for cohort in node.path():
-                self.shares[cohort, node] = current
-                current = share(cohort)
-            entry.queue.remove(usage, placed)
+            path = [node, *node.path()]
+            seen = [share(each) for each in path[:-1]]
+            if all(map(is_, seen, self.seen.get(node, (None,)))):
+                continue
+            usage = self.left[node].usage()
+            self.seen[node], self.requested[node] = seen, usage
+            found = zip(path[1:], shares_with(node, usage), strict=False)
+            self.shares |= {(cohort, node): each for cohort, each in found}
 
     def _winner(self, cohort: QuotaNode) -> QuotaNode | None:
         candidates = [each for child in cohort.cohorts if (each := self._winner(child)) is not None]

@@ -45,7 +45,7 @@ class Scheduler:
         """Run one cycle and return what became of the heads; the queues are left as they were."""
         self.number += 1
         self.preemptor.now = now
-        before = [(node, dict(node.usage)) for node in self.nodes]
+        before = [(node, node.used()) for node in self.nodes]
         entries, refused = self.nominate(heads)
         run = Run(self)
         fair = self.preemptor.strategies is not None
@@ -53,8 +53,8 @@ class Scheduler:
         for entry in ordered:
             run.process(entry)
         run.undo()
-        for node, usage in before:
-            node.usage = usage
+        for node, used in before:
+            node.restore(used)
         return [*entries, *refused]
 
     def nominate(self, heads: Iterable[Pending]) -> tuple[list[Entry], list[Entry]]:

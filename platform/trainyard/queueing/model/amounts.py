@@ -16,6 +16,8 @@ Amounts = Mapping[str, int]
 
 UNLIMITED = 2**63 - 1
 LOWEST = -(2**63)
+SAFE = 2**62
+"""Amounts below it, and above its negative, have a sum within 64 bits."""
 
 CPU = "cpu"
 PODS = "pods"
@@ -30,6 +32,8 @@ def clamped(value: int) -> int:
 
 def plus(left: int, right: int) -> int:
     """Add; what is unlimited stays so."""
+    if -SAFE < left < SAFE and -SAFE < right < SAFE:
+        return left + right
     if left == UNLIMITED or right == UNLIMITED:
         return UNLIMITED
     return max(LOWEST, min(left + right, UNLIMITED))
@@ -37,6 +41,8 @@ def plus(left: int, right: int) -> int:
 
 def minus(left: int, right: int) -> int:
     """Subtract; of an unlimited amount unlimited is left, and nothing of it when as much is taken."""
+    if -SAFE < left < SAFE and -SAFE < right < SAFE:
+        return left - right
     if left == UNLIMITED:
         return 0 if right == UNLIMITED else UNLIMITED
     return LOWEST if right == UNLIMITED else max(LOWEST, min(left - right, UNLIMITED))

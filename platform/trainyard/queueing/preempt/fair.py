@@ -9,7 +9,7 @@ from trainyard.queueing.model.gates import Gates
 from trainyard.queueing.model.queues import NEVER
 from trainyard.queueing.preempt.need import FAIR, IN_QUEUE, RECLAIMED, Need, Target
 from trainyard.queueing.preempt.ordering import Ordering, usable
-from trainyard.queueing.quota.shares import LEAST, Share, share
+from trainyard.queueing.quota.shares import LEAST, Share, share, share_without
 from trainyard.queueing.quota.state import Held, QueueState
 from trainyard.queueing.quota.tree import QuotaNode
 
@@ -171,19 +171,12 @@ class Fair:
                 continue
             while walk.waiting[queue.name]:
                 held = walk.pop(queue)
-                if strategy(my_share, before, self._after(queue, held, theirs)):
+                if strategy(my_share, before, share_without(queue.node, held.usage, theirs)):
                     if self._goes(held, FAIR):
                         return True, []
                     break
                 retry.append(held)
         return False, retry
-
-    def _after(self, queue: QueueState, held: Held, theirs: QuotaNode) -> Share:
-        """Return the target's share without one of its Workloads."""
-        queue.remove(held.usage, {})
-        found = share(theirs)
-        queue.add(held.usage, {})
-        return found
 
     def _second(self, retry: list[Held]) -> bool:
         """Go by the second strategy, which takes one victim of each queue at most."""

@@ -58,10 +58,10 @@ class Preemptor:
         if not targets:
             return Search.NO_CANDIDATES, borrow_level(queue.node, key, amount)[0]
         for each in targets:
-            self.queues[each.held.queue].node.remove(key, each.held.usage.get(key, 0))
+            self.queues[each.held.queue].node.remove({key: each.held.usage.get(key, 0)})
         level = borrow_level(queue.node, key, amount)[0]
         for each in targets:
-            self.queues[each.held.queue].node.add(key, each.held.usage.get(key, 0))
+            self.queues[each.held.queue].node.add({key: each.held.usage.get(key, 0)})
         own = any(each.held.queue == queue.name for each in targets)
         return Search.PREEMPT if own else Search.RECLAIM, level
 

@@ -6,7 +6,7 @@ Restated from kueue v0.19.2 pkg/cache/scheduler/fair_sharing.go.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from trainyard.queueing.model.amounts import minus, plus
@@ -20,7 +20,7 @@ class Share:
 
     ratio: float
     weight: float = 1.0
-    borrowed: tuple[FlavorResource, ...] = ()
+    borrowed: frozenset[FlavorResource] = frozenset()
 
     @property
     def borrowing(self) -> bool:
@@ -58,14 +58,45 @@ LEAST = Share(-1.0)
 
 def share(node: QuotaNode) -> Share:
     """Return the share of a node as it is; without a parent there is nobody to borrow from."""
+    found = node.shared
+    if not isinstance(found, Share):
+        found = node.shared = _share(node, {})
+    return found
+
+
+def share_without(node: QuotaNode, amounts: Mapping[FlavorResource, int], cohort: QuotaNode) -> Share:
+    """Return the share of a cohort above a node, or of the node itself, if so much less was used there."""
+    used = {
+        key: minus(cohort.usage[key], node.passed_on(key, amounts[key], cohort))
+        for key in cohort.over
+        if key in amounts
+    }
+    return _share(cohort, used) if used else share(cohort)
+
+
+def shares_with(node: QuotaNode, amounts: Mapping[FlavorResource, int]) -> Iterator[Share]:
+    """Yield the shares of a node and of all cohorts above it if so much more was used there."""
+    here: QuotaNode | None = node
+    while here is not None:
+        used = {key: plus(here.usage.get(key, 0), amount) for key, amount in amounts.items()}
+        yield _share(here, used) if used else share(here)
+        kept = {key: here.unused_kept(key) for key in amounts} if here.kept else {}
+        amounts = {key: minus(amount, kept.get(key, 0)) for key, amount in amounts.items() if amount > kept.get(key, 0)}
+        here = here.parent
+
+
+def _share(node: QuotaNode, changed: Mapping[FlavorResource, int]) -> Share:
+    """Return the share of a node if of some so much was used; what it has no quota of does not count."""
     if node.parent is None:
         return Share(0.0, node.weight)
-    borrowed, by_resource = [], dict[str, int]()
-    for key, quota in node.subtree.items():
-        more = minus(node.usage.get(key, 0), quota)
-        if more > 0:
-            borrowed.append(key)
-            by_resource[key[1]] = plus(by_resource.get(key[1], 0), more)
+    borrowed, by_resource = list[FlavorResource](), dict[str, int]()
+    subtree = node.subtree
+    for key in {**dict.fromkeys(node.over), **changed} if changed else node.over:
+        if key in subtree:
+            more = minus(changed[key] if key in changed else node.usage[key], subtree[key])
+            if more > 0:
+                borrowed.append(key)
+                by_resource[key[1]] = plus(by_resource.get(key[1], 0), more)
     if not borrowed:
         return Share(0.0, node.weight)
     ratio = 0.0
@@ -73,7 +104,7 @@ def share(node: QuotaNode) -> Share:
     for resource, amount in by_resource.items():
         if lendable[resource] > 0:
             ratio = max(ratio, amount * 1000.0 / lendable[resource])
-    return Share(ratio, node.weight, tuple(borrowed))
+    return Share(ratio, node.weight, frozenset(borrowed))
 
 
 def lent(cohort: QuotaNode, resources: Mapping[str, int]) -> dict[str, int]:

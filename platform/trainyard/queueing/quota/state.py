@@ -77,8 +77,7 @@ class QueueState:
 
     def add(self, usage: Mapping[FlavorResource, int], placed: Placed) -> None:
         """Count usage, in the tree and in the topologies."""
-        for key, amount in usage.items():
-            self.node.add(key, amount)
+        self.node.add(usage)
         for flavor, pods in placed.items():
             if flavor in self.places:
                 for each in pods:
@@ -86,8 +85,7 @@ class QueueState:
 
     def remove(self, usage: Mapping[FlavorResource, int], placed: Placed) -> None:
         """Take usage back."""
-        for key, amount in usage.items():
-            self.node.remove(key, amount)
+        self.node.remove(usage)
         for flavor, pods in placed.items():
             if flavor in self.places:
                 for each in pods:

@@ -5,12 +5,21 @@ Restated from kueue v0.19.2 pkg/cache/scheduler/resource_node.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from trainyard.queueing.model.amounts import minus, plus
 from trainyard.queueing.model.queues import FlavorResource, Quota
 
 Usage = dict[FlavorResource, int]
+
+
+class Used(NamedTuple):
+    """What was used at a time, and of what that was more than the quota of the subtree."""
+
+    usage: Usage
+    over: set[FlavorResource]
 
 
 class QuotaNode:
@@ -20,8 +29,8 @@ class QuotaNode:
     """
 
     __slots__ = (
-        *("cohorts", "height", "kept", "name", "parent", "possible", "queues", "quotas"),
-        *("root", "subtree", "usage", "weight"),
+        *("cohorts", "height", "kept", "limited", "name", "over", "parent", "possible", "queues", "quotas"),
+        *("root", "shared", "subtree", "usage", "weight"),
     )
 
     def __init__(self, name: str, quotas: Mapping[FlavorResource, Quota], weight: float) -> None:
@@ -35,6 +44,12 @@ class QuotaNode:
         self.usage: Usage = {}
         self.kept: Usage = {}
         self.possible: Usage = {}
+        self.limited: set[FlavorResource] = set()
+        """What is kept from the parent, or borrowed of it within limits."""
+        self.over: set[FlavorResource] = set()
+        """Of what more is used than the quota of the subtree."""
+        self.shared: object | None = None
+        """What was found out about the usage as it is; forgotten when it changes."""
 
     def count(self) -> None:
         """Sum the quota of the subtree, children first; usage is taken to be none."""
@@ -47,6 +62,7 @@ class QuotaNode:
         for key, quota in self.quotas.items():
             if quota.lending is not None:
                 self.kept[key] = max(0, minus(self.subtree.get(key, 0), quota.lending))
+        self.limited = {key for key, quota in self.quotas.items() if quota.borrowing is not None or self.kept.get(key)}
 
     def path(self) -> Iterator[QuotaNode]:
         """Yield the cohorts from the parent to the root."""
@@ -77,15 +93,23 @@ class QuotaNode:
 
     def left(self, key: FlavorResource) -> int:
         """Return what can still be used here, with what can be borrowed; below zero where too much is used."""
-        subtree, usage = self.subtree.get(key, 0), self.usage.get(key, 0)
-        if self.parent is None:
-            return minus(subtree, usage)
-        above = self.parent.left(key)
-        quota = self.quotas.get(key)
-        if quota is not None and quota.borrowing is not None:
-            kept = self.kept.get(key, 0)
-            stored, used = minus(subtree, kept), max(0, minus(usage, kept))
-            above = min(plus(minus(stored, used), quota.borrowing), above)
+        limited, node = [], self
+        while node.parent is not None:
+            if key in node.limited:
+                limited.append(node)
+            node = node.parent
+        found = minus(node.subtree.get(key, 0), node.usage.get(key, 0))
+        for each in reversed(limited):
+            found = each.of_parent(key, found)
+        return found
+
+    def of_parent(self, key: FlavorResource, above: int) -> int:
+        """Return what can still be used here where the parent has so much left."""
+        borrowing = self.quotas[key].borrowing
+        if borrowing is not None:
+            kept, usage = self.kept.get(key, 0), self.usage.get(key, 0)
+            stored, used = minus(self.subtree.get(key, 0), kept), max(0, minus(usage, kept))
+            above = min(plus(minus(stored, used), borrowing), above)
         return plus(self.unused_kept(key), above)
 
     def available(self, key: FlavorResource) -> int:
@@ -118,31 +142,61 @@ class QuotaNode:
         """Say whether the node uses more than the quota of its subtree, with so much added."""
         return plus(self.usage.get(key, 0), more) > self.subtree.get(key, 0)
 
-    def borrows_any(self, keys: Iterable[FlavorResource]) -> bool:
+    def borrows_any(self, keys: AbstractSet[FlavorResource]) -> bool:
         """Say whether the node uses more than the quota of its subtree of any of these."""
-        usage, subtree = self.usage, self.subtree
-        return any(usage.get(key, 0) > subtree.get(key, 0) for key in keys)
+        return not self.over.isdisjoint(keys)
 
-    def add(self, key: FlavorResource, amount: int) -> None:
+    def add(self, amounts: Mapping[FlavorResource, int]) -> None:
         """Use so much more, and pass on to the parent what is not kept."""
-        node: QuotaNode | None = self
-        while node is not None:
-            kept = node.unused_kept(key)
-            node.usage[key] = plus(node.usage.get(key, 0), amount)
-            if amount <= kept:
-                return
-            amount, node = minus(amount, kept), node.parent
+        for key, amount in amounts.items():
+            node: QuotaNode | None = self
+            while node is not None:
+                kept = node.unused_kept(key) if node.kept else 0
+                node.use(key, plus(node.usage.get(key, 0), amount))
+                if amount <= kept:
+                    break
+                if kept:
+                    amount = minus(amount, kept)  # noqa: PLW2901  # what goes on to the parent
+                node = node.parent
 
-    def remove(self, key: FlavorResource, amount: int) -> None:
+    def remove(self, amounts: Mapping[FlavorResource, int]) -> None:
         """Use so much less, and take it from the parent as far as it was passed on."""
-        node: QuotaNode | None = self
-        while node is not None:
-            usage = node.usage.get(key, 0)
-            stored = minus(usage, node.kept.get(key, 0))
-            node.usage[key] = minus(usage, amount)
-            if stored <= 0:
-                return
-            amount, node = min(amount, stored), node.parent
+        for key, amount in amounts.items():
+            node: QuotaNode | None = self
+            while node is not None:
+                usage = node.usage.get(key, 0)
+                node.use(key, minus(usage, amount))
+                stored = minus(usage, node.kept[key]) if key in node.kept else usage
+                if stored <= 0:
+                    break
+                if stored < amount:
+                    amount = stored  # noqa: PLW2901  # what is taken from the parent
+                node = node.parent
+
+    def passed_on(self, key: FlavorResource, amount: int, cohort: QuotaNode) -> int:
+        """Return how much less a cohort above, or the node itself, would use if so much less was used here."""
+        node = self
+        while node is not cohort and node.parent is not None:
+            amount = min(amount, max(0, minus(node.usage.get(key, 0), node.kept.get(key, 0))))
+            node = node.parent
+        return amount
+
+    def use(self, key: FlavorResource, amount: int) -> None:
+        """Have so much be used here."""
+        self.usage[key] = amount
+        self.shared = None
+        if amount > self.subtree.get(key, 0):
+            self.over.add(key)
+        else:
+            self.over.discard(key)
+
+    def used(self) -> Used:
+        """Return what is used as it is."""
+        return Used(dict(self.usage), set(self.over))
+
+    def restore(self, used: Used) -> None:
+        """Have so much be used as at another time."""
+        self.usage, self.over, self.shared = dict(used.usage), set(used.over), None
 
 
 def borrow_level(node: QuotaNode, key: FlavorResource, amount: int) -> tuple[int, bool]:

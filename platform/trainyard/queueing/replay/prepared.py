@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from trainyard.queueing.quota.tree import QuotaNode, Usage
+from trainyard.queueing.quota.tree import QuotaNode, Used
 from trainyard.queueing.replay.answers import Answer, Teller
 from trainyard.queueing.replay.case import NOMINATE, read
 from trainyard.queueing.replay.records import Record
@@ -25,7 +25,7 @@ class Prepared:
         self.case = read(value)
         self._setup: Setup | None = None
         self._standing: Sequence[Record] = ()
-        self._usage: list[tuple[QuotaNode, Usage]] = []
+        self._usage: list[tuple[QuotaNode, Used]] = []
 
     def decided(
         self, objects: Sequence[Object], admitted: Sequence[Object] = (), *, briefly: bool = False, mode: str = ""

@@ -17,7 +17,7 @@ from trainyard.queueing.model.placements import Domain, Placement, Surroundings
 from trainyard.queueing.model.queues import RUN
 from trainyard.queueing.preempt.fair import FINAL, INITIAL
 from trainyard.queueing.preempt.preemptor import Preemptor
-from trainyard.queueing.quota.tree import QuotaNode, Usage
+from trainyard.queueing.quota.tree import QuotaNode, Used
 from trainyard.queueing.replay import objects
 from trainyard.queueing.replay.case import SECOND, Case, Given, nanoseconds
 from trainyard.queueing.replay.controller import Controller
@@ -50,7 +50,7 @@ class Setup:
         self.invalid: list[tuple[str, str]] = []
         self.queues: dict[str, Given] = {}
         self.namespaces: dict[str, dict[str, str]] = {}
-        self.empty: list[tuple[QuotaNode, Usage]] = []
+        self.empty: list[tuple[QuotaNode, Used]] = []
         self.flavors = {each.name: objects.flavor(each) for each in self._accepted("ResourceFlavor")}
         local = [objects.local_queue(each) for each in case.of("LocalQueue")]
         self.world = World(self.flavors, {each.key: each for each in local})
@@ -90,16 +90,16 @@ class Setup:
         names = self._workloads(case, simulation, around, invalid, standing)
         return Start(case, simulation, names, invalid)
 
-    def snapshot(self) -> list[tuple[QuotaNode, Usage]]:
+    def snapshot(self) -> list[tuple[QuotaNode, Used]]:
         """Return what is used of all quota."""
-        return [(node, dict(node.usage)) for node in self.world.nodes()]
+        return [(node, node.used()) for node in self.world.nodes()]
 
-    def restore(self, usage: Iterable[tuple[QuotaNode, Usage]], kept: Container[str] = ()) -> None:
+    def restore(self, usage: Iterable[tuple[QuotaNode, Used]], kept: Container[str] = ()) -> None:
         """Have everybody give back what they hold but those whose keys are kept, who held this."""
         for key in [each for each in self.world.held if each not in kept]:
             self.world.release(key)
         for node, used in usage:
-            node.usage = dict(used)
+            node.restore(used)
         for state in self.world.states.values():
             state.generation = 1
 

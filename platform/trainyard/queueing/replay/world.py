@@ -84,8 +84,7 @@ class World:
         if state is None:
             return False
         self.held[held.key] = state.workloads[held.key] = held
-        for key, amount in held.usage.items():
-            state.node.add(key, amount)
+        state.node.add(held.usage)
         for places, pods in self._touched(held):
             places.add(pods)
         return True
@@ -97,8 +96,7 @@ class World:
             return
         state = self.states[held.queue]
         del state.workloads[key]
-        for each, amount in held.usage.items():
-            state.node.remove(each, amount)
+        state.node.remove(held.usage)
         for places, pods in self._touched(held):
             places.remove(pods)
         state.generation += 1
