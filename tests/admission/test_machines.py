@@ -38,6 +38,7 @@ APART = {
         }
     }
 }
+PERHAPS = "pods that take a little of a whole node leave none for those that need it all, unless they are on one"
 SMALL = {"nodes": 1, "gpusPerNode": 1}
 
 
@@ -73,6 +74,17 @@ CASES = {
                 "never fits",
                 "alone it waits for a node for 2 pods of worker: ",
                 "node(s) didn't match pod anti-affinity rules on 4 hosts; nodes: 4 fits",
+            )
+        },
+    ),
+    PERHAPS: (
+        {**FLAT, **QUEUES},
+        {"train": {"launcher": "tensorflow", "nodes": 3, "roles": {"ps": {"nodes": 2, "cpusPerNode": 16}}}},
+        {
+            "train": (
+                "may fit",
+                "gpu: 6 pods on 4 hosts",
+                "else, as kube-scheduler chooses nodes, it waits for a node for 1 pod of worker: Insufficient cpu",
             )
         },
     ),
@@ -128,6 +140,18 @@ def test_a_job_without_a_node_is_a_finding_of_its_own_rule(tmp_path):
     there = checked(tmp_path, {**FLAT, **QUEUES}, {"train": {"nodes": 6, "gpusPerNode": 1, **patch({"spec": APART})}})
     (found,) = findings(verdicts(there), there.findings)
     assert (found.rule, found.location.file) == ("node/never-fits", "jobs/nlp/train.yaml")
+
+
+def test_a_job_that_may_find_no_node_is_a_warning(tmp_path):
+    """It is told of both: where the pods go, and what else may come of them."""
+    cluster, jobs, _ = CASES[PERHAPS]
+    there = checked(tmp_path, cluster, jobs)
+    (verdict,) = verdicts(there)
+    assert (len(verdict.machines["alone"].missing), len(verdict.machines["alone"].otherwise.missing)) == (0, 1)
+    (found,) = findings([verdict], there.findings)
+    assert (found.rule, found.is_error) == ("node/may-not-fit", False)
+    (said,) = json.loads(call(tmp_path, "admit", "-o", "json").stdout)
+    assert len(said["machines"]["alone"]["otherwise"]["missing"]) == 1
 
 
 def test_the_machines_of_a_job_are_there_for_people_and_programs(tmp_path):

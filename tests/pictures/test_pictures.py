@@ -98,13 +98,16 @@ def test_hosts_are_those_that_kueue_names(tmp_path):
 
 
 def test_without_a_topology_the_scheduler_chooses_and_the_picture_says_so(tmp_path):
-    """Kueue names no hosts: each pod is on the fullest node that takes it, and a note tells that others may be."""
+    """Kueue names no hosts: pods are spread as kube-scheduler does, and a note tells that they may be elsewhere."""
     seen = drawn(tmp_path, {"train": {"nodes": 3, "gpusPerNode": 4}, "wide": {"nodes": 2}}, topology=None)
     hosts = [host for rack in seen.pools[0].racks for host in rack.hosts]
     had = [Counter(seen.jobs[one].name for numa in host.numa for one in numa if one is not None) for host in hosts]
-    assert had == [{"nlp/train": 8}, {"nlp/train": 4}, {"nlp/wide": 8}, {"nlp/wide": 8}]
-    assert any("the scheduler may choose other hosts" in each for each in said(of_hosts(seen)))
-    assert seen.homeless == 0
+    assert had == [{"nlp/train": 4}, {"nlp/train": 4}, {"nlp/train": 4}, {"nlp/wide": 8}]
+    assert any(
+        "kube-scheduler spreads pods by CPUs and memory; it may choose other hosts" in each
+        for each in said(of_hosts(seen))
+    )
+    assert seen.homeless == 1
 
 
 def test_pods_that_find_no_host_are_counted(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,10 +11,11 @@ import pytest
 from nodes.machines import gpu_node, pod
 from trainyard.labels import HOSTNAME
 from trainyard.nodes import Invalid, Kubelet
+from trainyard.nodes.predicates import PORTS
 from trainyard.pods.taints import Taint
-from trainyard.scheduling import Host, Nodes, Placed, State, Unplaced, Wanted
+from trainyard.scheduling import Choice, Host, Nodes, Placed, State, Unplaced, Wanted
 from trainyard.scheduling.neighbours import AFFINITY, ANTI_AFFINITY, EXISTING, LABEL, SPREAD
-from trainyard.scheduling.wanted import NODE_AFFINITY
+from trainyard.scheduling.wanted import CONFLICT, GATED, NODE_AFFINITY, OTHER_NODE
 
 GPU = "Insufficient nvidia.com/gpu"
 REFUSED = "the kubelet refuses it (TopologyAffinityError)"
@@ -28,14 +30,14 @@ def state(**settings: Any) -> State:
     return State(kubelet)
 
 
-def make_nodes(*zones: str, taint: str = "", left: int = 0, **settings: Any) -> Nodes:
+def make_nodes(*zones: str, taint: str = "", effect: str = "NoSchedule", left: int = 0, **settings: Any) -> Nodes:
     """Nodes n-0, n-1, …, one for each zone that is given; the last one has the taint."""
     empty = state(**settings)
     hosts = [
         Host(
             f"n-{index}",
             {HOSTNAME: f"n-{index}", **({"zone": zone} if zone else {})},
-            (Taint(taint, "", "NoSchedule"),) if taint and index == len(zones) - 1 else (),
+            (Taint(taint, "", effect),) if taint and index == len(zones) - 1 else (),
             empty,
             {"channel": left} if left else {},
         )
@@ -44,9 +46,12 @@ def make_nodes(*zones: str, taint: str = "", left: int = 0, **settings: Any) -> 
     return Nodes(hosts, {"address": 3})
 
 
-def wanted(gpus: int = 1, *, cpu: int = 1, takes: str = "", app: str = "x", **spec: Any) -> Wanted:
+def wanted(
+    gpus: int = 1, *, cpu: int = 1, takes: str = "", app: str = "x", ports: Sequence[int] = (), **spec: Any
+) -> Wanted:
     """Pods of one container."""
     found = pod("p", cpu=cpu, memory="1Gi", gpus=gpus)["spec"]
+    found["containers"][0]["ports"] = [{"containerPort": port, "hostPort": port} for port in ports]
     return Wanted({**found, **spec}, "team", {"app": app}, {takes: 1} if takes else {})
 
 
@@ -54,6 +59,13 @@ def near(kind: str, key: str, app: str) -> dict[str, Any]:
     """An affinity to pods of an app, or against them."""
     term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}
     return {"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+
+
+def named(*names: str) -> dict[str, Any]:
+    """An affinity to one node by its name, for each name."""
+    fields = [{"key": "metadata.name", "operator": "In", "values": [name]} for name in names]
+    terms = {"nodeSelectorTerms": [{"matchFields": fields}]}
+    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}}
 
 
 def evenly(**rule: Any) -> dict[str, Any]:
@@ -74,10 +86,30 @@ CASES: dict[str, tuple[Nodes, list[Wanted], list[str | dict[str, int]]]] = {
         [wanted(5), wanted(5), wanted(8), wanted(3)],
         ["n-0", "n-1", {GPU: 2}, "n-0"],
     ),
-    "the fullest node that takes a pod gets it": (
+    "pods go where most CPUs and memory are free, whatever becomes of whole nodes": (
         make_nodes("a", "a", "a"),
-        [wanted(8), wanted(2), wanted(4)],
-        ["n-0", "n-1", "n-1"],
+        [wanted(8), wanted(2), wanted(4), wanted(8)],
+        ["n-0", "n-1", "n-2", {GPU: 3}],
+    ),
+    "pods rather go where they tolerate all taints": (
+        make_nodes("a", "a", taint="old", effect="PreferNoSchedule"),
+        [wanted(), wanted(), wanted(tolerations=[{"key": "old", "operator": "Exists"}])],
+        ["n-0", "n-0", "n-1"],
+    ),
+    "a pod with a gate is not looked at": (
+        make_nodes("a", "a"),
+        [wanted(schedulingGates=[{"name": "example.com/later"}])],
+        [{GATED: 2}],
+    ),
+    "a pod whose affinity names nodes is tried on no other, and on none where the names speak against each other": (
+        make_nodes("a", "a", taint="gpu"),
+        [wanted(9, **named("n-0")), wanted(**named("n-0", "n-1"))],
+        [{GPU: 1, OTHER_NODE: 1}, {CONFLICT: 2}],
+    ),
+    "ports are looked at before resources": (
+        make_nodes("a"),
+        [wanted(8, ports=[80]), wanted(8, ports=[80])],
+        ["n-0", {PORTS: 1}],
     ),
     "a pod goes where its selector leads, and nowhere without such a node": (
         make_nodes("a", "b"),
@@ -142,7 +174,7 @@ CASES: dict[str, tuple[Nodes, list[Wanted], list[str | dict[str, int]]]] = {
     "all nodes share a network's addresses": (
         make_nodes("a", "a"),
         [wanted(takes="address") for _ in range(4)],
-        ["n-0", "n-0", "n-0", {"no address left": 2}],
+        ["n-0", "n-1", "n-0", {"no address left": 2}],
     ),
 }
 
@@ -153,6 +185,23 @@ def test_pods_are_placed(nodes, pods, expected):
     assert put(nodes, *pods) == expected
     nodes.back(0)
     assert put(nodes, *pods) == expected
+
+
+def test_the_fullest_node_can_be_taken_instead():
+    """So whole nodes stay free for pods that need one."""
+    nodes = make_nodes("a", "a", "a")
+    placed = [nodes.place(each, choice=Choice(fullest=True)) for each in (wanted(8), wanted(2), wanted(4), wanted(8))]
+    assert [each.host for each in placed] == ["n-0", "n-1", "n-1", "n-2"]
+
+
+def test_which_of_equal_nodes_is_taken_is_chance():
+    """With a seed pods go now here, now there; what is not equal stays last."""
+    found = set()
+    for seed in range(20):
+        nodes = make_nodes("a", "b", "c")
+        nodes.place(wanted(4), "n-0")
+        found.add(nodes.place(wanted(), choice=Choice(seed=seed)).host)
+    assert found == {"n-1", "n-2"}
 
 
 def test_a_pod_that_was_assigned_a_host_gets_that_one_or_none():

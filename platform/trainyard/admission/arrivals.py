@@ -47,6 +47,7 @@ def of_set(ask: Ask, workload: Object, owner: Object, declared: Object, got: Obj
     namespace, labels = workload["metadata"]["namespace"], metadata.get("labels") or {}
     takes = taken(ask, declared)
     alone = exclusive(owner, name)
+    around = where.around(namespace)
     known: dict[tuple[str, str], Wanted] = {}
     for index, domain in enumerate(domains(got)):
         host, selector = (domain[HOSTNAME], {}) if HOSTNAME in domain else (None, domain)
@@ -56,7 +57,7 @@ def of_set(ask: Ask, workload: Object, owner: Object, declared: Object, got: Obj
             own = {**spec, "nodeSelector": {**(spec.get("nodeSelector") or {}), **selector}}
             more = {} if alone is None else {alone[1]: group}
             own = own if alone is None else apart(own, alone[0], alone[1], group)
-            known[key] = Wanted(own, namespace, {**labels, **more}, takes)
+            known[key] = Wanted(own, namespace, {**labels, **more}, takes, around)
         yield Arrival(name, known[key], host)
 
 

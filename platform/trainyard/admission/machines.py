@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trainyard.admission.arrivals import Arrival, arrivals
@@ -14,7 +14,8 @@ from trainyard.errors import SpecError
 from trainyard.nodes import Invalid
 from trainyard.nodes.kubelet import WELL_KNOWN
 from trainyard.pods.taints import Taint
-from trainyard.scheduling import Host, Nodes, Placed, State, Unplaced
+from trainyard.scheduling import Host, Nodes, Placed, State, Unplaced, Wanted
+from trainyard.scheduling.together import Together, prospects, put
 from trainyard.sizing.starts import node
 
 Answer = Mapping[str, Any]
@@ -26,6 +27,8 @@ class Fit:
 
     placed: Sequence[tuple[Arrival, Placed]] = ()
     missing: Sequence[tuple[Arrival, Unplaced]] = ()
+    otherwise: Fit | None = None
+    """What also may come of it where all pods are placed, but not whichever nodes the scheduler takes first."""
 
 
 @dataclass(eq=False)
@@ -54,10 +57,10 @@ class Machines:
 
     def alone(self, ask: Ask, answers: Sequence[Answer]) -> Fit:
         """Return where the pods of a job with quota go, and leave everything as it was."""
-        mark = self.nodes.mark()
-        found = self.put(ask, answers)
-        self.nodes.back(mark)
-        return found
+        there = self._arrivals(ask, answers)
+        found = [fit(there, each) for each in prospects(self.nodes, pods_of(there))]
+        whole, short = ([each for each in found if bool(each.missing) == lacks] for lacks in (False, True))
+        return replace(whole[0], otherwise=short[0] if short else None) if whole else short[0]
 
     def fill(self, asks: Iterable[Ask], answer: Answer) -> dict[str, Fit]:
         """Put the pods of all jobs on nodes that Kueue admitted, in the order in which it did; by job."""
@@ -71,35 +74,28 @@ class Machines:
         return found
 
     def put(self, ask: Ask, answers: Sequence[Answer]) -> Fit:
-        """Put the pods of a job on nodes; where a gang is bound at once or not at all, all of them or none.
-
-        Pods that find no node are tried again while others of the job do: they may want to be near these.
-        """
-        mark, placed = self.nodes.mark(), list[tuple[Arrival, Placed]]()
-        try:
-            left = list(arrivals(ask, answers, self.where))
-        except SpecError:
-            return Fit()
-        missing: list[tuple[Arrival, Unplaced]] = []
-        while left:
-            done, missing = self._tried(left)
-            placed += done
-            left = [each for each, _ in missing] if done else []
-        if missing and self.where.cluster.gang is not None:
+        """Put the pods of a job on nodes; where a gang is bound at once or not at all, all of them or none."""
+        mark, there = self.nodes.mark(), self._arrivals(ask, answers)
+        found = fit(there, put(self.nodes, pods_of(there)))
+        if found.missing and self.where.cluster.gang is not None:
             self.nodes.back(mark)
-            placed = []
-        return Fit(placed, missing)
+            return replace(found, placed=())
+        return found
 
-    def _tried(self, left: Sequence[Arrival]) -> tuple[list[tuple[Arrival, Placed]], list[tuple[Arrival, Unplaced]]]:
-        """Return the pods that found a node, and those that found none; equal ones are asked about once."""
-        placed, missing = list[tuple[Arrival, Placed]](), list[tuple[Arrival, Unplaced]]()
-        hopeless: dict[tuple[int, str | None], Unplaced] = {}
-        for each in left:
-            key = id(each.wanted), each.host
-            found = hopeless.get(key) or self.nodes.place(each.wanted, each.host)
-            if isinstance(found, Placed):
-                placed.append((each, found))
-            else:
-                hopeless[key] = found
-                missing.append((each, found))
-        return placed, missing
+    def _arrivals(self, ask: Ask, answers: Sequence[Answer]) -> list[Arrival]:
+        """Return the pods of a job with quota, none where a patch makes one none."""
+        try:
+            return list(arrivals(ask, answers, self.where))
+        except SpecError:
+            return []
+
+
+def pods_of(there: Sequence[Arrival]) -> list[tuple[Wanted, str | None]]:
+    """Return pods as nodes see them."""
+    return [(each.wanted, each.host) for each in there]
+
+
+def fit(there: Sequence[Arrival], found: Together) -> Fit:
+    """Return what became of pods, with their pod sets."""
+    placed = [(there[number], each) for number, each in found.placed]
+    return Fit(placed, [(there[number], each) for number, each in found.missing])

@@ -40,7 +40,10 @@ class Try:
         if other is None or other.why:
             return False
         mine = self.crowd.alone(other).said
-        return bool(mine) and all(map(holds, mine)) and not self.crowd.empty.alone(other, mine).missing
+        if not mine or not all(map(holds, mine)):
+            return False
+        fit = self.crowd.empty.alone(other, mine)
+        return not fit.missing and fit.otherwise is None
 
     def valid(self, **fields: Any) -> bool:
         """Whether nothing else would be wrong with it then."""

@@ -15,6 +15,7 @@ Word = Literal[
     "fits by borrowing",
     "fits partially",
     "fits after preempting",
+    "may fit",
     "waits for",
     "does not settle",
     "never fits",

@@ -97,4 +97,5 @@ def document(fit: Fit) -> dict[str, Any]:
         }
         for arrival, unplaced in fit.missing
     ]
-    return {"pods": pods, **({"missing": missing} if missing else {})}
+    otherwise = {"otherwise": document(fit.otherwise)} if fit.otherwise else {}
+    return {"pods": pods, **({"missing": missing} if missing else {}), **otherwise}

@@ -1,4 +1,4 @@
-"""The rules that a job breaks which Kueue would never admit or does not survive, or which no node ever takes."""
+"""The rules that a job breaks which Kueue would never admit or does not survive, or which nodes may not take."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ NO_NODE = Rule(
     source="kubernetes v1.35.4 pkg/scheduler/framework/plugins, pkg/kubelet/cm",
     layer="node",
 )
+PERHAPS_NODES = Rule(
+    id="node/may-not-fit",
+    title="A job that gets quota finds nodes whichever of them kube-scheduler takes first.",
+    why="pods are placed one by one where most CPUs and memory are free, and stay: the last may find no node, and hang",
+    fix="have Kueue choose hosts by `topology`, give roles pools of their own, or let each pod ask for a whole node",
+    source="kubernetes v1.35.4 pkg/scheduler/framework/plugins/noderesources, pkg/scheduler/schedule_one.go selectHost",
+    layer="node",
+    severity=Severity.WARNING,
+)
 
 CRASHES = Rule(
     id="kq-crash",
@@ -46,7 +55,7 @@ RESTLESS = Rule(
 
 
 def findings(verdicts: Iterable[Verdict], standing: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield a finding at each job that never fits, does not settle, or that Kueue does not survive.
+    """Yield a finding at each job that never or only perhaps fits, does not settle, or that Kueue does not survive.
 
     Of a job that never fits there is none where an error is told of it already.
     """
@@ -56,6 +65,8 @@ def findings(verdicts: Iterable[Verdict], standing: Iterable[Finding]) -> Iterat
             yield CRASHES.at(each.ask.file.source, ("queue",), each.detail)
         elif each.word == "does not settle":
             yield RESTLESS.at(each.ask.file.source, ("queue",), f"job does not settle: {each.detail}")
+        elif each.word == "may fit":
+            yield PERHAPS_NODES.at(each.ask.file.source, ("nodes",), f"job may not fit: {each.detail}")
         elif each.word == "never fits" and not told(there, each.ask.file):
             rule = NO_NODE if each.by == "machines" else NEVER
             yield rule.at(each.ask.file.source, ("queue",), f"job never fits: {each.detail}")

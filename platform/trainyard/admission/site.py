@@ -9,7 +9,7 @@ from typing import Any
 
 from trainyard.admission.inventory import nodes
 from trainyard.clusters import of_files, platform, team
-from trainyard.labels import HOSTNAME, POOL
+from trainyard.labels import HOSTNAME, NAMESPACE, POOL
 from trainyard.manifests import identity_of
 from trainyard.operators.kueue import GATES, Kueue, configuration, integrated
 from trainyard.parts.objects import Resource
@@ -104,6 +104,11 @@ class Site:
     def flavors(self) -> Mapping[str, Object]:
         """Its flavors by name."""
         return self.of("ResourceFlavor")
+
+    def around(self, namespace: str) -> Mapping[str, str]:
+        """Return the labels of a namespace, with the one that the API server gives it."""
+        there = self.of("Namespace").get(namespace, {})
+        return {**(there.get("metadata", {}).get("labels") or {}), NAMESPACE: namespace}
 
     def pool_of(self, host: str) -> str:
         """Return the pool of a node."""

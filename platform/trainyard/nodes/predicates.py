@@ -15,6 +15,8 @@ from trainyard.nodes.pods import EPHEMERAL_STORAGE, PODS, Pod, host_ports
 from trainyard.pods.demand import CPU, MEMORY, Resources, is_huge_page
 from trainyard.pods.selection import has_labels, meets, required_of
 
+PORTS = "node(s) didn't have free ports for the requested pod ports"
+
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104  # what a port without an address takes
 
 
@@ -75,7 +77,7 @@ def failures(pod: Pod, node: Node, others: Sequence[Pod]) -> Iterator[Lack | Mis
     if pod.spec.get("nodeName") not in (None, "", node.name):
         yield Mismatch("NodeName", "node(s) didn't match the requested node name")
     if _ports_taken(pod, others):
-        yield Mismatch("NodePorts", "node(s) didn't have free ports for the requested pod ports")
+        yield Mismatch("NodePorts", PORTS)
 
 
 def known_here(pod: Pod, node: Node) -> Pod:

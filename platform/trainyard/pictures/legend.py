@@ -69,8 +69,8 @@ def assumed(scene: Scene) -> Iterator[str]:
         return
     yield "Kueue's decision on all declared jobs at once, on the nodes as declared, all of them ready"
     if any(not each.chosen for each in scene.pools):
-        words = "no topology: Kueue looks at quota alone, and pods are on the fullest node that takes them"
-        yield f"{words}; the scheduler may choose other hosts"
+        words = "no topology: Kueue looks at quota alone, and kube-scheduler spreads pods by CPUs and memory"
+        yield f"{words}; it may choose other hosts"
     if scene.idle:
         yield f"jobs of {many(scene.idle, 'program')} are left out, which --python runs"
     if scene.homeless:

@@ -8,11 +8,11 @@ from functools import cached_property
 
 from trainyard.labels import HOSTNAME
 from trainyard.nodes import Decision, Kubelet, Refused
-from trainyard.nodes.predicates import amount_of
+from trainyard.nodes.predicates import PORTS, amount_of
 from trainyard.pods.demand import added
 from trainyard.pods.taints import Taint
 from trainyard.quantities import Quantity
-from trainyard.scheduling.wanted import Wanted
+from trainyard.scheduling.wanted import Wanted, assumed
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,16 @@ class Step:
 
     @property
     def against(self) -> list[str]:
-        """What the scheduler has against the node, in its words; else what the kubelet has, in ours."""
+        """What the scheduler has against the node, in its words; else what the kubelet has, in ours.
+
+        It looks at ports first, and at resources where these are free.
+        """
         if self.state is not None:
             return []
         outcome = self.decision.outcome
         why = outcome.reason if isinstance(outcome, Refused) else type(outcome).__name__.lower()
-        return list(self.decision.unschedulable) or [f"the kubelet refuses it ({why})"]
+        said = self.decision.unschedulable
+        return [PORTS] if PORTS in said else [*said] or [f"the kubelet refuses it ({why})"]
 
 
 class State:
@@ -55,8 +59,18 @@ class State:
     def free(self, resource: str) -> int:
         """Return how much of a resource the node has left, in thousandths of CPUs, bytes or pieces."""
         if resource not in self._free:
-            self._free[resource] = amount_of(self.kubelet.node.allocatable, resource) - amount_of(self.taken, resource)
+            self._free[resource] = self.offered(resource) - amount_of(self.taken, resource)
         return self._free[resource]
+
+    def offered(self, resource: str) -> int:
+        """Return how much of a resource the node offers to pods, in the same units."""
+        return amount_of(self.kubelet.node.allocatable, resource)
+
+    @cached_property
+    def assumed(self) -> tuple[int, int]:
+        """The CPUs in thousandths and the bytes that the scheduler thinks the pods on the node use."""
+        each = [assumed(pod) for pod in self.kubelet.pods]
+        return sum(cpus for cpus, _ in each), sum(memory for _, memory in each)
 
     @cached_property
     def taken(self) -> dict[str, Quantity]:

@@ -1,8 +1,7 @@
 """Pods that must be near others, or away from them, and pods that must be spread.
 
 Source: kubernetes v1.35.4 pkg/scheduler/framework/plugins/interpodaffinity/filtering.go,
-podtopologyspread/common.go, podtopologyspread/filtering.go. Namespaces are told apart by their names: a selector of
-namespaces that is not empty selects none.
+podtopologyspread/common.go, podtopologyspread/filtering.go.
 """
 
 from __future__ import annotations
@@ -55,8 +54,7 @@ class Neighbours:
             return
         for rule, counts in zip(wanted.spread, self.counts, strict=True):
             if included(rule, wanted, host):
-                alike = sum(each.namespace == wanted.namespace and spreads(rule, wanted, each) for each in host.pods)
-                counts[host.labels[rule["topologyKey"]]] += alike if selector(rule, wanted) else 0
+                counts[host.labels[rule["topologyKey"]]] += alike(rule, wanted, host)
 
     def against(self, host: Host) -> str | None:
         """Return what the scheduler has against a node, None where it has nothing."""
@@ -90,15 +88,22 @@ def pairs(terms: Iterable[Term], labels: Mapping[str, str]) -> Iterable[tuple[st
 
 def matches(term: Term, whose: Wanted, pod: Wanted) -> bool:
     """Whether a term of a pod is about another one."""
-    names, all_namespaces = term.get("namespaces") or (), term.get("namespaceSelector")
-    own = (whose.namespace,) if not names and all_namespaces is None else ()
-    there = pod.namespace in (*names, *own) or all_namespaces == {}
+    names, chosen = term.get("namespaces") or (), term.get("namespaceSelector")
+    own = (whose.namespace,) if not names and chosen is None else ()
+    there = pod.namespace in (*names, *own) or selects(chosen, pod.around)
     return there and selects(with_keys(term, whose), pod.labels)
 
 
 def spreads(rule: Term, whose: Wanted, pod: Wanted) -> bool:
     """Whether a pod counts for a constraint of another one."""
     return selects(selector(rule, whose), pod.labels)
+
+
+def alike(rule: Term, wanted: Wanted, host: Host) -> int:
+    """Return how many pods on a node a constraint of others counts; an empty selector counts none."""
+    if not selector(rule, wanted):
+        return 0
+    return sum(each.namespace == wanted.namespace and spreads(rule, wanted, each) for each in host.pods)
 
 
 def selector(rule: Term, whose: Wanted) -> Mapping[str, Any] | None:

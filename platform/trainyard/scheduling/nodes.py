@@ -1,17 +1,18 @@
-"""All nodes of a cluster with what is on them: each pod goes to the fullest node that takes it, or to the one named."""
+"""All nodes of a cluster with what is on them: each pod goes to one that takes it, or to the one named."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 
 from trainyard.nodes import Admitted, Given
-from trainyard.pods.demand import CPU, MEMORY
+from trainyard.scheduling.choice import SCHEDULERS, Choice
 from trainyard.scheduling.hosts import Host, State, Step
 from trainyard.scheduling.neighbours import Neighbours
+from trainyard.scheduling.scores import of_nodes
 from trainyard.scheduling.wanted import Wanted
 
 
@@ -56,7 +57,7 @@ class Nodes:
     """Nodes of a cluster. What was placed can be taken back, the last first."""
 
     def __init__(self, hosts: Iterable[Host], shared: Mapping[str, int] | None = None) -> None:
-        """Take nodes, in the order in which they are chosen, and what all of them have together, by name."""
+        """Take nodes, in the order in which equal ones are chosen, and what all of them have together, by name."""
         self.hosts = {host.name: host for host in hosts}
         self.shared = dict(shared or {})
         self._kinds: dict[str, int] = {}
@@ -64,28 +65,33 @@ class Nodes:
         kinds: dict[tuple[object, ...], int] = {}
         self._suits: dict[tuple[int, str], str | None] = {}
         self._log: list[tuple[Host, State | None, Wanted]] = []
-        self._averse = 0
+        self._averse = self._wishing = 0
+        self._soft = any(taint.effect == "PreferNoSchedule" for host in self.hosts.values() for taint in host.taints)
         for number, host in zip(count(), self.hosts.values()):
             host.order = number
             self._kinds[host.name] = kinds.setdefault(host.kind, len(kinds))
             self._group(host).add(host)
 
-    def place(self, wanted: Wanted, only: str | None = None) -> Placed | Unplaced:
+    def place(self, wanted: Wanted, only: str | None = None, choice: Choice = SCHEDULERS) -> Placed | Unplaced:
         """Put a pod on a node, and say on which; or say what speaks against all of them, and change nothing."""
         for name, amount in wanted.takes.items():
             if self.shared.get(name, amount) < amount:
                 return Unplaced({f"no {name} left": len(self.hosts)})
         social = wanted.social or self._averse > 0
+        wishes = not choice.fullest and only is None and (wanted.choosy or self._soft or self._wishing > 0)
         neighbours = Neighbours(wanted, self.hosts.values()) if social else None
         against: Counter[str] = Counter()
-        for host, number in self._tried(wanted, only, each=social):
+        free: list[tuple[Host, Step | None]] = []
+        for host, number in self._tried(wanted, only, choice, each=social or wishes):
             found = self._asked(wanted, host, neighbours)
             if isinstance(found, list):
                 against.update(dict.fromkeys(found, number))
                 continue
-            self._move(host, found.state if found else None, wanted)
-            outcome = found.decision.outcome if found else None
-            return Placed(host.name, outcome.containers if isinstance(outcome, Admitted) else ())
+            free.append((host, found))
+            if not wishes:
+                break
+        if free:
+            return self._take(wanted, *self._best(wanted, free))
         usable = [host.name for host in self.hosts.values() if self._suit(wanted, host) is None]
         if only is None and not usable:
             against = Counter(str(self._suit(wanted, host)) for host in self.hosts.values())
@@ -101,10 +107,11 @@ class Nodes:
             host, state, wanted = self._log.pop()
             host.pods.pop()
             self._averse -= bool(wanted.averse)
+            self._wishing -= bool(wanted.wishes or wanted.affine)
             self._count(host, wanted, 1)
             self._regroup(host, state)
 
-    def _tried(self, wanted: Wanted, only: str | None, *, each: bool) -> Iterator[tuple[Host, int]]:
+    def _tried(self, wanted: Wanted, only: str | None, choice: Choice, *, each: bool) -> Iterator[tuple[Host, int]]:
         """Yield the nodes to be asked, and for how many an answer stands: all in one state are alike."""
         if only is not None:
             yield from ([(self.hosts[only], 1)] if only in self.hosts else [])
@@ -113,11 +120,24 @@ class Nodes:
         if not wanted.by_name:
             groups = [one for one in groups if self._suit(wanted, next(iter(one.members.values()))) is None]
         single = each or wanted.by_name or any(name not in self.shared for name in wanted.takes)
-        for group in sorted(groups, key=lambda one: (fullness(one.state, wanted), one.first().order)):
+        rank = choice.ranks(len(self._log))
+        for group in sorted(groups, key=lambda one: (choice.of(one.state, wanted), rank(one.first()))):
             if single:
-                yield from ((host, 1) for host in sorted(group.members.values(), key=lambda one: one.order))
+                yield from ((host, 1) for host in sorted(group.members.values(), key=rank))
             else:
                 yield group.first(), len(group.members)
+
+    def _best(self, wanted: Wanted, free: Sequence[tuple[Host, Step | None]]) -> tuple[Host, Step | None]:
+        """Return the node of the highest score, the first of equals."""
+        if len(free) == 1:
+            return free[0]
+        scores = of_nodes(wanted, [*self.hosts.values()], [host for host, _ in free])
+        return free[scores.index(max(scores))]
+
+    def _take(self, wanted: Wanted, host: Host, step: Step | None) -> Placed:
+        self._move(host, step.state if step else None, wanted)
+        outcome = step.decision.outcome if step else None
+        return Placed(host.name, outcome.containers if isinstance(outcome, Admitted) else ())
 
     def _asked(self, wanted: Wanted, host: Host, neighbours: Neighbours | None) -> Step | list[str] | None:
         """Return the step to a node with the pod, or what speaks against it; None where nothing is known of it.
@@ -149,6 +169,7 @@ class Nodes:
         self._log.append((host, host.state, wanted))
         host.pods.append(wanted)
         self._averse += bool(wanted.averse)
+        self._wishing += bool(wanted.wishes or wanted.affine)
         self._count(host, wanted, -1)
         self._regroup(host, state)
 
@@ -168,10 +189,3 @@ class Nodes:
         if key not in self._groups:
             self._groups[key] = Group(host.state)
         return self._groups[key]
-
-
-def fullness(state: State | None, wanted: Wanted) -> tuple[int, ...]:
-    """Return what a node has left, devices that the pods ask for first: the fullest node sorts first."""
-    if state is None:
-        return ()
-    return tuple(state.free(name) for name in (*wanted.devices, CPU, MEMORY))

@@ -1,0 +1,139 @@
+"""Which of the nodes that would do the scheduler takes, as it is installed: the one with the highest score.
+
+Source: kubernetes v1.35.4 pkg/scheduler/apis/config/v1/default_plugins.go (weights), and scoring of the plugins in
+pkg/scheduler/framework/plugins. What nodes have pulled (ImageLocality) and the Services of pods, by which pods that say
+nothing are spread, are not known here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from trainyard.labels import HOSTNAME
+from trainyard.pods.demand import CPU, MEMORY
+from trainyard.pods.selection import affinity_of, meets_term
+from trainyard.scheduling.hosts import Host, State
+from trainyard.scheduling.neighbours import Term, alike, included, matches, pairs
+from trainyard.scheduling.wanted import Wanted
+
+MOST = 100
+"""The highest score of a plugin."""
+
+TAINTS, AFFINITY, SPREAD, NEIGHBOURS = 3, 2, 2, 2
+"""What the scores of plugins count beside those of resources."""
+
+
+def of_resources(state: State | None, wanted: Wanted) -> int:
+    """Return what a node's free CPUs and memory count (LeastAllocated), and how even they are (BalancedAllocation)."""
+    if state is None:
+        return 0
+    offered = [state.offered(name) for name in (CPU, MEMORY)]
+    least = [
+        MOST * max(0, there - taken - own) // there
+        for there, taken, own in zip(offered, state.assumed, wanted.assumed, strict=True)
+        if there
+    ]
+    asked = [wanted.amount(name) for name in (CPU, MEMORY)]
+    even = 0
+    if any(asked):
+        parts = [
+            min(1.0, (there - state.free(name) + own) / there)
+            for name, there, own in zip((CPU, MEMORY), offered, asked, strict=True)
+            if there
+        ]
+        even = int((1 - (abs(parts[0] - parts[1]) / 2 if len(parts) == 2 else 0.0)) * MOST)
+    return (sum(least) // len(least) if least else 0) + even
+
+
+def of_nodes(wanted: Wanted, hosts: Sequence[Host], free: Sequence[Host]) -> list[int]:
+    """Return the scores of nodes that would do, of all nodes."""
+    wishes = of_wishes(wanted, hosts, free)
+    return [of_resources(host.state, wanted) + more for host, more in zip(free, wishes, strict=True)]
+
+
+def of_wishes(wanted: Wanted, hosts: Sequence[Host], free: Sequence[Host]) -> list[int]:
+    """Return what nodes that would do count by what pods prefer: theirs, and those of the pods on all nodes."""
+    found = [
+        (TAINTS, scaled([unwanted(wanted, host) for host in free], turned=True)),
+        (AFFINITY, scaled([preferred(wanted, host) for host in free])),
+        (SPREAD, spread(wanted, hosts, free)),
+        (NEIGHBOURS, between(company(wanted, hosts, free))),
+    ]
+    return [sum(weight * scores[index] for weight, scores in found) for index in range(len(free))]
+
+
+def unwanted(wanted: Wanted, host: Host) -> int:
+    """Return how many taints a node has that would rather have no pods like this."""
+    soft = [each for each in wanted.tolerations if each.effect in ("", "PreferNoSchedule")]
+    taints = [each for each in host.taints if each.effect == "PreferNoSchedule"]
+    return sum(not any(each.tolerates(taint) for each in soft) for taint in taints)
+
+
+def preferred(wanted: Wanted, host: Host) -> int:
+    """Return the weights of the terms of a preferred node affinity that a node meets."""
+    terms = affinity_of(wanted.spec).get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+    return sum(each["weight"] for each in terms if meets_term(each["preference"], host.name, host.labels))
+
+
+def scaled(counts: Sequence[int], *, turned: bool = False) -> list[int]:
+    """Return counts as parts of the most of them, or what lacks to it (helper/normalize_score.go)."""
+    most = max(counts, default=0)
+    found = [MOST * each // most if most else 0 for each in counts]
+    return [MOST - each for each in found] if turned else found
+
+
+def between(counts: Sequence[int]) -> list[int]:
+    """Return where counts lie between the least and the most of them (interpodaffinity/scoring.go)."""
+    least, most = min(counts, default=0), max(counts, default=0)
+    return [int(MOST * ((each - least) / (most - least))) if most > least else 0 for each in counts]
+
+
+def nearness(wanted: Wanted, hosts: Iterable[Host]) -> Counter[tuple[str, str]]:
+    """Return what pods that are there make of labels of nodes: those that a pod prefers, and those that prefer it."""
+    found: Counter[tuple[str, str]] = Counter()
+
+    def count(terms: Iterable[tuple[int, Term]], whose: Wanted, about: Wanted, host: Host) -> None:
+        for weight, term in terms:
+            for pair in pairs([term] if matches(term, whose, about) else [], host.labels):
+                found[pair] += weight
+
+    for host in hosts:
+        for pod in host.pods:
+            count(wanted.wishes, wanted, pod, host)
+            count(((1, term) for term in pod.affine), pod, wanted, host)
+            count(pod.wishes, pod, wanted, host)
+    return found
+
+
+def company(wanted: Wanted, hosts: Iterable[Host], free: Sequence[Host]) -> list[int]:
+    """Return what nodes count by the pods that are near them."""
+    near = nearness(wanted, hosts)
+    return [sum(near[pair] for pair in host.labels.items()) if near else 0 for host in free]
+
+
+def spread(wanted: Wanted, hosts: Iterable[Host], free: Sequence[Host]) -> list[int]:
+    """Return how few of the pods are near a node that should be spread (podtopologyspread/scoring.go)."""
+    rules = wanted.spread_if_possible
+    if not rules:
+        return [0] * len(free)
+    keys = [rule["topologyKey"] for rule in rules]
+    counted = [host for host in free if all(key in host.labels for key in keys)]
+    there = [host for host in hosts if all(key in host.labels for key in keys)]
+    found = dict.fromkeys((host.name for host in counted), 0.0)
+    for rule, key in zip(rules, keys, strict=True):
+        by_host = key == HOSTNAME
+        weight = math.log(len(counted if by_host else {host.labels[key] for host in counted}) + 2)
+        near: Counter[str] = Counter()
+        for host in there:
+            if by_host or included(rule, wanted, host):
+                near[host.name if by_host else host.labels[key]] += alike(rule, wanted, host)
+        for host in counted:
+            found[host.name] += near[host.name if by_host else host.labels[key]] * weight + rule["maxSkew"] - 1
+    scores = {name: math.floor(each + 0.5) for name, each in found.items()}
+    least, most = min(scores.values(), default=0), max(scores.values(), default=0)
+    return [
+        0 if host.name not in scores else MOST * (most + least - scores[host.name]) // most if most else MOST
+        for host in free
+    ]
