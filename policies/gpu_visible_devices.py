@@ -37,10 +37,10 @@ CPU = {
 def check(world: World) -> Iterator[Problem]:
     """Look at the environment of every container of whatever trains."""
     for job in world.workloads():
-        containers = dict(job.containers())
+        asked = {path: gpus_of(container) for path, container in job.containers()}
         for variable in job.variables():
             value = (variable.value or "").strip()
-            gpus = gpus_of(containers[variable.container])
+            gpus = asked[variable.container]
             if variable.name == RUNTIME and CHOSEN.fullmatch(value) and (gpus or job.manifest.kind != "Pod"):
                 message = (
                     f"{RUNTIME} is {value!r}, which takes the place of the devices that the pod is given; remove it"

@@ -10,6 +10,10 @@ from collections.abc import Iterator
 
 from trainyard.checks import Place, Problem, TrainingJob, World, texts
 
+HOST = re.compile(r"[\w.-]+")
+POD = re.compile(r"-(\w[\w-]*)-\d+-\d+\.(.+)")
+"""Behind the JobSet's name: the replicated job, two indices, and the domain."""
+
 
 def check(world: World) -> Iterator[Problem]:
     """Look for names of a JobSet's own pods in it, where it has none, or has no pod of that name."""
@@ -22,16 +26,23 @@ def named(job: TrainingJob) -> Iterator[Problem]:
     """Yield the names of pods that do not resolve, in command lines and variables."""
     value, name = job.manifest, job.manifest.name
     domain = value.text("spec", "network", "subdomain") or name
-    pod = re.compile(rf"(?<![\w.-])({re.escape(name)}-(\w[\w-]*)-\d+-\d+)\.{re.escape(domain)}(?![\w-])")
     roles = {role for _, role in value.at("spec", "replicatedJobs", "*", "name", of=str)}
     said = [(text.place, text.text) for path, container in job.containers() for text in texts(job, path, container)]
     said += [(variable.place, variable.value or "") for variable in job.variables()]
     off = value.get("spec", "network", "enableDNSHostnames") is False
     for place, text in said:
-        for found in pod.finditer(text):
+        for pod, role in pods_in(text, name, domain):
             if off:
-                message = f"the JobSet has no names for its pods, but {found[1]!r} is one; remove this field"
+                message = f"the JobSet has no names for its pods, but {pod!r} is one; remove this field"
                 yield Problem(Place(value, ("spec", "network", "enableDNSHostnames")), message)
                 return
-            if found[2] not in roles:
-                yield Problem(place, f"no pod is called {found[1]!r}; replicated jobs are: {', '.join(sorted(roles))}")
+            if role not in roles:
+                yield Problem(place, f"no pod is called {pod!r}; replicated jobs are: {', '.join(sorted(roles))}")
+
+
+def pods_in(text: str, name: str, domain: str) -> Iterator[tuple[str, str]]:
+    """Yield the pods of a JobSet that a text names, each with its replicated job."""
+    for host in HOST.findall(text) if name in text else ():
+        found = POD.fullmatch(host, len(name)) if host.startswith(name) else None
+        if found and f"{found[2]}.".startswith(f"{domain}."):
+            yield host[: found.start(2) - 1], found[1]

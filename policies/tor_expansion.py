@@ -28,6 +28,8 @@ def check(world: World) -> Iterator[Problem]:
         for path, container in job.containers():
             known = variables(container)
             for place, text in texts(job, path, container):
+                if "$" not in text:
+                    continue
                 for name in undefined(text, known, job):
                     message = f"$({name}) stays as it is written: the container has no variable {name!r}; set it in env"
                     yield Problem(place, message)
@@ -41,7 +43,7 @@ def check(world: World) -> Iterator[Problem]:
 def of_variables(job: TrainingJob) -> Iterator[Problem]:
     """Yield values that begin or go on with a shell's variable, such as `$PATH:/opt/bin`."""
     for variable in job.variables():
-        match = SHELL.search(variable.value or "")
+        match = SHELL.search(variable.value) if variable.value and "$" in variable.value else None
         if match is not None:
             name = match[1] or match[2]
             message = f"{variable.name} has {match[0]}, which only a shell knows; write its value, or $({name})"

@@ -167,9 +167,12 @@ HINTS = "|".join(f"(?:{each.hint})" for each in SHAPES)
 
 _HINTED = re2.compile(HINTS)
 _COMPILED = tuple(
-    (each.what, re2.compile(each.hint), re.compile(each.pattern if each.free else f"{LEFT}(?:{each.pattern}){RIGHT}"))
-    for each in SHAPES
+    (each.what, re.compile(each.pattern if each.free else f"{LEFT}(?:{each.pattern}){RIGHT}")) for each in SHAPES
 )
+_APART = re2.Set.SearchSet()
+for _each in SHAPES:
+    _APART.Add(_each.hint)
+_APART.Compile()
 
 
 class Match(NamedTuple):
@@ -193,12 +196,11 @@ def encodable(text: str) -> str:
 def shapes_in(text: str) -> Iterator[Match]:
     """Yield the tokens and keys in a text, those first whose form says most; placeholders are none."""
     text = encodable(text)
-    if _HINTED.search(text) is None:
+    data = text.encode()
+    if _HINTED.search(data) is None:
         return
     taken: list[tuple[int, int]] = []
-    for what, hint, pattern in _COMPILED:
-        if hint.search(text) is None:
-            continue
+    for what, pattern in hinted(data):
         for match in pattern.finditer(text):
             group = 1 if pattern.groups and match[1] is not None else 0
             value, (start, end) = match[group], match.span(group)
@@ -206,6 +208,15 @@ def shapes_in(text: str) -> Iterator[Match]:
                 continue
             taken.append((start, end))
             yield Match(what, value, start, is_documented(match[0]))
+
+
+def hinted(data: bytes) -> list[tuple[str, re.Pattern[str]]]:
+    """Return what to look for in a text that has some hint, in the order of the shapes.
+
+    It is all of them where no hint is told: a set that runs out of memory tells none.
+    """
+    found: list[int] = sorted(_APART.Match(data))
+    return [_COMPILED[number] for number in found] if found else list(_COMPILED)
 
 
 def is_no_key(what: str, value: str, around: str) -> bool:

@@ -166,7 +166,10 @@ class Kind(ABC):
         yield from ()
 
     def arriving(self, _role: Role, spec: dict[str, Any]) -> dict[str, Any]:
-        """Return the specification of a role's pod as it arrives at a node, with containers that the operator adds."""
+        """Return the specification of a role's pod as it arrives at a node, with containers that the operator adds.
+
+        What stands in the given one belongs to the pod's template, and is not to be changed.
+        """
         return spec
 
     @abstractmethod

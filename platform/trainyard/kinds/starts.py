@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,12 +74,21 @@ def completed(run: Resolved, role: Role, carried: Mapping[str, Any]) -> dict[str
     Raises SpecError where it is none.
     """
     forms.check({"spec": carried}, forms.STEP, role.name)
-    spec = run.kind.arriving(role, deepcopy(dict(carried)))
+    spec = run.kind.arriving(role, dict(carried))
     for name in UNSEEN:
         spec.pop(name, None)
-    for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
-        (container.get("resources") or {}).pop("claims", None)
+    for name in ("initContainers", "containers"):
+        if spec.get(name):
+            spec[name] = [claimless(each) for each in spec[name]]
     return spec
+
+
+def claimless(container: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a container without its claims."""
+    resources = container.get("resources") or {}
+    if "claims" not in resources:
+        return container
+    return {**container, "resources": {name: part for name, part in resources.items() if name != "claims"}}
 
 
 def template(run: Resolved, role: Role) -> Mapping[str, Any]:

@@ -75,7 +75,7 @@ def canonical(value: Any) -> Any:
     if isinstance(value, str):
         return value
     if isinstance(value, (list, tuple)):
-        return [canonical(item) for item in value if item is not None]
+        return [item if isinstance(item, str) else canonical(item) for item in value if item is not None]
     if isinstance(value, (dict, Mapping)):
         return {str(key): of_field(str(key), item) for key, item in value.items() if item is not None}
     return value

@@ -128,13 +128,15 @@ def drop_empty(value: Any) -> Any:
     A controller that writes an object back drops them, and where a field is immutable the write is refused
     (measured: a TrainJob with `value: ""` is admitted by Kueue 0.19.2 and never starts).
     """
-    if isinstance(value, str):
-        return value
     if isinstance(value, (list, tuple)):
-        return [drop_empty(item) for item in value]
+        return [item if isinstance(item, str) else drop_empty(item) for item in value]
     if isinstance(value, (dict, Mapping)):
-        pairs = [(key, drop_empty(item)) for key, item in value.items()]
-        return {key: item for key, item in pairs if key in KEPT_EMPTY or not empty(item)}
+        found: dict[Any, Any] = {}
+        for key, item in value.items():
+            kept = item if isinstance(item, str) else drop_empty(item)
+            if key in KEPT_EMPTY or not empty(kept):
+                found[key] = kept
+        return found
     return value
 
 

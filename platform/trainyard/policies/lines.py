@@ -13,6 +13,9 @@ SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "busybox"})
 INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "awk", "gawk", "envsubst", "ssh", "eval", "su"}
 """Programs that take texts which are programs themselves, with a language of their own."""
 
+TEXTS = INTERPRETERS - SHELLS
+BLANK = re.compile(r"\s")
+
 SCRIPT = re.compile(r"-[a-z]*[ce]")
 """The option before such a text: `-c`, `-lc`, `-euxc`, `-e`."""
 
@@ -31,23 +34,19 @@ def texts(job: TrainingJob, path: tuple[str | int, ...], container: Mapping[str,
     entry point takes the arguments: those with blanks in them may be its program.
     """
     named = [
-        Text(Place(job.manifest, (*path, field, index)), text)
-        for field in ("command", "args")
-        for index, text in enumerate(listed(container.get(field)))
+        (field, index, text) for field in ("command", "args") for index, text in enumerate(listed(container.get(field)))
     ]
     inside = False
-    for number, each in enumerate(named):
-        if inside or "\n" in each.text:
+    for number, (field, index, text) in enumerate(named):
+        if inside or "\n" in text:
             return
-        if not container.get("command") and re.search(r"\s", each.text):
+        if not container.get("command") and BLANK.search(text):
             continue
-        yield each
-        program = each.text.rpartition("/")[2]
-        follows = named[number + 1].text if number + 1 < len(named) else ""
-        inside = program in INTERPRETERS - SHELLS and not program.startswith("python")
-        inside = (
-            inside or SCRIPT.fullmatch(each.text) is not None or (program in SHELLS and not follows.startswith("-"))
-        )
+        yield Text(Place(job.manifest, (*path, field, index)), text)
+        program = text.rpartition("/")[2]
+        follows = named[number + 1][2] if number + 1 < len(named) else ""
+        inside = program in TEXTS and not program.startswith("python")
+        inside = inside or SCRIPT.fullmatch(text) is not None or (program in SHELLS and not follows.startswith("-"))
 
 
 RANGE = re.compile(r"(?:^|[\s=])--nnodes(?:=|\s+)[\"']?(\d+):(\d+)")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
@@ -157,7 +158,7 @@ def check_pods(run: Resolved) -> Iterator[Finding]:
     yield from crowded or too_much(run, pods)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pods:
     """The pods of one role, and what a node of its pool has."""
 
@@ -175,11 +176,17 @@ class Pods:
         """Return the pods of a role as they are rendered."""
         job, alone = run.run.job, sized.requests()
         node, asks = dict(quota.per_node(run.run.cluster, role.pool_name)), pod_requests(job, sized)
-        own = map(resources, companions(job) if role.name == WORKER else ())
+        own = [resources(each) for each in companions(job)] if role.name == WORKER else []
         local = of_local_disks(job, role)
         if local is not None:
             asks[LOCAL], node[LOCAL] = Decimal(local[0]), Fraction(local[1])
-        return cls(role, asks, total([alone]), total([alone, *own]), node)
+        trainer = total([alone])
+        return cls(role, asks, trainer, total([alone, *own]) if own else trainer, node)
+
+    @cached_property
+    def room(self) -> int:
+        """How many of them a node can hold."""
+        return self.fit(self.asks)
 
     def fit(self, asks: Mapping[str, Decimal]) -> int:
         """Return how many pods that ask for this a node can hold."""
@@ -236,7 +243,7 @@ def too_many(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
 def no_room(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
     """Yield a role of the launcher's that finds no room: the workers fill every node of the pool."""
     workers = pods[0]
-    worker, fits = workers.role, workers.fit(workers.asks)
+    worker, fits = workers.role, workers.room
     if not fits or worker.pods < fits * worker.pool.nodes:
         return
     there = {name: amount * fits for name, amount in workers.asks.items()}
@@ -255,7 +262,7 @@ def too_much(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
     """Yield a pool whose nodes together have less than the roles on it ask for."""
     for name in dict.fromkeys(each.role.pool_name for each in pods):
         here = [each for each in pods if each.role.pool_name == name]
-        if len(here) == 1 or not all(each.fit(each.asks) for each in here):
+        if len(here) == 1 or not all(each.room for each in here):
             continue
         nodes = here[0].role.pool.nodes
         for resource, amount in here[0].node.items():

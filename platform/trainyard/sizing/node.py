@@ -145,6 +145,7 @@ def one_numa_node(pool: Pool) -> bool:
     return pool.kubelet is not None and pool.kubelet.topology_manager_policy == "single-numa-node"
 
 
+@once
 def cpus_near(pool: Pool, gpus: int) -> Fraction | None:
     """Return how many CPUs a pod with that many GPUs finds on their NUMA nodes, or None where nothing is aligned.
 
@@ -173,6 +174,7 @@ def most_cpus_near(pool: Pool, gpus: int) -> int | None:
     return sum(sorted((len(cpu_set(numa.cpus) - kept) for numa in nodes), reverse=True)[:taken])
 
 
+@once
 def memory_near(pool: Pool, gpus: int) -> Fraction | None:
     """Return how many bytes a pod with that many GPUs finds on their NUMA nodes, or None where nothing is aligned.
 

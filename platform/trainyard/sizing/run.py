@@ -17,6 +17,7 @@ from trainyard.sizing.roles import WORKER, RoleSpec, beside, wants_rdma
 from trainyard.sizing.saving import STEP, save
 from trainyard.specs import Cluster, Job
 from trainyard.specs.run import Run
+from trainyard.system.once import once
 
 GRACE = 30
 """Seconds that Kubernetes gives by default (core/v1 PodSpec.terminationGracePeriodSeconds)."""
@@ -37,7 +38,7 @@ def size_run(run: Run, roles: Sequence[RoleSpec]) -> Sizing:
 def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods: int) -> RoleSize:
     """Return what each pod of the role asks for; `pods` are those of the run that have ranks."""
     job, cluster = run.job, run.cluster
-    attached = attach(cluster, role, pods=pods) if wants_rdma(job, role) else Attached()
+    attached = attach(cluster, role.pool_name, role.gpus, pods) if wants_rdma(job, role) else Attached()
     attached |= nvlink.attached(run, role.pool, pods=pods) if role.gpus else Attached()
     memory = amounts.memory_of(job, role, neighbours, attached.sidecars)
     return RoleSize(
@@ -73,9 +74,10 @@ def devices(job: Job, role: RoleSpec) -> dict[str, Sized[int]]:
     return {resource: gpus(job, role)}
 
 
-def attach(cluster: Cluster, role: RoleSpec, *, pods: int) -> Attached:
-    """Return what the role's pods have to be on the training fabric, and over it the environment that it states."""
-    attached = fabric_type(cluster).attached(Share(cluster, role.pool_name, role.gpus, pods))
+@once
+def attach(cluster: Cluster, pool_name: str, gpus: int, pods: int) -> Attached:
+    """Return what a role's pods have to be on the training fabric, and over it the environment that it states."""
+    attached = fabric_type(cluster).attached(Share(cluster, pool_name, gpus, pods))
     stated = cluster.fabric.env if cluster.fabric else {}
     return replace(
         attached, env={**attached.env, **{name: Sized(text, "env of the fabric") for name, text in stated.items()}}

@@ -88,6 +88,8 @@ def run_name(job: str, digest: str) -> str:
 
 def written(value: Any) -> Any:
     """Return the fields that were set, by their names in YAML, with quantities in canonical form."""
+    if isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, BaseModel):
         fields = type(value).model_fields
         pairs = (

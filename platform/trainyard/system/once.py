@@ -10,6 +10,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+PLAIN = frozenset({str, int})
+"""Types whose values are told apart by what they are."""
+
+
 class Same:
     """A value that is equal to itself alone; it lives as long as an answer about it is kept."""
 
@@ -26,7 +30,7 @@ class Same:
 
 
 def once(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function of frozen models and texts that works each answer out once; nobody may change an answer.
+    """Return a function of frozen models, texts and numbers that works each answer out once; nobody may change one.
 
     It takes its arguments by position.
     """
@@ -38,6 +42,6 @@ def once(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def asked(*values: P.args, **_: P.kwargs) -> T:
-        return kept(*(each if isinstance(each, str) else Same(each) for each in values))
+        return kept(*(each if type(each) in PLAIN else Same(each) for each in values))
 
     return asked

@@ -32,8 +32,16 @@ CONTROLLERS = "controller"
 DIGEST = "-[a-z2-7]{8}(-[a-z0-9]+)?"
 """Of a run's name what comes after its job's: the digest, and what tells runs of a step apart (`specs/run.py`)."""
 
+_DIGEST = re.compile(DIGEST)
+
+
+def is_run_of(name: str, job: str) -> bool:
+    """Say whether a run of a job may be called so."""
+    return name.startswith(job) and _DIGEST.fullmatch(name, len(job)) is not None
+
+
 OF_JOB = Condition(
-    lambda value, about: re.fullmatch(re.escape(str(value)) + DIGEST, about.name) is not None,
+    lambda value, about: is_run_of(about.name, str(value)),
     f"object.metadata.name.matches('^' + {{x}} + '{DIGEST}$')",
     f"label {JOB} is {{name}}, but should be the run's own; remove it",
 )
