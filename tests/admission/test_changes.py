@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from make import CLUSTER, JOB, fields, write_repository
+from trainyard.admission.alone import alike
 from trainyard.admission.asks import asks
 from trainyard.admission.bid import Bid
 from trainyard.admission.changes import Side, decided
@@ -119,6 +120,29 @@ def test_who_is_preempted_is_told_once(tmp_path):
     found = turns(tmp_path, (PREEMPTS, {"z": THREE}), (PREEMPTS, {"z": THREE, "a": {**TWO, "priority": "high"}}))
     assert [(each.name, each.victims) for each in found.turns] == [("nlp/a", ("nlp/z",))]
     assert found.words == {"nlp/a": "fits after preempting", "nlp/z": "waits for"}
+
+
+WHO = {"where it has quota": ({}, "machines"), "where it has none": (ONE_NODE, "kueue")}
+
+
+@pytest.mark.parametrize(("after", "by"), WHO.values(), ids=WHO)
+def test_a_job_whose_pods_have_no_node_never_fits(tmp_path, after, by):
+    """Machines are asked about what Kueue admits, on the side where they are; what has no quota is Kueue's to tell."""
+    (old, _), (new, _) = side(tmp_path / "before", {}, {"a": TWO}), side(tmp_path / "after", after, {"a": TWO})
+    new = replace(new, lack=lambda bid: f"no node for {bid.name}")
+    found = decided(old, new, set(), lambda where, case: where.answered(case))
+    (turn,) = found.turns
+    assert (turn.before, turn.after, turn.by) == ("fits", "never fits", by)
+    assert ("no node for nlp/a" in turn.detail) == (by == "machines")
+    (back,) = decided(new, old, set(), lambda where, case: where.answered(case)).turns
+    assert (back.before, back.after) == ("never fits", "fits")
+
+
+def test_jobs_are_alike_to_machines_whatever_they_are_called(tmp_path):
+    """The same pods are asked about once; others are not the same."""
+    jobs = {"a": TWO, "b": TWO, "c": {**TWO, "cpusPerNode": 3}}
+    a, b, c = map(alike, side(tmp_path, {}, jobs)[0].bids)
+    assert a == b != c
 
 
 def test_a_cluster_that_was_not_there(tmp_path):

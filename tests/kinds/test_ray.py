@@ -207,9 +207,8 @@ def test_words_of_the_driver_are_read_as_the_kubelet_reads_them(words, expected)
 def test_the_kubelet_is_asked_about_what_the_operator_adds():
     """A worker waits for the head in an init container, which counts where it is larger than what comes after."""
     run = resolved()
-    worker, head = (next(role for role in run.roles if role.name == name) for name in (WORKER, HEAD))
-    assert [each["name"] for each in run.kind.arriving(worker, {})["initContainers"]] == ["wait-gcs-ready"]
-    assert run.kind.arriving(head, {}) == {}
+    assert [each["name"] for each in run.kind.arriving(WORKER, {})["initContainers"]] == ["wait-gcs-ready"]
+    assert run.kind.arriving(HEAD, {}) == {}
 
 
 def test_a_cluster_that_nothing_ends_is_told_so():

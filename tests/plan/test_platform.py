@@ -10,7 +10,7 @@ import pytest
 from make import CLUSTER, TEAM, make_cluster
 from trainyard.documents import dump
 from trainyard.plan.cluster_words import Site
-from trainyard.plan.decided import Words
+from trainyard.plan.decided import Decisions
 from trainyard.plan.effects import QueueRow
 from trainyard.plan.platform import spec_changes
 from trainyard.plan.queues import rows, verdict
@@ -201,8 +201,8 @@ def test_what_all_runs_ask_is_summed_by_queue() -> None:
     now = tree(queue("research", 72), queue("batch", 8))
     before = {("test", "nlp", "a"): gpus("research", 64), ("other", "nlp", "z"): gpus("research", 64)}
     after = {**before, ("test", "nlp", "b"): gpus("research", 16)}
-    words: Words = {("test", "nlp", "a"): "fits by borrowing", ("test", "nlp", "b"): "waits for"}
-    (row,) = rows(base, now, ["test"], (before, after), words)
+    words = {("test", "nlp", "a"): "fits by borrowing", ("test", "nlp", "b"): "waits for"}
+    (row,) = rows(base, now, ["test"], (before, after), Decisions(words=words))
     assert row == QueueRow("test", "research", "gpu", "GPUs", 64, 72, 64, 80, fit=1, wait=1)
 
 

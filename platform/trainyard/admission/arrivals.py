@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.admission.asks import Ask
+from trainyard.admission.bid import Bidder
 from trainyard.admission.exclusive import apart, exclusive
 from trainyard.admission.inventory import CLAIM, addresses
 from trainyard.admission.site import Site
-from trainyard.kinds import starts
+from trainyard.kinds import kind_of, starts
 from trainyard.labels import HOSTNAME, NETWORKS, networks
 from trainyard.scheduling import Wanted
 from trainyard.sizing import nvlink
@@ -29,23 +29,27 @@ class Arrival:
     host: str | None
 
 
-def arrivals(ask: Ask, answers: Sequence[Object], where: Site) -> Iterator[Arrival]:
+def arrivals(bid: Bidder, answers: Sequence[Object], where: Site) -> Iterator[Arrival]:
     """Yield the pods of a job in the order of its pod sets; `answers` are Kueue's, of Workloads with quota.
 
     Raises SpecError where a patch makes a pod none.
     """
-    for workload, owner, answer in zip(ask.workloads, ask.owners, answers, strict=True):
+    for workload, owner, answer in zip(bid.workloads, bid.owners, answers, strict=True):
         declared = {each["name"]: each for each in workload["spec"]["podSets"]}
         for got in answer.get("podSets", ()):
-            yield from of_set(ask, workload, owner, declared[got["name"]], got, where)
+            yield from of_set(bid, workload, owner, declared[got["name"]], got, where)
 
 
-def of_set(ask: Ask, workload: Object, owner: Object, declared: Object, got: Object, where: Site) -> Iterator[Arrival]:
+def of_set(
+    bid: Bidder, workload: Object, owner: Object, declared: Object, got: Object, where: Site
+) -> Iterator[Arrival]:
     """Yield the pods of one pod set."""
     name, metadata = got["name"], declared["template"].get("metadata") or {}
-    spec = flavored(completed(ask, declared), sorted(set(got.get("flavors", {}).values())), where)
+    carried = declared["template"].get("spec") or {}
+    spec = starts.completed(kind_of(owner), name, carried)
+    spec = flavored(spec, sorted(set(got.get("flavors", {}).values())), where)
     namespace, labels = workload["metadata"]["namespace"], metadata.get("labels") or {}
-    takes = taken(ask, declared)
+    takes = taken(bid, declared)
     alone = exclusive(owner, name)
     around = where.around(namespace)
     known: dict[tuple[str, str], Wanted] = {}
@@ -59,14 +63,6 @@ def of_set(ask: Ask, workload: Object, owner: Object, declared: Object, got: Obj
             own = own if alone is None else apart(own, alone[0], alone[1], group)
             known[key] = Wanted(own, namespace, {**labels, **more}, takes, around)
         yield Arrival(name, known[key], host)
-
-
-def completed(ask: Ask, declared: Object) -> dict[str, Any]:
-    """Return the specification of a pod set's pods as they arrive at nodes."""
-    assert ask.run is not None
-    run, spec = ask.run, declared["template"].get("spec") or {}
-    role = next((each for each in run.roles if run.kind.called(each.name) == declared["name"]), run.roles[0])
-    return starts.completed(run, role, spec)
 
 
 def flavored(spec: Object, flavors: Sequence[str], where: Site) -> dict[str, Any]:
@@ -91,9 +87,9 @@ def domains(got: Object) -> Iterator[dict[str, str]]:
         yield from (dict(zip(topology["levels"], each["values"], strict=True)) for _ in range(each["count"]))
 
 
-def taken(ask: Ask, declared: Object) -> dict[str, int]:
+def taken(bid: Bidder, declared: Object) -> dict[str, int]:
     """Return what each pod of a set takes beside what a kubelet counts: claimed channels, addresses of networks."""
-    channels = {each["metadata"]["name"] for each in ask.beside if each["kind"] == CLAIM}
+    channels = {each["metadata"]["name"] for each in bid.beside if each["kind"] == CLAIM}
     template = declared["template"]
     claims = (template.get("spec") or {}).get("resourceClaims") or ()
     found = Counter(nvlink.RESOURCE for each in claims if each.get("resourceClaimTemplateName") in channels)

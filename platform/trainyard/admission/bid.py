@@ -38,6 +38,10 @@ class Bidder(Protocol):
         """Its Workloads."""
 
     @property
+    def owners(self) -> Sequence[Object]:
+        """The object that each of the Workloads is made of."""
+
+    @property
     def beside(self) -> Sequence[Object]:
         """Other objects of the run that Kueue reads."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from trainyard.admission import reasons
+from trainyard.admission.alone import Lack, nothing
 from trainyard.admission.bid import Bidder, shape_of
 from trainyard.admission.closed import closed
 from trainyard.admission.outcomes import Word, fitting, holds, restless, victims_of
@@ -15,6 +16,9 @@ from trainyard.admission.site import Site
 Answer = Mapping[str, Any]
 Decide = Callable[[Site, Mapping[str, Any]], Answer]
 """Answers what a case asks of Kueue on a cluster."""
+
+By = Literal["kueue", "machines"]
+"""Who says what becomes of a job: Kueue, or the nodes that have no place for what Kueue gives quota."""
 
 WAITS = frozenset({"waits for", "does not settle"})
 
@@ -25,6 +29,8 @@ class Side:
 
     where: Site
     bids: Sequence[Bidder]
+    lack: Lack = nothing
+    """What keeps pods of its jobs from its machines."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,7 @@ class Turn:
     """The witness or the reason, in few words."""
     victims: tuple[str, ...] = ()
     """The jobs that it preempts."""
+    by: By = "kueue"
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,8 @@ class Decided:
 
     words: Mapping[str, Word]
     """By job, after the change."""
+    past: Mapping[str, Word]
+    """By job that was there, before the change."""
     turns: tuple[Turn, ...]
     """Of the jobs that the change starts, and of others to which it makes a difference."""
 
@@ -59,11 +68,11 @@ def outcomes(
     that had quota then hold it still, and new runs queue behind those that wait; otherwise all are submitted anew.
     """
     stays = before is not None and remains(before.where, after.where)
-    old = Outcomes(before.where, before.bids, decide) if before is not None else None
+    old = Outcomes(before.where, before.bids, decide, lack=before.lack) if before is not None else None
     first = [each for each in after.bids if not stays or each.name not in begun]
     last = [each for each in after.bids if stays and each.name in begun]
     held = old.held(after.bids) if old is not None and stays else ()
-    return old, Outcomes(after.where, [*first, *last], decide, held), stays
+    return old, Outcomes(after.where, [*first, *last], decide, held, after.lack), stays
 
 
 def decided(before: Side | None, after: Side, begun: Collection[str], decide: Decide) -> Decided:
@@ -77,14 +86,16 @@ def decided(before: Side | None, after: Side, begun: Collection[str], decide: De
         if each.name in begun:
             victims = tuple(dict.fromkeys(jobs.get(key, key) for key in new.victims(each)))
             taken.update(victims)
-            found.append(Turn(each.name, None, words[each.name], new.detail(each), victims))
+            found.append(Turn(each.name, None, words[each.name], new.detail(each), victims, new.by(each)))
+    past = {name: old.word(each) for name, each in own.items()} if old is not None else {}
     for each in after.bids:
-        if old is None or each.name not in own or each.name in begun or each.name in taken:
-            continue
-        was, word = (new if stays and words[each.name] == "never fits" else old).word(own[each.name]), words[each.name]
-        if sort(was) != sort(word):
-            found.append(Turn(each.name, was, word, new.detail(each)))
-    return Decided(words, tuple(found))
+        word, by = words[each.name], new.by(each)
+        if stays and word == "never fits" and by == "kueue" and each.name in past and each.name not in begun:
+            past[each.name] = new.by_kueue(own[each.name])
+        was = past.get(each.name, word)
+        if sort(was) != sort(word) and each.name not in begun and each.name not in taken:
+            found.append(Turn(each.name, was, word, new.detail(each), by=by))
+    return Decided(words, past, tuple(found))
 
 
 def remains(before: Site, after: Site) -> bool:
@@ -108,8 +119,15 @@ def sort(word: Word) -> str:
 class Outcomes:
     """What becomes of the jobs of a cluster that are there together."""
 
-    def __init__(self, where: Site, bids: Sequence[Bidder], decide: Decide, admitted: Iterable[Answer] = ()) -> None:
-        self.where, self.decide = where, decide
+    def __init__(
+        self,
+        where: Site,
+        bids: Sequence[Bidder],
+        decide: Decide,
+        admitted: Iterable[Answer] = (),
+        lack: Lack = nothing,
+    ) -> None:
+        self.where, self.decide, self.lack = where, decide, lack
         self.bids = [each for each in bids if not each.why]
         asked = {"workloads": workloads(self.bids), "beside": beside(self.bids)}
         held = list(admitted)
@@ -133,7 +151,16 @@ class Outcomes:
         return [self.together["workloads"][key] for key in bid.keys]
 
     def word(self, bid: Bidder) -> Word:
-        """Return what becomes of a job."""
+        """Return what becomes of a job: where no nodes ever take pods of it, it never fits, whatever Kueue does."""
+        return "never fits" if self.by(bid) == "machines" else self.by_kueue(bid)
+
+    def by(self, bid: Bidder) -> By:
+        """Return who says what becomes of a job."""
+        judged = self.by_kueue(bid) not in {"never fits", "not judged"}
+        return "machines" if judged and self.lack(bid) else "kueue"
+
+    def by_kueue(self, bid: Bidder) -> Word:
+        """Return what Kueue makes of a job."""
         if bid.why or "error" in self.together:
             return "not judged"
         mine = self.answers(bid)
@@ -148,6 +175,8 @@ class Outcomes:
         """Return the witness or the reason; jobs that ask for the same get the same."""
         if bid.why or "error" in self.together:
             return bid.why or f"Kueue itself does not survive it: {self.together['error']}"
+        if self.by(bid) == "machines":
+            return self.lack(bid)
         if all(map(holds, self.answers(bid))):
             return fitting(bid, self.where, self.together, self.bids)[1]
         shape = shape_of(bid)

@@ -100,8 +100,3 @@ class Crowd:
 def said(ask: Ask, answer: Answer) -> list[Answer]:
     """Return Kueue's answer to each Workload of a job."""
     return [answer["workloads"][key] for key in ask.keys]
-
-
-def admitted(answer: Answer) -> bool:
-    """Whether the pods of a Workload are there: it has quota, and no admission check is waited for."""
-    return bool(answer["outcome"] == "admitted")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trainyard.admission.arrivals import Arrival, arrivals
-from trainyard.admission.asks import Ask
+from trainyard.admission.bid import Bidder
 from trainyard.admission.inventory import per_host, together
 from trainyard.admission.site import Site
 from trainyard.errors import SpecError
@@ -55,37 +55,37 @@ class Machines:
             hosts.append(Host(name, labels, taints, states[pool], per_host(where.cluster, pool)))
         return Machines(where, Nodes(hosts, together(where.cluster)))
 
-    def alone(self, ask: Ask, answers: Sequence[Answer]) -> Fit:
+    def alone(self, bid: Bidder, answers: Sequence[Answer]) -> Fit:
         """Return where the pods of a job with quota go, and leave everything as it was."""
-        there = self._arrivals(ask, answers)
+        there = self._arrivals(bid, answers)
         found = [fit(there, each) for each in prospects(self.nodes, pods_of(there))]
         whole, short = ([each for each in found if bool(each.missing) == lacks] for lacks in (False, True))
         return replace(whole[0], otherwise=short[0] if short else None) if whole else short[0]
 
-    def fill(self, asks: Iterable[Ask], answer: Answer) -> dict[str, Fit]:
+    def fill(self, bids: Iterable[Bidder], answer: Answer) -> dict[str, Fit]:
         """Put the pods of all jobs on nodes that Kueue admitted, in the order in which it did; by job."""
-        said = ((ask, [answer["workloads"][key] for key in ask.keys]) for ask in asks)
-        admitted = [(ask, mine) for ask, mine in said if all(each["outcome"] == "admitted" for each in mine)]
+        said = ((bid, [answer["workloads"][key] for key in bid.keys]) for bid in bids)
+        admitted = [(bid, mine) for bid, mine in said if all(each["outcome"] == "admitted" for each in mine)]
         found: dict[str, Fit] = {}
-        for ask, mine in sorted(admitted, key=lambda each: max(one.get("cycle", 0) for one in each[1])):
-            found[ask.name] = self.put(ask, mine)
-            for host in dict.fromkeys(placed.host for _, placed in found[ask.name].placed):
-                self.holders.setdefault(host, []).append(ask.name)
+        for bid, mine in sorted(admitted, key=lambda each: max(one.get("cycle", 0) for one in each[1])):
+            found[bid.name] = self.put(bid, mine)
+            for host in dict.fromkeys(placed.host for _, placed in found[bid.name].placed):
+                self.holders.setdefault(host, []).append(bid.name)
         return found
 
-    def put(self, ask: Ask, answers: Sequence[Answer]) -> Fit:
+    def put(self, bid: Bidder, answers: Sequence[Answer]) -> Fit:
         """Put the pods of a job on nodes; where a gang is bound at once or not at all, all of them or none."""
-        mark, there = self.nodes.mark(), self._arrivals(ask, answers)
+        mark, there = self.nodes.mark(), self._arrivals(bid, answers)
         found = fit(there, put(self.nodes, pods_of(there)))
         if found.missing and self.where.cluster.gang is not None:
             self.nodes.back(mark)
             return replace(found, placed=())
         return found
 
-    def _arrivals(self, ask: Ask, answers: Sequence[Answer]) -> list[Arrival]:
+    def _arrivals(self, bid: Bidder, answers: Sequence[Answer]) -> list[Arrival]:
         """Return the pods of a job with quota, none where a patch makes one none."""
         try:
-            return list(arrivals(ask, answers, self.where))
+            return list(arrivals(bid, answers, self.where))
         except SpecError:
             return []
 

@@ -30,6 +30,11 @@ def holds(answer: Answer) -> bool:
     return answer["outcome"] in {"admitted", "reserved"}
 
 
+def admitted(answer: Answer) -> bool:
+    """Whether the pods of a Workload are there: it has quota, and no admission check is waited for."""
+    return bool(answer["outcome"] == "admitted")
+
+
 def restless(answer: Answer, mine: Sequence[Answer]) -> bool:
     """Whether a job never comes to rest: Kueue preempts it again and again, or says now this, now that.
 

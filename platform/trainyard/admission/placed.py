@@ -76,6 +76,11 @@ def lack(fit: Fit) -> str:
     return f"{where} for {whose}: {' and '.join(parts) or 'there is none'}"
 
 
+def alone(fit: Fit) -> str:
+    """Return what keeps pods from nodes of a job that has the cluster to itself; nothing where they find some."""
+    return f"alone it waits for {lack(fit)}" if fit.missing else ""
+
+
 def holders(fit: Fit, machines: Machines, own: str) -> str:
     """Return the other jobs on nodes that the pods without one may use."""
     hosts = dict.fromkeys(host for _, unplaced in fit.missing for host in unplaced.hosts)

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from trainyard.admission import nearest, placed, reasons
 from trainyard.admission.asks import Ask, asks
 from trainyard.admission.closed import closed
-from trainyard.admission.crowd import Crowd, admitted, said
+from trainyard.admission.crowd import Crowd, said
 from trainyard.admission.machines import Fit
-from trainyard.admission.outcomes import Word, fitting, holds, restless
+from trainyard.admission.outcomes import Word, admitted, fitting, holds, restless
 from trainyard.admission.site import Site, admits, site
 from trainyard.errors import SpecError
 from trainyard.preflight import Checked
@@ -93,8 +93,7 @@ def on_machines(verdict: Verdict, crowd: Crowd) -> Verdict:
     if ask.name in crowd.fits:
         fits["together"] = crowd.fits[ask.name]
     verdict = replace(verdict, machines=fits)
-    if fits["alone"].missing:
-        lack = f"alone it waits for {placed.lack(fits['alone'])}"
+    if lack := placed.alone(fits["alone"]):
         return replace(verdict, word="never fits", by="machines", detail=lack + nearest.change(ask, crowd, lack))
     if "together" in fits and fits["together"].missing:
         lack = placed.lack(fits["together"]) + placed.holders(fits["together"], crowd.full, ask.name)

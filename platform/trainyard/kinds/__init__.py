@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
+from trainyard.carriers import carrier_of
 from trainyard.kinds import companions
 from trainyard.kinds.base import Kind, Resolved
 from trainyard.launchers import Role, launchers
@@ -25,6 +27,7 @@ __all__ = [
     "available",
     "build",
     "default_kind",
+    "kind_of",
     "kinds",
     "resolve",
 ]
@@ -34,6 +37,12 @@ __all__ = [
 def kinds() -> dict[str, Kind]:
     """Every kind by name: each module's `KIND` here, then entry points, which are `Kind` objects."""
     return registered(sys.modules[__name__], "KIND", Kind, group="trainyard.kinds")
+
+
+def kind_of(value: Mapping[str, Any]) -> Kind | None:
+    """Return the kind that carries a run by such an object, None where none of them does."""
+    row = carrier_of(value)
+    return next((kind for kind in kinds().values() if kind.carrier is row), None)
 
 
 def available(cluster: Cluster) -> list[Kind]:

@@ -165,10 +165,11 @@ class Kind(ABC):
         """Yield the pods that the operator makes beside those of the launcher's roles."""
         yield from ()
 
-    def arriving(self, _role: Role, spec: dict[str, Any]) -> dict[str, Any]:
-        """Return the specification of a role's pod as it arrives at a node, with containers that the operator adds.
+    def arriving(self, _pod_set: str, spec: dict[str, Any]) -> dict[str, Any]:
+        """Return the specification of a pod as it arrives at a node, with containers that the operator adds.
 
-        What stands in the given one belongs to the pod's template, and is not to be changed.
+        The pod is told by its pod set: a role, as the object calls it. What stands in the given one belongs to the
+        pod's template, and is not to be changed.
         """
         return spec
 

@@ -137,9 +137,9 @@ class RayKind(Kind):
             message = "workers share their nodes' network, from which no policy lets them reach the head; open it"
             yield APART.at(run.run.source, ("fabric",), message)
 
-    def arriving(self, role: Role, spec: dict[str, Any]) -> dict[str, Any]:
+    def arriving(self, pod_set: str, spec: dict[str, Any]) -> dict[str, Any]:
         """Return a pod as the operator completes it: a worker waits for the head in an init container."""
-        if role.name != WORKER:
+        if pod_set != self.called(WORKER):
             return spec
         wait = {"name": "wait-gcs-ready", "resources": {"requests": WAIT, "limits": WAIT}}
         return {**spec, "initContainers": [*(spec.get("initContainers") or ()), wait]}

@@ -8,7 +8,7 @@ from typing import Any
 
 from trainyard.carriers import carrier_of
 from trainyard.errors import SpecError
-from trainyard.kinds.base import Resolved
+from trainyard.kinds.base import Kind, Resolved
 from trainyard.kinds.objects import pod
 from trainyard.launchers import Role
 from trainyard.manifests import value_at
@@ -64,17 +64,18 @@ def starts(run: Resolved) -> Iterator[Start]:
 
 def arriving(run: Resolved, role: Role) -> dict[str, Any]:
     """Return a role's pod as it arrives at a node; raises SpecError where a patch makes it none."""
-    spec = completed(run, role, template(run, role).get("spec") or {})
+    spec = completed(run.kind, run.kind.called(role.name), template(run, role).get("spec") or {})
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"{run.run.name}-{role.name}"}, "spec": spec}
 
 
-def completed(run: Resolved, role: Role, carried: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the specification of a role's pod as it arrives at a node, of the one that the object carries.
+def completed(kind: Kind | None, pod_set: str, carried: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the specification of a pod as it arrives at a node, of the one that an object carries for a pod set.
 
-    Raises SpecError where it is none.
+    What the operator of an unknown kind adds is unknown. Raises SpecError where it is none.
     """
-    forms.check({"spec": carried}, forms.STEP, role.name)
-    spec = run.kind.arriving(role, dict(carried))
+    forms.check({"spec": carried}, forms.STEP, pod_set)
+    spec = dict(carried)
+    spec = spec if kind is None else kind.arriving(pod_set, spec)
     for name in UNSEEN:
         spec.pop(name, None)
     for name in ("initContainers", "containers"):

@@ -7,16 +7,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.admission.changes import Side, Turn, decided
+from trainyard.admission.changes import By, Side, Turn, decided
 from trainyard.admission.outcomes import Word
+from trainyard.admission.rules import NEVER, NO_NODE, RESTLESS
 from trainyard.admission.site import Site
 from trainyard.plan import losses
 from trainyard.plan.effects import Decision, Victim
 from trainyard.plan.memory import Memory
 from trainyard.plan.queued import bids, is_as_it_was, runs_of, sites
+from trainyard.plan.rooms import Rooms
 from trainyard.plan.sides import Sides
+from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster
+from trainyard.system.repository import cluster_file
 from trainyard.tree.ledgers import JobKey
+
+RULES: Mapping[tuple[Word, By], Rule] = {
+    ("never fits", "kueue"): NEVER,
+    ("never fits", "machines"): NO_NODE,
+    ("does not settle", "kueue"): RESTLESS,
+}
+"""The rules that jobs break, by what becomes of them and who says so."""
 
 Words = Mapping[JobKey, Word]
 """What becomes of jobs."""
@@ -30,6 +41,8 @@ class Decisions:
     """What a reviewer is told."""
     words: Words = field(default_factory=dict)
     """What becomes of every active job."""
+    past: Words = field(default_factory=dict)
+    """What became of every job that was active before."""
 
 
 def decisions(sides: Sides, clusters: Iterable[str], known: Mapping[str, Cluster], memory: Memory) -> Decisions:
@@ -39,6 +52,7 @@ def decisions(sides: Sides, clusters: Iterable[str], known: Mapping[str, Cluster
     """
     told: list[Decision] = []
     words: dict[JobKey, Word] = {}
+    past: dict[JobKey, Word] = {}
     for cluster in sorted(clusters):
         jobs = [{place: entry.name for place, entry in runs_of(side, cluster)} for side in (sides.base, sides.now)]
         if jobs[0] == jobs[1] and is_as_it_was(sides, cluster):
@@ -47,16 +61,22 @@ def decisions(sides: Sides, clusters: Iterable[str], known: Mapping[str, Cluster
         if after is None:
             continue
         begun = {place: name for place, name in jobs[1].items() if jobs[0].get(place) != name}
+        old, new = sides.spec(cluster_file(cluster))
+        there = Rooms(sides.now, after, new, memory)
+        here = Rooms(sides.base, before, old, memory) if before is not None and before is not after else there
         found = decided(
-            Side(before, bids(sides.base, before, memory)) if before is not None else None,
-            Side(after, bids(sides.now, after, memory)),
+            Side(before, bids(sides.base, before, memory), here.lack) if before is not None else None,
+            Side(after, bids(sides.now, after, memory), there.lack),
             {called(place) for place in begun},
             lambda site, case: answered(site, case, memory),
         )
+        here.save()
+        there.save()
         names = {called(place): place for place in jobs[1]}
         words |= {names[name]: word for name, word in found.words.items()}
+        past |= {place: word for place in jobs[0] if (word := found.past.get(called(place)))}
         told += (decision(sides, names, each) for each in found.turns)
-    return Decisions(tuple(told), words)
+    return Decisions(tuple(told), words, past)
 
 
 def answered(site: Site, case: Mapping[str, Any], memory: Memory) -> Mapping[str, Any]:
@@ -79,7 +99,16 @@ def decision(sides: Sides, names: Mapping[str, JobKey], turn: Turn) -> Decision:
     place = names[turn.name]
     run = sides.now.active[place].name
     gone = [names[name] for name in turn.victims if name in names]
-    return Decision(*place, run, turn.before, turn.after, turn.detail, tuple(victims(sides, gone)))
+    rule = RULES.get((turn.after, turn.by))
+    return Decision(
+        *place,
+        run,
+        turn.before,
+        turn.after,
+        turn.detail,
+        tuple(victims(sides, gone)),
+        rule.id if rule else "",
+    )
 
 
 def victims(sides: Sides, places: Iterable[JobKey]) -> Iterator[Victim]:

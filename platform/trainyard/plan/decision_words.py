@@ -50,12 +50,17 @@ def told(found: Sequence[Decision], *, everything: bool) -> Iterator[str]:
         what = joined(what, reason(first))
     elif first.after != "fits":
         what = f"{what.removesuffix(' for')}; the first: {reason(first)}"
-    yield f"{first.cluster}: {names} and {len(found) - NAMED} more {what}"
+    yield f"{first.cluster}: {names} and {len(found) - NAMED} more {what}{broken(first)}"
 
 
 def decided(decision: Decision) -> str:
     """Return what is decided about one run, without its name."""
-    return joined(f"{turned(decision)}{decision.after}", reason(decision))
+    return joined(f"{turned(decision)}{decision.after}", reason(decision)) + broken(decision)
+
+
+def broken(decision: Decision) -> str:
+    """Return the rule that a run breaks, as it stands behind findings."""
+    return f" [{decision.rule}]" if decision.rule else ""
 
 
 def joined(what: str, why: str) -> str:

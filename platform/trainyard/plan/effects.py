@@ -95,6 +95,8 @@ class RunEffect:
     folder: str = ""
     """Where its files are, in the repository."""
     marks: tuple[Mark, ...] = ()
+    decided: Word | None = None
+    """What becomes of it; None of what ends, and where nobody was asked."""
 
 
 Sync = Literal["in place", "replace", "refuse", "by hand", "never", "create", "prune", "keep"]
@@ -187,6 +189,8 @@ class Decision:
     detail: str = ""
     """Where it goes, and whose quota it takes, or Kueue's reason."""
     victims: tuple[Victim, ...] = ()
+    rule: str = ""
+    """The rule that it breaks, of which `trainyard rule` says why; empty where it breaks none."""
 
 
 @dataclass(frozen=True, slots=True)

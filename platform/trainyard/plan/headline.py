@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainyard.findings import counted
-from trainyard.plan.effects import Plan, RunEffect
+from trainyard.plan.effects import Decision, Plan, RunEffect
 
 NAMED = 3
 """Runs that a warning names."""
@@ -18,7 +18,8 @@ def headline(plan: Plan) -> str:
     if plan.told == "refused":
         return refused or "what it does is not known"
     said = [each for each in (ending(plan), beginning(plan), others(plan)) if each] or ["changes nothing"]
-    return f"{f'{refused}: ' if refused else ''}{', '.join(said)}{'' if refused else '; nothing stands against it'}"
+    last = hopeless(plan) or ("" if refused else "nothing stands against it")
+    return f"{f'{refused}: ' if refused else ''}{', '.join(said)}{f'; {last}' if last else ''}"
 
 
 def ending(plan: Plan) -> str:
@@ -47,6 +48,26 @@ def others(plan: Plan) -> str:
     return f"changes {counted(len(plan.objects), 'object')} of the platform" if plan.objects else ""
 
 
+def never(plan: Plan) -> tuple[list[Decision], list[Decision]]:
+    """Return what never fits: of the runs that begin, and of those that were there and fitted before."""
+    found = [each for each in plan.decisions if each.after == "never fits"]
+    return [each for each in found if each.before is None], [each for each in found if each.before is not None]
+
+
+def hopeless(plan: Plan) -> str:
+    """Return how many runs never fit."""
+    begun, stay = never(plan)
+    said = []
+    if begun:
+        alone = len(begun) == 1 == len(plan.of("starts", "returns", "replaces", "moves"))
+        of = "it never fits" if alone else f"{len(begun)} of them never {'fits' if len(begun) == 1 else 'fit'}"
+        said.append(of)
+    if stay:
+        word = "that stays never fits" if len(stay) == 1 else "that stay never fit"
+        said.append(f"{counted(len(stay), 'run')} {word} again")
+    return " and ".join(said)
+
+
 def hours(begun: Iterable[RunEffect]) -> str:
     """Return GPU-hours and cost of what begins, in brackets: the most, and whether some have no end."""
     held = [each.amount for each in begun if each.amount.gpus]
@@ -64,6 +85,8 @@ def warnings(plan: Plan) -> Iterator[str]:
     lost = [each for each in plan.runs if each.lost == "all"]
     if lost:
         yield f"lost: all work of {names(lost)}{spent(lost)}"
+    if hopeless := [f"{each.team}/{each.run}" for found in never(plan) for each in found]:
+        yield f"never fits: {first(hopeless)}"
     drained = sorted({each.cluster for each in plan.objects if each.folder.startswith("hardware")})
     if drained:
         yield f"drained: nodes of {', '.join(drained)}, when a person syncs its hardware"
@@ -84,6 +107,11 @@ def names(effects: list[RunEffect]) -> str:
         f"{each.team}/{each.before if each.lost == 'all' and each.before and each.word != 'leaves' else each.run}"
         for each in effects
     ]
+    return first(found)
+
+
+def first(found: list[str]) -> str:
+    """Return the first few names, and how many others there are."""
     more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
     return f"{', '.join(found[:NAMED])}{more}"
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from trainyard.admission.alone import alike
 from trainyard.admission.bid import Bid, bare, bid
 from trainyard.admission.site import OWN, READ, RUNTIMES, Site, admits, rendered
 from trainyard.plan.memory import Memory
@@ -20,6 +22,20 @@ from trainyard.tree.snapshot import Snapshot
 
 KINDS = frozenset(each.lower() for each in READ | OWN | RUNTIMES)
 """Kinds of objects by which Kueue decides, as names of files begin."""
+
+
+EMPTY = Snapshot({})
+
+
+@dataclass(frozen=True)
+class Seen(Bid):
+    """What a run asks for that was read at some time, without its objects."""
+
+    side: Snapshot = EMPTY
+    files: tuple[str, ...] = ()
+    """The ids of its objects on that side."""
+    pods: str = ""
+    """What is the same for jobs whose pods are the same to Kueue and to nodes."""
 
 
 def sites(sides: Sides, name: str, known: Mapping[str, Cluster], memory: Memory) -> tuple[Site | None, Site | None]:
@@ -67,7 +83,7 @@ def listed(side: Snapshot, cluster: str) -> dict[str, str]:
     return {path: oid for path, oid in sorted(found) if path.rpartition("/")[2].partition(".")[0] in KINDS}
 
 
-def bids(side: Snapshot, where: Site, memory: Memory) -> list[Bid]:
+def bids(side: Snapshot, where: Site, memory: Memory) -> list[Seen]:
     """Return what the active runs of a cluster ask of Kueue; those that were seen before are not read."""
     parts = ("bids", json.dumps(where.config, sort_keys=True), *listed(side, where.name).values())
     known: dict[str, Any] = memory.get(*parts) or {}
@@ -76,18 +92,23 @@ def bids(side: Snapshot, where: Site, memory: Memory) -> list[Bid]:
         oids = sorted(files_of(side, place, entry).values())
         name = key(*oids)
         found[name] = known[name] if name in known else asked(side, oids, where)
-        workloads, beside, why = found[name]
-        told.append(Bid(f"{place[1]}/{place[2]}", workloads, beside=beside, why=why))
+        workloads, beside, why, pods = found[name]
+        told.append(Seen(f"{place[1]}/{place[2]}", workloads, (), beside, why, side, tuple(oids), pods))
     if found.keys() - known.keys():
         memory.put({**known, **found}, *parts)
     return told
 
 
 def asked(side: Snapshot, oids: list[str], where: Site) -> list[Any]:
-    """Return the Workloads of a run, what Kueue reads beside them, and why there are none."""
+    """Return the Workloads of a run, what Kueue reads beside them, why there are none, and what its pods are."""
+    made = whole(side, oids, where)
+    return [list(map(bare, made.workloads)), list(made.beside), made.why, key(alike(made))]
+
+
+def whole(side: Snapshot, oids: Sequence[str], where: Site, name: str = "") -> Bid:
+    """Return what a run asks for, with all that its objects say."""
     values = [value for text in side.read(oids) if isinstance(value := plain(text, ""), dict)]
-    made = bid("", values, where.objects, where)
-    return [list(map(bare, made.workloads)), list(made.beside), made.why]
+    return bid(name, values, where.objects, where)
 
 
 def runs_of(side: Snapshot, cluster: str) -> Iterator[tuple[JobKey, Entry]]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trainyard.admission.outcomes import Word
 from trainyard.manifests import value_at
 from trainyard.plan.asks import listed
-from trainyard.plan.decided import Words
+from trainyard.plan.decided import Decisions, Words
 from trainyard.plan.effects import QueueRow
 from trainyard.plan.rebuild import Asked
 from trainyard.plan.shape import VENDORS
@@ -28,7 +28,7 @@ OTHERS: Mapping[Word, str] = {
 }
 """How a row counts what Kueue does not admit."""
 
-NOTHING: Words = {}
+NOTHING = Decisions()
 
 QUEUES = frozenset({"clusterqueue", "queue"})
 """Kinds that have quota, Kueue's and Volcano's, as names of files begin."""
@@ -90,26 +90,21 @@ Sums = tuple[Mapping[JobKey, Asked], Mapping[JobKey, Asked]]
 
 
 def rows(
-    base: Snapshot, now: Snapshot, clusters: Iterable[str], asked: Sums, words: Words = NOTHING
+    base: Snapshot, now: Snapshot, clusters: Iterable[str], asked: Sums, decided: Decisions = NOTHING
 ) -> Iterator[QueueRow]:
-    """Yield the rows in which a quota, or what is asked of it, changes on some clusters.
-
-    `words` say what Kueue makes of the jobs that are there after the change.
-    """
+    """Yield the rows in which a quota, what is asked of it, or how many of those who ask get it changes."""
     for cluster in sorted(clusters):
         sides = [quotas(side, cluster) for side in (base, now)]
         wants = [wanted(each, cluster, known) for each, known in zip(asked, sides, strict=True)]
-        yield from (
-            with_outcomes(row, [words[job] for _, job in wants[1].get((name, place), ()) if job in words])
-            for name in sorted({*sides[0], *sides[1]})
-            for place in places(name, sides, wants)
-            if differs(row := row_of(cluster, name, place, sides, wants))
-        )
-
-
-def differs(row: QueueRow) -> bool:
-    """Say whether a row says anything of a change."""
-    return (row.quota_before, row.asked_before) != (row.quota_after, row.asked_after)
+        for name in sorted({*sides[0], *sides[1]}):
+            for place in places(name, sides, wants):
+                row = row_of(cluster, name, place, sides, wants)
+                was, is_now = (
+                    counts(words, want.get((name, place), ()))
+                    for words, want in zip((decided.past, decided.words), wants, strict=True)
+                )
+                if was != is_now or (row.quota_before, row.asked_before) != (row.quota_after, row.asked_after):
+                    yield with_outcomes(row, is_now)
 
 
 Wanted = Mapping[tuple[str, Place], list[tuple[float, JobKey]]]
@@ -165,9 +160,15 @@ def row_of(cluster: str, name: str, place: Place, sides: list[Quotas], wants: li
     )
 
 
-def with_outcomes(row: QueueRow, words: Collection[Word]) -> QueueRow:
-    """Return a row that counts how many runs fit, wait and never fit."""
-    kinds = Counter("fits" if each.startswith("fits") else OTHERS[each] for each in words)
+def counts(words: Words, wants: Iterable[tuple[float, JobKey]]) -> Counter[str]:
+    """Return how many of those who ask fit, wait and never fit."""
+    found = (words[job] for _, job in wants if job in words)
+    return Counter("fits" if each.startswith("fits") else OTHERS[each] for each in found)
+
+
+def with_outcomes(row: QueueRow, kinds: Mapping[str, int]) -> QueueRow:
+    """Return a row that says how many runs fit, wait and never fit."""
+    kinds = Counter(kinds)
     return replace(row, fit=kinds["fits"], wait=kinds["wait"], never=kinds["never"], unknown=kinds["unknown"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trainyard.errors import SpecError, ToolError
@@ -12,7 +12,7 @@ from trainyard.findings import Finding, Location
 from trainyard.plan.applied import refused
 from trainyard.plan.cluster_words import Site
 from trainyard.plan.compare import compare
-from trainyard.plan.decided import decisions
+from trainyard.plan.decided import Words, decisions
 from trainyard.plan.effects import Plan, RunEffect, RunWord, SpecChange, Told
 from trainyard.plan.memory import Memory
 from trainyard.plan.platform import spec_changes
@@ -77,18 +77,19 @@ def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, 
     memory = Memory(store, verdict.code if verdict else "")
     asked = all_asked((base, now), memory)
     platform = tuple(spec_changes(changed, Site(base.live, clusters(root, disk, verdict, changed), asked[1])))
-    touched = clusters_of(found) if told != "refused" else ()
+    touched = {*clusters_of(found), *redeclared(changed)} if told != "refused" else ()
     specs = verdict.specs.clusters if verdict and verdict.specs else {}
     decided = decisions(sides, touched, specs, memory)
+    runs = (edited(each, base, there) for each in found.runs) if tree is not None and base.live else found.runs
     findings = (*found.findings, *base.findings, *notes, *(verdict.findings if verdict else ()))
     return replace(
         found,
-        runs=tuple(edited(each, base, there) for each in found.runs) if tree is not None and base.live else found.runs,
+        runs=tuple(judged(runs, decided.words)),
         objects=tuple(refused(found.objects, findings)),
         told=told,
         switched=found.switched if told != "refused" or found.switched == "off" else None,
         platform=platform,
-        queues=tuple(rows(base, now, touched, (asked[0], asked[1]), decided.words)),
+        queues=tuple(rows(base, now, touched, (asked[0], asked[1]), decided)),
         decisions=decided.told,
         dangers=tuple(dict.fromkeys((*dangers_of(platform, told), *found.dangers))),
         findings=settled(findings, found),
@@ -113,6 +114,19 @@ def clusters(root: Path, disk: Disk, verdict: Verdict | None, changed: Collectio
 def clusters_of(plan: Plan) -> set[str]:
     """Return the clusters whose queues a change may touch."""
     return {each.cluster for each in plan.of(*NEW, *ENDS)} | {each.cluster for each in plan.objects}
+
+
+def redeclared(changed: Mapping[str, tuple[Any, Any]]) -> set[str]:
+    """Return the clusters whose files say something else than before, by the values of the files that changed."""
+    files = (file for file, (before, after) in changed.items() if before != after)
+    return {PurePosixPath(file).stem for file in files if file.startswith(f"{CLUSTERS}/")}
+
+
+def judged(effects: Iterable[RunEffect], words: Words) -> Iterator[RunEffect]:
+    """Yield effects on runs with what becomes of those that are there after the change."""
+    for each in effects:
+        word = words.get((each.cluster, each.team, each.job)) if each.word not in ENDS else None
+        yield replace(each, decided=word) if word else each
 
 
 NEW: tuple[RunWord, ...] = ("starts", "returns", "replaces", "moves")

@@ -48,10 +48,11 @@ def run_line(effect: RunEffect, *, live: bool = True) -> str:
     about = f": {effect.shape}" if effect.shape else ""
     about += time(effect)
     state = f"; {effect.state}" if effect.state else ""
+    state += "; it never fits" if effect.decided == "never fits" else ""
     verb = VERBS.get(effect.word, ("", ""))[0 if live else 1]
     match effect.word:
         case "starts":
-            return f"{verb} {name}{about}"
+            return f"{verb} {name}{about}{state}"
         case "returns":
             instead = f" in place of {effect.before}" if effect.before else ""
             return f"brings back {name}{instead}, whose name was used up, which is refused{about}"
@@ -105,10 +106,11 @@ def group_line(group: Group, *, live: bool) -> str:
     of = f" of {group.program}" if group.program else ""
     named = [f"{each.team}/{each.before if first.word == 'replaces' else each.run}" for each in group.effects]
     more = f" and {count - SHOWN} more" if count > SHOWN else ""
+    hopeless = group.never
     causes = {each.because for each in group.effects}
     cause = reason(first.because) if len(causes) == 1 else fields(group.effects)
     said = f"{verb} {counted(count, 'run')}{of}{cause}: {', '.join(named[:SHOWN])}{more}"
-    return said + sums(group)
+    return said + sums(group) + (f"; {hopeless} of them never {'fits' if hopeless == 1 else 'fit'}" if hopeless else "")
 
 
 def fields(effects: Iterable[RunEffect]) -> str:

@@ -128,7 +128,8 @@ def cells(group: Group, at: str) -> Iterator[str]:
     """Yield the cells of a row."""
     first, count = group.first, len(group.effects)
     yield job(group, at)
-    yield f"{counted(count, 'run')} {SEVERAL.get(first.word, first.word)}" if count > 1 else what(first, at)
+    happens = f"{counted(count, 'run')} {SEVERAL.get(first.word, first.word)}" if count > 1 else what(first, at)
+    yield happens + hopeless(group)
     causes = {each.because for each in group.effects}
     fields = first.because if len(causes) == 1 else ()
     more = [f"and {len(fields) - NAMED} more"] if len(fields) > NAMED else []
@@ -137,6 +138,13 @@ def cells(group: Group, at: str) -> Iterator[str]:
     yield escaped(first.state if count == 1 else lost(group))
     marks = list(dict.fromkeys(mark for each in group.effects for mark in each.marks))
     yield "<br>".join(map(escaped, mark_lines(marks)))
+
+
+def hopeless(group: Group) -> str:
+    """Return how many runs never fit."""
+    if not group.never:
+        return ""
+    return "<br>**never fits**" if len(group.effects) == 1 else f"<br>**{group.never} of them never fit**"
 
 
 def job(group: Group, at: str) -> str:

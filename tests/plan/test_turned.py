@@ -1,0 +1,152 @@
+"""What a reviewer reads where a change turns what becomes of runs: by quota, flavor, topology, machines and jobs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from command import call as trainyard
+from make import CLUSTER, JOB, TEAM, write_repository
+from repo import Repo
+from trainyard import __version__, plan
+from trainyard.checks.result import Result
+from trainyard.documents import dump
+from trainyard.plan.effects import Decision
+from trainyard.report import View, render
+from trainyard.report.json_ import schema
+
+pytestmark = [pytest.mark.node, pytest.mark.slow]
+
+QUOTA = {"gpu": {"gpus": 32}, "cpu": {"nodes": 4}}
+SITE: dict[str, Any] = {**CLUSTER, "queues": {"research": {"teams": ["nlp"], "nominalQuota": QUOTA}}}
+FLAT = {**SITE, "topology": None, "pools": {**CLUSTER["pools"], "gpu": {"shape": "dgx-h100", "nodes": 4}}}
+AGENT = {"daemons": [{"name": "agent", "cpus": 8, "memory": "64Gi"}]}
+"""What takes CPUs and memory of every node, for which runs that exist leave no room."""
+
+WHOLE: dict[str, Any] = {"nlp/train": JOB, "nlp/small": {**JOB, "nodes": 1, "gpusPerNode": 1}}
+ALL: dict[str, Any] = {"nlp/train": {**JOB, "nodes": 4}}
+"""A job that asks for all CPUs for which the queue of `SITE` has quota."""
+
+COHORT: dict[str, Any] = {
+    **SITE,
+    "queues": {
+        name: {
+            "teams": ["nlp"],
+            "nominalQuota": {"gpu": {"gpus": 16}},
+            "cohort": "all",
+            "preemption": {"reclaimWithinCohort": "Any"},
+        }
+        for name in ("research", "production")
+    },
+}
+OURS: dict[str, Any] = {"nlp/loan": {**JOB, "nodes": 4, "queue": "research"}}
+TAINTED = {
+    "apiVersion": "kueue.x-k8s.io/v1beta2",
+    "kind": "ResourceFlavor",
+    "metadata": {"name": "gpu", "annotations": {"argocd.argoproj.io/sync-options": "Prune=false"}},
+    "spec": {
+        "nodeLabels": {"trainyard.dev/pool": "gpu"},
+        "nodeTaints": [{"key": "example.com/repair", "value": "yes", "effect": "NoSchedule"}],
+    },
+}
+
+
+def pool(site: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return a cluster with other fields in the pool of GPUs."""
+    return {**site, "pools": {**site["pools"], "gpu": {**site["pools"]["gpu"], **changes}}}
+
+
+Step = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
+"""A cluster, jobs, and plain objects of the repository's own for it."""
+
+CASES: dict[str, tuple[list[Step], str, str, str]] = {
+    "never fits by quota": (
+        [(FLAT, ALL, {}), (pool(FLAT, **AGENT), ALL, {})],
+        "kq-never-fits",
+        "fits",
+        "maximum capacity",
+    ),
+    "never fits by flavor": (
+        [(FLAT, ALL, {}), (FLAT, ALL, {"flavor": TAINTED})],
+        "kq-never-fits",
+        "fits",
+        "untolerated taint",
+    ),
+    "never fits by topology": (
+        [(SITE, WHOLE, {}), (pool(SITE, **AGENT), WHOLE, {})],
+        "kq-never-fits",
+        "fits",
+        "topology",
+    ),
+    "never fits by machines": (
+        [(FLAT, WHOLE, {}), (pool(FLAT, **AGENT), WHOLE, {})],
+        "node/never-fits",
+        "fits",
+        "alone it waits for a node for pods of worker",
+    ),
+    "fits again on machines": (
+        [(FLAT, WHOLE, {}), (pool(FLAT, **AGENT), WHOLE, {}), (FLAT, WHOLE, {})],
+        "",
+        "never fits",
+        "gpu: 2 pods",
+    ),
+    "another job takes back what is lent": (
+        [(COHORT, OURS, {}), (COHORT, {**OURS, "nlp/ours": {**JOB, "queue": "production"}}, {})],
+        "",
+        "",
+        "nlp/loan",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_reviewer_reads_of_runs_that_turn(tmp_path: Path, case: str, golden: Callable[[str, str], None]) -> None:
+    """Rule and reason are told of the run, text and Markdown are as reviewed, and data is as its schema says."""
+    steps, rule, before, detail = CASES[case]
+    repo = Repo(tmp_path / "repo")
+    for number, step in enumerate(steps):
+        rendered(repo, *step)
+        if number < len(steps) - 1:
+            repo.commit()
+        if number == 0:
+            repo.git("switch", "-qc", "work")
+        elif number < len(steps) - 1:
+            repo.git("branch", "-f", "main", "work")
+    found = plan.made(repo.root, __version__, ref="main")
+    assert not found.refused, found.findings
+    (turned,) = found.decisions
+    assert (turned.rule, turned.before or "", detail in turned.detail) == (rule, before, True), turned
+    assert_counted(found, turned)
+    objects = tuple(each for each in found.objects if each.object.kind == "ResourceFlavor")
+    found = replace(found, base="0" * 40, findings=(), objects=objects)
+    name = case.replace(" ", "-")
+    golden(f"golden/plan/turned/{name}.txt", plan.render(found))
+    view = View("plan", plan=found)
+    golden(f"golden/plan/turned/{name}.md", render(Result(), "markdown", view))
+    data = json.loads(render(Result(), "json", view))
+    jsonschema.validate(data, schema())
+    assert data["plan"]["decisions"][0]["rule"] == rule
+
+
+def assert_counted(found: plan.Plan, turned: Decision) -> None:
+    """A run that never fits is in the table of queues, among the warnings and at the run itself; no other is."""
+    hopeless = turned.after == "never fits"
+    assert sum(row.never for row in found.queues) == hopeless
+    assert ("never fits: " in plan.render(found)) == hopeless
+    assert [each.run for each in found.runs if each.decided == "never fits"] == [turned.run] * hopeless
+
+
+def rendered(repo: Repo, cluster: dict[str, Any], jobs: dict[str, Any], own: dict[str, Any]) -> None:
+    """Write the specs, and render them."""
+    site = {name: value for name, value in cluster.items() if value is not None}
+    write_repository(repo.root, jobs=jobs, teams={"nlp": TEAM}, clusters={"test": site})
+    for name, value in own.items():
+        repo.put(f"platform/extra/test/platform/{name}.yaml", dump(value))
+    done = trainyard(repo.root, "synth")
+    assert done.returncode == 0, done.stderr
