@@ -9,7 +9,7 @@ import pytest
 
 from command import call
 from conftest import ROOT
-from make import CLUSTER, JOB, fields, write_repository
+from make import CLUSTER, IMAGE, JOB, fields, write_repository
 from queueing.recorded import CLUSTERS, read
 from trainyard.admission import findings, verdicts
 from trainyard.admission.asks import asks
@@ -114,6 +114,49 @@ CASES = {
         },
         {"train": {"nodes": 1, "gpusPerNode": 8}},
         {"train": ("never fits", "; gpusPerNode: 4 fits, pool: large fits")},
+    ),
+    "a job that wants one domain is told of a larger one, and that it may be in several": (
+        {
+            "topology": [{"block": "example.com/block"}, {"rack": "example.com/rack"}],
+            "pools": {**CLUSTER["pools"], "gpu": {"shape": "dgx-h100", "nodes": 4, "racks": 2}},
+        },
+        {"train": {"nodes": 3, "topology": {"required": "rack"}}},
+        {
+            "train": (
+                "never fits",
+                "; nodes: 2 fits, topology: {required: block} fits, topology: {preferred: rack} fits",
+            )
+        },
+    ),
+    "an array is told how many of its indices may run at once": (
+        {},
+        {"train": {"launcher": "python", "nodes": None, "gpusPerNode": 1, "array": {"of": 100, "parallel": 40}}},
+        {"train": ("never fits", "maximum capacity (32); array.parallel: 32 fits")},
+    ),
+    "a role that is too large is named": (
+        {},
+        {
+            "train": {
+                "launcher": "python",
+                "nodes": 1,
+                "roles": {"replay": {"nodes": 9, "pool": "cpu", "cpusPerNode": 8, "memoryPerNode": "8Gi"}},
+            }
+        },
+        {"train": ("never fits", "; roles.replay.nodes: 4 fits, roles.replay.cpusPerNode: 4 fits")},
+    ),
+    "a pod whose shares do not fit beside another is told of both": (
+        {},
+        {
+            "train": {
+                "nodes": 1,
+                "cpusPerNode": 208,
+                "memoryPerNode": "1934Gi",
+                "containers": [
+                    {"name": "a", "image": IMAGE, "resources": {"limits": {"cpu": "4", "memory": "16Gi"}}},
+                ],
+            }
+        },
+        {"train": ("never fits", "; cpusPerNode: 204 with memoryPerNode: 1918Gi fits")},
     ),
     "a job that says more memory than there is is told how much fits": (
         {},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from trainyard.findings import Finding
 from trainyard.kinds import Resolved, build, resolve
 from trainyard.preflight import Checked
 from trainyard.preflight.jobs import is_known, run_of
+from trainyard.specs import Job
 from trainyard.specs.sources import JobFile, prefix_of
 
 ROOM = frozenset(
@@ -92,12 +93,11 @@ def asked(file: JobFile, run: Resolved, site: Site) -> Ask:
     return Ask(file, run, found.workloads, found.owners, found.beside, found.why)
 
 
-def changed(ask: Ask, site: Site, fields: Mapping[str, Any]) -> Ask | None:
-    """Return what a job would ask with other values of fields, None where it cannot be made so."""
+def changed(ask: Ask, site: Site, other: Callable[[Job], Job]) -> Ask | None:
+    """Return what a job would ask with other values of its fields, None where it cannot be made so."""
     assert ask.run is not None
-    job = ask.run.run.job.model_copy(update=dict(fields))
     try:
-        run = resolve(replace(ask.run.run, job=job))
+        run = resolve(replace(ask.run.run, job=other(ask.run.run.job)))
         return asked(ask.file, run, site)
     except (KeyError, ValueError, ArithmeticError):
         return None

@@ -10,6 +10,7 @@ from typing import Any
 from trainyard.admission import nominal
 from trainyard.admission.asks import Ask
 from trainyard.admission.bid import shape_of
+from trainyard.admission.change import Change
 from trainyard.admission.machines import Fit, Machines
 from trainyard.admission.outcomes import holds
 from trainyard.admission.site import Site
@@ -40,7 +41,7 @@ class Crowd:
     fits: Mapping[str, Fit]
     """By job, where its pods are."""
     known: dict[str, Alone] = field(default_factory=dict)
-    nearest: dict[str, str] = field(default_factory=dict)
+    nearest: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     """By what jobs ask, the nearest changes with which they fit."""
 
     @staticmethod

@@ -2,96 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
+from functools import partial
 from itertools import islice
-from typing import Any
 
-from trainyard.admission.asks import Ask, changed
+from trainyard.admission.asks import Ask
 from trainyard.admission.bid import shape_of
+from trainyard.admission.change import Change, Path, one
 from trainyard.admission.crowd import Crowd
-from trainyard.admission.outcomes import holds
-from trainyard.preflight.jobs import check_run
+from trainyard.admission.tries import Try
+from trainyard.kinds import Resolved
 from trainyard.sizing.node import GI, size
 
 MOST = 3
 """Changes that are named."""
 
 
-def change(ask: Ask, crowd: Crowd, why: str) -> str:
-    """Return changes of one field each in words, to stand behind the reason; empty where none of them would do."""
+def nearest(ask: Ask, crowd: Crowd, why: str) -> tuple[Change, ...]:
+    """Return changes that would do, the first ones; `why` is what fails now."""
     key = shape_of(ask)
     if key not in crowd.nearest:
-        found = list(islice(changes(Try(ask, crowd), why), MOST))
-        crowd.nearest[key] = f"; {' fits, '.join(found)} fits" if found else ""
+        crowd.nearest[key] = tuple(islice(changes(Try(ask, crowd), why), MOST)) if ask.run else ()
     return crowd.nearest[key]
 
 
-class Try:
-    """A job, and whether it would fit with other values of its fields."""
-
-    def __init__(self, ask: Ask, crowd: Crowd) -> None:
-        self.ask, self.crowd = ask, crowd
-        self.job = ask.file.job
-
-    def fits(self, **fields: Any) -> bool:
-        """Whether it gets quota on the empty cluster, and nodes."""
-        other = changed(self.ask, self.crowd.where, fields)
-        if other is None or other.why:
-            return False
-        mine = self.crowd.alone(other).said
-        if not mine or not all(map(holds, mine)):
-            return False
-        fit = self.crowd.empty.alone(other, mine)
-        return not fit.missing and fit.otherwise is None
-
-    def valid(self, **fields: Any) -> bool:
-        """Whether nothing else would be wrong with it then."""
-        assert self.ask.run is not None
-        run = replace(self.ask.run.run, job=self.job.model_copy(update=fields))
-        return not any(each.is_error for each in check_run(run)[1])
-
-    def most(self, field: str, high: int, value: Callable[[int], Any] = int) -> int:
-        """Return the most of a number below another one with which it fits; 0 for none."""
-        low = 0
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.fits(**{field: value(middle)}) else (low, middle)
-        return low if low and self.valid(**{field: value(low)}) else 0
+def told(found: tuple[Change, ...]) -> str:
+    """Return changes in words, to stand behind a reason; empty where there are none."""
+    return f"; {', '.join(f'{each} fits' for each in found)}" if found else ""
 
 
-def changes(job: Try, why: str) -> Iterator[str]:
-    """Yield changes that would do, those of the job's size before those of its place; `why` is what fails now."""
-    spec = job.job
-    if spec.min_nodes is not None and (least := job.most("min_nodes", spec.min_nodes)):
-        yield f"minNodes: {least}"
-    if least := job.most("nodes", spec.nodes):
-        yield f"nodes: {least}"
+def changes(job: Try, why: str) -> Iterator[Change]:
+    """Yield changes that would do: how many pods there are, how close, how large, and in which queue or pool."""
+    yield from counts(job)
+    yield from closeness(job)
     yield from shares(job, why)
-    if least := job.most("gpus_per_node", spec.gpus_per_node):
-        yield f"gpusPerNode: {least}"
+    yield from job.most(1, job.job.gpus_per_node, lambda count: one("gpusPerNode", value=count))
     yield from places(job)
 
 
-def shares(job: Try, why: str) -> Iterator[str]:
-    """Yield fewer CPUs and less memory of a pod where the job says how much, and these are what is short."""
-    cpus, memory = job.job.cpus_per_node, job.job.memory_per_node
-    if cpus is not None and "cpu" in why and (least := job.most("cpus_per_node", cpus)):
-        yield f"cpusPerNode: {least}"
-    if memory is not None and "memory" in why:
-        least = job.most("memory_per_node", -(-size(memory) // GI), lambda count: f"{count}Gi")
-        if least:
-            yield f"memoryPerNode: {least}Gi"
+def counts(job: Try) -> Iterator[Change]:
+    """Yield fewer pods."""
+    spec = job.job
+    if spec.array is not None:
+        at_once = spec.array.parallel or spec.array.of
+        yield from job.most(1, at_once, lambda count: one("array", "parallel", value=count))
+    if spec.min_nodes is not None:
+        yield from job.most(1, spec.min_nodes, lambda count: one("minNodes", value=count))
+    yield from job.most(spec.min_nodes or 1, spec.nodes, lambda count: one("nodes", value=count))
+    for name, role in spec.roles.items():
+        yield from job.most(1, role.nodes, partial(count_of, name))
 
 
-def places(job: Try) -> Iterator[str]:
+def count_of(role: str, count: int) -> Change:
+    """Return so many pods of a role."""
+    return one("roles", role, "nodes", value=count)
+
+
+def closeness(job: Try) -> Iterator[Change]:
+    """Yield a larger domain that all pods may share, and that they may be in several."""
+    asked, levels = job.job.topology, list(job.crowd.where.cluster.levels)
+    pool = job.crowd.where.cluster.pools.get(job.job.pool)
+    if asked is not None and asked.required in levels:
+        wider = reversed(levels[: levels.index(asked.required)])
+        yield from islice(job.would(*(one("topology", value={"required": level}) for level in wider)), 1)
+    level = (asked.required if asked is not None else pool.nvlink if pool is not None else None) or ""
+    if level in levels:
+        yield from job.would(one("topology", value={"preferred": level}))
+
+
+def shares(job: Try, why: str) -> Iterator[Change]:
+    """Yield fewer CPUs and less memory of a pod, where these are what is short."""
+    assert job.ask.run is not None
+    for prefix, cpus, memory in sizes(job.ask.run):
+        yield from of_pod(job, why, prefix, cpus, memory)
+
+
+def sizes(run: Resolved) -> Iterator[tuple[Path, int, int]]:
+    """Yield the path of each role's fields, its CPUs, and its memory in GiB, rounded up."""
+    for index, role in enumerate(run.roles):
+        prefix = () if index == 0 else ("roles", role.name)
+        yield prefix, role.size.cpus.value, -(-size(role.size.memory.value) // GI)
+
+
+def of_pod(job: Try, why: str, prefix: Path, cpus: int, memory: int) -> Iterator[Change]:
+    """Yield fewer CPUs, less memory, or where neither does alone both, of the pods of a role."""
+
+    def fewer(count: int) -> Change:
+        return one(*prefix, "cpusPerNode", value=count)
+
+    def less(count: int) -> Change:
+        return one(*prefix, "memoryPerNode", value=f"{count}Gi")
+
+    found = [
+        *(job.most(1, cpus, fewer) if "cpu" in why else ()),
+        *(job.most(1, memory, less) if "memory" in why else ()),
+    ]
+    yield from found
+    both = Change((*fewer(1).values, *less(1).values))
+    if not found and ("cpu" in why or "memory" in why) and job.fits(both):
+        most = job.largest(1, cpus, lambda count: Change((*fewer(count).values, *less(1).values)))
+        yield from job.most(1, memory, lambda count: Change((*fewer(most).values, *less(count).values)))
+
+
+def places(job: Try) -> Iterator[Change]:
     """Yield other queues of the team, and other pools of the queue."""
     spec, cluster = job.job, job.crowd.where.cluster
     pools = {spec.pool, *(role.pool for role in spec.roles.values() if role.pool)}
     for name, queue in cluster.queues_of("kueue").items():
-        mine = job.ask.file.team in queue.teams and pools <= set(queue.nominal_quota)
-        if name != spec.queue and mine and job.fits(queue=name) and job.valid(queue=name):
-            yield f"queue: {name}"
+        if name != spec.queue and job.ask.file.team in queue.teams and pools <= set(queue.nominal_quota):
+            yield from job.would(one("queue", value=name))
     for name in cluster.queues[spec.queue].nominal_quota if spec.queue in cluster.queues else ():
-        if name != spec.pool and name in cluster.pools and job.fits(pool=name) and job.valid(pool=name):
-            yield f"pool: {name}"
+        if name != spec.pool and name in cluster.pools:
+            yield from job.would(one("pool", value=name))

@@ -37,6 +37,8 @@ class Verdict:
     machines: Mapping[str, Fit] = field(default_factory=dict)
     """By situation, the nodes of its pods, where it has quota."""
 
+    changes: tuple[str, ...] = ()
+    """Of a job that never fits, the nearest changes with which it would, alone on its cluster: fields of its file."""
     open: bool = True
     """Whether the queue of the job takes jobs at all."""
     survived: bool = True
@@ -94,7 +96,7 @@ def on_machines(verdict: Verdict, crowd: Crowd) -> Verdict:
         fits["together"] = crowd.fits[ask.name]
     verdict = replace(verdict, machines=fits)
     if lack := placed.alone(fits["alone"]):
-        return replace(verdict, word="never fits", by="machines", detail=lack + nearest.change(ask, crowd, lack))
+        return hopeless(replace(verdict, by="machines"), crowd, lack)
     if "together" in fits and fits["together"].missing:
         lack = placed.lack(fits["together"]) + placed.holders(fits["together"], crowd.full, ask.name)
         return replace(verdict, word="waits for", by="machines", detail=lack)
@@ -102,6 +104,12 @@ def on_machines(verdict: Verdict, crowd: Crowd) -> Verdict:
         lack = f"else, as kube-scheduler chooses nodes, it waits for {placed.lack(fits['alone'].otherwise)}"
         return replace(verdict, word="may fit", by="machines", detail=f"{verdict.detail}; {lack}")
     return verdict
+
+
+def hopeless(verdict: Verdict, crowd: Crowd, why: str, whole: str = "") -> Verdict:
+    """Return that a job never fits, and why, with the nearest changes that would do; `whole` is all of the reason."""
+    found = nearest.nearest(verdict.ask, crowd, whole or why)
+    return replace(verdict, word="never fits", detail=why + nearest.told(found), changes=tuple(map(str, found)))
 
 
 def lasting(verdicts: Sequence[Verdict], crowd: Crowd) -> Iterator[Verdict]:
@@ -134,14 +142,15 @@ def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
         opened = by_kueue(ask, crowd.opened) if crowd.opened and not shut.lasts else None
         if opened and opened.word == "never fits":
             return replace(opened, detail=f"even once {shut.whose} is open: {opened.detail}", open=False)
-        return Verdict(ask, "never fits" if shut.lasts else "waits for", shut.text, situations=found, open=False)
+        verdict = Verdict(ask, "waits for", shut.text, situations=found, open=False)
+        return hopeless(verdict, crowd, shut.text) if shut.lasts else verdict
     if alone.get("unsettled"):
         return Verdict(ask, "does not settle", reasons.said(mine), situations=found)
     if not all(map(holds, mine)):
         first = crowd.first(ask)
         why = reasons.said(mine) or reasons.said(first) or f"no flavor takes pods of pool {ask.file.job.pool}"
-        why += nearest.change(ask, crowd, " ".join(reasons.messages([*mine, *first])))
-        return Verdict(ask, "never fits", why, situations=found)
+        whole = " ".join(reasons.messages([*mine, *first]))
+        return hopeless(Verdict(ask, "never fits", why, situations=found), crowd, why, whole)
     moving = restless(together, among)
     if moving or not all(map(holds, among)):
         word: Word = "does not settle" if moving else "waits for"

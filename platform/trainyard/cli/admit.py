@@ -110,6 +110,7 @@ def document(verdict: Verdict) -> dict[str, object]:
         "cluster": verdict.cluster,
         "verdict": verdict.word,
         "detail": verdict.detail,
+        "changes": verdict.changes,
         "workloads": ask.keys,
         "situations": verdict.situations,
         "machines": {name: machines(fit) for name, fit in verdict.machines.items()},

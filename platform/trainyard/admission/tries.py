@@ -1,0 +1,60 @@
+"""Other values of a job's fields, and whether the job fits with them when it has its cluster to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from trainyard.admission.asks import Ask, changed
+from trainyard.admission.change import Change
+from trainyard.admission.crowd import Crowd
+from trainyard.admission.outcomes import holds
+from trainyard.preflight.jobs import check_run
+
+STEPS = 8
+"""Values that are tried below the most that fits, where something else is wrong with that one."""
+
+
+class Try:
+    """A job, and whether it would fit with other values of its fields."""
+
+    def __init__(self, ask: Ask, crowd: Crowd) -> None:
+        """Take a job that has a run."""
+        self.ask, self.crowd = ask, crowd
+        self.job = ask.file.job
+
+    def fits(self, change: Change) -> bool:
+        """Whether it gets quota on the empty cluster, and nodes."""
+        other = changed(self.ask, self.crowd.where, change.of)
+        if other is None or other.why:
+            return False
+        mine = self.crowd.alone(other).said
+        if not mine or not all(map(holds, mine)):
+            return False
+        fit = self.crowd.empty.alone(other, mine)
+        return not fit.missing and fit.otherwise is None
+
+    def valid(self, change: Change) -> bool:
+        """Whether nothing else would be wrong with it then."""
+        assert self.ask.run is not None
+        run = replace(self.ask.run.run, job=change.of(self.job))
+        return not any(each.is_error for each in check_run(run)[1])
+
+    def would(self, *changes: Change) -> Iterator[Change]:
+        """Yield the changes that would do."""
+        return (each for each in changes if self.fits(each) and self.valid(each))
+
+    def most(self, low: int, high: int, change: Callable[[int], Change]) -> Iterator[Change]:
+        """Yield the change with the most of a number, from `low` on and below `high`, that would do; if any does."""
+        if low >= high or not self.fits(change(low)):
+            return
+        found = self.largest(low, high, change)
+        tried = (change(each) for each in range(found, max(low - 1, found - STEPS), -1))
+        yield from (each for each in [next(filter(self.valid, tried), None)] if each is not None)
+
+    def largest(self, low: int, high: int, change: Callable[[int], Change]) -> int:
+        """Return the most of a number below `high` with which it fits, as it does with `low`."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.fits(change(middle)) else (low, middle)
+        return low
