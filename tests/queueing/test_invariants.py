@@ -10,6 +10,7 @@ import pytest
 from queueing.worlds import case
 from trainyard.queueing.model.amounts import LOWEST, UNLIMITED, minus, plus, requested
 from trainyard.queueing.model.queues import Quota
+from trainyard.queueing.preempt.alike import Alike
 from trainyard.queueing.quota.shares import share, share_without, shares_with
 from trainyard.queueing.quota.tree import QuotaNode
 from trainyard.queueing.replay import replay
@@ -66,6 +67,51 @@ def test_names_do_not_decide():
             renamed = after[key.replace("/w", "/other-w")]
             assert renamed["outcome"] == found["outcome"], (seed, key)
             assert renamed.get("podSets") == found.get("podSets"), (seed, key)
+
+
+def with_multiple(one, factor):
+    """The same cluster with one more resource, of which everybody has and asks for so many times as much as of CPUs."""
+    grown = json.loads(json.dumps(one))
+    for each in grown["objects"]:
+        spec = each.get("spec", {})
+        for group in spec.get("resourceGroups") or ():
+            if "cpu" in group["coveredResources"]:
+                group["coveredResources"].append("multiple")
+                for flavor in group["flavors"]:
+                    quota = next(row for row in flavor["resources"] if row["name"] == "cpu")
+                    more = {name: text if name == "name" else times(text, factor) for name, text in quota.items()}
+                    flavor["resources"].append({**more, "name": "multiple"})
+        for row in spec.get("podSets") or ():
+            for container in row["template"]["spec"]["containers"]:
+                requests = (container.get("resources") or {}).get("requests") or {}
+                if "cpu" in requests:
+                    requests["multiple"] = times(requests["cpu"], factor)
+        for amounts in [(each.get("status") or {}).get("allocatable")]:
+            if amounts and "cpu" in amounts:
+                amounts["multiple"] = times(amounts["cpu"], factor)
+    return grown
+
+
+def times(text, factor):
+    """So many times an amount of thousandths."""
+    return str(requested("cpu", text) * factor)
+
+
+def test_a_multiple_of_a_resource_decides_nothing():
+    """Whoever is admitted or has to go, and where pods stand, is the same with a resource that goes along with CPUs."""
+    victims = 0
+    for seed in range(14_000, 14_040):
+        one = case(seed)
+        if one["config"].get("resources") or "multiple" in json.dumps(one):
+            continue
+        before, after = replay(one).get("workloads", {}), replay(with_multiple(one, 3)).get("workloads", {})
+        for key, found in before.items():
+            for name in ("outcome", "evictions", "victims"):
+                assert after[key].get(name) == found.get(name), (seed, key)
+            mine, theirs = (each.get("nomination") or {} for each in (found, after[key]))
+            assert mine.get("targets") == theirs.get("targets"), (seed, key)
+            victims += len(found.get("victims") or mine.get("targets") or ())
+    assert victims >= 5
 
 
 def test_what_fits_is_within_what_could_be_had():
@@ -179,6 +225,26 @@ def test_shares_are_told_without_a_change():
             assert each.borrows_any({KEY}) == each.borrows(KEY), seed
             borrowing += share(each).borrowing
     assert borrowing >= 50
+
+
+def test_resources_are_alike_while_one_is_a_multiple_of_the_other():
+    """What everybody has and uses thrice as much of is alike, until somebody uses the one and not the other."""
+    other = ("flavor", "memory")
+    low = QuotaNode("low", {KEY: Quota(4, 2), other: Quota(12, 6)}, 1.0)
+    root = QuotaNode("root", {}, 1.0)
+    low.parent, root.queues = root, [low]
+    root.count()
+    root.measure(root)
+    low.add({KEY: 2, other: 6})
+    alike = Alike({}, fair=False)
+    assert alike.sort(root, KEY, 1) == alike.sort(root, other, 3) != alike.sort(root, other, 2)
+    assert alike.first(root, {KEY: 1, other: 3}, frozenset()) == {KEY: 1}
+    assert alike.first(root, {KEY: 1, other: 3}, frozenset({other})) == {KEY: 1, other: 3}
+    alike.add(root, {KEY: 1, other: 3})
+    assert alike.sort(root, KEY, 1) == alike.sort(root, other, 3)
+    low.add({KEY: 1})
+    alike.add(root, {KEY: 1})
+    assert alike.sort(root, KEY, 1) != alike.sort(root, other, 3)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from trainyard.queueing.model.queues import NEVER, FlavorResource, ResourceGroup
 from trainyard.queueing.quota.state import QueueState, failure
 from trainyard.queueing.quota.tree import borrow_level
 
-Simulate = Callable[[QueueState, Pending, FlavorResource, int], tuple[Search, int]]
-"""Asks what preemption could do for a queue's Workload and one flavor and resource."""
+Simulate = Callable[[FlavorResource, int], tuple[Search, int]]
+"""Asks what preemption could do for the Workload in its queue, for so much of one flavor and resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class Assigner:
         missing = quota_text(resource, minus(total, available))
         reason = f"insufficient unused quota for {resource} in flavor {flavor}, {missing} more needed"
         if node.nominal(key) >= total or reclaimable or self._preempts_while_borrowing():
-            search, level = self.simulate(self.queue, self.pending, key, total)
+            search, level = self.simulate(key, total)
             return search, level, reason, ""
         return Search.NO_FIT, level, reason, WAITING
 

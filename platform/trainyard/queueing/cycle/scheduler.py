@@ -44,7 +44,7 @@ class Scheduler:
     def cycle(self, heads: Iterable[Pending], now: int) -> list[Entry]:
         """Run one cycle and return what became of the heads; the queues are left as they were."""
         self.number += 1
-        self.preemptor.now = now
+        self.preemptor.begin(now)
         before = [(node, node.used()) for node in self.nodes]
         entries, refused = self.nominate(heads)
         run = Run(self)
@@ -96,7 +96,8 @@ class Scheduler:
         return queue.generation > progress.generation
 
     def _initial(self, pending: Pending, queue: QueueState) -> tuple[Assignment, list[Target]]:
-        assigner = Assigner(pending, queue, self.rules, self.preemptor.simulate, self.number)
+        question = self.preemptor.question(queue, pending)
+        assigner = Assigner(pending, queue, self.rules, question.ask, self.number)
         full = assigner.assign()
         answer = self._with_targets(full, pending, queue)
         if answer is not None:
@@ -190,6 +191,7 @@ class Run:
 
     def _add(self, queue: QueueState, usage: Mapping[FlavorResource, int], placed: Placed) -> None:
         queue.add(usage, placed)
+        self.scheduler.preemptor.alike.add(queue.node.root, usage)
         self.added.append((queue, placed))
 
     def _overlaps(self, entry: Entry) -> bool:
@@ -214,6 +216,8 @@ class Run:
         self._take(victims)
         entry.record(*scheduler.assignments(pending, queue))
         self._put(victims)
+        if victims:
+            scheduler.preemptor.alike.forget()
         assignment, _ = entry.assigned()
         if overlap and assignment.mode is Mode.FIT:
             assignment.set_mode([each.name for each in assignment.sets], Mode.DEFERRED)

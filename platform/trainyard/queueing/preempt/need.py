@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trainyard.queueing.assign.pending import Pending
-from trainyard.queueing.model.placements import PlacedPods, PlacementRequest
+from trainyard.queueing.model.placements import PlacementRequest
 from trainyard.queueing.model.queues import FlavorResource
 from trainyard.queueing.quota.state import Held, QueueState, failure
 
@@ -40,6 +40,12 @@ class Need:
     shared: bool = True
     fair: bool = False
     """Whether shares of all that is used count, not only what is asked for."""
+    keys: tuple[FlavorResource, ...] = field(init=False)
+    standing: dict[str, Held] = field(default_factory=dict)
+    """Workloads that were taken away, and whose places were not asked for since."""
+
+    def __post_init__(self) -> None:
+        self.keys = (*self.usage, *(self.scarce - self.usage.keys()))
 
     def fits(self, borrowing: bool) -> bool:
         """Say whether the Workload fits now, in quota and in topologies."""
@@ -51,6 +57,9 @@ class Need:
                 return False
         if not self.requests:
             return True
+        for each in self.standing.values():
+            self.queues[each.queue].remove({}, each.placed)
+        self.standing.clear()
         order = [each.name for each in self.pending.sets]
         losses = self.pending.losses() if self.pending.lost else None
         return failure(self.queue.find(self.requests, shared=self.shared, losses=losses), order) is None
@@ -59,20 +68,23 @@ class Need:
         """Take a Workload away."""
         queue = self.queues[held.queue]
         queue.workloads.pop(held.key, None)
-        queue.remove(*self._counted(held))
+        queue.node.remove(self._counted(held))
+        if self.requests and held.placed:
+            self.standing[held.key] = held
 
     def put(self, held: Held) -> None:
         """Put a Workload back."""
         queue = self.queues[held.queue]
         queue.workloads[held.key] = held
-        queue.add(*self._counted(held))
+        queue.node.add(self._counted(held))
+        if self.requests and held.placed and self.standing.pop(held.key, None) is None:
+            queue.add({}, held.placed)
 
-    def _counted(self, held: Held) -> tuple[Mapping[FlavorResource, int], Mapping[str, list[PlacedPods]]]:
-        """Return what of a Workload's usage and places makes a difference to this need."""
-        usage = held.usage
-        if not self.fair:
-            usage = {key: usage[key] for key in (*self.usage, *(self.scarce - self.usage.keys())) if key in usage}
-        return usage, held.placed if self.requests else {}
+    def _counted(self, held: Held) -> Mapping[FlavorResource, int]:
+        """Return what of a Workload's usage makes a difference to this need."""
+        if self.fair:
+            return held.usage
+        return {key: held.usage[key] for key in self.keys if key in held.usage}
 
     def put_all(self, targets: Iterable[Target]) -> None:
         """Put all victims back."""

@@ -6,7 +6,7 @@ Restated from kueue v0.19.2 pkg/scheduler/preemption/preemption.go and preemptio
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trainyard.queueing.assign.assignment import Assignment
 from trainyard.queueing.assign.modes import Search
@@ -15,6 +15,7 @@ from trainyard.queueing.assign.placing import placements_wanted
 from trainyard.queueing.model.amounts import plus
 from trainyard.queueing.model.gates import Gates
 from trainyard.queueing.model.queues import FlavorResource
+from trainyard.queueing.preempt.alike import Alike
 from trainyard.queueing.preempt.classical import Classical
 from trainyard.queueing.preempt.fair import Fair
 from trainyard.queueing.preempt.need import Need, Target
@@ -32,6 +33,15 @@ class Preemptor:
     strategies: tuple[str, ...] | None = None
     by_usage: bool = False
     now: int = 0
+    alike: Alike = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.alike = Alike(self.queues, self.fair)
+
+    def begin(self, now: int) -> None:
+        """Have a cycle begin: since the last one others hold quota."""
+        self.now = now
+        self.alike.forget()
 
     @property
     def fair(self) -> bool:
@@ -50,7 +60,13 @@ class Preemptor:
                     usage[key] = plus(usage.get(key, 0), amount)
         shared = self.gates["TASHandleOverlappingFlavors"]
         scarce = assignment.needing()
-        return self._search(Need(pending, queue, self.queues, scarce, usage, requests, shared, self.fair))
+        first = self.alike.first(queue.node.root, usage, scarce)
+        scarce -= usage.keys() - first.keys()
+        return self._search(Need(pending, queue, self.queues, scarce, first, requests, shared, self.fair))
+
+    def question(self, queue: QueueState, pending: Pending) -> Question:
+        """Return what to ask for one resource of a Workload after the other while nothing else changes."""
+        return Question(self, queue, pending)
 
     def simulate(self, queue: QueueState, pending: Pending, key: FlavorResource, amount: int) -> tuple[Search, int]:
         """Return what preemption could do for one resource in one flavor, and how far quota comes from then."""
@@ -70,3 +86,20 @@ class Preemptor:
         if self.strategies is None:
             return Classical(need, ordering, self.gates).targets()
         return Fair(need, ordering, self.gates, self.strategies).targets()
+
+
+@dataclass(slots=True)
+class Question:
+    """What preemption could do for a Workload in its queue; of resources that are alike it is found out once."""
+
+    preemptor: Preemptor
+    queue: QueueState
+    pending: Pending
+    told: dict[object, tuple[Search, int]] = field(default_factory=dict)
+
+    def ask(self, key: FlavorResource, amount: int) -> tuple[Search, int]:
+        """Return what preemption could do for so much, and how far quota comes from then."""
+        sort = self.preemptor.alike.sort(self.queue.node.root, key, amount)
+        if sort not in self.told:
+            self.told[sort] = self.preemptor.simulate(self.queue, self.pending, key, amount)
+        return self.told[sort]

@@ -86,6 +86,13 @@ class QuotaNode:
         for cohort in self.cohorts:
             yield from cohort.below()
 
+    def nodes(self) -> Iterator[QuotaNode]:
+        """Yield the node and all below it."""
+        yield self
+        yield from self.queues
+        for cohort in self.cohorts:
+            yield from cohort.nodes()
+
     def unused_kept(self, key: FlavorResource) -> int:
         """Return what is kept from the parent and not in use."""
         kept = self.kept.get(key, 0)

@@ -6,7 +6,7 @@ Restated from kueue v0.19.2 pkg/controller/core/workload_controller.go Reconcile
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trainyard.pods.selection import selects
 from trainyard.queueing.model.gates import Gates
@@ -48,6 +48,8 @@ class Reconciler:
     namespaces: dict[str, dict[str, str]]
     refusal: Callable[[Record], str | None]
     clock: Callable[[], int]
+    refused: dict[str, str | None] = field(default_factory=dict)
+    """By Workload, why it may not be admitted whatever its queue; pods do not change."""
 
     @property
     def observed(self) -> bool:
@@ -209,7 +211,9 @@ class Reconciler:
         labels = self.namespaces[record.workload.namespace]
         if not selects(self.world.states[queue].spec.selector, labels):
             return NO_NAMESPACE_MATCH
-        return self.refusal(record)
+        if record.key not in self.refused:
+            self.refused[record.key] = self.refusal(record)
+        return self.refused[record.key]
 
     def _evict_for_checks(self, status: Status) -> bool:
         """Evict, or deactivate, where a check says no. Says whether one did."""

@@ -75,7 +75,7 @@ class Places:
     def _change(self, used: PlacedPods, sign: int) -> None:
         domain = self.tree.place.get(used.values)
         if domain is not None:
-            self.room.change(domain - self.tree.leaves.start, with_place(used.pod), sign * used.count)
+            self.room.change(domain - self.tree.leaves.start, used.pod, sign * used.count)
 
     def fits(self, used: Iterable[PlacedPods]) -> bool:
         """Whether there is room for pods where they are placed, each domain taken for itself.

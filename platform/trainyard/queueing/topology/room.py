@@ -21,6 +21,9 @@ MOST = 2**31 - 1
 SORTS = 256
 """Sorts of pods that are remembered."""
 
+STEPS = 4096
+"""Changes of states that are remembered."""
+
 
 class Fills(NamedTuple):
     """By leaf, the room for one sort of pods."""
@@ -91,6 +94,10 @@ class Room:
         self.changes: list[int] = []
         """The leaves that changed, in the order of the changes."""
         self.sorts: dict[tuple[object, ...], Sort] = {}
+        self.pods: dict[int, tuple[Amounts, tuple[int, ...]]] = {}
+        """What pods take of each resource, a place of their own among it, with the amounts by whose identity it is."""
+        self.steps: dict[tuple[int, tuple[int, ...], int], int] = {}
+        """To which state so many pods bring a state."""
 
     def _free(self, leaf: int, held: Mapping[str, Amounts]) -> tuple[int, ...]:
         total = dict.fromkeys(self.names, 0)
@@ -109,18 +116,32 @@ class Room:
             self.states.append(amounts)
         return number
 
-    def change(self, leaf: int, amounts: Amounts, times: int) -> None:
-        """Take amounts so many times from a leaf, or give them back for a negative number."""
-        self.left[leaf] = self.state(self.less(self.left[leaf], amounts, times))
+    def change(self, leaf: int, pod: Amounts, times: int) -> None:
+        """Take so many pods' amounts from a leaf, or give them back for a negative number."""
+        known = self.pods.get(id(pod))
+        if known is None:
+            if len(self.pods) >= SORTS:
+                self.pods.clear()
+            placed = with_place(pod)
+            known = self.pods[id(pod)] = pod, tuple(placed.get(name, 0) for name in self.names)
+        step = self.left[leaf], known[1], times
+        after = self.steps.get(step)
+        if after is None:
+            if len(self.steps) >= STEPS:
+                self.steps.clear()
+            there = self.states[step[0]]
+            after = self.state(tuple(each - amount * times for each, amount in zip(there, known[1], strict=True)))
+            self.steps[step] = after
+        self.left[leaf] = after
         self.changes.append(leaf)
 
-    def less(self, state: int, amounts: Amounts, times: int = 1) -> tuple[int, ...]:
+    def less(self, state: int, amounts: Amounts) -> tuple[int, ...]:
         """Return what a state leaves where amounts are taken from it; what no node has is not counted."""
         left = list(self.states[state])
         for name, amount in amounts.items():
             at = self.index.get(name)
             if at is not None:
-                left[at] -= amount * times
+                left[at] -= amount
         return tuple(left)
 
     def bare(self, pod: Amounts, left: tuple[int, ...]) -> int:

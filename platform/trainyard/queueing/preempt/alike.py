@@ -1,0 +1,108 @@
+"""Resources of which everybody has, holds and asks for the same parts: whoever has to go for one has to go for all.
+
+Of a node's CPUs, memory and network cards mostly as many go with each GPU, and quotas are given in whole nodes, so that
+one of them is everywhere in a tree a multiple of the other. Victims are found by comparing sums of one resource, and a
+factor changes no comparison. Kueue searches for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import gcd
+
+from trainyard.queueing.model.amounts import SAFE
+from trainyard.queueing.model.queues import FlavorResource
+from trainyard.queueing.quota.state import Held, QueueState
+from trainyard.queueing.quota.tree import QuotaNode
+
+LARGE = SAFE // 16
+"""Amounts below it stay within 64 bits in all sums that are compared."""
+
+Sort = tuple[int, int]
+"""A number that is the same for resources that are alike, and what all amounts of one are multiples of."""
+
+
+@dataclass(slots=True)
+class Alike:
+    """Compares resources as everything is, and as it stays while only Workloads that are compared come and go.
+
+    With `fair` shares decide, which are sums over flavors and not exact: only equal amounts in all flavors are alike.
+    """
+
+    queues: Mapping[str, QueueState]
+    fair: bool
+    known: dict[QuotaNode, dict[FlavorResource, Sort]] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """Look again: other Workloads hold quota."""
+        self.known.clear()
+
+    def add(self, root: QuotaNode, usage: Mapping[FlavorResource, int]) -> None:
+        """Have a Workload use quota in a tree: what it does not use the same of is alike no more."""
+        first: dict[int, tuple[int, int]] = {}
+        for key, (sort, unit) in self.known.get(root, {}).items():
+            amount = usage.get(key, 0)
+            other, its = first.setdefault(sort, (amount, unit))
+            if other * unit != amount * its:
+                del self.known[root]
+                return
+
+    def sort(self, root: QuotaNode, key: FlavorResource, amount: int) -> object:
+        """Return what is the same for requests that get the same answer in a tree."""
+        if root not in self.known:
+            self.known[root] = self._sorts(root)
+        if key not in self.known[root]:
+            return key, amount
+        sort, unit = self.known[root][key]
+        divisor = gcd(amount, unit)
+        return sort, amount // divisor, unit // divisor
+
+    def first(
+        self, root: QuotaNode, usage: Mapping[FlavorResource, int], scarce: frozenset[FlavorResource]
+    ) -> Mapping[FlavorResource, int]:
+        """Return what is asked for without what is like something before it, and as scarce; all of it by shares."""
+        if self.fair:
+            return usage
+        found: dict[object, FlavorResource] = {}
+        for key, amount in usage.items():
+            found.setdefault((key in scarce, self.sort(root, key, amount)), key)
+        return {key: usage[key] for key in found.values()}
+
+    def _sorts(self, root: QuotaNode) -> dict[FlavorResource, Sort]:
+        nodes = list(root.nodes())
+        held = [each for node in nodes if node.name in self.queues for each in self._held(node)]
+        columns = {key: column(key, nodes, held, exact=self.fair) for key in root.subtree}
+        number = numbered(each for each, _ in columns.values())
+        found = {key: (number[each], unit) for key, (each, unit) in columns.items()}
+        if not self.fair:
+            return found
+        flavors = sorted({flavor for flavor, _ in found})
+        rows = {key: (key[0], *(found.get((each, key[1])) for each in flavors)) for key in found}
+        number = numbered(rows.values())
+        return {key: (number[each], 1) for key, each in rows.items()}
+
+    def _held(self, node: QuotaNode) -> Iterator[Held]:
+        state = self.queues[node.name]
+        return iter(state.workloads.values() if state.node is node else ())
+
+
+def numbered(values: Iterable[object]) -> dict[object, int]:
+    """Return a number of each value."""
+    return {each: number for number, each in enumerate(dict.fromkeys(values))}
+
+
+def column(key: FlavorResource, nodes: list[QuotaNode], held: list[Held], *, exact: bool) -> tuple[object, int]:
+    """Return what all have, use and hold of a resource, and of what it is a multiple, which the former is without."""
+    quotas = [node.quotas.get(key) for node in nodes]
+    amounts = [node.usage.get(key, 0) for node in nodes]
+    amounts += [node.subtree.get(key, 0) for node in nodes]
+    amounts += [node.kept.get(key, 0) for node in nodes]
+    amounts += [each.nominal for each in quotas if each is not None]
+    amounts += [each.borrowing for each in quotas if each is not None and each.borrowing is not None]
+    amounts += [each.usage.get(key, 0) for each in held]
+    marks = tuple(each is not None and each.borrowing is not None for each in quotas)
+    marks += tuple(each is not None for each in quotas)
+    marks += tuple(key in each.assigned for each in held)
+    unit = 1 if exact or max(amounts) >= LARGE else gcd(*amounts) or 1
+    return (marks, tuple(amounts) if unit == 1 else tuple(each // unit for each in amounts)), unit
