@@ -162,7 +162,20 @@ REFUSED = {
         job(nodes=1),
         "run/stale",
         "jobs/nlp/train.yaml:1:1",
-        (BEHIND, "replaces nlp/train-", "because nodes (2 -> 1) changed", "1 is replaced, 1 is left alone"),
+        (
+            BEHIND,
+            "1 error stands",
+            "replaces nlp/train-",
+            "because nodes (2 -> 1) changed",
+            "1 is replaced, 1 is left alone",
+        ),
+        (),
+    ),
+    "two jobs are edited and not rendered": Case(
+        lambda repo: rewrite(repo, jobs={name: {**value, "maxHours": 9} for name, value in JOBS.items()}),
+        "run/stale",
+        "jobs/nlp/small.yaml:1:1",
+        (BEHIND, "1 error stands", "of job 'small', nor what 1 other says", "2 are replaced"),
         (),
     ),
     "a job is added and not rendered": Case(

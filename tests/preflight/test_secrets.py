@@ -96,11 +96,6 @@ MOUNTED = {
         {},
         ["volumes have no 'checkpoints'; mount it by data"],
     ),
-    "a token of nobody": (
-        {"token": {"audience": "x"}, "mountPath": "/a"},
-        {},
-        ["token is of the account 'default', since the job names none; set serviceAccount"],
-    ),
     "a token": ({"token": {"audience": "x"}, "mountPath": "/a"}, {"service_account": "reader"}, []),
     "a path that is taken": (
         {"secret": "tokens", "mountPath": "/scratch/"},

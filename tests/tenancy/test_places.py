@@ -86,6 +86,16 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "volumes[0].csi",
     ),
     "31 years to end": ({"graceSeconds": 1_000_000_000}, "run/tenant-grace", "graceSeconds"),
+    "a checkpoint that takes hours": (
+        {"checkpoint": {"volume": "checkpoints", "everyMinutes": 600, "size": "200Gi"}},
+        "run/tenant-grace",
+        "checkpoint.size",
+    ),
+    "a token of no account in particular": (
+        {"mounts": [{"token": {"audience": "vault"}, "mountPath": "/t"}]},
+        "run/tenant-account",
+        "mounts[0].token",
+    ),
     "GPUs for a sidecar by a variable": (
         {"containers": [{**SIDE, "env": [{"name": "AMD_VISIBLE_DEVICES", "value": "all"}]}]},
         "run/tenant-device",
@@ -110,6 +120,23 @@ def test_what_no_run_may_be_is_told_where_it_is_asked_for(tmp_path: Path, case: 
     assert error.location.line
     assert error.remedy
     assert [each.rule for each in found if each.rule != rule] == ["spec/waive"]
+
+
+LONGEST = {
+    "set longestGraceSeconds in platform/clusters/test.yaml": {},
+    "raise longestGraceSeconds at platform/clusters/test.yaml:": {"longestGraceSeconds": 60},
+}
+
+
+@pytest.mark.parametrize(("fix", "cluster"), LONGEST.items())
+def test_the_line_of_the_cluster_is_named_that_bounds_how_long_runs_end(
+    tmp_path: Path, fix: str, cluster: dict[str, Any]
+) -> None:
+    """Where its file says nothing, the file."""
+    job = {"graceSeconds": 7200, "maxHours": 9}
+    (error,) = errors(tmp_path, job, clusters={"test": {**CLUSTER, **cluster}})
+    assert (error.rule, error.location.line) == ("run/tenant-grace", 10)
+    assert (error.fix or "").startswith(fix)
 
 
 def test_what_is_switched_off_or_waived_for_a_team_changes_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trainyard.errors import SpecError, ToolError
-from trainyard.findings import Finding, Location
+from trainyard.findings import Finding, Location, counted
 from trainyard.plan.applied import refused
 from trainyard.plan.cluster_words import Site
 from trainyard.plan.compare import compare
@@ -183,15 +183,17 @@ def settled(findings: Iterable[Finding], plan: Plan) -> tuple[Finding, ...]:
     """Return findings in order, each once.
 
     That the tree is behind a file goes without saying where the file itself is refused, and so does that no job asks
-    for a run which the plan says to end.
+    for a run which the plan says to end. That files differ from the specs is said by the jobs of which they lack runs.
     """
     ends = [(each.cluster, each.team, each.run) for each in plan.of(*ENDS)]
     ends += [(each.before_cluster or each.cluster, each.team, each.before or "") for each in plan.of("replaces")]
     over = {f"{GENERATED}/{cluster}/{layout.run_folder(team, run)}" for cluster, team, run in ends}
     found = dict.fromkeys(findings)
     wrong = {each.location.file for each in found if each.is_error and STALE.id != each.rule}
-    left = (each for each in found if STALE.id != each.rule or each.location.file not in wrong)
-    left = (each for each in left if each.rule != UNKNOWN.id or each.location.file not in over)
+    left = [each for each in found if STALE.id != each.rule or each.location.file not in wrong]
+    left = [each for each in left if each.rule != UNKNOWN.id or each.location.file not in over]
+    if any(each.rule == STALE.id and each.location.file != GENERATED for each in left):
+        left = [each for each in left if each.rule != STALE.id or each.location.file != GENERATED]
     return tuple(sorted(left, key=lambda finding: finding.order))
 
 
@@ -201,16 +203,17 @@ def unreadable(now: Snapshot) -> Iterator[Finding]:
     yield from (replace(each, message=message) for each in now.findings)
 
 
-BEHIND = "generated/ does not have what this file says of job {!r}; run `trainyard synth` first"
+BEHIND = "generated/ does not have what this file says of job {!r}{}; run `trainyard synth` first"
 
 
 def unsynthesised(changed: frozenset[str], tree: Snapshot, there: Snapshot) -> Iterator[Finding]:
-    """Yield the changed job files of whose jobs the tree at hand does not have the runs that a synth would write."""
+    """Yield the first of the changed job files of which the tree at hand lacks runs, with how many others there are."""
     wanted, found = runs_of(tree), runs_of(there)
-    for file in sorted(changed):
-        place = tuple(file.removeprefix(f"{JOBS}/").removesuffix(".yaml").split("/"))
-        if file.endswith(".yaml") and wanted.get(place) != found.get(place):
-            yield STALE.of(Location(file, 1, 1), BEHIND.format(place[-1]))
+    places = {file: tuple(file.removeprefix(f"{JOBS}/").removesuffix(".yaml").split("/")) for file in sorted(changed)}
+    lacks = [file for file, place in places.items() if file.endswith(".yaml") and wanted.get(place) != found.get(place)]
+    for file in lacks[:1]:
+        others = f", nor what {counted(len(lacks) - 1, 'other says', 'others say')}" if len(lacks) > 1 else ""
+        yield STALE.of(Location(file, 1, 1), BEHIND.format(places[file][-1], others))
 
 
 def runs_of(side: Snapshot) -> Mapping[tuple[str, ...], list[tuple[str, str]]]:
@@ -230,4 +233,4 @@ def behind(root: Path, changed: frozenset[str], disk: Disk, now: Snapshot) -> It
     for each in map(wanted, loaded.specs.jobs):
         entry = now.active.get(each.key)
         if (entry.name if entry else None) != (None if each.retired else each.run):
-            yield STALE.of(each.location, BEHIND.format(each.job))
+            yield STALE.of(each.location, BEHIND.format(each.job, ""))

@@ -15,12 +15,15 @@ from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.policies.places import Place
 from trainyard.policies.policy import Problem
-from trainyard.specs import Team
+from trainyard.specs import Job, Team
 from trainyard.specs.sources import Specs
 from trainyard.tenancy import RULES, Allowance, Breach, allowance, breaches
 
 if TYPE_CHECKING:
     from trainyard.preflight.objects import Objects
+
+FIELD = ("longestGraceSeconds",)
+"""The field of a cluster's file by which runs end in time."""
 
 From = Callable[["Objects", Problem, Callable[["Objects"], set[str]]], Path]
 
@@ -30,12 +33,30 @@ def check(specs: Specs, cluster: str, runs: Sequence[Objects], source: From) -> 
     allowed = {name: of_team(specs, cluster, name) for name in {each.run.run.team_name for each in runs}}
     for objects in runs:
         here = allowed[objects.run.run.team_name]
-        said: dict[tuple[str, Path], Finding] = {}
+        job, said = objects.run.run.job, dict[tuple[str, Path], Finding]()
         for place, breach in found(objects, here):
             path = source(objects, Problem(place, breach.message), partial(sentences, here))
-            finding = RULES[breach.subject].at(objects.run.run.source, path, breach.message)
+            path = path or derived(job, breach.subject)
+            fix = longest(specs, cluster) if breach.subject == "grace" else None
+            finding = RULES[breach.subject].at(objects.run.run.source, path, breach.message, fix=fix)
             said.setdefault((breach.message, path), finding)
         yield from ((objects.run, finding) for finding in said.values())
+
+
+def derived(job: Job, subject: str) -> Path:
+    """Return the field from which follows what a run may not be, where no value of it stands in the object."""
+    tokens = [index for index, each in enumerate(job.mounts) if each.token is not None]
+    if subject == "account" and tokens:
+        return "mounts", tokens[0], "token"
+    return ("checkpoint", "size") if subject == "grace" and job.checkpoint is not None else ()
+
+
+def longest(specs: Specs, cluster: str) -> str:
+    """Return what helps a job that takes longer to end than its cluster gives, with the place where that is said."""
+    place = specs.sources[f"cluster/{cluster}"].location(FIELD, key=True)
+    if "longest_grace_seconds" in specs.clusters[cluster].model_fields_set:
+        return f"raise {FIELD[0]} at {place}, or lower what makes the job take as long"
+    return f"set {FIELD[0]} in {place.file}, or lower what makes the job take as long"
 
 
 def of_team(specs: Specs, cluster: str, team: str) -> Allowance:

@@ -63,14 +63,6 @@ OWN = Rule(
     fix="add the volume to volumes, or mount one of the team's by data",
     source="kubernetes v1.35 pkg/apis/core/validation/validation.go ValidateVolumeMounts",
 )
-TOKEN = Rule(
-    id="spec/token-account",
-    title="A job that takes a token names the service account that it is of.",
-    why="a token of the account default says nothing of who the job is, and nobody gives that account rights",
-    fix="set serviceAccount",
-    source="docs/jobs.md",
-    severity=Severity.WARNING,
-)
 ACCESS = Rule(
     id="spec/volume-access",
     title="A volume can be mounted by as many pods as the job has, in the way the job uses it.",
@@ -151,16 +143,13 @@ def check_files(file: JobFile) -> Iterator[Finding]:
 
 
 def check_sources(file: JobFile, team: Team) -> Iterator[Finding]:
-    """Yield mounts of volumes that the job does not have, and tokens of no account in particular."""
+    """Yield mounts of volumes that the job does not have."""
     job = file.job
     own = [each["name"] for each in job.volumes if isinstance(each.get("name"), str)]
     for index, mount in enumerate(job.mounts):
         if mount.volume is not None and mount.volume not in own:
             hint = "mount it by data" if mount.volume in team.volumes else did_you_mean(mount.volume, own)
             yield OWN.at(file.source, ("mounts", index, "volume"), f"volumes have no {mount.volume!r}; {hint}")
-        if mount.token is not None and job.service_account is None:
-            message = "token is of the account 'default', since the job names none; set serviceAccount"
-            yield TOKEN.at(file.source, ("mounts", index, "token"), message)
 
 
 def of_kind(run: Run) -> Mapping[str, str]:
