@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from trainyard.admission.bid import bid, keys
+from trainyard.admission.bid import bid, keys, shape_of
 from trainyard.admission.site import Site, admits
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved, build, resolve
@@ -50,6 +50,11 @@ class Ask:
     def keys(self) -> list[str]:
         """What its Workloads are called in answers."""
         return keys(self.workloads)
+
+    @cached_property
+    def shape(self) -> str:
+        """A text that is the same for jobs of one namespace that ask for the same."""
+        return shape_of(self.workloads)
 
 
 def asks(checked: Checked, sites: Mapping[str, Site], clusters: Collection[str]) -> Iterator[Ask]:

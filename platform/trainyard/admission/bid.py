@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 from trainyard.admission.inventory import channel
@@ -53,6 +54,10 @@ class Bidder(Protocol):
     def keys(self) -> list[str]:
         """What its Workloads are called in answers."""
 
+    @property
+    def shape(self) -> str:
+        """A text that is the same for jobs of one namespace that ask for the same."""
+
 
 @dataclass(frozen=True)
 class Bid:
@@ -66,10 +71,15 @@ class Bid:
     """Other objects of the run that Kueue reads: templates of claims."""
     why: str = ""
 
-    @property
+    @cached_property
     def keys(self) -> list[str]:
         """What its Workloads are called in answers."""
         return keys(self.workloads)
+
+    @cached_property
+    def shape(self) -> str:
+        """A text that is the same for jobs of one namespace that ask for the same."""
+        return shape_of(self.workloads)
 
 
 def keys(workloads: Iterable[Object]) -> list[str]:
@@ -117,7 +127,7 @@ def of_pods(spec: Object) -> Object:
     return kept
 
 
-def shape_of(bid: Bidder) -> str:
-    """Return a text that is the same for jobs of one namespace that ask for the same."""
-    asked = [(each["metadata"]["namespace"], bare(each)["spec"]) for each in bid.workloads]
+def shape_of(workloads: Iterable[Object]) -> str:
+    """Return a text that is the same for Workloads of one namespace that ask for the same."""
+    asked = [(each["metadata"]["namespace"], bare(each)["spec"]) for each in workloads]
     return json.dumps(asked, sort_keys=True)

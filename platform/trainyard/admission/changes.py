@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from trainyard.admission import reasons
 from trainyard.admission.alone import Lack, nothing
-from trainyard.admission.bid import Bidder, shape_of
+from trainyard.admission.bid import Bidder
 from trainyard.admission.closed import closed
+from trainyard.admission.others import Others
 from trainyard.admission.outcomes import Word, fitting, holds, restless, victims_of
 from trainyard.admission.site import Site
 
@@ -134,6 +135,7 @@ class Outcomes:
         self.together = decide(where, {**asked, "admitted": held}) if self.bids else {}
         if "error" in self.together and held:
             self.together = decide(where, asked)
+        self.others = Others(self.bids, self.together)
         self._alone: dict[str, list[Answer]] | None = None
         self._details: dict[str, str] = {}
 
@@ -148,7 +150,7 @@ class Outcomes:
 
     def answers(self, bid: Bidder) -> list[Answer]:
         """Return what Kueue says of a job among all others."""
-        return [self.together["workloads"][key] for key in bid.keys]
+        return self.others.answers(bid)
 
     def word(self, bid: Bidder) -> Word:
         """Return what becomes of a job: where no nodes ever take pods of it, it never fits, whatever Kueue does."""
@@ -165,7 +167,7 @@ class Outcomes:
             return "not judged"
         mine = self.answers(bid)
         if all(map(holds, mine)):
-            return fitting(bid, self.where, self.together, self.bids)[0]
+            return fitting(bid, self.where, self.others)[0]
         shut = closed(self.together, mine)
         if shut.lasts if shut else self.hopeless(bid):
             return "never fits"
@@ -178,8 +180,8 @@ class Outcomes:
         if self.by(bid) == "machines":
             return self.lack(bid)
         if all(map(holds, self.answers(bid))):
-            return fitting(bid, self.where, self.together, self.bids)[1]
-        shape = shape_of(bid)
+            return fitting(bid, self.where, self.others)[1]
+        shape = bid.shape
         if shape not in self._details:
             self._details[shape] = self._reason(bid)
         return self._details[shape]
@@ -189,7 +191,7 @@ class Outcomes:
         if shut := closed(self.together, mine):
             return shut.text
         if all(map(fits, alone)):
-            return reasons.waiting(bid, alone, self.together, self.bids, self.hopeless)
+            return reasons.waiting(bid, alone, self.others, self.hopeless)
         return reasons.said(alone) or "no flavor takes its pods"
 
     def hopeless(self, bid: Bidder) -> bool:
@@ -204,14 +206,14 @@ class Outcomes:
         """Return what the Workloads of a job would get on the empty cluster; jobs that ask for the same are one."""
         if self._alone is None:
             waiting = [each for each in self.bids if not all(map(holds, self.answers(each)))]
-            one_each = {shape_of(each): each for each in waiting}
+            one_each = {each.shape: each for each in waiting}
             asked = {"mode": "nominate", "workloads": workloads(one_each.values()), "beside": beside(one_each.values())}
             said = self.decide(self.where, asked).get("workloads", {}) if one_each else {}
             self._alone = {
                 shape: [{**said[key], **said[key].get("nomination", {})} for key in each.keys]
                 for shape, each in one_each.items()
             }
-        return self._alone[shape_of(bid)]
+        return self._alone[bid.shape]
 
 
 def workloads(bids: Iterable[Bidder]) -> list[Any]:

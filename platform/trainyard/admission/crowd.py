@@ -9,9 +9,9 @@ from typing import Any
 
 from trainyard.admission import nominal
 from trainyard.admission.asks import Ask
-from trainyard.admission.bid import shape_of
 from trainyard.admission.change import Change
 from trainyard.admission.machines import Fit, Machines
+from trainyard.admission.others import Others
 from trainyard.admission.outcomes import holds
 from trainyard.admission.site import Site
 
@@ -53,13 +53,18 @@ class Crowd:
         return Crowd(where, asks, answer, empty, full, {} if "error" in answer else full.fill(asks, answer))
 
     @cached_property
+    def others(self) -> Others[Ask]:
+        """The jobs by what one of them waits for."""
+        return Others(self.asks, self.answer)
+
+    @cached_property
     def opened(self) -> Crowd | None:
         """The same jobs with all queues open, None where none is held."""
         return Crowd.of(self.where.opened, self.asks) if self.where.opened else None
 
     def alone(self, ask: Ask) -> Alone:
         """Return what becomes of a job that has the cluster to itself; jobs that ask for the same are one."""
-        shape = shape_of(ask)
+        shape = ask.shape
         if shape not in self.known:
             answer = self.where.decided(ask.workloads, *ask.beside)
             self.known[shape] = Alone(answer, [] if "error" in answer else said(ask, answer))
@@ -87,7 +92,7 @@ class Crowd:
         for ask in asks:
             own = self.alone(ask).said
             if any(each.get("borrowing") for each in own):
-                borrowers.setdefault(shape_of(ask), []).append(ask)
+                borrowers.setdefault(ask.shape, []).append(ask)
             else:
                 yield ask, own
         if borrowers:

@@ -7,7 +7,6 @@ from functools import partial
 from itertools import islice
 
 from trainyard.admission.asks import Ask
-from trainyard.admission.bid import shape_of
 from trainyard.admission.change import Change, Path, one
 from trainyard.admission.crowd import Crowd
 from trainyard.admission.tries import Try
@@ -20,7 +19,7 @@ MOST = 3
 
 def nearest(ask: Ask, crowd: Crowd, why: str) -> tuple[Change, ...]:
     """Return changes that would do, the first ones; `why` is what fails now."""
-    key = shape_of(ask)
+    key = ask.shape
     if key not in crowd.nearest:
         crowd.nearest[key] = tuple(islice(changes(Try(ask, crowd), why), MOST)) if ask.run else ()
     return crowd.nearest[key]

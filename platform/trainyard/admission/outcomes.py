@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from trainyard.admission import reasons, witness
+from trainyard.admission import witness
 from trainyard.admission.bid import Bidder
 from trainyard.admission.machines import Fit
+from trainyard.admission.others import Others
 from trainyard.admission.site import Site
 
 Word = Literal[
@@ -23,6 +24,7 @@ Word = Literal[
 ]
 
 Answer = Mapping[str, Any]
+Job = TypeVar("Job", bound=Bidder)
 
 
 def holds(answer: Answer) -> bool:
@@ -45,21 +47,19 @@ def restless(answer: Answer, mine: Sequence[Answer]) -> bool:
     )
 
 
-def fitting(
-    bid: Bidder, where: Site, answer: Answer, others: Sequence[Bidder], fit: Fit | None = None
-) -> tuple[Word, str]:
+def fitting(bid: Job, where: Site, others: Others[Job], fit: Fit | None = None) -> tuple[Word, str]:
     """Return how a job fits, and where, on machines too where those were asked."""
-    mine = [answer["workloads"][key] for key in bid.keys]
+    mine = others.answers(bid)
     detail = witness.places(where, mine, fit)
     if any(each["outcome"] == "reserved" for each in mine):
         checks = sorted({one.partition("=")[0] for each in mine for one in each.get("admissionChecks", ())})
         return "waits for", f"admission checks {', '.join(checks)}; has quota: {detail}"
     if victims := victims_of(mine):
-        return "fits after preempting", f"{reasons.named(victims, others)}; {detail}"
+        return "fits after preempting", f"{others.named(victims)}; {detail}"
     if fewer := witness.fewer(bid.workloads, mine):
         return "fits partially", f"{fewer}; {detail}"
     if any(each.get("borrowing") for each in mine):
-        return "fits by borrowing", f"{witness.borrowed(bid, where, answer)}; {detail}"
+        return "fits by borrowing", f"{witness.borrowed(bid, where, others.answer)}; {detail}"
     return "fits", detail
 
 

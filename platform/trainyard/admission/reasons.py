@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from trainyard.admission.bid import Bidder
+from trainyard.admission.others import Others, flavors, messages
 from trainyard.admission.words import some
 
 FOREIGN = re.compile(r"flavor \S+ doesn't match node affinity(, |; |$)")
@@ -19,12 +20,6 @@ NEEDED = re.compile(r"insufficient unused quota for (\S+) in flavor (\S+), (\S+)
 
 Answer = Mapping[str, Any]
 Job = TypeVar("Job", bound=Bidder)
-
-
-def messages(answers: Iterable[Answer]) -> list[str]:
-    """Return what Kueue says of Workloads, each once."""
-    found = [one for each in answers for one in (each.get("message"), *each.get("messages", ())) if one]
-    return list(dict.fromkeys(found))
 
 
 def said(answers: Sequence[Answer]) -> str:
@@ -50,33 +45,31 @@ def scarcest(text: str) -> str:
     return f"{head}insufficient {device.removeprefix('insufficient ')}"
 
 
-def waiting(
-    bid: Job, alone: Sequence[Answer], together: Answer, others: Sequence[Job], hopeless: Callable[[Job], bool]
-) -> str:
+def waiting(bid: Job, alone: Sequence[Answer], others: Others[Job], hopeless: Callable[[Job], bool]) -> str:
     """Return what a job waits for while all others are there: quota and who holds it, or who is first in its queue.
 
     `hopeless` says of a job whether it never gets any.
     """
-    every = [together["workloads"][key] for key in bid.keys]
+    every = others.answers(bid)
     mine = [each for each in every if each["outcome"] not in {"admitted", "reserved"}] or every
     queue = mine[0].get("clusterQueue") or ""
     taken = [one for each in mine for one in each.get("evictions", ())]
     if taken:
         by = [one["by"] for one in taken if one.get("by")]
-        return f"{named(by, others) or 'its quota'}, which preempts it"
+        return f"{others.named(by) or 'its quota'}, which preempts it"
     texts = messages(mine)
     if not texts:
-        first = [each for each in others if each.name != bid.name and ahead(each, together, queue)]
-        if not first:
+        first = others.first(queue, bid.name)
+        if first is None:
             return f"its turn in queue {queue}"
-        ends = " and never fits" if hopeless(first[0]) else ""
-        return f"{first[0].name}, which is first in queue {queue}{ends}"
+        ends = " and never fits" if hopeless(first) else ""
+        return f"{first.name}, which is first in queue {queue}{ends}"
     needed = sorted(NEEDED.findall(texts[0]), key=lambda each: "/" not in each[0])
     if not needed:
         why = said(mine)
-        return f"{room(alone)}{holders(bid, together, others, flavors(alone))}" + (f": {why}" if why else "")
+        return f"{room(alone)}{held(others.holding(flavors(alone), bid.name))}" + (f": {why}" if why else "")
     resource, flavor, more = needed[0][0], needed[0][1], needed[0][2].rstrip(".;,")
-    return f"{more} {resource} of {flavor} in queue {queue}{holders(bid, together, others, {flavor})}"
+    return f"{more} {resource} of {flavor} in queue {queue}{held(others.holding({flavor}, bid.name))}"
 
 
 def room(alone: Sequence[Answer]) -> str:
@@ -84,29 +77,6 @@ def room(alone: Sequence[Answer]) -> str:
     return f"room in {' and '.join(sorted(flavors(alone)))}"
 
 
-def flavors(answers: Sequence[Answer]) -> set[str]:
-    """Return the flavors that a job gets."""
-    return {name for each in answers for one in each.get("podSets", ()) for name in one.get("flavors", {}).values()}
-
-
-def holders(bid: Bidder, together: Answer, others: Sequence[Bidder], wanted: Collection[str]) -> str:
-    """Return who else holds quota of flavors."""
-    got = {
-        each.name: flavors([together["workloads"][key] for key in each.keys])
-        for each in others
-        if each.name != bid.name
-    }
-    who = [name for name, found in got.items() if not found.isdisjoint(wanted)]
-    return f", held by {some(who)}" if who else ""
-
-
-def ahead(bid: Bidder, together: Answer, queue: str) -> bool:
-    """Whether a job waits in a queue and Kueue has looked at it."""
-    found = (together["workloads"][key] for key in bid.keys)
-    return any(each.get("clusterQueue") == queue and "podSets" not in each and messages([each]) for each in found)
-
-
-def named(keys: Iterable[str], others: Sequence[Bidder]) -> str:
-    """Return the jobs of Workloads, or the Workloads where they are nobody's."""
-    jobs = {key: each.name for each in others for key in each.keys}
-    return some(list(dict.fromkeys(jobs.get(key, key) for key in keys)))
+def held(names: Sequence[str]) -> str:
+    """Return who holds what a job waits for."""
+    return f", held by {some(names)}" if names else ""

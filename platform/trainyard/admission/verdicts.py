@@ -12,6 +12,7 @@ from trainyard.admission.asks import Ask, asks
 from trainyard.admission.closed import closed
 from trainyard.admission.crowd import Crowd, said
 from trainyard.admission.machines import Fit
+from trainyard.admission.others import messages
 from trainyard.admission.outcomes import Word, admitted, fitting, holds, restless
 from trainyard.admission.site import Site, admits, site
 from trainyard.errors import SpecError
@@ -131,7 +132,7 @@ def lasting(verdicts: Sequence[Verdict], crowd: Crowd) -> Iterator[Verdict]:
 
 def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
     """Return Kueue's verdict on a job."""
-    where, together, others = crowd.where, crowd.answer, crowd.asks
+    where, together, others = crowd.where, crowd.answer, crowd.others
     alone = crowd.alone(ask).answer
     for answer in (alone, together):
         if "error" in answer:
@@ -149,11 +150,11 @@ def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
     if not all(map(holds, mine)):
         first = crowd.first(ask)
         why = reasons.said(mine) or reasons.said(first) or f"no flavor takes pods of pool {ask.file.job.pool}"
-        whole = " ".join(reasons.messages([*mine, *first]))
+        whole = " ".join(messages([*mine, *first]))
         return hopeless(Verdict(ask, "never fits", why, situations=found), crowd, why, whole)
     moving = restless(together, among)
     if moving or not all(map(holds, among)):
         word: Word = "does not settle" if moving else "waits for"
-        return Verdict(ask, word, reasons.waiting(ask, mine, together, others, crowd.hopeless), situations=found)
-    word, detail = fitting(ask, where, together, others, crowd.fits.get(ask.name))
+        return Verdict(ask, word, reasons.waiting(ask, mine, others, crowd.hopeless), situations=found)
+    word, detail = fitting(ask, where, others, crowd.fits.get(ask.name))
     return Verdict(ask, word, detail, situations=found)

@@ -1,0 +1,71 @@
+"""The jobs of a cluster that are there together, looked up by what one of them waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from trainyard.admission.bid import Bidder
+from trainyard.admission.words import some
+
+Answer = Mapping[str, Any]
+Job = TypeVar("Job", bound=Bidder)
+
+
+class Others(Generic[Job]):
+    """Jobs in their order, and Kueue's answer about all of them."""
+
+    def __init__(self, bids: Sequence[Job], answer: Answer) -> None:
+        self.bids, self.answer = bids, answer
+        self._holding: dict[frozenset[str], list[str]] = {}
+
+    def answers(self, bid: Bidder) -> list[Answer]:
+        """Return what Kueue says of each Workload of a job."""
+        return [self.answer["workloads"][key] for key in bid.keys]
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The job of each Workload."""
+        return {key: each.name for each in self.bids for key in each.keys}
+
+    @cached_property
+    def looked_at(self) -> dict[str, list[Job]]:
+        """By queue, the jobs that wait there and that Kueue has looked at."""
+        found: dict[str, list[Job]] = {}
+        for each in self.bids:
+            waiting = [one for one in self.answers(each) if "podSets" not in one and messages([one])]
+            for queue in {one.get("clusterQueue") or "" for one in waiting}:
+                found.setdefault(queue, []).append(each)
+        return found
+
+    @cached_property
+    def flavors(self) -> dict[str, frozenset[str]]:
+        """By job, the flavors that it got."""
+        return {each.name: frozenset(flavors(self.answers(each))) for each in self.bids}
+
+    def first(self, queue: str, own: str) -> Job | None:
+        """Return the first other job that waits in a queue and that Kueue has looked at."""
+        return next((each for each in self.looked_at.get(queue, ()) if each.name != own), None)
+
+    def holding(self, wanted: Collection[str], own: str) -> list[str]:
+        """Return the other jobs that hold quota of flavors."""
+        key = frozenset(wanted)
+        if key not in self._holding:
+            self._holding[key] = [name for name, got in self.flavors.items() if not got.isdisjoint(key)]
+        return [name for name in self._holding[key] if name != own]
+
+    def named(self, keys: Iterable[str]) -> str:
+        """Return the jobs of Workloads, or the Workloads where they are nobody's."""
+        return some(list(dict.fromkeys(self.names.get(key, key) for key in keys)))
+
+
+def messages(answers: Iterable[Answer]) -> list[str]:
+    """Return what Kueue says of Workloads, each once."""
+    found = [one for each in answers for one in (each.get("message"), *each.get("messages", ())) if one]
+    return list(dict.fromkeys(found))
+
+
+def flavors(answers: Iterable[Answer]) -> set[str]:
+    """Return the flavors that a job gets."""
+    return {name for each in answers for one in each.get("podSets", ()) for name in one.get("flavors", {}).values()}
