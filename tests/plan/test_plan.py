@@ -18,8 +18,9 @@ from trainyard.plan.effects import Rebuild
 from trainyard.plan.headline import headline
 from trainyard.plan.memory import Memory
 from trainyard.plan.rebuild import all_asked, rebuild
+from trainyard.plan.renames import renamed
 from trainyard.plan.shape import Shape, shape
-from trainyard.plan.sides import Sides
+from trainyard.plan.sides import Run, Sides
 from trainyard.system.cache import Cache
 from trainyard.tree import ledger
 from trainyard.tree.snapshot import Snapshot
@@ -140,6 +141,50 @@ def test_a_run_resumes_from_its_checkpoints(site: Site) -> None:
     assert any("with its checkpoints in volume other from now on" in line for line in words(site))
     site.job("nlp/llm", retired=True)
     assert any("its checkpoints stay in volume checkpoints" in line for line in words(site))
+
+
+def test_a_job_that_looks_like_another_under_a_new_name_is_told_so(site: Site) -> None:
+    """All fields are the same, and the job of the other name ends: with what its checkpoints would be kept."""
+    site.volume = "checkpoints"
+    old = site.job("nlp/llm", nodes=4)
+    site.commit()
+    site.repo.git("branch", "-f", "main", "work")
+    site.job("nlp/llm", retired=True)
+    new = site.job("nlp/big", nodes=4)
+    lines = words(site)
+    fields = "renamedFrom: llm and checkpoint.folder: llm, which `trainyard rename` writes, would keep its checkpoints"
+    looks = f"it looks like llm under another name, but starts from nothing; {fields}"
+    assert any(line.startswith(f"starts nlp/{new}: ") and line.endswith(looks) for line in lines), lines
+    assert any(line.startswith(f"stops nlp/{old}") for line in lines)
+    site.job("nlp/big", nodes=5)
+    assert not any("looks like" in line for line in words(site))
+
+
+def test_jobs_that_a_program_renames_are_told_by_their_ledgers() -> None:
+    """Without its program nobody knows what a job says: who ends without being retired goes on as somebody else."""
+
+    def run(name: str, digest: str, folder: str = "") -> Run:
+        mounts = [{"name": "c", "mountPath": "/c", "subPath": folder}]
+        pod = {
+            "containers": [{"env": [{"name": "CHECKPOINT_DIR", "value": "/c"}], "volumeMounts": mounts}],
+            "volumes": [{"name": "c", "persistentVolumeClaim": {"claimName": "checkpoints"}}],
+        }
+        value = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": {"spec": pod}}}
+        entry = ledger.Entry(f"{name}-1", digest, "f", "1")
+        return Run(("test", "nlp", name), entry, (value,), "jobs/nlp/sweep.py")
+
+    def found(*news: Run, state: ledger.State = "replaced") -> list[str]:
+        old = run("old", "s", "old")
+        now = Snapshot({}, {old.key: (replace(old.entry, state=state),)})
+        known = renamed(Sides(Snapshot({}), now, lambda _: (None, None)), news, {old.key: old})
+        assert set(known.values()) <= {old.key}
+        return [key[2] for key in known]
+
+    assert found(run("same", "s", "same"), run("new", "t", "old")) == ["same"]
+    assert found(run("new", "t", "old"), run("other", "u", "other")) == ["new"]
+    assert found(run("new", "t", "new")) == ["new"]
+    assert found(run("new", "t", "new"), run("other", "u", "other")) == []
+    assert found(run("same", "s", "same"), state="retired") == []
 
 
 def test_a_retired_job_stops(site: Site) -> None:

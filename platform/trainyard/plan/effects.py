@@ -95,6 +95,8 @@ class RunEffect:
     folder: str = ""
     """Where its files are, in the repository."""
     marks: tuple[Mark, ...] = ()
+    twin: str = ""
+    """A job that ends and is the same as that of a run which starts, but for its name."""
     decided: Word | None = None
     """What becomes of it; None of what ends, and where nobody was asked."""
 

@@ -106,10 +106,13 @@ def group_line(group: Group, *, live: bool) -> str:
     of = f" of {group.program}" if group.program else ""
     named = [f"{each.team}/{each.before if first.word == 'replaces' else each.run}" for each in group.effects]
     more = f" and {count - SHOWN} more" if count > SHOWN else ""
-    hopeless = group.never
+    hopeless, twins = group.never, sum(bool(each.twin) for each in group.effects)
     causes = {each.because for each in group.effects}
     cause = reason(first.because) if len(causes) == 1 else fields(group.effects)
     said = f"{verb} {counted(count, 'run')}{of}{cause}: {', '.join(named[:SHOWN])}{more}"
+    if twins:
+        looks = "looks like a job that ends" if twins == 1 else "look like jobs that end"
+        said += f"; {twins} of them {looks}, under another name: `trainyard plan --all` says how to keep checkpoints"
     return said + sums(group) + (f"; {hopeless} of them never {'fits' if hopeless == 1 else 'fit'}" if hopeless else "")
 
 

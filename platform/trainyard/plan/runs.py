@@ -8,6 +8,7 @@ from dataclasses import replace
 from trainyard.plan import losses, reasons
 from trainyard.plan.effects import Amount, Changed, Mark, RunEffect, RunWord
 from trainyard.plan.marks import compared, marks, of_job
+from trainyard.plan.renames import former, kept, renamed, twin
 from trainyard.plan.sides import Run, Sides, files_of
 from trainyard.system.repository import job_file
 from trainyard.tree.ledger import Entry
@@ -23,6 +24,10 @@ def run_effects(sides: Sides) -> Iterator[RunEffect]:
     ended = {key: entry for key, entry in before.items() if key not in after or after[key].name != entry.name}
     news, olds = sides.runs(begun, old=False), sides.runs(ended, old=True)
     leaving = {key[1:]: key for key in ended if key not in after}
+    fresh = [new for key, new in news.items() if key not in ended and key[1:] not in leaving]
+    told = {(new.key[1], former(new)) for new in fresh} | {key[1:] for key in after}
+    loose = [new for new in fresh if (new.key[1], former(new)) not in leaving]
+    known = renamed(sides, loose, {key: olds[key] for key in leaving.values() if key[1:] not in told})
     for key, entry in sorted(after.items()):
         if key not in begun:
             same = files_of(base, key, entry) == files_of(now, key, entry)
@@ -30,8 +35,11 @@ def run_effects(sides: Sides) -> Iterator[RunEffect]:
             continue
         new = news[key]
         source = key if key in ended else leaving.pop(key[1:], None) or leaving.pop((key[1], former(new)), None)
+        source = source or known.get(key)
         old = olds.pop(source, None) if source else None
-        yield from begins(sides, new, old)
+        like = twin(sides, new, olds.values()) if old is None else None
+        for each in begins(sides, new, old):
+            yield replace(each, twin=like.key[2], state=kept(new, like)) if like else each
     for _, old in sorted(olds.items()):
         yield ends(sides, old, "stops")
 
@@ -144,12 +152,6 @@ def deadline(run: Run) -> float | None:
     """Return the hours after which a job's file ends its run, where its kind has no field for that."""
     hours = run.job.get("maxHours") if isinstance(run.job, dict) else None
     return float(hours) if isinstance(hours, (int, float)) and not isinstance(hours, bool) else None
-
-
-def former(new: Run) -> str:
-    """Return the name that a job had before, as its file says it."""
-    found = new.job.get("renamedFrom") if isinstance(new.job, dict) else None
-    return found if isinstance(found, str) else ""
 
 
 def used_up(base: Snapshot, key: JobKey, entry: Entry) -> bool:
