@@ -24,10 +24,11 @@ def check(world: World) -> Iterator[Problem]:
             if pods.spec.get("hostIPC"):
                 continue
             for place, resource, quantity in pods.limits(init=False):
+                if not is_gpu(resource) or quantity.value() <= 1:
+                    continue
                 container = pods.manifest.get(*place.path[:-3])
                 mounts = container.get("volumeMounts") if isinstance(container, dict) else None
                 paths = [each.get("mountPath") for each in mounts or () if isinstance(each, dict)]
-                mounted = FOLDER in [str(each).rstrip("/") for each in paths]
-                if is_gpu(resource) and quantity.value() > 1 and not mounted:
+                if FOLDER not in [str(each).rstrip("/") for each in paths]:
                     message = f"container has {quantity} GPUs, but 64Mi at {FOLDER}; mount an emptyDir of Memory there"
                     yield Problem(place, message)

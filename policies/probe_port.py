@@ -36,7 +36,8 @@ def check(world: World) -> Iterator[Problem]:
             for container, fields in pods.containers():
                 ports = fields.get("ports")
                 has = {str(each.get("name")) for each in ports or () if isinstance(each, dict) and each.get("name")}
-                for path in ((*asking, handler, "port") for asking in ASKING for handler in HANDLERS):
+                asked = [asking for asking in ASKING if asking[0] in fields]
+                for path in ((*asking, handler, "port") for asking in asked for handler in HANDLERS):
                     for place, port in pods.manifest.at(*container, *path, of=str):
                         if port not in has | added and not port.lstrip("+-").isdigit():
                             hint = did_you_mean(port, has) if has else "write it under ports, or its number"

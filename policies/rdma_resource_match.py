@@ -16,17 +16,17 @@ SEVERITY = Severity.ERROR
 def check(world: World) -> Iterator[Problem]:
     """Compare, pod set by pod set and resource by resource, what is named with what is requested."""
     resources = device_resources(world)
+    known = frozenset(resources.values())
     for job in world.training_jobs():
         for pods in job.pod_sets():
-            yield from compare(pods, resources)
+            yield from compare(pods, resources, known)
 
 
-def compare(pods: Pods, resources: Mapping[tuple[str, str], str]) -> Iterator[Problem]:
+def compare(pods: Pods, resources: Mapping[tuple[str, str], str], known: frozenset[str]) -> Iterator[Problem]:
     """Yield a problem for every device resource whose counts differ."""
     named = Counter(resources[network] for network in pods.networks() if network in resources)
     requested: Counter[str] = Counter()
     places: dict[str, Place] = {}
-    known = set(resources.values())
     for place, resource, quantity in pods.limits(init=False):
         short = resource.rpartition("/")[2]
         if short in known:

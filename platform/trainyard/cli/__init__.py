@@ -18,6 +18,7 @@ import typer
 
 from trainyard.cli._help import CODES, epilog
 from trainyard.errors import TrainyardError
+from trainyard.system import memory
 
 COMPLETE = "_TRAINYARD_COMPLETE"
 """The variable by which a shell asks for words; see `completion`."""
@@ -163,6 +164,7 @@ def absolute(path: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code: 0 clean, 1 findings, 2 could not finish."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    memory.look_seldom()
     if os.environ.get(COMPLETE):
         from typer._completion_classes import completion_init
 

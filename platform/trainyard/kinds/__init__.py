@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -16,6 +16,7 @@ from trainyard.parts.objects import Resource
 from trainyard.sizing import RoleSpec, size
 from trainyard.specs import Cluster
 from trainyard.specs.run import Run
+from trainyard.system.once import once
 from trainyard.system.registry import registered
 
 __all__ = [
@@ -45,13 +46,14 @@ def kind_of(value: Mapping[str, Any]) -> Kind | None:
     return next((kind for kind in kinds().values() if kind.carrier is row), None)
 
 
-def available(cluster: Cluster) -> list[Kind]:
+@once
+def available(cluster: Cluster) -> Sequence[Kind]:
     """Return the kinds that a cluster can run, by name."""
     operators = {None, *cluster.operators}
-    return [kind for kind in kinds().values() if kind.carrier.operator in operators]
+    return tuple(kind for kind in kinds().values() if kind.carrier.operator in operators)
 
 
-def admitted(run: Run) -> list[Kind]:
+def admitted(run: Run) -> Sequence[Kind]:
     """Return the kinds of the run's cluster that its queue admits, by name; of an unknown queue, Kueue's."""
     queue = run.cluster.queues.get(run.job.queue)
     scheduler = queue.scheduler if queue else "kueue"

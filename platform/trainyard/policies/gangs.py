@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainyard.documents import Path
+from trainyard.manifests import Manifest
 from trainyard.policies.lines import listed
 from trainyard.policies.places import Place
 from trainyard.policies.world import Pods
@@ -40,9 +41,9 @@ class Gang(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of a command line, within a script too, and where it stands."""
+    """A word of a command line, within a script too, and where in its object it stands."""
 
-    place: Place
+    path: Path
     text: str
 
 
@@ -76,21 +77,22 @@ def launched(pods: Pods) -> Iterator[Launched]:
 def _launched(pods: Pods) -> Iterator[Launched]:
     for path, container in pods.containers(init=False):
         words = [
-            Word(Place(pods.manifest, (*path, field, index)), word.strip("\"'\\;"))
+            Word(at, word.strip("\"'\\;"))
             for field in ("command", "args")
             for index, text in enumerate(listed(container.get(field)))
+            for at in [(*path, field, index)]
             for word in text.split()
         ]
         for name in [name for name in (word.text.rpartition("/")[2] for word in words) if name in LAUNCHERS][:1]:
-            yield Launched(path, name, options(words))
+            yield Launched(path, name, options(pods.manifest, words))
 
 
-def options(words: list[Word]) -> dict[str, tuple[Place, str]]:
+def options(manifest: Manifest, words: list[Word]) -> dict[str, tuple[Place, str]]:
     """Return the options of a command line by name."""
     found: dict[str, tuple[Place, str]] = {}
     for number, word in enumerate(words):
         name, given, value = word.text.partition("=")
         if name.startswith("--"):
             after = words[number + 1].text if number + 1 < len(words) else ""
-            found[name.replace("_", "-")] = (word.place, value.strip("\"'") if given else after)
+            found[name.replace("_", "-")] = (Place(manifest, word.path), value.strip("\"'") if given else after)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -113,7 +113,7 @@ class Queues:
         """Return the ClusterQueue that a job waits in, None where it is not among the objects."""
         return self._queues.get(self._local.get((job.namespace, job.queue_name or ""), ""))
 
-    def pod_sets(self) -> Iterator[tuple[Pods, Manifest, list[Manifest]]]:
+    def pod_sets(self) -> Iterator[tuple[Pods, Manifest, Sequence[Manifest]]]:
         """Yield every pod set whose queue is among the objects, with that queue and its flavors for the resources."""
         for job in self.world.training_jobs():
             queue = self.of(job)
@@ -124,15 +124,33 @@ class Queues:
                 if flavors := self.flavors(queue, resources):
                     yield pods, queue, flavors
 
-    def covered(self, queue: Manifest) -> set[str]:
+    def covered(self, queue: Manifest) -> frozenset[str]:
         """Return the resources that a queue covers."""
-        return {name for _, name in queue.at("spec", "resourceGroups", "*", "coveredResources", "*", of=str)}
+        found = self._covered.get(queue)
+        if found is None:
+            every = queue.at("spec", "resourceGroups", "*", "coveredResources", "*", of=str)
+            found = self._covered[queue] = frozenset(name for _, name in every)
+        return found
 
-    def flavors(self, queue: Manifest, resources: frozenset[str]) -> list[Manifest]:
+    @cached_property
+    def _covered(self) -> dict[Manifest, frozenset[str]]:
+        return {}
+
+    def flavors(self, queue: Manifest, resources: frozenset[str]) -> Sequence[Manifest]:
         """Return the flavors that a queue has for any of the resources; none where one is not among the objects.
 
         One of which nobody has any quota for one of the resources is none for them.
         """
+        found = self._usable.get((queue, resources))
+        if found is None:
+            found = self._usable[queue, resources] = tuple(self._found(queue, resources))
+        return found
+
+    @cached_property
+    def _usable(self) -> dict[tuple[Manifest, frozenset[str]], Sequence[Manifest]]:
+        return {}
+
+    def _found(self, queue: Manifest, resources: frozenset[str]) -> list[Manifest]:
         named: list[str] = []
         for path, covered in queue.at("spec", "resourceGroups", "*", "coveredResources", of=list):
             if resources.intersection(name for name in covered if isinstance(name, str)):

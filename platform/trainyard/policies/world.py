@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from trainyard.carriers import ANY, Carrier, carrier, carriers, runtime_of, written
 from trainyard.documents import Path
 from trainyard.labels import NETWORKS, QUEUE, networks
-from trainyard.manifests import Identity, Manifest, strings
+from trainyard.manifests import Identity, Manifest, strings, value_at
 from trainyard.policies.amounts import Need, needs
 from trainyard.policies.places import Amount, Place, Variable, variables_of
 from trainyard.quantities import Quantity
@@ -31,13 +31,13 @@ class Pods:
     count: int
     template: Path
 
-    @property
+    @cached_property
     def spec(self) -> Mapping[str, Any]:
         """The pod spec; empty where it is missing or malformed."""
         found = self.manifest.get(*self.template, "spec")
         return found if isinstance(found, Mapping) else {}
 
-    @property
+    @cached_property
     def annotations(self) -> Mapping[str, str]:
         """Annotations of the template whose values are strings."""
         return strings(self.manifest.get(*self.template, "metadata", "annotations"))
@@ -98,14 +98,14 @@ def _variables(pods: Pods, init: bool) -> Iterator[Variable]:
 
 
 def _amounts(pods: Pods, kind: str, init: bool) -> Iterator[Amount]:
-    for container, _ in pods.containers(init=init):
-        for path, amounts in pods.manifest.at(*container, "resources", kind, of=dict):
-            for resource, said in amounts.items():
-                try:
-                    quantity = Quantity.parse(said)
-                except ValueError:
-                    continue
-                yield Amount(Place(pods.manifest, (*path, resource)), resource, quantity)
+    for container, value in pods.containers(init=init):
+        amounts = value_at(value, ("resources", kind))
+        for resource, said in amounts.items() if isinstance(amounts, dict) else ():
+            try:
+                quantity = Quantity.parse(said)
+            except ValueError:
+                continue
+            yield Amount(Place(pods.manifest, (*container, "resources", kind, resource)), resource, quantity)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class TrainingJob:
         """The object's namespace; `default` where none is written, as the API server reads it."""
         return self.manifest.namespace or "default"
 
-    @property
+    @cached_property
     def queue_name(self) -> str | None:
         """Value of the queue label, or None where the job is not queued."""
         return self.manifest.labels.get(QUEUE)

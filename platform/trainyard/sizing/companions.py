@@ -47,6 +47,8 @@ def pod_requests(job: Job, role: RoleSize) -> dict[str, Decimal]:
     (kubernetes v1.35 staging/src/k8s.io/component-helpers/resource/helpers.go PodRequests).
     """
     initial = [*role.fabric.sidecars, *(of_job(job) if role.name == WORKER else ())]
+    if not initial:
+        return total([role.requests()])
     most, staying = total([role.requests(), *map(resources, filter(stays, initial))]), list[Mapping[str, Any]]()
     for container in initial:
         most = larger(most, total([*staying, resources(container)]))

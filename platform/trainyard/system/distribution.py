@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 NAME = "trainyard-gitops"
 """The distribution; the package that is imported and the command are called `trainyard`."""
@@ -34,6 +33,8 @@ class Origin:
     @property
     def path(self) -> str | None:
         """Return the path of what lies on this machine, None of what was downloaded."""
+        from urllib.request import url2pathname  # which brings HTTP and TLS along, and no command needs its name
+
         parts = urlsplit(self.url)
         return url2pathname(parts.path) if parts.scheme == "file" else None
 

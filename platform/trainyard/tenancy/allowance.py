@@ -20,6 +20,7 @@ from trainyard.sizing.base import Attached
 from trainyard.sizing.fabrics import Share, fabric_type
 from trainyard.specs import Cluster, Repository, Team
 from trainyard.specs.shapes import known
+from trainyard.system.once import once
 from trainyard.tenancy import daemons
 
 GROUP = f"tenancy.{OURS}"
@@ -64,7 +65,7 @@ def of(
     """Return what runs of a team may use on a cluster; `own` are the platform's objects below `platform/extra`."""
     privileged = team.level_on(cluster_name) == "privileged"
     level = "baseline" if team.level_on(cluster_name) == "baseline" else "restricted"
-    parts = list(attached(cluster))
+    parts = attached(cluster)
     sidecars = [each for part in parts for each in part.sidecars] if privileged else []
     given = [identity_of(each) for each in own]
     volumes = [each for part in parts for each in part.volumes]
@@ -120,8 +121,14 @@ def made(cluster: Cluster) -> frozenset[str]:
     return frozenset({each for kind in available(cluster) for each in kind.objects} | companions.kinds(cluster))
 
 
-def attached(cluster: Cluster) -> Iterator[Attached]:
-    """Yield what pods may be on the cluster's fabric, whatever part of a node they have."""
+@once
+def attached(cluster: Cluster) -> tuple[Attached, ...]:
+    """Return what pods may be on the cluster's fabric, whatever part of a node they have."""
+    return tuple(ways(cluster))
+
+
+def ways(cluster: Cluster) -> Iterator[Attached]:
+    """Yield the same one by one."""
     kind = fabric_type(cluster)
     for name, pool in cluster.pools.items():
         if known(pool.shape) and kind.usable(cluster) and kind.reaches(cluster, name):
