@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,27 @@ def test_a_program_that_a_branch_adds_is_told_by_the_tree(repo: Repo) -> None:
         plan = made(repo.root, __version__)
     assert {each.job: each.word for each in plan.runs} == {"sweep-a": "keeps", "train": "keeps", "more-a": "starts"}
     assert [each.rule for each in plan.findings] == ["run/python-idle"]
+
+
+CHANGES = {
+    "retired": ("sweep-a", {**JOB, "retired": True}, {"sweep-a": "stops"}),
+    "renamed": ("sweep-b", {**JOB, "renamedFrom": "sweep-a"}, {"sweep-b": "replaces"}),
+}
+
+
+@pytest.mark.parametrize(("name", "job", "runs"), CHANGES.values(), ids=CHANGES)
+def test_what_a_program_ends_is_told_by_the_tree(
+    repo: Repo, name: str, job: dict[str, Any], runs: dict[str, str]
+) -> None:
+    """A job that it retires or renames is no job that is gone, though nobody runs the program to hear it."""
+    repo.put("jobs/nlp/sweep.py", SWEEP.replace("sweep-a", name).replace(repr(JOB), repr(job)))
+    outcome = session.run(repo.root, __version__)
+    assert outcome.work is not None, outcome.findings
+    list(outcome.work.write())  # not saved: another machine looks at it
+    with idle():
+        plan = made(repo.root, __version__)
+    assert [each.rule for each in plan.findings] == ["run/python-idle"]
+    assert {each.job: each.word for each in plan.runs} == {"train": "keeps", **runs}
 
 
 def test_validate_and_explain_run_no_program(repo: Repo) -> None:

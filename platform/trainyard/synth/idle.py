@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from trainyard.findings import Finding, Location, Severity
 from trainyard.rules import Rule
@@ -14,6 +15,7 @@ from trainyard.tree import layout
 from trainyard.tree.disk import Disk
 from trainyard.tree.programs import standing
 from trainyard.tree.snapshot import Snapshot, from_disk
+from trainyard.tree.wanted import Wanted
 
 IDLE = Rule(
     id="run/python-idle",
@@ -33,8 +35,7 @@ def facts(loaded: Loaded, disk: Disk) -> dict[str, FileFact]:
     """Return what the tree at hand says of programs that were not run, by their files."""
     if not loaded.idle:
         return {}
-    there = {path: oid for path, oid in disk.scan(GENERATED).items() if oid is not None}
-    now = from_disk(disk.root / GENERATED, there)
+    now = of_disk(disk)
     programs = {place.path for place in loaded.places if place.path.endswith(".py")}
     found = standing([place.path for place in loaded.idle], now)
     beside = disk.scan(JOBS)
@@ -66,6 +67,37 @@ def of_run(now: Snapshot, key: tuple[str, str, str]) -> tuple[Mapping[str, str],
     files = {f"{cluster}/{folder}/{name}": oid for name, oid in now.folder(f"{cluster}/{folder}").items()}
     index = f"{cluster}/{layout.index_file(folder)}"
     return {**files, **({index: now.files[index]} if index in now.files else {})}, entry.files
+
+
+def with_ended(jobs: list[Wanted], facts: Mapping[str, FileFact], base: Snapshot, disk: Disk) -> list[Wanted]:
+    """Return the jobs, of programs that were not run also those that end, as the ledgers at hand tell it.
+
+    What is retired there is retired. What is replaced, and asked for no more, has another name: that of a new job of
+    the same fields, or else of a new one of the program.
+    """
+    files = [file for file, fact in facts.items() if fact.key == UNKNOWN]
+    have = {(each.team, each.job) for each in jobs}
+    gone = [(file, each) for file, mine in standing(files, base).items() for each in mine]
+    gone = [(file, each) for file, each in gone if (each.team, each.job) not in have]
+    if not gone:
+        return jobs
+    ledgers, running = of_disk(disk).ledgers, {key[1:] for key in base.active}
+    fresh = [each for each in jobs if (each.team, each.job) not in running and each.location.file in files]
+    retired, formers = list[Wanted](), dict[Wanted, str]()
+    for file, each in gone:
+        state = next((one.state for one in ledgers.get(each.key, ()) if one.name == each.run), "")
+        mine = [one for one in fresh if one.location.file == file and one not in formers]
+        if state == "retired":
+            retired.append(replace(each, retired=True))
+        elif state == "replaced" and mine:
+            formers[next((one for one in mine if one.spec == each.spec), mine[0])] = each.job
+    return [*(replace(each, former=formers.get(each, each.former)) for each in jobs), *retired]
+
+
+def of_disk(disk: Disk) -> Snapshot:
+    """Return the tree at hand."""
+    there = {path: oid for path, oid in disk.scan(GENERATED).items() if oid is not None}
+    return from_disk(disk.root / GENERATED, there)
 
 
 def told(facts: Mapping[str, FileFact], specs: Mapping[str, str], base: Snapshot, git: Git | None) -> Iterator[Finding]:

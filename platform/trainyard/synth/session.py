@@ -110,6 +110,7 @@ def run(
     if git is not None and terms.live:
         small, unsteady = reading.small(), [each.location.file for each in findings if each.rule == UNSTEADY]
         jobs = as_at_base(jobs, base, git, keys.specs, small, unsteady)
+        jobs = idle.with_ended(jobs, reading.known, base, disk)
     notes += idle.told(reading.known, keys.specs, base, git)
     decision = assemble.decide(jobs, base, terms)
     decision.findings = [at_field(root, finding) for finding in decision.findings]
