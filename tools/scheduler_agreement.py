@@ -1,7 +1,8 @@
-"""Compares our filters and placements with those of a running kube-scheduler on clusters by chance.
+"""Compares our filters, scores and verdicts with what a running kube-scheduler does on clusters by chance.
 
-Needs a cluster to throw away, without nodes, in which nobody but kube-scheduler changes nodes and pods. Exit code 1
-where anything differs.
+Needs a cluster to throw away, without nodes of its own, in which nobody but kube-scheduler changes nodes and pods.
+`--jobs` asks about jobs that nearly fill their nodes, their pods in four orders: whether all of them are placed. Exit
+code 1 where anything differs.
 """
 
 from __future__ import annotations
@@ -17,32 +18,53 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
-from scheduling.compare import disagreements  # noqa: E402 - tests/ is no package that is installed
+from scheduling.compare import disagreements, is_right, verdict, whole  # noqa: E402 - tests/ is not installed
 from scheduling.oracle import Scheduler  # noqa: E402
-from scheduling.worlds import case  # noqa: E402
+from scheduling.tight import orders, tight  # noqa: E402
+from scheduling.worlds import Object, case  # noqa: E402
+
+
+def decisions(seed: int, answers: list[list[Object]], said: Counter[str]) -> list[str]:
+    """Return what differs of a case that was asked once; count what was decided."""
+    (events,) = answers
+    said.update(name for each in events for name in each.get("against", {"a node": 1}))
+    return list(disagreements(case(seed), events))
+
+
+def outcomes(seed: int, answers: list[list[Object]], said: Counter[str]) -> list[str]:
+    """Return what differs of a job that was asked in several orders; count verdicts by how often all were placed."""
+    job = tight(seed)
+    asked = [*orders(job, seed)]
+    placed = [whole(each, events) for each, events in zip(asked, answers, strict=True)]
+    word = verdict(job)
+    said[f"{word}, all pods placed {sum(placed)} times of {len(placed)}"] += 1
+    wrong = [] if is_right(word, placed) else [f"{word}, and the scheduler placed all pods: {placed}"]
+    return wrong + [one for each, events in zip(asked, answers, strict=True) for one in disagreements(each, events)]
 
 
 def main() -> int:
     """Compare, and print what differs."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--kubeconfig", type=Path, required=True, help="of a cluster to throw away")
+    parser.add_argument("--jobs", action="store_true", help="ask about jobs that nearly fill their nodes")
     parser.add_argument("--count", type=int, default=1000, help="how many cases")
     parser.add_argument("--start", type=int, default=0, help="the first seed")
-    parser.add_argument("--answers", type=Path, help="write every answer there, a line each")
+    parser.add_argument("--answers", type=Path, help="write every answer there, a line each, compressed")
     given = parser.parse_args()
     scheduler, begun = Scheduler(given.kubeconfig), time.monotonic()
+    compare = outcomes if given.jobs else decisions
     said: Counter[str] = Counter()
-    differ = 0
-    with gzip.open(given.answers or "/dev/null", "wt") as out:
-        for seed in range(given.start, given.start + given.count):
-            drawn = case(seed)
-            events = scheduler.answer(drawn)
-            out.write(json.dumps({"seed": seed, "events": events}) + "\n")
-            said.update(name for each in events for name in each.get("against", {"a node": 1}))
-            found = list(disagreements(drawn, events))
-            differ += bool(found)
-            for each in found[:1]:
-                print(f"seed {seed}: {each}", flush=True)
+    differ, lines = 0, []
+    for seed in range(given.start, given.start + given.count):
+        asked = orders(tight(seed), seed) if given.jobs else [case(seed)]
+        answers = [scheduler.answer(each) for each in asked]
+        lines.append(json.dumps({"seed": seed, "answers": answers}))
+        found = compare(seed, answers, said)
+        differ += bool(found)
+        for each in found[:1]:
+            print(f"seed {seed}: {each}", flush=True)
+    if given.answers:
+        given.answers.write_bytes(gzip.compress("\n".join(lines).encode(), mtime=0))
     print(f"{given.count} cases, {differ} differ; {time.monotonic() - begun:.0f} s")
     for name, count in said.most_common():
         print(f"{count:6} {name}")

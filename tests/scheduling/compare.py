@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from nodes.machines import gpu_node
 from scheduling.worlds import CHANNEL, NAMESPACES, Object
@@ -14,6 +16,7 @@ from trainyard.pods.taints import Taint
 from trainyard.quantities import Quantity
 from trainyard.scheduling import Host, Nodes, Placed, State, Wanted
 from trainyard.scheduling.scores import of_nodes
+from trainyard.scheduling.together import prospects
 
 TAINT = re.compile(r"node\(s\) had untolerated taint \{.*\}")
 WORDS = {f"no {CHANNEL} left": "cannot allocate all claims"}
@@ -24,13 +27,21 @@ def nodes_of(case: Object) -> Nodes:
     """Return the empty nodes of a case."""
     kubelet = Kubelet.start(gpu_node(), {})
     assert not isinstance(kubelet, Invalid)
-    hosts = []
+    hosts, states = [], dict[str, State]()
     for each in case["nodes"]:
         offered = {name: Quantity.parse(amount) for name, amount in each["allocatable"].items()}
         own = replace(kubelet.copy(), node=replace(kubelet.node, allocatable=offered))
         taints = tuple(Taint(one["key"], one.get("value", ""), one["effect"]) for one in each["taints"])
         left = {CHANNEL: each[CHANNEL]} if CHANNEL in each else {}
-        hosts.append(Host(each["name"], each["labels"], taints, State(own), left))
+        hosts.append(
+            Host(
+                each["name"],
+                each["labels"],
+                taints,
+                states.setdefault(json.dumps(each["allocatable"]), State(own)),
+                left,
+            )
+        )
     return Nodes(hosts)
 
 
@@ -48,24 +59,48 @@ def wanted(pod: Object) -> Wanted:
 def disagreements(case: Object, events: Sequence[Object]) -> Iterator[str]:
     """Yield each decision of the scheduler that we would not have made with the same pods on the same nodes."""
     nodes, pods = nodes_of(case), wanted_of(case)
-    for event in events:
-        pod = pods[event["pod"]]
-        against = {name: said(nodes, pod, name) for name in nodes.hosts}
-        if "node" in event:
-            if against[event["node"]]:
-                yield f"pod {event['pod']} is on {event['node']}, where we say {against[event['node']]}"
+    for again, group in groupby(events, key=lambda event: event.get("again", False)):
+        mine = [*group]
+        if again:
+            if not in_some_order(nodes, pods, mine):
+                yield f"pods {mine} are tried again, where we say they would be elsewhere"
                 return
-            best = highest(nodes, pod, [name for name, each in against.items() if not each])
-            if event["node"] not in best:
-                yield f"pod {event['pod']} is on {event['node']}, where we say {best}"
-            nodes.place(pod, event["node"])
             continue
-        ours = Counter(one for each in against.values() for one in set(each))
-        if not all(against.values()):
-            free = [name for name, each in against.items() if not each]
-            yield f"pod {event['pod']} is on no node, where we say {free} would do: {event['against']}"
-        elif dict(ours) != event["against"] and not pod.gated:
-            yield f"pod {event['pod']}: {event['against']}, where we say {dict(ours)}"
+        for event in mine:
+            if found := against(nodes, pods, event):
+                yield found
+            if "node" in event and not isinstance(nodes.place(pods[event["pod"]], event["node"]), Placed):
+                return
+
+
+def in_some_order(nodes: Nodes, pods: Sequence[Wanted], events: Sequence[Object]) -> bool:
+    """Whether pods can have been placed one after the other, in whatever order; if so, place them."""
+    for number, event in enumerate(events):
+        if against(nodes, pods, event) is None:
+            mark = nodes.mark()
+            nodes.place(pods[event["pod"]], event["node"])
+            if in_some_order(nodes, pods, [*events[:number], *events[number + 1 :]]):
+                return True
+            nodes.back(mark)
+    return not events
+
+
+def against(nodes: Nodes, pods: Sequence[Wanted], event: Object) -> str | None:
+    """Return how one decision differs from ours, None where it does not."""
+    pod = pods[event["pod"]]
+    ours = {name: said(nodes, pod, name) for name in nodes.hosts}
+    free = [name for name, each in ours.items() if not each]
+    if "node" in event:
+        best = highest(nodes, pod, free) if event["node"] in free else free
+        return (
+            None if event["node"] in best else f"pod {event['pod']} is on {event['node']}, where we say {ours}, {best}"
+        )
+    if free:
+        return f"pod {event['pod']} is on no node, where we say {free} would do: {event['against']}"
+    counted = Counter(one for each in ours.values() for one in set(each))
+    if counted == event["against"] or pod.gated:
+        return None
+    return f"pod {event['pod']}: {event['against']}, where we say {dict(counted)}"
 
 
 def said(nodes: Nodes, pod: Wanted, name: str) -> list[str]:
@@ -85,6 +120,17 @@ def highest(nodes: Nodes, pod: Wanted, free: Sequence[str]) -> list[str]:
     return [name for name, score in zip(free, scores, strict=True) if score == max(scores)]
 
 
-def placed(events: Sequence[Mapping[str, object]]) -> set[object]:
-    """Return the numbers of the pods that got a node."""
-    return {each["pod"] for each in events if "node" in each}
+def verdict(case: Object) -> str:
+    """Return whether we say that all pods of a case get nodes: fits, may fit, or never fits."""
+    found = [not each.missing for each in prospects(nodes_of(case), [(pod, None) for pod in wanted_of(case)])]
+    return "fits" if all(found) else "may fit" if any(found) else "never fits"
+
+
+def whole(case: Object, events: Sequence[Mapping[str, object]]) -> bool:
+    """Whether the scheduler placed all pods."""
+    return {each["pod"] for each in events if "node" in each} == set(range(len(case["pods"])))
+
+
+def is_right(word: str, outcomes: Sequence[bool]) -> bool:
+    """Whether a verdict is true of what the scheduler did, time and again."""
+    return {"fits": all(outcomes), "never fits": not any(outcomes), "may fit": True}[word]

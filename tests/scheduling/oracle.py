@@ -15,12 +15,16 @@ from typing import Any
 
 from scheduling.worlds import CHANNEL, NAMESPACES, OVERHEAD, TAINTS, Object
 from trainyard.live.server import Server
+from trainyard.scheduling import Wanted
 
 SECONDS = 20
 """What the scheduler may take to decide on a pod, or to see the nodes of a case."""
 
 QUIET = 1.6
 """Seconds without a decision after which pods that found no node are not being tried again: longer than it waits."""
+
+SOON = 0.06
+"""Seconds in which those are tried again that may be near a pod which found a node, before the next one comes."""
 
 CLASS = "channels.example.com"
 DEVICES = "/apis/resource.k8s.io/v1"
@@ -34,7 +38,7 @@ class Scheduler:
     """Asks one cluster about cases, one after the other."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        """Connect, and make what all cases have in common."""
+        """Connect, delete what an interrupted run left, and make what all cases have in common."""
         self.server = Server(kubeconfig=kubeconfig)
         self.run = f"r{int(time.time() * 1000)}"
         self.asked = 0
@@ -42,6 +46,8 @@ class Scheduler:
             own = {key: value for key, value in labels.items() if "/" not in key}
             self._send("POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": own}})
             self._send("POST", f"/api/v1/namespaces/{name}/serviceaccounts", {"metadata": {"name": "default"}})
+            self._delete(f"/api/v1/namespaces/{name}/pods")
+        self._delete("/api/v1/nodes")
         heavy = {"metadata": {"name": "heavy"}, "handler": "heavy", "overhead": {"podFixed": OVERHEAD}}
         self._send("POST", "/apis/node.k8s.io/v1/runtimeclasses", heavy)
         chosen = {"selectors": [{"cel": {"expression": f'device.driver == "{CLASS}"'}}]}
@@ -50,7 +56,8 @@ class Scheduler:
     def answer(self, case: Object) -> list[Object]:
         """Return what becomes of the pods: each event is the number of one with its node, or with what is against it.
 
-        Pods are created one after the other, each when the one before is decided on.
+        Pods are created one after the other, each when the one before is decided on. Those that were tried again stand
+        behind the pod that helped them, in any order.
         """
         self.asked += 1
         prefix = f"{self.run}-{self.asked}-"
@@ -106,25 +113,24 @@ class Scheduler:
             self._create(name, pod)
             event = {"pod": index, **self._outcome(name, pod)}
             yield event
-            if "node" not in event and near_others(pod):
+            if "node" in event:
+                yield from self._again(prefix, pods, waiting, SOON)
+            elif Wanted(pod["spec"]).near_others:
                 waiting.append(index)
-            yield from self._again(prefix, pods, waiting)
-        quiet = time.monotonic() + QUIET
-        while waiting and time.monotonic() < quiet:
-            for event in self._again(prefix, pods, waiting):
-                quiet = time.monotonic() + QUIET
-                yield event
-            time.sleep(QUIET / 20)
+        yield from self._again(prefix, pods, waiting, QUIET)
 
-    def _again(self, prefix: str, pods: Sequence[Mapping[str, Any]], waiting: list[int]) -> list[Object]:
-        """Return which pods that found no node have one now, in their order."""
-        found = []
-        for index in [*waiting]:
-            value = self._get(f"{prefix}{index}", pods[index])
-            if node := value["spec"].get("nodeName"):
-                waiting.remove(index)
-                found.append((int(value["metadata"]["resourceVersion"]), {"pod": index, "node": node}))
-        return [event for _, event in sorted(found, key=lambda each: each[0])]
+    def _again(
+        self, prefix: str, pods: Sequence[Mapping[str, Any]], waiting: list[int], seconds: float
+    ) -> Iterator[Object]:
+        """Yield the pods that found no node and have one now, in any order, until none had one for some seconds."""
+        quiet = time.monotonic() + seconds
+        while waiting and time.monotonic() < quiet:
+            for index in [*waiting]:
+                if node := self._get(f"{prefix}{index}", pods[index])["spec"].get("nodeName"):
+                    waiting.remove(index)
+                    quiet = time.monotonic() + seconds
+                    yield {"pod": index, "node": node, "again": True}
+            time.sleep(seconds / 10)
 
     def _create(self, name: str, pod: Mapping[str, Any]) -> None:
         namespace, spec = pod["namespace"], dict(pod["spec"])
@@ -176,11 +182,6 @@ class Scheduler:
         said, value = self._send(method, path, body)
         assert said.accepted, f"{method} {path}: {said.message}"
         return value
-
-
-def near_others(pod: Mapping[str, Any]) -> bool:
-    """Whether a pod that finds no node may find one when others are placed."""
-    return "podAffinity" in (pod["spec"].get("affinity") or {}) or "topologySpreadConstraints" in pod["spec"]
 
 
 def reasons(message: str) -> dict[str, int]:

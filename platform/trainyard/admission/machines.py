@@ -58,9 +58,10 @@ class Machines:
     def alone(self, bid: Bidder, answers: Sequence[Answer]) -> Fit:
         """Return where the pods of a job with quota go, and leave everything as it was."""
         there = self._arrivals(bid, answers)
-        found = [fit(there, each) for each in prospects(self.nodes, pods_of(there))]
-        whole, short = ([each for each in found if bool(each.missing) == lacks] for lacks in (False, True))
-        return replace(whole[0], otherwise=short[0] if short else None) if whole else short[0]
+        found: dict[bool, Fit] = {}
+        for each in prospects(self.nodes, pods_of(there)):
+            found.setdefault(bool(each.missing), fit(there, each))
+        return replace(found[False], otherwise=found.get(True)) if False in found else found[True]
 
     def fill(self, bids: Iterable[Bidder], answer: Answer) -> dict[str, Fit]:
         """Put the pods of all jobs on nodes that Kueue admitted, in the order in which it did; by job."""

@@ -45,6 +45,8 @@ class State:
         self.kubelet = kubelet
         self._steps: dict[str, Step] = {}
         self._free: dict[str, int] = {}
+        self.scores: dict[str, int] = {}
+        """By the form of pods, what the node counts for one more of them."""
 
     def take(self, wanted: Wanted) -> Step:
         """Return what becomes of one more pod; the state itself stays as it is."""

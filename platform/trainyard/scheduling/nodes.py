@@ -92,10 +92,14 @@ class Nodes:
                 break
         if free:
             return self._take(wanted, *self._best(wanted, free))
-        usable = [host.name for host in self.hosts.values() if self._suit(wanted, host) is None]
+        usable = self.usable(wanted)
         if only is None and not usable:
             against = Counter(str(self._suit(wanted, host)) for host in self.hosts.values())
         return Unplaced(dict(against), tuple(usable) if only is None else (only,))
+
+    def usable(self, wanted: Wanted) -> list[str]:
+        """Return the nodes that a pod may use at all, whatever is on them."""
+        return [host.name for host in self.hosts.values() if self._suit(wanted, host) is None]
 
     def mark(self) -> int:
         """Return how much has been placed."""

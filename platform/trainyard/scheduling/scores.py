@@ -29,22 +29,32 @@ def of_resources(state: State | None, wanted: Wanted) -> int:
     """Return what a node's free CPUs and memory count (LeastAllocated), and how even they are (BalancedAllocation)."""
     if state is None:
         return 0
+    if wanted.form not in state.scores:
+        state.scores[wanted.form] = least(state, wanted) + even(state, wanted)
+    return state.scores[wanted.form]
+
+
+def least(state: State, wanted: Wanted) -> int:
+    """Return how much of CPUs and memory stays free, on the average."""
     offered = [state.offered(name) for name in (CPU, MEMORY)]
-    least = [
+    found = [
         MOST * max(0, there - taken - own) // there
         for there, taken, own in zip(offered, state.assumed, wanted.assumed, strict=True)
         if there
     ]
-    asked = [wanted.amount(name) for name in (CPU, MEMORY)]
-    even = 0
-    if any(asked):
-        parts = [
-            min(1.0, (there - state.free(name) + own) / there)
-            for name, there, own in zip((CPU, MEMORY), offered, asked, strict=True)
-            if there
-        ]
-        even = int((1 - (abs(parts[0] - parts[1]) / 2 if len(parts) == 2 else 0.0)) * MOST)
-    return (sum(least) // len(least) if least else 0) + even
+    return sum(found) // len(found) if found else 0
+
+
+def even(state: State, wanted: Wanted) -> int:
+    """Return how alike the parts of CPUs and memory are that are taken then; nothing for a pod that asks for none."""
+    if not any(wanted.amount(name) for name in (CPU, MEMORY)):
+        return 0
+    taken = [
+        min(1.0, (there - state.free(name) + wanted.amount(name)) / there)
+        for name in (CPU, MEMORY)
+        if (there := state.offered(name))
+    ]
+    return int((1 - (abs(taken[0] - taken[1]) / 2 if len(taken) == 2 else 0.0)) * MOST)
 
 
 def of_nodes(wanted: Wanted, hosts: Sequence[Host], free: Sequence[Host]) -> list[int]:

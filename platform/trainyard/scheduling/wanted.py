@@ -155,6 +155,11 @@ class Wanted:
         return bool(node or self.wishes or self.spread_if_possible)
 
     @property
+    def near_others(self) -> bool:
+        """Whether it may find a node when others are placed, where it found none before."""
+        return bool(self.affine or self.spread)
+
+    @property
     def social(self) -> bool:
         """Whether it matters which pods are on other nodes."""
         return bool(self.affine or self.averse or self.spread)
