@@ -157,6 +157,11 @@ def test_a_fabric_without_room_for_its_rails_is_told_and_nothing_is_judged(tmp_p
         "not judged",
         "its cluster cannot be rendered; the findings there say why",
     )
+    done = call(tmp_path, "admit", "--svg", "pictures")
+    assert done.returncode == 1
+    assert (
+        "no picture of cluster test: cluster 'test' cannot be rendered: 10.56.0.0/28 has no room for 8" in done.stderr
+    )
 
 
 NETWORKS = {"sriov-network-operator": "1.6.0", "multus": "4.3.0", "whereabouts": "0.9.4"}

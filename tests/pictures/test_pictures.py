@@ -17,6 +17,7 @@ from trainyard.pictures import decide, pictures
 from trainyard.pictures.bars import headline as quota_headline
 from trainyard.pictures.draw import of_hosts, of_quota
 from trainyard.pictures.legend import headline, summary
+from trainyard.pictures.letters import letters
 from trainyard.pictures.quotas import Branch, Row, Sums, quotas
 from trainyard.pictures.scene import Host, Job, Pool, Rack, Scene
 from trainyard.pictures.scenes import scene
@@ -131,12 +132,33 @@ def test_gpus_without_quota_are_not_free(tmp_path):
 def test_a_job_without_nodes_for_all_its_pods_is_told_and_marked(tmp_path):
     """It has quota and hosts for some pods, and waits: its letters stand on them and beside the reason."""
     queue = {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 64}}}
-    seen = drawn(tmp_path, {"train": {"nodes": 6}}, topology=None, queues={"research": queue})
-    (job,) = seen.jobs
-    assert (job.stuck, job.tag, job.hosts, job.begins) == (True, "A", 4, False)
+    jobs = {"train": {"nodes": 3, "priority": "high"}, "late": {"nodes": 3}}
+    seen = drawn(tmp_path, jobs, topology=None, queues={"research": queue})
+    (job,) = seen.waiting
+    assert (job.stuck, job.tag, job.hosts, job.begins, job.never) == (True, "B", 1, False, False)
     words = said(of_hosts(seen))
     assert any(each.startswith("has quota, waits for a node") for each in words)
     assert "has quota, and waits for nodes" in words
+
+
+def test_who_never_fits_is_none_of_those_who_wait(tmp_path):
+    """By quota or by nodes: they have a heading of their own, and their reasons keep their numbers."""
+    queue = {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 48}}}
+    jobs = {"train": {"nodes": 3, "priority": "high"}, "late": {"nodes": 2}, "six": {"nodes": 6}, "seven": {"nodes": 7}}
+    seen = drawn(tmp_path, jobs, topology=None, queues={"research": queue})
+    assert {each.name: each.never for each in seen.waiting} == {"nlp/late": False, "nlp/six": True, "nlp/seven": True}
+    assert headline(seen).endswith("1 job waits, 2 jobs never fit")
+    words = said(of_hosts(seen))
+    assert "never fits: 2 jobs, 104 GPUs" in words
+    assert "worker: insufficient quota for nvidia.com/gpu in flavor gpu, 56 asked, 48 at the most" in words
+    spoken = parsed(of_hosts(seen)).findtext(f"{SVG}desc")
+    assert "nlp/seven never fits: worker: insufficient quota" in spoken
+
+
+def test_letters_of_jobs_do_not_stand_on_each_other():
+    """Of jobs with the same middle one has it, the next stands on a host of its own, and one without room nowhere."""
+    places = {"AA": [(0.0, 0.0), (40.0, 0.0)], "BB": [(20.0, 0.0)], "CC": [(10.0, 0.0), (60.0, 20.0), (20.0, -20.0)]}
+    assert [re.search(r">(\w+)<", each)[1] for each in letters(places)] == ["CC", "AA"]
 
 
 def test_hosts_are_drawn_smaller_the_more_there_are(tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 
 from trainyard.admission.inventory import nodes
 from trainyard.clusters import of_files, platform, team
+from trainyard.errors import SpecError
 from trainyard.labels import HOSTNAME, NAMESPACE, POOL
 from trainyard.manifests import identity_of
 from trainyard.operators.kueue import GATES, Kueue, configuration, integrated
@@ -139,9 +140,12 @@ def admits(cluster: Cluster) -> bool:
 
 
 def site(specs: Specs, name: str) -> Site:
-    """Return what Kueue knows of a cluster."""
+    """Return what Kueue knows of a cluster; raises SpecError where it cannot be rendered."""
     cluster = specs.clusters[name]
-    return Site(name, cluster, configured(cluster), [*known(specs, name), *nodes(cluster)])
+    try:
+        return Site(name, cluster, configured(cluster), [*known(specs, name), *nodes(cluster)])
+    except ValueError as error:
+        raise SpecError(f"cluster {name!r} cannot be rendered: {error}") from error
 
 
 def rendered(name: str, cluster: Cluster, values: Iterable[Object]) -> Site:

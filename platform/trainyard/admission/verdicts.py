@@ -71,7 +71,7 @@ def verdicts(checked: Checked, names: Sequence[str] = (), clusters: Sequence[str
 def made(specs: Specs, names: Sequence[str]) -> Iterator[tuple[str, Site]]:
     """Yield the clusters of these names; of one that cannot be rendered, the findings of a check say why."""
     for name in names:
-        with suppress(SpecError, ValueError):
+        with suppress(SpecError):
             yield name, site(specs, name)
 
 

@@ -146,7 +146,7 @@ def lends(row: Row) -> str:
     """Return what others have of a row."""
     if row.least_lent == row.most_lent:
         return f"lends {amount(row.most_lent)}"
-    least = f"{amount(row.least_lent)} to " if row.least_lent else "up to "
+    least = f"at least {amount(row.least_lent)}, at most " if row.least_lent else "up to "
     return f"lends {least}{amount(row.most_lent)}"
 
 

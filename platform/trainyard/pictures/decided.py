@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from trainyard.admission import placed
+from trainyard.admission.alone import alike, lack
 from trainyard.admission.asks import Ask, asks
 from trainyard.admission.changes import Outcomes, Side, outcomes
 from trainyard.admission.machines import Fit, Machines
@@ -29,6 +30,8 @@ class Decided:
     """None where Kueue admits nothing there."""
     idle: int = 0
     """Programs that make jobs and were not run."""
+    lacks: dict[str, str] = field(default_factory=dict)
+    """What keeps pods from empty nodes, of jobs that are the same to them."""
 
     @property
     def where(self) -> Site | None:
@@ -55,20 +58,37 @@ class Decided:
         return None if self.where is None else Machines.of(self.where)
 
     @cached_property
+    def empty(self) -> Machines | None:
+        """The nodes without any pods of jobs."""
+        return None if self.where is None else Machines.of(self.where)
+
+    @cached_property
     def fits(self) -> Mapping[str, Fit]:
         """The nodes of each job's pods, by the job's name."""
         return {} if self.machines is None else self.machines.fill(self.asked, self.answer)
 
     def word(self, ask: Ask) -> Word:
-        """Return what becomes of a job: where a pod of it finds no node, it waits."""
+        """Return what becomes of a job: where a pod of it finds no node it waits, or never fits."""
         if self.outcomes is None or ask.why:
             return "not judged"
         fit = self.fits.get(ask.name)
-        return "waits for" if fit is not None and fit.missing else self.outcomes.word(ask)
+        word = "waits for" if fit is not None and fit.missing else self.outcomes.word(ask)
+        return "never fits" if word == "waits for" and self.lack(ask) else word
+
+    def lack(self, ask: Ask) -> str:
+        """Return what keeps pods of a job from nodes while it has them to itself; nothing where they find some."""
+        if self.empty is None:
+            return ""
+        same = alike(ask)
+        if same not in self.lacks:
+            self.lacks[same] = lack(ask, self.empty)
+        return self.lacks[same]
 
     def detail(self, ask: Ask) -> str:
         """Return why a job waits, or why nobody is asked."""
         fit = self.fits.get(ask.name)
+        if self.word(ask) == "never fits" and (why := self.lack(ask)):
+            return why
         if self.machines is not None and fit is not None and fit.missing:
             return placed.lack(fit) + placed.holders(fit, self.machines, ask.name)
         return self.outcomes.detail(ask) if self.outcomes is not None else ask.why

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from trainyard.pictures.boxes import Box, Sheet, flow, stacked, titled
+from trainyard.pictures.letters import Spot, letters
 from trainyard.pictures.look import filled
 from trainyard.pictures.scene import Host, Job, Pool, Rack, Scene
 from trainyard.pictures.svg import fitting, rect, said_in_one, text, wide
@@ -70,10 +71,14 @@ def marked(job: Job) -> tuple[str, str]:
 
 def drawn(scene: Scene) -> Box:
     """Return the pools of a scene below each other."""
-    total = sum(pool.hosts for pool in scene.pools)
-    scale = next(scale for most, scale in SCALES if total <= most)
-    view = Map(scene, scale, homes(scene))
+    view = Map(scene, scale_of(scene), homes(scene))
     return flow((pool_box(view, pool) for pool in scene.pools), WIDTH, 28, between=18)
+
+
+def scale_of(scene: Scene) -> Scale:
+    """Return how large things are that there are so many of."""
+    total = sum(pool.hosts for pool in scene.pools)
+    return next(scale for most, scale in SCALES if total <= most)
 
 
 def homes(scene: Scene) -> dict[int, tuple[str, Rack]]:
@@ -239,7 +244,7 @@ def cells(view: Map, pool: Pool, rack: Rack) -> Box:
     """Return the hosts of a rack, each one cell, in bands of those who have its GPUs."""
     sheet, scale = Sheet(), view.scale
     across, step = round_columns(len(rack.hosts)), scale.cell + scale.gap
-    middle: dict[int, list[tuple[float, float]]] = {}
+    middle: dict[int, list[Spot]] = {}
     for index, host in enumerate(rack.hosts):
         x, y = index % across * step, index // across * step
         for number in on(host):
@@ -248,8 +253,7 @@ def cells(view: Map, pool: Pool, rack: Rack) -> Box:
             cell(view, pool, host, sheet, x, y)
         else:
             shares(view, host, sheet, y, scale.cell, quota=pool.quota, x=x)
-    for number, places in middle.items():
-        sheet.words.extend(label(view, pool, rack, number, places))
+    sheet.words.extend(letters(named(view, pool, rack, middle)))
     return Box(across * step - scale.gap, math.ceil(len(rack.hosts) / across) * step - scale.gap, list(sheet.parts()))
 
 
@@ -271,21 +275,23 @@ def cell(view: Map, pool: Pool, host: Host, sheet: Sheet, x: float, y: float) ->
 
 
 def labels(view: Map, pool: Pool, rack: Rack, box: Box, across: int, gap: float) -> Iterator[str]:
-    """Yield the letters of the jobs that are named in a rack, over the middle of their hosts."""
+    """Yield the letters of the jobs that are named in a rack."""
     if view.scale.named:
         return
-    middle: dict[int, list[tuple[float, float]]] = {}
+    middle: dict[int, list[Spot]] = {}
     for index, host in enumerate(rack.hosts):
         x, y = index % across * (box.width + gap), index // across * (box.height + gap)
         for number in on(host):
             middle.setdefault(number, []).append((x + box.width / 2, y + box.height / 2))
-    for number, places in middle.items():
-        yield from label(view, pool, rack, number, places)
+    yield from letters(named(view, pool, rack, middle))
 
 
-def label(view: Map, pool: Pool, rack: Rack, number: int, places: list[tuple[float, float]]) -> Iterator[str]:
-    """Yield the letters of a job, in the one rack where it is named."""
-    job, (home, there) = view.job(number), view.homes[number]
-    if job.tag and home == pool.name and there is rack and (len(places) >= LEAST or job.hosts >= LEAST or job.touched):
-        x, y = (sum(each) / len(places) for each in zip(*places, strict=True))
-        yield text(x, y + 4, job.tag, "l", anchor="middle")
+def named(view: Map, pool: Pool, rack: Rack, places: Mapping[int, list[Spot]]) -> dict[str, list[Spot]]:
+    """Return the letters of the jobs that are named in a rack, each of which is so in one, with where its hosts are."""
+    found: dict[str, list[Spot]] = {}
+    for number, mine in places.items():
+        job, (home, there) = view.job(number), view.homes[number]
+        large = len(mine) >= LEAST or job.hosts >= LEAST or job.touched
+        if job.tag and home == pool.name and there is rack and large:
+            found[job.tag] = mine
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trainyard.pictures.boxes import Box, flow, stacked
-from trainyard.pictures.hosts import WIDTH, marked
+from trainyard.pictures.hosts import WIDTH, marked, scale_of
 from trainyard.pictures.scene import Job, Scene
 from trainyard.pictures.svg import fitting, rect, said_in_one, text, wide
 from trainyard.pictures.words import amount, many, step
@@ -43,8 +43,11 @@ def headline(scene: Scene) -> str:
         change = step(before if scene.compared else None, after)
         said = [f"{change} of {amount(total)} GPUs in use", f"{amount(total - after - scene.outside)} free"]
         said += [f"{amount(scene.outside)} without quota"] if scene.outside else []
-    if scene.waiting:
-        said.append(f"{many(len(scene.waiting), 'job')} wait{'s' if len(scene.waiting) == 1 else ''}")
+    never = sum(each.never for each in scene.waiting)
+    if waits := len(scene.waiting) - never:
+        said.append(f"{many(waits, 'job')} wait{'s' if waits == 1 else ''}")
+    if never:
+        said.append(f"{many(never, 'job')} never fit{'s' if never == 1 else ''}")
     return f"{scene.cluster}: {', '.join(said)}"
 
 
@@ -87,12 +90,16 @@ def changed(scene: Scene) -> Box:
 
 
 def waiting(scene: Scene) -> Box:
-    """Return the jobs that wait, and for what."""
-    jobs = scene.waiting
-    if not jobs:
-        return Box(0, 0, [])
+    """Return the jobs that wait, and for what, and those that never fit, and why."""
+    waits, never = ([each for each in scene.waiting if each.never is last] for last in (False, True))
+    boxes = [listed(title, jobs) for title, jobs in (("waits", waits), ("never fits", never)) if jobs]
+    return stacked(boxes, 8)
+
+
+def listed(title: str, jobs: Sequence[Job]) -> Box:
+    """Return jobs that do not run, each with its reason, under a title."""
     gpus = sum(each.gpus for each in jobs)
-    words = f"waits: {many(len(jobs), 'job')}" + (f", {many(gpus, 'GPU')}" if gpus else "")
+    words = f"{title}: {many(len(jobs), 'job')}" + (f", {many(gpus, 'GPU')}" if gpus else "")
     head = Box(WIDTH, 16, [text(0, 12, words, "h2")])
     told = [each for each in jobs if each.why][:MOST]
     rows = [Box(WIDTH, 17, list(row(each))) for each in told]
@@ -109,12 +116,12 @@ def size(job: Job) -> str:
 
 
 def row(job: Job) -> Iterator[str]:
-    """Yield one job that waits."""
+    """Yield one job that waits or never fits."""
     mark = does(job)[:2]
     yield from swatch(job)
     yield text(30, 12, fitting(f"{mark}{job.name}", 210, 12), "b" if mark else "")
     yield text(330, 12, size(job), "", anchor="end")
-    words = job.why if job.why.startswith("never fits") else f"waits for {job.why}"
+    words = job.why if job.never else f"waits for {job.why}"
     words = f"has quota, {words}" if job.hosts else words
     yield text(345, 12, fitting(words, WIDTH - 345, 12), "f")
 
@@ -181,6 +188,8 @@ def key(scene: Scene) -> Box:
     if any(each.stuck for each in scene.jobs):
         rows.append(("j0 w", "has quota, and waits for nodes", 2))
     rows.append(("e", "free GPU" if whole else "free", 2))
+    if scale_of(scene).named and any(len(each.numa) > 1 for each in hosts):
+        rows.append(("z", "frame: NUMA node", 2))
     if any(not host.numa for host in hosts):
         rows.append(("c", "host without GPUs, filled by CPUs", 5))
     if not all(pool.quota for pool in scene.pools):
@@ -201,5 +210,5 @@ def spoken(scene: Scene) -> str:
         what = f"{'parts of ' if each.parts else ''}GPUs"
         said.append(f"pool {each.name}: {amount(each.after)} of {amount(each.gpus)} {what} in use")
     said += [f"{job.name} {does(job)[2:]}, {size(job)}" for job in scene.touched[:MOST]]
-    said += [f"{job.name} waits for {job.why}" for job in scene.waiting if job.why]
+    said += [f"{job.name} {'never fits:' if job.never else 'waits for'} {job.why}" for job in scene.waiting if job.why]
     return "; ".join([*said, *assumed(scene)])

@@ -29,7 +29,9 @@ class Job:
     """What it is called on hosts; nothing for those that are on none."""
     colour: int = 0
     why: str = ""
-    """What it waits for, or why nobody is asked."""
+    """What it waits for, why it never fits, or why nobody is asked."""
+    never: bool = False
+    """Of one that waits, whether it waits for ever."""
 
     @property
     def begins(self) -> bool:
@@ -137,5 +139,5 @@ class Scene:
 
     @property
     def waiting(self) -> list[Job]:
-        """The jobs that get no quota, those that the change brings first."""
+        """The jobs that get no quota or no nodes, those that the change brings first."""
         return [each for each in self.jobs if each.state == "waits" and each.change != "ends"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -16,6 +17,12 @@ from trainyard.sizing.gpus import offers
 
 TOLD = 12
 """Jobs that wait of which it is said what for."""
+
+POD_SET = re.compile(r"couldn't assign flavors to pod set (\S+): ")
+CAPACITY = re.compile(
+    r"previously considered podsets requests \((0)\) \+ current podset request \((\S+)\) > maximum capacity \((\S+)\)"
+)
+"""What Kueue says of a pod set, and of one that asks for more than there is."""
 
 ORDER: Mapping[Change, int] = {"starts": 0, "replaces": 1, "ends": 2, "stays": 3}
 
@@ -83,7 +90,8 @@ def change(old: Ask | None, new: Ask) -> Change:
 def job(decided: Decided, ask: Ask, change: Change, hosts: Mapping[str, int]) -> Job:
     """Return one job as it is decided."""
     mine, (whole, parts) = state(decided, ask), gpus(decided, ask)
-    return Job(ask.name, change, mine, whole, parts, hosts.get(ask.name, 0), why=ask.why)
+    never = mine == "waits" and decided.word(ask) == "never fits"
+    return Job(ask.name, change, mine, whole, parts, hosts.get(ask.name, 0), why=ask.why, never=never)
 
 
 def state(decided: Decided, ask: Ask) -> State:
@@ -102,9 +110,8 @@ def gpus(decided: Decided, ask: Ask) -> tuple[int, int]:
 
 
 def reason(now: Decided, ask: Ask) -> str:
-    """Return what a job waits for, as `trainyard admit` says it."""
-    detail = now.detail(ask)
-    return f"never fits: {detail}" if now.word(ask) == "never fits" else detail
+    """Return what a job waits for or why it never fits, as `trainyard admit` says it, in less room."""
+    return re.sub(CAPACITY, r"\2 asked, \3 at the most", re.sub(POD_SET, r"\1: ", now.detail(ask)))
 
 
 def tag(number: int) -> str:
