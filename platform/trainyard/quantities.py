@@ -205,6 +205,8 @@ def _thousands(amount: Decimal) -> tuple[int, int]:
 
 def _up(amount: Decimal, step: Decimal) -> Decimal:
     """Round away from zero to a multiple of a power of ten; amounts that are multiples already stay as they are."""
+    if amount.same_quantum(step):
+        return amount
     exponent, finest = amount.as_tuple().exponent, step.as_tuple().exponent
     if not isinstance(exponent, int) or not isinstance(finest, int) or exponent >= finest:
         return amount

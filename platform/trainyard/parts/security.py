@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from trainyard.sizing import RoleSize, Sized
 from trainyard.specs.run import Run
+from trainyard.system.once import once
 
 T = TypeVar("T")
 
@@ -45,6 +46,7 @@ class Who:
             yield "groups", Sized(", ".join(map(str, self.groups.value)), self.groups.origin)
 
 
+@once
 def who(run: Run) -> Who:
     """Return who a run's processes are: as the job says, or else its team."""
     job, team = run.job, run.team

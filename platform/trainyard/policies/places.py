@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from trainyard.documents import Path
@@ -12,8 +11,7 @@ from trainyard.manifests import ANY, Manifest
 from trainyard.quantities import Quantity
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A field of an object: where a problem is reported."""
 
     manifest: Manifest

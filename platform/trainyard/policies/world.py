@@ -98,7 +98,11 @@ def _variables(pods: Pods, init: bool) -> Iterator[Variable]:
 
 
 def _amounts(pods: Pods, kind: str, init: bool) -> Iterator[Amount]:
-    for container, value in pods.containers(init=init):
+    if not init:
+        staying = {container for container, _ in pods.containers(init=False)}
+        yield from (each for each in pods.once(_amounts, kind, True) if each.place.path[:-3] in staying)
+        return
+    for container, value in pods.containers():
         amounts = value_at(value, ("resources", kind))
         for resource, said in amounts.items() if isinstance(amounts, dict) else ():
             try:

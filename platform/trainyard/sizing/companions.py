@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from trainyard.limits import QUANTITY
@@ -99,8 +100,12 @@ def taken(containers: Iterable[Mapping[str, Any]], resource: str) -> Fraction:
 
 def parsed(value: Any) -> Quantity | None:
     """Return a value of a free-form container as a quantity, or None where it is none that any machine has."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return None
+    return amount_of(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
+
+
+@lru_cache(maxsize=4096, typed=True)
+def amount_of(value: str | float) -> Quantity | None:
+    """Return a text or a number as the same."""
     try:
         quantity = Quantity.parse(value)
     except ValueError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from trainyard.sizing import gpus
 from trainyard.sizing.base import Sized
@@ -176,10 +177,16 @@ def share(job: Job, role: RoleSpec, node: Available) -> tuple[Fraction, str]:
     if not role.gpus:
         return Fraction(1, node.gpus), f"1/{node.gpus}, one GPU's share"
     piece = gpus.piece_of(job, role.pool) if role.name == WORKER else Fraction(1)
-    part = min(Fraction(1), role.gpus * piece / node.gpus)
+    part = of_node(role.gpus, piece, node.gpus)
     if piece < 1 and job.gpu is not None:
         return part, f"{piece.numerator}/{piece.denominator} GPU {as_what(job.gpu)}"
     return part, f"{role.gpus}/{node.gpus} GPUs"
+
+
+@lru_cache(maxsize=1024)
+def of_node(gpus: int, piece: Fraction, there: int) -> Fraction:
+    """Return the part of a node that so many GPUs or pieces of them are, of so many that are there."""
+    return min(Fraction(1), gpus * piece / there)
 
 
 def as_what(gpu: Gpu) -> str:
