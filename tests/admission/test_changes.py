@@ -40,7 +40,13 @@ CASES = {
     "a new run borrows": (
         (LENDS, {}),
         (LENDS, {"a": THREE}),
-        {"a": (None, "fits by borrowing", "queue research borrows 8 nvidia.com/gpu of gpu and 2 more from other")},
+        {
+            "a": (
+                None,
+                "fits by borrowing",
+                "queue research borrows 8 nvidia.com/gpu of gpu with cpu and memory from other",
+            )
+        },
     ),
     "where one ends another begins": (
         ({}, {"a": THREE, "b": TWO}),

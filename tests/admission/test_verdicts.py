@@ -50,9 +50,31 @@ CASES = {
         {
             "train": (
                 "fits by borrowing",
-                "queue research borrows 8 nvidia.com/gpu of gpu and",
-                "from other; gpu: 3 pods on 3 hosts",
+                "queue research borrows 8 nvidia.com/gpu of gpu with cpu and memory from other; gpu: 3 pods on 3 hosts",
                 "; not while the other queues of its cohort use all that is theirs",
+            )
+        },
+    ),
+    "who lends nothing is none of those whose quota a job has": (
+        {"queues": {"research": TWO, "other": TWO, "close": {**TWO, "lendingLimit": {"gpu": {"gpus": 0}}}}},
+        {"train": {"nodes": 3}},
+        {
+            "train": (
+                "fits by borrowing",
+                "queue research borrows 8 nvidia.com/gpu of gpu with cpu and memory from other;",
+            )
+        },
+    ),
+    "a job for which GPUs are free on no one node is told so, whatever flavor Kueue has looked at last": (
+        {},
+        {
+            **{name: {"nodes": 1, "gpusPerNode": 6, "priority": "high"} for name in "abcd"},
+            "train": {"nodes": 1, "gpusPerNode": 4, "cpusPerNode": 8, "memoryPerNode": "8Gi"},
+        },
+        {
+            "train": (
+                "waits for",
+                "room in gpu, held by nlp/a, nlp/b, nlp/c and 1 more: Insufficient nvidia.com/gpu on 4 hosts",
             )
         },
     ),

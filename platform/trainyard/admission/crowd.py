@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from trainyard.admission import nominal
+from trainyard.admission import nominal, placed
 from trainyard.admission.asks import Ask
 from trainyard.admission.change import Change
 from trainyard.admission.machines import Fit, Machines
@@ -73,6 +73,15 @@ class Crowd:
     def hopeless(self, ask: Ask) -> bool:
         """Whether a job gets no quota even on the empty cluster."""
         return not all(map(holds, self.alone(ask).said))
+
+    def lack(self, ask: Ask) -> str:
+        """Return what keeps pods of a job from nodes, whichever Kueue would choose, while all others have theirs."""
+        anywhere = [
+            {**each, "podSets": [{**one, "topology": None} for one in each.get("podSets", ())]}
+            for each in self.alone(ask).said
+        ]
+        fit = self.full.alone(ask, anywhere)
+        return placed.against(fit.missing[0][1], one=False) if fit.missing else ""
 
     def first(self, ask: Ask) -> list[Answer]:
         """Return what Kueue says of a job alone at first; later it speaks of the flavor that it tried last."""

@@ -11,7 +11,7 @@ from trainyard.admission.words import some
 from trainyard.findings import counted
 from trainyard.nodes import sets
 from trainyard.nodes.answers import given
-from trainyard.scheduling import Placed
+from trainyard.scheduling import Placed, Unplaced
 
 MOST = 2
 """Reasons that are written out."""
@@ -71,9 +71,14 @@ def lack(fit: Fit) -> str:
     total = len(every) + sum(each.pod_set == arrival.pod_set for each, _ in fit.placed)
     whose = f"{counted(len(every), 'pod')} of {arrival.pod_set}" if len(every) < total else f"pods of {arrival.pod_set}"
     where = f"host {arrival.host}" if arrival.host else "a node"
+    return f"{where} for {whose}: {against(unplaced, one=arrival.host is not None)}"
+
+
+def against(unplaced: Unplaced, *, one: bool) -> str:
+    """Return what speaks against most nodes, or against the one that is looked at."""
     said = sorted(unplaced.against.items(), key=lambda each: (-each[1], "/" not in each[0], each[0]))
-    parts = [f"{text} on {counted(number, 'host')}" if arrival.host is None else text for text, number in said[:MOST]]
-    return f"{where} for {whose}: {' and '.join(parts) or 'there is none'}"
+    parts = [text if one else f"{text} on {counted(number, 'host')}" for text, number in said[:MOST]]
+    return " and ".join(parts) or "there is none"
 
 
 def alone(fit: Fit) -> str:

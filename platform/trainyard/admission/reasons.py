@@ -22,6 +22,11 @@ Answer = Mapping[str, Any]
 Job = TypeVar("Job", bound=Bidder)
 
 
+def nothing(_bid: Bidder) -> str:
+    """Return that nobody knows more."""
+    return ""
+
+
 def said(answers: Sequence[Answer]) -> str:
     """Return Kueue's own reason without flavors of other pools: of scarce resources one, a device before others.
 
@@ -45,10 +50,16 @@ def scarcest(text: str) -> str:
     return f"{head}insufficient {device.removeprefix('insufficient ')}"
 
 
-def waiting(bid: Job, alone: Sequence[Answer], others: Others[Job], hopeless: Callable[[Job], bool]) -> str:
+def waiting(
+    bid: Job,
+    alone: Sequence[Answer],
+    others: Others[Job],
+    hopeless: Callable[[Job], bool],
+    lack: Callable[[Job], str] = nothing,
+) -> str:
     """Return what a job waits for while all others are there: quota and who holds it, or who is first in its queue.
 
-    `hopeless` says of a job whether it never gets any.
+    `hopeless` says of a job whether it never gets any, `lack` what keeps one from nodes where Kueue does not say it.
     """
     every = others.answers(bid)
     mine = [each for each in every if each["outcome"] not in {"admitted", "reserved"}] or every
@@ -66,7 +77,7 @@ def waiting(bid: Job, alone: Sequence[Answer], others: Others[Job], hopeless: Ca
         return f"{first.name}, which is first in queue {queue}{ends}"
     needed = sorted(NEEDED.findall(texts[0]), key=lambda each: "/" not in each[0])
     if not needed:
-        why = said(mine)
+        why = said(mine) or lack(bid)
         return f"{room(alone)}{held(others.holding(flavors(alone), bid.name))}" + (f": {why}" if why else "")
     resource, flavor, more = needed[0][0], needed[0][1], needed[0][2].rstrip(".;,")
     return f"{more} {resource} of {flavor} in queue {queue}{held(others.holding({flavor}, bid.name))}"

@@ -155,6 +155,6 @@ def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
     moving = restless(together, among)
     if moving or not all(map(holds, among)):
         word: Word = "does not settle" if moving else "waits for"
-        return Verdict(ask, word, reasons.waiting(ask, mine, others, crowd.hopeless), situations=found)
+        return Verdict(ask, word, reasons.waiting(ask, mine, others, crowd.hopeless, crowd.lack), situations=found)
     word, detail = fitting(ask, where, others, crowd.fits.get(ask.name))
     return Verdict(ask, word, detail, situations=found)

@@ -9,7 +9,7 @@ from trainyard.admission.bid import Bidder
 from trainyard.admission.machines import Fit
 from trainyard.admission.placed import near
 from trainyard.admission.site import Site
-from trainyard.admission.words import some
+from trainyard.admission.words import MOST, some
 from trainyard.findings import counted
 from trainyard.quantities import Quantity
 from trainyard.scheduling import Placed
@@ -58,13 +58,15 @@ def borrowed(bid: Bidder, where: Site, answer: Answer) -> str:
     queue = answer["workloads"][bid.keys[0]]["clusterQueue"]
     rows = (answer["clusterQueues"].get(queue) or {}).get("borrowed", {})
     amounts = [
-        f"{text} {resource} of {flavor}"
+        (f"{text} {resource} of {flavor}", resource)
         for flavor, found in rows.items()
         for resource, text in sorted(found.items(), key=lambda each: "/" not in each[0])
     ]
+    rest = list(dict.fromkeys(resource for _, resource in amounts[1:] if resource != amounts[0][1]))
+    beside = f" with {' and '.join(rest) if len(rest) < MOST else some(rest)}" if rest else ""
     lenders = sorted({name for flavor in rows for name in spare(where, answer, queue, flavor)})
     whom = f" from {some(lenders)}" if lenders else ""
-    return f"queue {queue} borrows {some(amounts, 1)}{whom}"
+    return f"queue {queue} borrows {amounts[0][0]}{beside}{whom}"
 
 
 def spare(where: Site, answer: Answer, queue: str, flavor: str) -> list[str]:
@@ -96,7 +98,7 @@ def kin(where: Site, queue: str) -> list[str]:
 
 
 def left(spec: Mapping[str, Any], flavor: str, used: Mapping[str, str]) -> list[bool]:
-    """Say of each resource of a flavor whether more is nominal than used."""
+    """Say of each resource of a flavor whether more is nominal than used, and may be lent."""
     rows = [
         resource
         for group in spec.get("resourceGroups") or ()
@@ -104,7 +106,10 @@ def left(spec: Mapping[str, Any], flavor: str, used: Mapping[str, str]) -> list[
         if each["name"] == flavor
         for resource in each["resources"]
     ]
-    return [amount(each["nominalQuota"]) > amount(used.get(each["name"], "0")) for each in rows]
+    return [
+        amount(each["nominalQuota"]) > amount(used.get(each["name"], "0")) and amount(each.get("lendingLimit", 1)) > 0
+        for each in rows
+    ]
 
 
 def amount(value: Any) -> Any:

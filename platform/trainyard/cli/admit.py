@@ -90,12 +90,13 @@ def written(found: Sequence[Verdict], *, verbose: bool) -> None:
 
 def arithmetic(verdict: Verdict) -> Iterator[str]:
     """Yield a verdict with what is asked for and what Kueue says in each situation."""
-    from trainyard.admission.counted import asked, told
+    from trainyard.admission.counted import SITUATIONS, asked, told
     from trainyard.admission.placed import lines
 
     yield f"  {verdict.ask.name}  {verdict.word}  {verdict.detail}"
-    fit = verdict.machines.get("together") or verdict.machines.get("alone")
-    for line in (*asked(verdict.situations), *(lines(fit) if fit else ()), *told(verdict.situations)):
+    there, alone = verdict.machines.get("together"), verdict.machines.get("alone")
+    hosts = lines(there) if there else (f"{SITUATIONS['alone']}: {line}" for line in lines(alone)) if alone else ()
+    for line in (*asked(verdict.situations), *hosts, *told(verdict.situations)):
         yield f"    {line}"
 
 
