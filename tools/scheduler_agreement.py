@@ -1,8 +1,8 @@
 """Compares our filters, scores and verdicts with what a running kube-scheduler does on clusters by chance.
 
 Needs a cluster to throw away, without nodes of its own, in which nobody but kube-scheduler changes nodes and pods.
-`--jobs` asks about jobs that nearly fill their nodes, their pods in four orders: whether all of them are placed. Exit
-code 1 where anything differs.
+`--jobs` asks about jobs that nearly fill their nodes, their pods in four orders: whether all of them are placed. Where
+we find nodes for all pods, the scheduler is asked for these nodes, too. Exit code 1 where anything differs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
-from scheduling.compare import disagreements, is_right, verdict, whole  # noqa: E402 - tests/ is not installed
+from scheduling.compare import disagreements, is_right, pinned, verdict, whole  # noqa: E402 - tests/ is not installed
 from scheduling.oracle import Scheduler  # noqa: E402
 from scheduling.tight import orders, tight  # noqa: E402
 from scheduling.worlds import Object, case  # noqa: E402
@@ -60,6 +60,9 @@ def main() -> int:
         answers = [scheduler.answer(each) for each in asked]
         lines.append(json.dumps({"seed": seed, "answers": answers}))
         found = compare(seed, answers, said)
+        if bound := pinned(tight(seed) if given.jobs else case(seed)):
+            said["a placement of ours"] += 1
+            found += [] if whole(bound, scheduler.answer(bound)) else ["the scheduler does not take our placement"]
         differ += bool(found)
         for each in found[:1]:
             print(f"seed {seed}: {each}", flush=True)

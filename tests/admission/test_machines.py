@@ -77,6 +77,11 @@ CASES = {
             )
         },
     ),
+    "Kueue opens its own gates": (
+        QUEUES,
+        {"train": {**SMALL, **patch({"spec": {"schedulingGates": [{"name": "kueue.x-k8s.io/topology"}]}})}},
+        {"train": ("fits", "gpu: 1 pod on 1 host")},
+    ),
     PERHAPS: (
         {**FLAT, **QUEUES},
         {"train": {"launcher": "tensorflow", "nodes": 3, "roles": {"ps": {"nodes": 2, "cpusPerNode": 16}}}},

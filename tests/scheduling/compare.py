@@ -11,6 +11,7 @@ from itertools import groupby
 
 from nodes.machines import gpu_node
 from scheduling.worlds import CHANNEL, NAMESPACES, Object
+from trainyard.labels import HOSTNAME
 from trainyard.nodes import Invalid, Kubelet
 from trainyard.pods.taints import Taint
 from trainyard.quantities import Quantity
@@ -124,6 +125,20 @@ def verdict(case: Object) -> str:
     """Return whether we say that all pods of a case get nodes: fits, may fit, or never fits."""
     found = [not each.missing for each in prospects(nodes_of(case), [(pod, None) for pod in wanted_of(case)])]
     return "fits" if all(found) else "may fit" if any(found) else "never fits"
+
+
+def pinned(case: Object) -> Object | None:
+    """Return a case whose pods are bound to the nodes that we found for all of them, None where we found none."""
+    pods = [(pod, None) for pod in wanted_of(case)]
+    found = next((each for each in prospects(nodes_of(case), pods) if not each.missing), None)
+    if found is None:
+        return None
+    bound = []
+    for number, each in found.placed:
+        pod = case["pods"][number]
+        selector = {**pod["spec"].get("nodeSelector", {}), HOSTNAME: each.host}
+        bound.append({**pod, "spec": {**pod["spec"], "nodeSelector": selector}})
+    return {**case, "pods": bound}
 
 
 def whole(case: Object, events: Sequence[Mapping[str, object]]) -> bool:

@@ -38,6 +38,13 @@ def test_what_may_come_of_pods(nodes, pods, missing):
     assert nodes.mark() == 0
 
 
+def test_who_has_seen_enough_leaves_nodes_as_they_were():
+    """Each outcome is taken back before it is told."""
+    nodes = make_nodes("a", "a")
+    assert next(prospects(nodes, free(SMALL, LARGE))).placed
+    assert nodes.mark() == 0
+
+
 def test_ways_are_few_where_it_does_not_matter():
     """Pods that share no nodes, or all have one assigned, are not tried in all orders."""
     nodes = make_nodes("a", "b")

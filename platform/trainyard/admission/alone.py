@@ -34,7 +34,8 @@ def lack(bid: Bidder, machines: Machines) -> str:
     mine = [] if "error" in answer else [answer["workloads"][key] for key in bid.keys]
     if not mine or not all(map(admitted, mine)):
         return ""
-    return placed.alone(machines.alone(bid, mine))
+    found = machines.lacking(bid, mine)
+    return placed.alone(found) if found else ""
 
 
 def alike(bid: Bidder) -> str:

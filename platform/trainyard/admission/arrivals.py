@@ -66,12 +66,15 @@ def of_set(
 
 
 def flavored(spec: Object, flavors: Sequence[str], where: Site) -> dict[str, Any]:
-    """Return a specification with the node labels and tolerations of the flavors that its pods got."""
+    """Return a specification with the node labels and tolerations of the flavors that its pods got, the gates open.
+
+    A run may have gates of Kueue's alone (`run/tenant-place`), and it opens them where it gives quota.
+    """
     there = [where.flavors[name].get("spec") or {} for name in flavors]
     labels = {key: value for each in there for key, value in (each.get("nodeLabels") or {}).items()}
     tolerations = [one for each in there for one in each.get("tolerations") or ()]
     return {
-        **spec,
+        **{name: value for name, value in spec.items() if name != "schedulingGates"},
         "nodeSelector": {**(spec.get("nodeSelector") or {}), **labels},
         "tolerations": [*(spec.get("tolerations") or ()), *tolerations],
     }

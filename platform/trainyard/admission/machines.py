@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -57,11 +57,21 @@ class Machines:
 
     def alone(self, bid: Bidder, answers: Sequence[Answer]) -> Fit:
         """Return where the pods of a job with quota go, and leave everything as it was."""
-        there = self._arrivals(bid, answers)
         found: dict[bool, Fit] = {}
-        for each in prospects(self.nodes, pods_of(there)):
-            found.setdefault(bool(each.missing), fit(there, each))
+        for each in self._prospects(bid, answers):
+            found.setdefault(bool(each.missing), each)
+            if len(found) == 2:
+                break
         return replace(found[False], otherwise=found.get(True)) if False in found else found[True]
+
+    def lacking(self, bid: Bidder, answers: Sequence[Answer]) -> Fit | None:
+        """Return which pods of a job with quota have no node on the nodes as they are, None where all may have one."""
+        first = None
+        for each in self._prospects(bid, answers):
+            if not each.missing:
+                return None
+            first = first or each
+        return first
 
     def fill(self, bids: Iterable[Bidder], answer: Answer) -> dict[str, Fit]:
         """Put the pods of all jobs on nodes that Kueue admitted, in the order in which it did; by job."""
@@ -82,6 +92,10 @@ class Machines:
             self.nodes.back(mark)
             return replace(found, placed=())
         return found
+
+    def _prospects(self, bid: Bidder, answers: Sequence[Answer]) -> Iterator[Fit]:
+        there = self._arrivals(bid, answers)
+        return (fit(there, each) for each in prospects(self.nodes, pods_of(there)))
 
     def _arrivals(self, bid: Bidder, answers: Sequence[Answer]) -> list[Arrival]:
         """Return the pods of a job with quota, none where a patch makes one none."""

@@ -109,8 +109,9 @@ def prospects(nodes: Nodes, pods: Sequence[Pod]) -> Iterator[Together]:
     """Yield what becomes of pods, first as is most likely, then otherwise where it could be; nodes stay as they are."""
     mark = nodes.mark()
     for way in ways(nodes, pods):
-        yield put(nodes, pods, way)
+        found = put(nodes, pods, way)
         nodes.back(mark)
+        yield found
 
 
 def ways(nodes: Nodes, pods: Sequence[Pod]) -> Iterator[Way]:
