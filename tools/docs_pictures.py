@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from trainyard.pictures import decide, pictures
+from trainyard.admission.site import Site
+from trainyard.pictures import pictures
+from trainyard.pictures.decided import between, declared
 from trainyard.preflight import Checked, check_repository
 from trainyard.system.trust import idle
 
@@ -19,7 +21,8 @@ def drawn() -> Iterator[tuple[str, str]]:
     """Yield the names and the texts of the pictures; programs that make jobs are not run."""
     with idle():
         checked = check_repository(ROOT)
-    before, now = decide(without(checked, STARTS), without(checked, ENDS), CLUSTER)
+    old, new = (declared(without(checked, job), CLUSTER) for job in (STARTS, ENDS))
+    before, now = between(old, new, Site.answered)
     if now is None:
         raise SystemExit(f"cluster {CLUSTER!r} of docs/reviewing.md does not exist")
     yield from ((each.file, each.svg) for each in pictures(CLUSTER, before, now, compared=True))

@@ -35,7 +35,13 @@ def test_admit_draws_the_clusters_that_it_tells_of(site):
 @pytest.mark.node
 @pytest.mark.slow
 def test_plan_draws_before_and_after_and_links_it(site):
-    """Clusters that the change touches are drawn against the base; with --all every one is."""
+    """Clusters that the change touches are drawn against the tree at the base; with --all every one is."""
+    small = site / "jobs/nlp/small.yaml"
+    text = small.read_text(encoding="utf-8")
+    small.unlink()
+    assert call(site, "synth").returncode == 0
+    Repo(site, create=False).commit()
+    small.write_text(text, encoding="utf-8")
     done = call(site, "plan", "--base", "HEAD", "--svg", "out/a b", "--format", "markdown")
     assert "![test: 16 → 24 of 32 GPUs in use, 8 free](out/a%20b/test.hosts.svg)" in done.stdout, done.stderr
     svg = (site / "out/a b/test.hosts.svg").read_text(encoding="utf-8")
@@ -88,8 +94,12 @@ def test_a_file_is_no_folder(site):
     assert (site / "note").read_text() == "words"
 
 
+@pytest.mark.node
+@pytest.mark.slow
 def test_a_cluster_that_is_too_wrong_has_no_picture(site):
     """What is wrong is told as without pictures, and those of other clusters are drawn."""
+    assert call(site, "synth").returncode == 0
+    Repo(site, create=False).commit()
     wrong = {**CLUSTER, "pools": {**CLUSTER["pools"], "gpu": {"shape": "dgx-h10", "nodes": 4}}}
     write_repository(site, jobs=JOBS, clusters={"test": wrong})
     done = call(site, "plan", "--base", "HEAD", "--svg", "pictures", "--all")

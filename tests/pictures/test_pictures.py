@@ -13,8 +13,10 @@ import pytest
 from conftest import ROOT
 from make import CLUSTER, JOB, fields, write_repository
 from trainyard.admission import verdicts
+from trainyard.admission.site import Site
 from trainyard.pictures import decide, pictures
 from trainyard.pictures.bars import headline as quota_headline
+from trainyard.pictures.decided import between, declared
 from trainyard.pictures.draw import of_hosts, of_quota
 from trainyard.pictures.legend import headline, summary
 from trainyard.pictures.letters import letters
@@ -36,10 +38,16 @@ def checked(folder, jobs, **cluster):
     return check_repository(write_repository(folder, jobs=values, clusters={"test": fields(CLUSTER, cluster)}))
 
 
+def compared(old, new):
+    """What is decided on the cluster of two repositories."""
+    before = declared(old, "test") if old is not None else None
+    return between(before, declared(new, "test"), Site.answered)
+
+
 def drawn(folder, jobs, before=None, **cluster):
     """The scene of these jobs, after those that were there before."""
     old = checked(folder / "before", before, **cluster) if before is not None else None
-    past, now = decide(old, checked(folder / "now", jobs, **cluster), "test")
+    past, now = compared(old, checked(folder / "now", jobs, **cluster))
     return scene("test", past, now, compared=before is not None)
 
 
@@ -71,7 +79,7 @@ def test_every_job_is_where_kueue_puts_it(tmp_path):
     """Who is placed and how many GPUs are held agree with the verdicts; who waits is told with its reason."""
     jobs = {"first": {"nodes": 3, "priority": "high"}, "second": {}, "small": {"nodes": 1, "gpusPerNode": 2}}
     there = checked(tmp_path, jobs)
-    seen = scene("test", None, decide(None, there, "test")[1], compared=False)
+    seen = scene("test", None, decide(there, "test"), compared=False)
     found = {each.ask.name: each for each in verdicts(there)}
     assert {each.name for each in seen.jobs if each.state == "placed"} == {
         name for name, each in found.items() if each.word in PLACED
@@ -89,7 +97,7 @@ def test_every_job_is_where_kueue_puts_it(tmp_path):
 def test_hosts_are_those_that_kueue_names(tmp_path):
     """With a topology each GPU is drawn on the host of the witness, in its rack."""
     there = checked(tmp_path, {"train": {"topology": {"required": "rack"}}})
-    now = decide(None, there, "test")[1]
+    now = decide(there, "test")
     seen = scene("test", None, now, compared=False)
     (answer,) = (each for each in now.answer["workloads"].values())
     named = {one["values"][-1] for one in answer["podSets"][0]["topology"]["domains"]}
@@ -237,7 +245,7 @@ def test_what_ends_leaves_room_that_is_marked_and_may_be_had(tmp_path):
 def test_quota_says_who_borrows_of_whom(tmp_path):
     """A queue uses more than its own; the one queue that has some to spare lends it, the cohort has the sum."""
     queues = {"research": TWO, "other": TWO}
-    there = decide(None, checked(tmp_path, {"train": {"nodes": 3}, "more": {"nodes": 3}}, queues=queues), "test")[1]
+    there = decide(checked(tmp_path, {"train": {"nodes": 3}, "more": {"nodes": 3}}, queues=queues), "test")
     (cohort,) = quotas(None, there, compared=False)
     assert (cohort.name, cohort.cohort, [each.name for each in cohort.below]) == ("all", True, ["other", "research"])
     other, research = (next(row for row in each.rows if row.resource == "nvidia.com/gpu") for each in cohort.below)
@@ -252,7 +260,7 @@ def test_quota_says_who_borrows_of_whom(tmp_path):
 def test_of_several_lenders_the_least_and_the_most_are_told(tmp_path):
     """Nobody says whose quota is borrowed: each of two lends between nothing and all of it."""
     queues = dict.fromkeys(("research", "one", "two"), TWO)
-    there = decide(None, checked(tmp_path, {"train": {"nodes": 3}}, queues=queues), "test")[1]
+    there = decide(checked(tmp_path, {"train": {"nodes": 3}}, queues=queues), "test")
     (cohort,) = quotas(None, there, compared=False)
     lent = {each.name: (each.rows[0].least_lent, each.rows[0].most_lent) for each in cohort.below}
     assert lent == {"one": (0, 8), "two": (0, 8), "research": (0, 0)}
@@ -261,7 +269,7 @@ def test_of_several_lenders_the_least_and_the_most_are_told(tmp_path):
 def test_quota_before_and_after(tmp_path):
     """A row has what was nominal, used and asked before; a queue that was not there had nothing."""
     old, new = (checked(tmp_path / str(nodes), {"train": {"nodes": nodes}}) for nodes in (1, 2))
-    before, now = decide(old, new, "test")
+    before, now = compared(old, new)
     (queue,) = quotas(before, now, compared=True)
     assert (queue.rows[0].before, queue.rows[0].now) == (Sums(32, 8, 8), Sums(32, 16, 16))
     (alone,) = quotas(None, now, compared=True)
@@ -295,7 +303,7 @@ def test_a_small_cluster(tmp_path, golden):
     now = {"train": {}, "new": {"nodes": 1, "queue": "other"}, "late": {"nodes": 3, "priority": "low"}}
     now |= {"cores": {"pool": "cpu", "gpusPerNode": 0, "cpusPerNode": 4, "memoryPerNode": "8Gi", "queue": "other"}}
     old, new = (checked(tmp_path / str(at), jobs, queues=queues) for at, jobs in enumerate((before, now)))
-    for each in pictures("test", *decide(old, new, "test"), compared=True):
+    for each in pictures("test", *compared(old, new), compared=True):
         parsed(each.svg)
         golden(f"golden/pictures/{each.file}", each.svg)
 
@@ -306,7 +314,7 @@ def test_own_clusters():
     there = check_repository(ROOT)
     words = {each.ask.name: each.word for each in verdicts(there)}
     for name in there.specs.clusters:
-        now = decide(None, there, name)[1]
+        now = decide(there, name)
         seen = scene(name, None, now, compared=False)
         placed = {each.name: each.gpus + each.parts for each in seen.jobs if each.state == "placed"}
         assert {each.name for each in seen.jobs if each.state == "placed"} == {
@@ -332,7 +340,7 @@ def test_two_thousand_nodes(tmp_path):
     jobs = {f"job-{number}": {"nodes": sizes[number % len(sizes)]} for number in range(60)}
     there = checked(tmp_path, jobs, pools=pools, queues=quota)
     begun = time.process_time()
-    now = decide(None, there, "test")[1]
+    now = decide(there, "test")
     hosts, quota = pictures("test", None, now, compared=False)
     assert time.process_time() - begun < 3
     assert len(hosts.svg) + len(quota.svg) < 1_000_000

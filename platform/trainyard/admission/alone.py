@@ -49,6 +49,17 @@ def alike(bid: Bidder) -> str:
     return found
 
 
+def is_social(bid: Bidder) -> bool:
+    """Whether pods of a job look at the labels of others."""
+    sets = (each for one in bid.workloads for each in one["spec"]["podSets"])
+    return any(looks(each["template"].get("spec") or {}) for each in sets)
+
+
+def looks(spec: Mapping[str, Any]) -> bool:
+    """Whether pods of a specification do."""
+    return SOCIAL in json.dumps(spec)
+
+
 def of_workload(workload: Mapping[str, Any], owner: Mapping[str, Any]) -> Iterator[Any]:
     """Yield by what Kueue and nodes decide about a Workload: its owner's kind, its queue, and its pod sets."""
     yield [owner["kind"], workload["metadata"]["namespace"], workload["spec"].get("queueName")]
@@ -56,5 +67,5 @@ def of_workload(workload: Mapping[str, Any], owner: Mapping[str, Any]) -> Iterat
         metadata, spec = each["template"].get("metadata") or {}, each["template"].get("spec") or {}
         yield [known, exclusive(owner, each["name"]), {name: spec[name] for name in BY_NODE if name in spec}]
         yield (metadata.get("annotations") or {}).get(NETWORKS)
-        if SOCIAL in json.dumps(spec):
+        if looks(spec):
             yield metadata.get("labels")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +14,8 @@ from trainyard.cli._out import say
 if TYPE_CHECKING:
     from trainyard.pictures import Picture
     from trainyard.plan import Plan
+    from trainyard.plan.known import Known
     from trainyard.preflight import Checked
-    from trainyard.specs.load import Loaded
 
 Links = Mapping[str, tuple[tuple[str, str], ...]]
 """The titles and paths of pictures, by cluster."""
@@ -47,72 +45,33 @@ def folder_for(folder: Path, root: Path) -> Path:
     return here
 
 
-def of_change(root: Path, plan: Plan, *, everything: bool) -> Iterator[Picture]:
+def of_change(known: Known, plan: Plan, *, everything: bool) -> Iterator[Picture]:
     """Yield the pictures of a change: of the clusters that it touches, or of all."""
-    from trainyard.specs.load import read_repository
+    from trainyard.errors import SpecError
+    from trainyard.pictures import compare, pictures
 
-    now = read_repository(root)
-    with at_base(root, plan.base) as before:
-        touched = plan.touched | differing(before, now)
-        names = [name for name in now.specs.clusters if everything or name in touched]
-        if not names:
-            return
-        past = checked(before, names, root) if before is not None else None
-        there = checked(now, names, root)
-        for name in names:
-            yield from drawn(name, past, there, compared=True)
-
-
-def checked(loaded: Loaded, names: Collection[str], home: Path) -> Checked:
-    """Return the jobs of some clusters with what is wrong with them: to look at those of others takes time."""
-    from trainyard import preflight
-
-    jobs = tuple(each for each in loaded.specs.jobs if each.job.cluster in names)
-    return preflight.check(replace(loaded, specs=replace(loaded.specs, jobs=jobs)), home)
-
-
-def differing(before: Loaded | None, now: Loaded) -> set[str]:
-    """Return the clusters whose jobs differ, which a plan that is refused does not know."""
-    from trainyard.tree.wanted import wanted
-
-    def runs(side: Loaded) -> set[tuple[str, str, str, str]]:
-        return {(*each.key, each.run) for each in map(wanted, side.specs.jobs) if not each.retired}
-
-    return {cluster for cluster, *_ in runs(now) ^ (runs(before) if before is not None else set())}
-
-
-@contextmanager
-def at_base(root: Path, commit: str | None) -> Iterator[Loaded | None]:
-    """Give the specs of a commit, None where there is none."""
-    from trainyard.specs.load import read_repository
-    from trainyard.system import git as system_git
-    from trainyard.tree.spec_files import laid_out, spec_files
-
-    git = system_git.find(root)
-    if git is None or commit is None:
-        yield None
-        return
-    with laid_out(git, spec_files(git, commit)) as folder:
-        yield read_repository(folder)
+    for name in known.names if everything else sorted(plan.touched & set(known.names)):
+        try:
+            past, there = compare(known, name)
+            if there is None:
+                say(f"no picture of cluster {name}: its file is wrong", error=True)
+            else:
+                yield from pictures(name, past, there, compared=True)
+        except SpecError as error:
+            say(f"no picture of cluster {name}: {error}", error=True)
 
 
 def of_clusters(checked: Checked, names: Iterable[str]) -> Iterator[Picture]:
-    """Yield the pictures of clusters as they are declared."""
-    for name in names:
-        yield from drawn(name, None, checked, compared=False)
-
-
-def drawn(name: str, before: Checked | None, now: Checked, *, compared: bool) -> Sequence[Picture]:
-    """Return the pictures of a cluster; where its specs are too wrong for any, none, which is said."""
+    """Yield the pictures of clusters as they are declared; of one whose specs are too wrong for any it is said."""
     from trainyard.errors import SpecError
     from trainyard.pictures import decide, pictures
 
-    try:
-        past, there = decide(before, now, name)
-        return [] if there is None else list(pictures(name, past, there, compared=compared))
-    except SpecError as error:
-        say(f"no picture of cluster {name}: {error}", error=True)
-        return []
+    for name in names:
+        try:
+            there = decide(checked, name)
+            yield from () if there is None else pictures(name, None, there, compared=False)
+        except SpecError as error:
+            say(f"no picture of cluster {name}: {error}", error=True)
 
 
 def write(folder: Path, found: Iterable[Picture]) -> Links:

@@ -30,7 +30,8 @@ def command(
     """Say in words what the change at hand does to the clusters, or why it is refused, which fails."""
     from trainyard import __version__
     from trainyard.checks.result import Result
-    from trainyard.plan import made, render
+    from trainyard.plan import render
+    from trainyard.plan.made import made_of
     from trainyard.plan.objects import skipped
     from trainyard.report import require
     from trainyard.report.legible import legible
@@ -40,11 +41,11 @@ def command(
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     if svg is not None:
         svg = _pictures.folder_for(svg, root)
-    plan = made(root, __version__, ref=base, automated=automated)
+    plan, known = made_of(root, __version__, ref=base, automated=automated)
     left_out = skipped(root)
     drawn: Links = {}
     if svg is not None:
-        found = _pictures.of_change(root, plan, everything=everything)
+        found = _pictures.of_change(known, plan, everything=everything)
         drawn = _pictures.write(svg, found)
     if format_ != "text" or summary:
         view = view_of("plan", root, plan=plan, quiet=quiet, summary=summary, everything=everything, pictures=drawn)

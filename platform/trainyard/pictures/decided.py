@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from trainyard.admission import placed
 from trainyard.admission.alone import alike, lack
-from trainyard.admission.asks import Ask, asks
-from trainyard.admission.changes import Outcomes, Side, outcomes
+from trainyard.admission.asks import asks
+from trainyard.admission.bid import Bidder
+from trainyard.admission.changes import Decide, Outcomes, Side, outcomes
 from trainyard.admission.machines import Fit, Machines
 from trainyard.admission.outcomes import Word
 from trainyard.admission.site import Site, admits, site
+from trainyard.plan.known import Jobs, Known
 from trainyard.preflight import Checked
 from trainyard.specs import Cluster
 
@@ -25,13 +27,15 @@ class Decided:
     """One cluster on one side of a change, what its jobs ask for, and what becomes of them."""
 
     cluster: Cluster
-    asks: tuple[Ask, ...]
+    asks: tuple[Bidder, ...]
     outcomes: Outcomes | None = None
     """None where Kueue admits nothing there."""
     idle: int = 0
     """Programs that make jobs and were not run."""
     lacks: dict[str, str] = field(default_factory=dict)
     """What keeps pods from empty nodes, of jobs that are the same to them."""
+    runs: Mapping[str, str] = field(default_factory=dict)
+    """By job, the name of its run, where it has one."""
 
     @property
     def where(self) -> Site | None:
@@ -44,11 +48,11 @@ class Decided:
         return {} if self.outcomes is None or "error" in self.outcomes.together else self.outcomes.together
 
     @property
-    def asked(self) -> list[Ask]:
+    def asked(self) -> list[Bidder]:
         """The jobs about which Kueue is asked."""
         return [each for each in self.asks if not each.why and self.answer]
 
-    def of(self, ask: Ask) -> list[Answer]:
+    def of(self, ask: Bidder) -> list[Answer]:
         """Return the answers to the Workloads of a job; none where Kueue is not asked."""
         return [] if ask.why or not self.answer else [self.answer["workloads"][key] for key in ask.keys]
 
@@ -67,7 +71,7 @@ class Decided:
         """The nodes of each job's pods, by the job's name."""
         return {} if self.machines is None else self.machines.fill(self.asked, self.answer)
 
-    def word(self, ask: Ask) -> Word:
+    def word(self, ask: Bidder) -> Word:
         """Return what becomes of a job: where a pod of it finds no node it waits, or never fits."""
         if self.outcomes is None or ask.why:
             return "not judged"
@@ -75,7 +79,7 @@ class Decided:
         word = "waits for" if fit is not None and fit.missing else self.outcomes.word(ask)
         return "never fits" if word == "waits for" and self.lack(ask) else word
 
-    def lack(self, ask: Ask) -> str:
+    def lack(self, ask: Bidder) -> str:
         """Return what keeps pods of a job from nodes while it has them to itself; nothing where they find some."""
         if self.empty is None:
             return ""
@@ -84,7 +88,7 @@ class Decided:
             self.lacks[same] = lack(ask, self.empty)
         return self.lacks[same]
 
-    def detail(self, ask: Ask) -> str:
+    def detail(self, ask: Bidder) -> str:
         """Return why a job waits, or why nobody is asked."""
         fit = self.fits.get(ask.name)
         if self.word(ask) == "never fits" and (why := self.lack(ask)):
@@ -94,41 +98,65 @@ class Decided:
         return self.outcomes.detail(ask) if self.outcomes is not None else ask.why
 
 
-def decide(before: Checked | None, now: Checked, name: str) -> tuple[Decided | None, Decided | None]:
-    """Return what is decided on a cluster before a change and after it, None on a side that does not declare it.
+@dataclass(frozen=True)
+class Asked:
+    """A cluster on one side of a change, and what its jobs ask for."""
 
-    What has quota before holds it, where the change leaves alone what Kueue knows of the cluster, as in plans.
-    """
-    old = asked(before, name) if before is not None else None
-    new = asked(now, name)
-    if old is None or new is None or old[1] is None or new[1] is None:
-        return settled(before, name, old), settled(now, name, new)
-    (one, was), (two, there) = (old[0], old[1]), (new[0], new[1])
-    runs = {each.name: run_of(each) for each in one}
-    begun = {each.name for each in two if runs.get(each.name, "") != run_of(each)}
-    past, present, _ = outcomes(Side(was, one), Side(there, two), begun, Site.answered)
-    idle = len(now.idle)
-    return Decided(was.cluster, one, past, idle), Decided(there.cluster, two, present, idle)
+    cluster: Cluster
+    where: Site | None
+    bids: Sequence[Bidder]
+    """What they ask of Kueue."""
+    whole: tuple[Bidder, ...]
+    """The same with all by which nodes decide."""
+    runs: Mapping[str, str]
+    idle: int = 0
 
 
-def run_of(ask: Ask) -> str:
-    """Return the name of a job's run, nothing where it cannot be rendered."""
-    return ask.run.run.name if ask.run is not None else ""
+def decide(now: Checked, name: str) -> Decided | None:
+    """Return what is decided on a cluster about all jobs that are declared; None where it is not declared itself."""
+    return settled(declared(now, name), Site.answered)
 
 
-def asked(checked: Checked, name: str) -> tuple[tuple[Ask, ...], Site | None] | None:
-    """Return what jobs of a cluster ask for, and what Kueue knows of it; None where no such cluster is declared."""
+def declared(checked: Checked, name: str) -> Asked | None:
+    """Return what the jobs ask for that are declared on a cluster; None where it is not declared itself."""
     cluster = checked.specs.clusters.get(name)
     if cluster is None:
         return None
     where = site(checked.specs, name) if admits(cluster) else None
-    return tuple(asks(checked, {name: where} if where else {}, [name])), where
+    found = tuple(asks(checked, {name: where} if where else {}, [name]))
+    runs = {each.name: each.run.run.name for each in found if each.run is not None}
+    return Asked(cluster, where, found, found, runs, len(checked.idle))
 
 
-def settled(checked: Checked | None, name: str, said: tuple[tuple[Ask, ...], Site | None] | None) -> Decided | None:
+def compare(known: Known, name: str) -> tuple[Decided | None, Decided | None]:
+    """Return what is decided on a cluster before a change and after it, None on a side that does not declare it.
+
+    What has quota before holds it, where the change leaves alone what Kueue knows of the cluster, as in plans.
+    """
+    before, after = known.jobs(name)
+    return between(of_jobs(before), of_jobs(after), known.decide())
+
+
+def of_jobs(jobs: Jobs | None) -> Asked | None:
+    """Return what the jobs of a tree ask for."""
+    return None if jobs is None else Asked(jobs.cluster, jobs.where, jobs.bids, jobs.whole, jobs.runs)
+
+
+def between(old: Asked | None, new: Asked | None, decide: Decide) -> tuple[Decided | None, Decided | None]:
+    """Return what is decided on a cluster before a change and after it."""
+    if old is None or new is None or old.where is None or new.where is None:
+        return settled(old, decide), settled(new, decide)
+    begun = {name for name, run in new.runs.items() if old.runs.get(name, "") != run}
+    past, present, _ = outcomes(Side(old.where, old.bids), Side(new.where, new.bids), begun, decide)
+    return (
+        Decided(old.cluster, old.whole, past, old.idle, runs=old.runs),
+        Decided(new.cluster, new.whole, present, new.idle, runs=new.runs),
+    )
+
+
+def settled(asked: Asked | None, decide: Decide) -> Decided | None:
     """Return what becomes of jobs that are all submitted at once."""
-    if checked is None or said is None:
+    if asked is None:
         return None
-    found, where = said
-    mine = None if where is None else Outcomes(where, found, Site.answered)
-    return Decided(checked.specs.clusters[name], found, mine, len(checked.idle))
+    mine = None if asked.where is None else Outcomes(asked.where, asked.bids, decide)
+    return Decided(asked.cluster, asked.whole, mine, asked.idle, runs=asked.runs)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from trainyard.admission.asks import Ask
+from trainyard.admission.bid import Bidder
 from trainyard.labels import HOSTNAME
 from trainyard.pictures.amounts import amounts, gpu_resources, held
 from trainyard.pictures.decided import Decided
@@ -46,7 +46,7 @@ def listed(before: Decided | None, now: Decided, rooms: Rooms, past: Rooms, *, c
     old = {each.name: each for each in before.asks} if before is not None else {}
     new = {each.name: each for each in now.asks}
     here, there = places(rooms), places(past)
-    found = [job(now, each, change(old.get(each.name), each) if compared else "stays", here) for each in now.asks]
+    found = [job(now, each, change(before, now, each.name) if compared else "stays", here) for each in now.asks]
     if before is not None:
         found = [replace(each, was=state(before, old[each.name])) if each.name in old else each for each in found]
     ended = [job(before, each, "ends", there) for each in before.asks if each.name not in new] if before else []
@@ -79,28 +79,28 @@ def places(rooms: Rooms) -> dict[str, int]:
     return Counter(name for room in rooms.values() for name in room.held)
 
 
-def change(old: Ask | None, new: Ask) -> Change:
+def change(before: Decided | None, now: Decided, name: str) -> Change:
     """Return what a change does with a job that is there after it."""
-    if old is None:
+    if before is None or all(each.name != name for each in before.asks):
         return "starts"
-    same = old.run is None or new.run is None or old.run.run.name == new.run.run.name
-    return "stays" if same else "replaces"
+    old, new = before.runs.get(name), now.runs.get(name)
+    return "stays" if old is None or new is None or old == new else "replaces"
 
 
-def job(decided: Decided, ask: Ask, change: Change, hosts: Mapping[str, int]) -> Job:
+def job(decided: Decided, ask: Bidder, change: Change, hosts: Mapping[str, int]) -> Job:
     """Return one job as it is decided."""
     mine, (whole, parts) = state(decided, ask), gpus(decided, ask)
     never = mine == "waits" and decided.word(ask) == "never fits"
     return Job(ask.name, change, mine, whole, parts, hosts.get(ask.name, 0), why=ask.why, never=never)
 
 
-def state(decided: Decided, ask: Ask) -> State:
+def state(decided: Decided, ask: Bidder) -> State:
     """Return what becomes of a job."""
     word = decided.word(ask)
     return "placed" if word.startswith("fits") else "not judged" if word == "not judged" else "waits"
 
 
-def gpus(decided: Decided, ask: Ask) -> tuple[int, int]:
+def gpus(decided: Decided, ask: Bidder) -> tuple[int, int]:
     """Return the whole GPUs, and the parts of some, that a job holds or asks for."""
     parts = {offer.resource for pool in decided.cluster.pools.values() for offer in offers(pool) if not offer.whole}
     every = gpu_resources(decided)
@@ -109,7 +109,7 @@ def gpus(decided: Decided, ask: Ask) -> tuple[int, int]:
     return round(sum(count for _, count in mine)) - cut, cut
 
 
-def reason(now: Decided, ask: Ask) -> str:
+def reason(now: Decided, ask: Bidder) -> str:
     """Return what a job waits for or why it never fits, as `trainyard admit` says it, in less room."""
     return re.sub(CAPACITY, r"\2 asked, \3 at the most", re.sub(POD_SET, r"\1: ", now.detail(ask)))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.admission.alone import alike
+from trainyard.admission.alone import alike, is_social
 from trainyard.admission.bid import Bid, bare, bid
 from trainyard.admission.site import OWN, READ, RUNTIMES, Site, admits, rendered
 from trainyard.plan.memory import Memory
@@ -43,13 +43,18 @@ def sites(sides: Sides, name: str, known: Mapping[str, Cluster], memory: Memory)
 
     `known` are the clusters at hand, as far as they were read before.
     """
-    old, new = sides.spec(cluster_file(name))
-    now = known.get(name) or model(new, name)
-    base = now if old == new else model(old, name)
+    base, now = models(sides, name, known)
     after = site(sides.now, name, now, memory)
     if base is now and listed(sides.base, name) == listed(sides.now, name):
         return after, after
     return site(sides.base, name, base, memory), after
+
+
+def models(sides: Sides, name: str, known: Mapping[str, Cluster]) -> tuple[Cluster | None, Cluster | None]:
+    """Return a cluster as its file says it before and after, None where that is not right; one, if it is the same."""
+    old, new = sides.spec(cluster_file(name))
+    now = known.get(name) or model(new, name)
+    return now if old == new else model(old, name), now
 
 
 def is_as_it_was(sides: Sides, name: str) -> bool:
@@ -109,6 +114,27 @@ def whole(side: Snapshot, oids: Sequence[str], where: Site, name: str = "") -> B
     """Return what a run asks for, with all that its objects say."""
     values = [value for text in side.read(oids) if isinstance(value := plain(text, ""), dict)]
     return bid(name, values, where.objects, where)
+
+
+def filled(bids: Iterable[Seen], where: Site) -> Iterator[Bid]:
+    """Yield what runs ask for with all by which nodes decide; of those whose pods are alike one is read.
+
+    Pods that look at the labels of others are read by themselves.
+    """
+    known: dict[str, Bid] = {}
+    for each in bids:
+        if each.pods not in known or is_social(known[each.pods]):
+            known[each.pods] = whole(each.side, each.files, where, each.name)
+            yield known[each.pods]
+        else:
+            yield with_pods(each, known[each.pods])
+
+
+def with_pods(bid: Seen, other: Bid) -> Bid:
+    """Return what a run asks for with the pods of another that are alike."""
+    pairs = zip(bid.workloads, other.workloads, strict=True)
+    workloads = [{**mine, "spec": {**mine["spec"], "podSets": its["spec"]["podSets"]}} for mine, its in pairs]
+    return Bid(bid.name, workloads, other.owners, other.beside, bid.why)
 
 
 def runs_of(side: Snapshot, cluster: str) -> Iterator[tuple[JobKey, Entry]]:

@@ -14,6 +14,7 @@ from trainyard.plan.cluster_words import Site
 from trainyard.plan.compare import compare
 from trainyard.plan.decided import Words, decisions
 from trainyard.plan.effects import Plan, RunEffect, RunWord, SpecChange, Told
+from trainyard.plan.known import Known
 from trainyard.plan.memory import Memory
 from trainyard.plan.platform import spec_changes
 from trainyard.plan.queues import rows
@@ -37,7 +38,14 @@ from trainyard.tree.wanted import wanted
 
 
 def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, automated: bool = False) -> Plan:
-    """Return what the change at hand does, compared with the base; it need not be committed.
+    """Return what the change at hand does, compared with the base; see `reading`."""
+    return reading(root, verdict, ref=ref, automated=automated)[0]
+
+
+def reading(
+    root: Path, verdict: Verdict | None = None, *, ref: str | None = None, automated: bool = False
+) -> tuple[Plan, Known]:
+    """Return what the change at hand does, compared with the base, and all that was read; it need not be committed.
 
     `verdict` is what a synth makes of it; without one the plan is told of the tree on disk. `automated` says that
     nobody watches: then a live repository has to be given a base, as in a synth.
@@ -82,7 +90,8 @@ def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, 
     decided = decisions(sides, touched, specs, memory)
     runs = (edited(each, base, there) for each in found.runs) if tree is not None and base.live else found.runs
     findings = (*found.findings, *base.findings, *notes, *(verdict.findings if verdict else ()))
-    return replace(
+    names = tuple(sorted(PurePosixPath(path).stem for path in disk.scan(CLUSTERS) if path.endswith(".yaml")))
+    plan = replace(
         found,
         runs=tuple(judged(runs, decided.words)),
         objects=tuple(refused(found.objects, findings)),
@@ -95,6 +104,7 @@ def read(root: Path, verdict: Verdict | None = None, *, ref: str | None = None, 
         findings=settled(findings, found),
         rebuild=rebuild(asked[1]),
     )
+    return plan, Known(sides, specs, names, memory)
 
 
 def dangers_of(platform: Iterable[SpecChange], told: Told) -> Iterator[str]:
