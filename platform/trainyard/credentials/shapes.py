@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import re2
@@ -166,9 +167,6 @@ LEFT, RIGHT = r"(?<![A-Za-z0-9_/+-])", r"(?![A-Za-z0-9])"
 HINTS = "|".join(f"(?:{each.hint})" for each in SHAPES)
 
 _HINTED = re2.compile(HINTS)
-_COMPILED = tuple(
-    (each.what, re.compile(each.pattern if each.free else f"{LEFT}(?:{each.pattern}){RIGHT}")) for each in SHAPES
-)
 _APART = re2.Set.SearchSet()
 for _each in SHAPES:
     _APART.Add(_each.hint)
@@ -200,7 +198,8 @@ def shapes_in(text: str) -> Iterator[Match]:
     if _HINTED.search(data) is None:
         return
     taken: list[tuple[int, int]] = []
-    for what, pattern in hinted(data):
+    for shape in hinted(data):
+        pattern, what = compiled(shape), shape.what
         for match in pattern.finditer(text):
             group = 1 if pattern.groups and match[1] is not None else 0
             value, (start, end) = match[group], match.span(group)
@@ -210,13 +209,19 @@ def shapes_in(text: str) -> Iterator[Match]:
             yield Match(what, value, start, is_documented(match[0]))
 
 
-def hinted(data: bytes) -> list[tuple[str, re.Pattern[str]]]:
+def hinted(data: bytes) -> list[Shape]:
     """Return what to look for in a text that has some hint, in the order of the shapes.
 
     It is all of them where no hint is told: a set that runs out of memory tells none.
     """
     found: list[int] = sorted(_APART.Match(data))
-    return [_COMPILED[number] for number in found] if found else list(_COMPILED)
+    return [SHAPES[number] for number in found] if found else list(SHAPES)
+
+
+@cache
+def compiled(shape: Shape) -> re.Pattern[str]:
+    """Return what to look for: to make all of them takes longer than most commands need any."""
+    return re.compile(shape.pattern if shape.free else f"{LEFT}(?:{shape.pattern}){RIGHT}")
 
 
 def is_no_key(what: str, value: str, around: str) -> bool:

@@ -124,7 +124,9 @@ def check(value: Any, form: Form, path: str) -> None:
         for name, part in value.items():
             if not isinstance(name, str):
                 raise SpecError(f"{path} has the name {_shown(name)}, which is no text; put it in quotes")
-            check(part, form.fields.get(name) or form.of or ANY, f"{path}.{name[:60]}")
+            inner = form.fields.get(name) or form.of or ANY
+            if inner.kind != "any" and part is not None:
+                check(part, inner, f"{path}.{name[:60]}")
 
 
 def seen(value: Any, form: Form) -> Any:

@@ -128,7 +128,7 @@ def check_between(loaded: Loaded) -> Iterator[Finding]:
 
 def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
     """Return what does not go together on a cluster: its inventory, operators and their values, fabric and kubelets."""
-    from trainyard.preflight import (  # jsonschema takes long to import
+    from trainyard.preflight import (  # which no job needs
         attached,
         daemons,
         devices,

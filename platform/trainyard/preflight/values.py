@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from jsonschema import Draft7Validator
-
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, did_you_mean
 from trainyard.operators.base import Site, merge
@@ -144,6 +142,8 @@ def kind(value: Any) -> str:
 
 def validate(site: Site, shipped: Defaults, source: Source) -> Iterator[Finding]:
     """Yield what the chart's own schema refuses in the values as given."""
+    from jsonschema import Draft7Validator  # which takes long to import
+
     whole = merge(shipped.values, site.choice.values)
     for error in sorted(Draft7Validator(dict(shipped.schema)).iter_errors(whole), key=lambda each: list(each.path)):
         inside = tuple(error.absolute_path)

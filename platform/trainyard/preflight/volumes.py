@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from trainyard.documents import Path
@@ -122,10 +123,16 @@ def check_inside(file: JobFile) -> Iterator[Finding]:
     if job.checkpoint is not None:
         outer[job.checkpoint.mount_path.rstrip("/")] = "the checkpoints"
     for path, place in targets(job):
-        whose = next((outer[above] for above in map(str, PurePosixPath(path).parents) if above in outer), None)
+        whose = next((outer[above] for above in parents(path) if above in outer), None)
         if whose is not None and place[-1] != "source":
             message = f"mountPath {path!r} is inside of {whose}, where no folder can be made; choose another"
             yield INSIDE.at(file.source, place, message)
+
+
+@lru_cache(maxsize=1024)
+def parents(path: str) -> tuple[str, ...]:
+    """Return the folders that a path is in, the nearest first."""
+    return tuple(map(str, PurePosixPath(path).parents))
 
 
 def check_files(file: JobFile) -> Iterator[Finding]:
@@ -133,7 +140,7 @@ def check_files(file: JobFile) -> Iterator[Finding]:
     folders: dict[str, set[str]] = {}
     for each in file.job.files:
         folders.setdefault(each.mount_path.rstrip("/"), set()).add(each.source.rpartition("/")[2])
-    for field in ("command", "args"):
+    for field in ("command", "args") if folders else ():
         for index, word in enumerate(getattr(file.job, field) or ()):
             path = PurePosixPath(word.partition("=")[2] or word) if word.startswith("-") else PurePosixPath(word)
             there = folders.get(str(path.parent))

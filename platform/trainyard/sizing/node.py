@@ -116,7 +116,14 @@ def size(text: str) -> int:
 
 def binary(amount: float | Fraction | Decimal, *, step: int = MI) -> str:
     """Write bytes as a quantity, rounded down to a multiple of `step` (at least one)."""
-    return Quantity.parse(f"{max(1, math.floor(Fraction(amount) / step)) * step // 1024}Ki").canonical()
+    exact = Fraction(amount)
+    return kibibytes(max(1, exact.numerator // (exact.denominator * step)) * step // 1024)
+
+
+@lru_cache(maxsize=4096)
+def kibibytes(count: int) -> str:
+    """Write so many of them in the largest unit in which they are whole."""
+    return Quantity.parse(f"{count}Ki").canonical()
 
 
 def pins_cpus(pool: Pool) -> bool:
