@@ -9,8 +9,9 @@ import pytest
 from command import call
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, fields, write_repository
-from trainyard.admission import findings, verdicts
 from trainyard.admission.inventory import per_host, together
+from trainyard.admission.rules import findings
+from trainyard.admission.verdicts import verdicts
 from trainyard.preflight import check_repository
 
 ALIGNED = {

@@ -10,7 +10,7 @@ import pytest
 
 from admission.drawn import Draw
 from make import write_repository
-from trainyard.admission import verdicts
+from trainyard.admission.verdicts import verdicts
 from trainyard.cli.admit import document
 from trainyard.documents import load
 from trainyard.nodes.configuration.cpulist import parse

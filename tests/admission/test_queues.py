@@ -6,7 +6,8 @@ import pytest
 
 from command import call
 from make import CLUSTER, JOB, REPOSITORY, fields, write_repository
-from trainyard.admission import findings, verdicts
+from trainyard.admission.rules import findings
+from trainyard.admission.verdicts import verdicts
 from trainyard.documents import dump
 from trainyard.preflight import check_repository
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from make import CLUSTER, JOB, fields, write_repository
 from queueing.worlds import case
-from trainyard.admission import findings
 from trainyard.admission.asks import Ask, asks
 from trainyard.admission.crowd import Crowd
 from trainyard.admission.machines import Machines
+from trainyard.admission.rules import findings
 from trainyard.admission.site import Site, site
 from trainyard.admission.verdicts import by_kueue
 from trainyard.preflight import check_repository

@@ -11,10 +11,10 @@ from command import call
 from conftest import ROOT
 from make import CLUSTER, IMAGE, JOB, fields, write_repository
 from queueing.recorded import CLUSTERS, read
-from trainyard.admission import findings, verdicts
 from trainyard.admission.asks import asks
+from trainyard.admission.rules import findings
 from trainyard.admission.site import site
-from trainyard.admission.verdicts import of_cluster
+from trainyard.admission.verdicts import of_cluster, verdicts
 from trainyard.preflight import check_repository
 
 ASKED = ("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu")

@@ -12,8 +12,8 @@ import pytest
 
 from conftest import ROOT
 from make import CLUSTER, JOB, fields, write_repository
-from trainyard.admission import verdicts
 from trainyard.admission.site import Site
+from trainyard.admission.verdicts import verdicts
 from trainyard.pictures import decide, pictures
 from trainyard.pictures.bars import headline as quota_headline
 from trainyard.pictures.decided import between, declared

@@ -1,4 +1,4 @@
-"""A folder that another process lists is listed as this one would."""
+"""What another process lists or finds out is what this one would."""
 
 from __future__ import annotations
 
@@ -62,6 +62,24 @@ def test_a_child_that_dies_is_not_believed(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "waitpid", waitpid)
     assert ahead.walk(folder)() == here(folder)
     assert os.waitstatus_to_exitcode(ended[0]) == 3
+
+
+@pytest.mark.usefixtures("alone")
+def test_what_is_begun_is_heard_by_nobody(capfd: pytest.CaptureFixture[str]) -> None:
+    """Only its result comes, once; what fails in the child fails here, where it can be told."""
+    parent = os.getpid()
+
+    def work() -> list[str]:
+        os.write(1, b"said aloud")
+        return ["a", str(os.getpid() == parent)]
+
+    def fails() -> list[str]:
+        raise ValueError(os.getpid() == parent)
+
+    assert ahead.begin(work)() == ["a", "False"]
+    assert capfd.readouterr().out == ""
+    with pytest.raises(ValueError, match="True"):
+        ahead.begin(fails)()
 
 
 def test_nothing_is_forked_beside_threads(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

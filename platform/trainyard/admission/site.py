@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainyard.admission.inventory import nodes
 from trainyard.clusters import of_files, platform, team
@@ -15,10 +15,12 @@ from trainyard.manifests import identity_of
 from trainyard.operators.kueue import GATES, Kueue, configuration, integrated
 from trainyard.parts.objects import Resource
 from trainyard.queueing.model.gates import Gates
-from trainyard.queueing.replay import Prepared, replay
 from trainyard.releases.facts import lookup
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
+
+if TYPE_CHECKING:
+    from trainyard.queueing.replay import Prepared
 
 KUEUE = "kueue.x-k8s.io"
 
@@ -72,6 +74,8 @@ class Site:
     @cached_property
     def prepared(self) -> Prepared:
         """Its Kueue, with queues, flavors and topologies, and no Workload."""
+        from trainyard.queueing.replay import Prepared  # which is not asked where all is remembered
+
         return Prepared({"name": self.name, "config": self.config, "objects": self.objects})
 
     @cached_property
@@ -92,6 +96,8 @@ class Site:
 
     def answered(self, case: Object) -> dict[str, Any]:
         """Return Kueue's answer to `workloads`, in the `mode` of a case; `beside` them objects, some are `admitted`."""
+        from trainyard.queueing.replay import replay  # which is not asked where all is remembered
+
         objects = [*self.objects, *case.get("beside", ()), *case["workloads"]]
         rest = {name: each for name, each in case.items() if name in {"mode", "admitted"}}
         return replay({"name": self.name, "config": self.config, "objects": objects, **rest})

@@ -12,8 +12,10 @@ from trainyard import preflight
 from trainyard.apiserver import Catalog, Judge, Judgement, aware
 from trainyard.apiserver.allowed import Allowed
 from trainyard.apiserver.catalog.releases import Shelf
+from trainyard.apiserver.neighbours import POLICY, SHAPING
 from trainyard.apiserver.validations.kept import open_for
 from trainyard.checks import cel_policies, kubeconform, parallel, past, tenants, validate
+from trainyard.checks.of_runs import Said, compares, job_of, run_of, said_of_jobs
 from trainyard.checks.places import SPECIAL
 from trainyard.checks.result import Result
 from trainyard.checks.updates import Updates
@@ -23,10 +25,10 @@ from trainyard.manifests import Manifest
 from trainyard.policies import run as python_policies
 from trainyard.policies.policy import Policy, usable
 from trainyard.policies.world import World
-from trainyard.preflight import Checked, Waivers
+from trainyard.preflight import Waivers
 from trainyard.preflight.served import served
 from trainyard.specs import Cluster
-from trainyard.specs.sources import Specs, prefix_of
+from trainyard.specs.sources import Specs
 from trainyard.system import files
 from trainyard.system import kubeconform as program
 from trainyard.system.data import policy_files, schemas_dir
@@ -35,9 +37,6 @@ from trainyard.tenancy import policies as statement
 from trainyard.tree import frozen, layout
 from trainyard.tree.origins import SpecLine, spec_lines
 from trainyard.tree.snapshot import Snapshot
-
-Said = tuple[str, str, str]
-"""A rule, and the team and name of the job that it found something in."""
 
 BUILT_IN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 
@@ -63,6 +62,8 @@ class Checking:
     """The generated tree, where that is not the one on disk."""
     second: bool = True
     """Whether the second engine is asked too."""
+    passed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By cluster, the runs that passed beside what is no run's, which did too: nothing is said of either again."""
 
     def cluster(self, name: str, policies: Sequence[Policy]) -> Result:
         """Judge one cluster's tree."""
@@ -70,6 +71,9 @@ class Checking:
         cluster = self.specs.clusters[name]
         known = self.catalog(name, cluster, result)
         inputs = list(self.inputs(name))
+        passed = None if compares(policies, inputs) else self.passed.get(name)
+        if passed is not None:
+            inputs = [each for each in inputs if run_of(each[0]) not in passed]
         manifests = validate.decode_all(inputs, result)
         rulebook = open_for(self.home)
         namespaces = self.namespaces(cluster, manifests)
@@ -77,13 +81,16 @@ class Checking:
         judge = aware(judge, [*(each.value for each in manifests), *classes_of(cluster)])
         olds = [] if self.before is None else self.olds(name, self.before)
         updates = None if self.before is None else Updates(judge, olds, manifests, both=self.both)
-        judgements = [judge.judge(each) if updates is None else updates.judge(each) for each in manifests]
+        asked = manifests if passed is None else [each for each in manifests if run_of(each.file) or counts(each)]
+        judgements = [judge.judge(each) if updates is None else updates.judge(each) for each in asked]
         rulebook.keep()
         for finding in tenants.check(self.specs, name, manifests):
             result.findings.append(replace(finding, spec=self.spec_line(finding.location.file)))
-        self.policies(name, judge.catalog, judgements, policies, result, None if self.both else updates)
+        world = World(tuple(manifests), cluster)
+        self.policies(world, judge.catalog, judgements, policies, result, None if self.both else updates)
         if self.second:
-            self.second_engine(judge.catalog, inputs, result)
+            new = [each for each in inputs if passed is None or run_of(each[0])]
+            self.second_engine(judge.catalog, new, result)
         result.findings = [each for each in result.findings if not self.covers(each) and not self.was_said(each)]
         result.waived, result.refused = set(self.waivers.used), set(self.waivers.refused)
         if any((self.root / GENERATED / name / layout.NODES).glob("*")):
@@ -152,7 +159,7 @@ class Checking:
 
     def policies(
         self,
-        name: str,
+        world: World,
         known: Catalog,
         judgements: Sequence[Judgement],
         policies: Sequence[Policy],
@@ -160,7 +167,6 @@ class Checking:
         updates: Updates | None,
     ) -> None:
         """Run the policies of both languages."""
-        world = World(tuple(each.manifest for each in judgements), self.specs.clusters[name])
         off = self.specs.repository.policies
         findings, skipped = python_policies.check(world, policies, off=off, line_of=self.line_of)
         result.add(findings)
@@ -183,25 +189,17 @@ class Checking:
         return job is not None and (finding.rule, *job) in self.said
 
 
+def counts(manifest: Manifest) -> bool:
+    """Whether an object that is no run's may matter to those of runs; what says whose runs may what is held by us."""
+    return manifest.kind in SHAPING and not (manifest.kind == POLICY and manifest.name in statement.NAMES)
+
+
 def classes_of(cluster: Cluster) -> Iterable[dict[str, Any]]:
     """Yield what a cluster's file says of storage classes that are there already: whether volumes may grow."""
     for name, choice in cluster.storage.items():
         if choice.existing and choice.allow_volume_expansion is not None:
             head = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}}
             yield {**head, "allowVolumeExpansion": choice.allow_volume_expansion}
-
-
-def job_of(finding: Finding) -> tuple[str, str] | None:
-    """Return team and job of the run whose object a finding is about, None where it is no run's."""
-    run = layout.run_of(finding.location.file.removeprefix(f"{GENERATED}/"))
-    return layout.job_of_run(run) if run else None
-
-
-def said_of_jobs(checked: Checked) -> frozenset[Said]:
-    """Return the rules of what was found in the specs of jobs, each with team and job."""
-    jobs = {(each.source.file, each.source.prefix): (each.team, each.name) for each in checked.specs.jobs}
-    found = ((each.rule, jobs.get((each.location.file, prefix_of(each.message)))) for each in checked.findings)
-    return frozenset((rule, *job) for rule, job in found if job is not None)
 
 
 def validate_repository(

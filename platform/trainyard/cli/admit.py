@@ -16,7 +16,7 @@ from trainyard.cli._pictures import SVG
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trainyard.admission import Verdict
+    from trainyard.admission.verdicts import Verdict
 
 
 def command(
@@ -38,7 +38,8 @@ def command(
     """Say of each job whether Kueue would admit it: alone on its cluster, and with all other jobs there."""
     if replay is not None:
         return replayed(replay)
-    from trainyard.admission import findings, verdicts
+    from trainyard.admission.rules import findings
+    from trainyard.admission.verdicts import verdicts
     from trainyard.cli._findings import show, told
     from trainyard.errors import SpecError
     from trainyard.findings import did_you_mean

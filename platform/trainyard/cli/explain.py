@@ -76,7 +76,7 @@ def find(checked: Checked, name: str, root: Path) -> Resolved | int:
 
 def facts(resolved: Resolved, checked: Checked, *, as_json: bool) -> int:
     """Print every value of a run with its origin, and whether Kueue would admit it."""
-    from trainyard.admission import verdicts
+    from trainyard.admission.verdicts import verdicts
     from trainyard.cli import _table
     from trainyard.kinds import starts
     from trainyard.kinds.pairs import as_text

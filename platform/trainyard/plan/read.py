@@ -21,13 +21,13 @@ from trainyard.plan.queues import rows
 from trainyard.plan.rebuild import all_asked, rebuild
 from trainyard.plan.refused import Verdict
 from trainyard.plan.sides import Sides
+from trainyard.plan.specs import SpecFiles
 from trainyard.specs.load import read_repository
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.run import written
 from trainyard.specs.sources import Specs
 from trainyard.system import cache, files
 from trainyard.system import git as system_git
-from trainyard.system.git import Git
 from trainyard.system.repository import CLUSTERS, GENERATED, JOBS, SETTINGS, TEAMS, is_repository
 from trainyard.tree import layout
 from trainyard.tree.commit import ASK, base_commit
@@ -63,23 +63,19 @@ def reading(
     store = cache.private(CACHE, outside=root)
     base = verdict.base if verdict else None
     base = base or from_git(git, base_commit(git, ref, revision=revision), store)
-    commit = base.commit
     disk = verdict.disk if verdict else None
     disk = disk or Disk(root, store, git.algorithm)
     there = from_disk(root / GENERATED, disk.scan(GENERATED), base)
     tree = verdict.tree if verdict else None
     now = there if tree is None else tree
-    edited_jobs = changed_jobs(git, commit, disk)
+    spec = SpecFiles(root, git, base.commit, disk)
+    edited_jobs = spec.changed(JOBS)
     notes = [*unreadable(now), *behind(root, edited_jobs, disk, there)] if tree is None else []
     notes += unsynthesised(edited_jobs, tree, there) if tree is not None else ()
     disk.save()
 
-    def spec(file: str) -> tuple[bytes | None, bytes | None]:
-        oid = git.object_id(commit, file) if commit else None
-        return next(git.read([oid])) if oid else None, files.read(root / file)
-
     sides = Sides(base, now, spec, edited_jobs, Programs(root, disk, verdict.specs if verdict else None))
-    changed = changed_specs(git, commit, disk, sides)
+    changed = changed_specs(spec, sides)
     found = compare(sides, live=live, specs=changed)
     told = verdict.told if verdict else "disk"
     memory = Memory(store, verdict.code if verdict else "")
@@ -89,7 +85,8 @@ def reading(
     specs = verdict.specs.clusters if verdict and verdict.specs else {}
     decided = decisions(sides, touched, specs, memory)
     runs = (edited(each, base, there) for each in found.runs) if tree is not None and base.live else found.runs
-    findings = (*found.findings, *base.findings, *notes, *(verdict.findings if verdict else ()))
+    stands = (*verdict.findings, *verdict.objects()) if verdict else ()
+    findings = (*found.findings, *base.findings, *notes, *stands)
     names = tuple(sorted(PurePosixPath(path).stem for path in disk.scan(CLUSTERS) if path.endswith(".yaml")))
     plan = replace(
         found,
@@ -144,22 +141,12 @@ ENDS: tuple[RunWord, ...] = ("stops", "leaves")
 """What happens to runs that ask something of their queues, or do so no more."""
 
 
-def changed_jobs(git: Git, commit: str | None, disk: Disk) -> frozenset[str]:
-    """Return the files of jobs that differ from those at the base."""
-    oid = git.object_id(commit, JOBS) if commit else None
-    before, there = git.listing(oid) if oid else {}, disk.scan(JOBS)
-    return frozenset(f"{JOBS}/{path}" for path in {*before, *there} if before.get(path) != there.get(path))
-
-
-def changed_specs(git: Git, commit: str | None, disk: Disk, sides: Sides) -> dict[str, tuple[Any, Any]]:
+def changed_specs(spec: SpecFiles, sides: Sides) -> dict[str, tuple[Any, Any]]:
     """Return the files of clusters, of teams and of the repository that changed, as they were and as they are."""
-    found = {}
-    for top in (CLUSTERS, TEAMS):
-        oid = git.object_id(commit, top) if commit else None
-        before, after = git.listing(oid) if oid else {}, disk.scan(top)
-        names = {name for name in {*before, *after} if before.get(name) != after.get(name)}
-        found.update({f"{top}/{name}": sides.values(f"{top}/{name}") for name in names if name.endswith(".yaml")})
+    names = [name for top in (CLUSTERS, TEAMS) for name in spec.changed(top) if name.endswith(".yaml")]
+    spec.fetch([*names, SETTINGS, *sides.changed])
     values = sides.values(SETTINGS)
+    found = {name: sides.values(name) for name in names}
     return found | ({SETTINGS: values} if values[0] != values[1] else {})
 
 
@@ -218,20 +205,21 @@ BEHIND = "generated/ does not have what this file says of job {!r}{}; run `train
 
 def unsynthesised(changed: frozenset[str], tree: Snapshot, there: Snapshot) -> Iterator[Finding]:
     """Yield the first of the changed job files of which the tree at hand lacks runs, with how many others there are."""
-    wanted, found = runs_of(tree), runs_of(there)
     places = {file: tuple(file.removeprefix(f"{JOBS}/").removesuffix(".yaml").split("/")) for file in sorted(changed)}
+    wanted, found = (runs_of(side, {*places.values()}) for side in (tree, there))
     lacks = [file for file, place in places.items() if file.endswith(".yaml") and wanted.get(place) != found.get(place)]
     for file in lacks[:1]:
         others = f", nor what {counted(len(lacks) - 1, 'other says', 'others say')}" if len(lacks) > 1 else ""
         yield STALE.of(Location(file, 1, 1), BEHIND.format(places[file][-1], others))
 
 
-def runs_of(side: Snapshot) -> Mapping[tuple[str, ...], list[tuple[str, str]]]:
-    """Return the active runs of each job, by team and job, with their clusters."""
+def runs_of(side: Snapshot, jobs: Collection[tuple[str, ...]]) -> Mapping[tuple[str, ...], list[tuple[str, str]]]:
+    """Return the active runs of some jobs, by team and job, with their clusters."""
     found: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-    for (cluster, team, job), entry in sorted(side.active.items()):
-        found.setdefault((team, job), []).append((cluster, entry.name))
-    return found
+    for (cluster, team, job), entry in side.active.items():
+        if (team, job) in jobs:
+            found.setdefault((team, job), []).append((cluster, entry.name))
+    return {place: sorted(runs) for place, runs in found.items()}
 
 
 def behind(root: Path, changed: frozenset[str], disk: Disk, now: Snapshot) -> Iterator[Finding]:

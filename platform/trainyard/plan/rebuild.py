@@ -37,15 +37,17 @@ def all_asked(sides: Iterable[Snapshot], memory: Memory) -> list[dict[JobKey, As
     """Return what every active run of some trees asks for; runs that were seen before are not read."""
     known: dict[str, Any] = memory.get(ENTRY) or {}
     found: dict[str, Any] = {}
+    asked: dict[str, Asked] = {}
     told = []
     for side in sides:
         here = {}
         for job, entry in side.active.items():
             oids = sorted(files_of(side, job, entry).values())
             name = "".join(oids) if len(oids) < 2 else key(*oids)
-            if name not in found:
+            if name not in asked:
                 found[name] = known[name] if name in known else of_texts(side.read(oids))
-            here[job] = Asked(*found[name])
+                asked[name] = Asked(*found[name])
+            here[job] = asked[name]
         told.append(here)
     if found.keys() != known.keys():
         memory.put(found, ENTRY)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from trainyard.checks.repository import validate_repository
 from trainyard.findings import Finding
 from trainyard.plan import objects
 from trainyard.plan.effects import Told
@@ -33,13 +33,16 @@ class Verdict:
     """What is on disk, where that was looked at."""
     code: str = ""
     """A key of the code that judges; empty where nothing is remembered."""
+    objects: Callable[[], Sequence[Finding]] = tuple
+    """What is said of the objects, which are judged beside what else is found out: ask last."""
 
 
 def refused(root: Path, version: str, *, ref: str | None = None, automated: bool = False) -> Verdict:
     """Return what stands against the change, which is compared with the base like the plan itself.
 
-    What the objects come to is asked of the tree that a synth would write. Of what is no error only that of the specs
-    is told. Rendering takes the extra that brings cdk8s; without it a warning says what is not known.
+    What the objects come to is asked of the tree that a synth would write, beside what else a plan finds out. Of what
+    is no error only that of the specs is told. Rendering takes the extra that brings cdk8s; without it a warning says
+    what is not known.
     """
     if find_spec("cdk8s") is None:
         return unrendered(root, ref)
@@ -48,15 +51,16 @@ def refused(root: Path, version: str, *, ref: str | None = None, automated: bool
     tree, work, specs = outcome.tree, outcome.work, outcome.specs
     if tree is None or work is None or specs is None:
         return Verdict(outcome.findings)
-    found = objects.refused(root, specs, tree.snapshot, tree.base, code=outcome.code, ref=ref)
+    found = objects.begin(root, specs, tree.snapshot, tree.base, code=outcome.code, ref=ref)
     is_behind = bool(work.changes.write or work.changes.remove)
     told: Told = "synth" if is_behind else "disk"
-    findings = (*outcome.findings, *found)
-    return Verdict(findings, tree.snapshot, told, specs, tree.base, outcome.disk, outcome.code)
+    return Verdict(outcome.findings, tree.snapshot, told, specs, tree.base, outcome.disk, outcome.code, found)
 
 
 def unrendered(root: Path, ref: str | None) -> Verdict:
     """Return what stands against the specs and the tree at hand, of which nothing says that it follows from them."""
+    from trainyard.checks.repository import validate_repository  # which takes long to import
+
     result = validate_repository(root, base=ref, second=objects.second_engine(root))
     errors = tuple(each for each in result.findings if each.is_error)
     why = "whether generated/ follows from the specs is not known: the extra 'synth' of Trainyard is not installed"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
 
 from trainyard.documents.differences import differences
 from trainyard.plan.applied import Applications, sync
@@ -67,9 +66,8 @@ def objects(side: Snapshot, other: Snapshot) -> dict[tuple[str, str, str], index
 
 def changed_folders(one: Snapshot, two: Snapshot) -> list[tuple[str, str]]:
     """Return cluster and folder, runs apart, of every file that is not the same on both sides."""
-    paths: list[Any] = [path for path in {*one.files, *two.files} if one.files.get(path) != two.files.get(path)]
     found = set()
-    for path in paths:
+    for path, _ in one.files.items() ^ two.files.items():
         cluster, _, rest = path.partition("/")
         if rest.startswith((layout.INDEX, layout.LEDGER)):
             rest = layout.indexed(rest) + "/"

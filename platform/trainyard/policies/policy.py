@@ -38,7 +38,8 @@ class Policy:
     rule: Rule
     file: str
     needs: frozenset[str] = frozenset()
-    """`inventory`: the cluster's description is known; `cluster`: the objects are all that the cluster has."""
+    """`inventory`: the cluster's description is known; `cluster`: the objects are all that the cluster has, but for
+    those of runs, of which some may be left out; `runs`: they are all that it has, those of runs among them."""
     check: Callable[[World], Iterable[Problem]] | None = None
     document: Mapping[str, Any] = field(default_factory=dict)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trainyard.policies.policy import Policy, Problem
     from trainyard.policies.world import World
 
-LACKS = {"inventory": "no inventory", "cluster": "only of a whole cluster"}
+LACKS = {"inventory": "no inventory", "cluster": "only of a whole cluster", "runs": "only of all runs together"}
 """What a policy may need of a world, and what is said where it is not there."""
 
 
@@ -48,7 +48,7 @@ def problems(
 ) -> Iterator[tuple[Policy, Problem]]:
     """Yield what the policies find; those that cannot run are added to `skipped`."""
     skipped = [] if skipped is None else skipped
-    there = {"inventory": world.inventory is not None, "cluster": world.complete}
+    there = {"inventory": world.inventory is not None, "cluster": world.complete, "runs": world.complete}
     for policy in policies:
         lacking = sorted(need for need in policy.needs if not there[need])
         if off and policy.id in off:

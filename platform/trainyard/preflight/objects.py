@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainyard import kinds
-from trainyard.apiserver import Judge, aware
-from trainyard.apiserver.validations.kept import Rulebook
 from trainyard.clusters import platform, team
 from trainyard.documents import Document, format_path
 from trainyard.documents import Path as Steps
@@ -28,11 +26,13 @@ from trainyard.policies.places import Place
 from trainyard.policies.policy import Policy, Problem
 from trainyard.policies.world import World
 from trainyard.preflight import inventory, networks, origins, tenants
-from trainyard.preflight.served import served
 from trainyard.rules import Rule
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
 from trainyard.system.data import schemas_dir
+
+if TYPE_CHECKING:
+    from trainyard.apiserver import Judge
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,9 @@ def refused(
     """Yield what the server would refuse in the objects of runs, where it comes from a field of the job or a patch."""
     if not runs:
         return
+    from trainyard.apiserver import Judge, Rulebook, aware  # which take long to import
+    from trainyard.preflight.served import served
+
     kinds_, _ = served(cluster, schemas_dir(home), lambda _: Location(""))
     judge = aware(Judge(kinds_, rulebook=Rulebook()), [each.value for each in around])
     for objects in runs:

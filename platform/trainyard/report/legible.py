@@ -70,7 +70,7 @@ def _legible(value: Any) -> Any:
     changed = {}
     for name in names(value.__class__):
         held = getattr(value, name)
-        if held is not None and (found := _legible(held)) is not held:
+        if held and (found := escaped(held) if type(held) is str else _legible(held)) is not held:
             changed[name] = found
     return replace(value, **changed) if changed else value
 

@@ -216,9 +216,17 @@ class Git:
         found = {path: words[2] for path, words in known if sort in (None, words[1])}
         return [found.get(path) for path in wanted]
 
-    def listing(self, tree: str) -> dict[str, str]:
-        """Return every plain file of a folder, given by its object id: path below the folder -> object id."""
-        done = self.call("ls-tree", "-r", "-z", "--full-tree", tree)
+    def files(self, commit: str, *paths: str) -> dict[str, str]:
+        """Return the object ids of every plain file of a commit at or below paths of ours, by their names for us."""
+        found = self.listing(commit, *(f"{self.prefix}{path}" for path in paths))
+        return {path.removeprefix(self.prefix): oid for path, oid in found.items()}
+
+    def listing(self, tree: str, *paths: str) -> dict[str, str]:
+        """Return every plain file of a folder, given by its object id: path below the folder -> object id.
+
+        With `paths`, those at or below them.
+        """
+        done = self.call("ls-tree", "-r", "-z", "--full-tree", "--", tree, *paths)
         if done.code:
             raise ToolError(f"git cannot list folder {tree[:12]}: {done.complaint}")
         found: dict[str, str] = {}

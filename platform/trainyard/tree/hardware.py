@@ -15,7 +15,7 @@ def hardware_with_runs(base: Snapshot, files: Mapping[str, str], runs: Mapping[J
 
     `files` has the content ids of the tree, `runs` the names of the runs that jobs have after the change.
     """
-    changed = {path for path in {*base.files, *files} if base.files.get(path) != files.get(path)}
+    changed = {path for path, _ in base.files.items() ^ files.items()}
     there = {path.partition("/")[0] for path in base.files}
     for cluster in sorted({path.partition("/")[0] for path in changed if path.split("/")[1:2] == ["hardware"]} & there):
         before = {key: entry.name for key, entry in base.active.items() if key[0] == cluster}

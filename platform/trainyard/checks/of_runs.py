@@ -1,0 +1,43 @@
+"""Which runs and jobs the files of a generated tree are of, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trainyard.findings import Finding
+from trainyard.policies.policy import Policy
+from trainyard.preflight import Checked
+from trainyard.specs.sources import prefix_of
+from trainyard.system.repository import GENERATED
+from trainyard.tree import layout
+
+Said = tuple[str, str, str]
+"""A rule, and the team and name of the job that it found something in."""
+
+
+def run_of(file: str) -> str | None:
+    """Return the folder, below `generated/`, of the run that a file there is of; None where it is no run's."""
+    return layout.run_of(file.removeprefix(f"{GENERATED}/"))
+
+
+def compares(policies: Iterable[Policy], inputs: Iterable[tuple[str, bytes]]) -> bool:
+    """Whether what is said of the objects of one run may follow from another's.
+
+    A policy in Python says so; one in CEL may look up any object as its parameter.
+    """
+    if any("runs" in each.needs or (each.document.get("spec") or {}).get("paramKind") for each in policies):
+        return True
+    return any(b"paramKind" in data for name, data in inputs if run_of(name) is None)
+
+
+def job_of(finding: Finding) -> tuple[str, str] | None:
+    """Return team and job of the run whose object a finding is about, None where it is no run's."""
+    run = run_of(finding.location.file)
+    return layout.job_of_run(run) if run else None
+
+
+def said_of_jobs(checked: Checked) -> frozenset[Said]:
+    """Return the rules of what was found in the specs of jobs, each with team and job."""
+    jobs = {(each.source.file, each.source.prefix): (each.team, each.name) for each in checked.specs.jobs}
+    found = ((each.rule, jobs.get((each.location.file, prefix_of(each.message)))) for each in checked.findings)
+    return frozenset((rule, *job) for rule, job in found if job is not None)

@@ -1,0 +1,74 @@
+"""Which runs of a cluster passed before beside the same neighbours, so that a plan judges what a change brings alone.
+
+What is said of the objects of a run follows from them, from what they were at the base, and from what is no run's. A
+policy that compares runs says so (`policies.run.LACKS`); with one of those every run is judged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from trainyard.system.cache import Cache, key
+from trainyard.tree import layout
+from trainyard.tree.snapshot import Snapshot
+
+OWN = frozenset(
+    {
+        *("computedomain", "configmap", "job", "jobset", "leaderworkerset", "podgroup", "pod", "resourceclaimtemplate"),
+        *("raycluster", "rayjob", "service", "trainingruntime", "trainjob"),
+        *("jaxjob", "mpijob", "paddlejob", "pytorchjob", "tfjob", "xgboostjob"),
+    }
+)
+"""Kinds of objects that mean nothing for the objects of other runs, as files are named by them."""
+
+Old = tuple[str, bytes]
+"""Name and content of an object at the base."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a verdict on the objects of a cluster follows from, by the runs that have their own."""
+
+    around: str
+    """The name of what is no run's, under which is kept which runs passed beside it."""
+    runs: Mapping[str, str]
+    """By a run's folder below `generated/`, the name of what its own verdict follows from beside that."""
+
+    def passed(self, store: Cache | None) -> frozenset[str] | None:
+        """Return the runs that passed, None where it is not known that what is around them does."""
+        data = store.get(self.around) if store else None
+        if data is None:
+            return None
+        kept = frozenset(json.loads(data))
+        return frozenset(folder for folder, name in self.runs.items() if name in kept)
+
+    def keep(self, store: Cache | None) -> None:
+        """Remember that everything passed."""
+        if store:
+            store.put(self.around, json.dumps(sorted(self.runs.values())).encode())
+
+
+def parts(cluster: str, tree: Snapshot, olds: Sequence[Old], said: Iterable[str | bytes]) -> Parts:
+    """Return what the verdict on a cluster's objects follows from; `said` is what else all of it follows from."""
+    around = [path for old in olds if layout.run_of(below(old[0])) is None for path in old]
+    before: dict[str, list[str | bytes]] = {}
+    for name, data in olds:
+        before.setdefault(PurePosixPath(name).name, []).append(data)
+    runs: dict[str, list[str | bytes]] = {}
+    for path, oid in sorted(tree.of_cluster(cluster).items()):
+        if not layout.is_object(path.partition("/")[2]):
+            continue
+        folder, name = layout.run_of(path), path.rpartition("/")[2]
+        if folder is None or name.partition(".")[0] not in OWN:
+            around += [path, oid]
+        else:
+            runs.setdefault(folder, []).extend((path, oid, *before.get(name, ())))
+    return Parts(key("around", *said, "", *around), {folder: key(*of) for folder, of in runs.items()})
+
+
+def below(name: str) -> str:
+    """Return the path below `generated/` of a file there."""
+    return name.partition("/")[2]
