@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from trainyard.queueing.assign.assigner import Assigner, Rules
@@ -216,8 +216,6 @@ class Run:
         self._take(victims)
         entry.record(*scheduler.assignments(pending, queue))
         self._put(victims)
-        if victims:
-            scheduler.preemptor.alike.forget()
         assignment, _ = entry.assigned()
         if overlap and assignment.mode is Mode.FIT:
             assignment.set_mode([each.name for each in assignment.sets], Mode.DEFERRED)
@@ -226,26 +224,33 @@ class Run:
         pending.pinned = {}
         return usage, placed, fits
 
-    def _take(self, victims: Iterable[Held]) -> None:
+    def _take(self, victims: Sequence[Held]) -> None:
+        if victims:
+            self.scheduler.preemptor.forget()
         for each in victims:
             queue = self.scheduler.queues[each.queue]
             queue.workloads.pop(each.key, None)
             queue.remove(each.usage, each.placed)
 
-    def _put(self, victims: Iterable[Held]) -> None:
+    def _put(self, victims: Sequence[Held]) -> None:
+        if victims:
+            self.scheduler.preemptor.forget()
         for each in victims:
             queue = self.scheduler.queues[each.queue]
             queue.workloads[each.key] = each
             queue.add(each.usage, each.placed)
 
     def _fits(self, entry: Entry, usage: Mapping[FlavorResource, int], placed: Placed) -> tuple[bool, bool]:
-        """Say whether quota and places are there, with all victims gone."""
+        """Say whether quota and places are there, with all victims gone; where they are anyway nobody is taken away."""
         _, queue = entry.assigned()
         gone = {**self.victims, **{each.held.key: each.held for each in entry.targets}}.values()
-        self.scheduler.take_usage(gone)
         quota = queue.fits(usage)
         places = quota and queue.fits_places(placed)
-        self.scheduler.put_usage(gone)
+        if gone and not places:
+            self.scheduler.take_usage(gone)
+            quota = queue.fits(usage)
+            places = quota and queue.fits_places(placed)
+            self.scheduler.put_usage(gone)
         return quota, places
 
 

@@ -24,6 +24,32 @@ Sort = tuple[int, int]
 
 
 @dataclass(slots=True)
+class Sorts:
+    """What was found out of the resources of a tree, and the Workloads that were looked at."""
+
+    of: dict[FlavorResource, Sort]
+    held: set[Held]
+
+    def same(self, usage: Mapping[FlavorResource, int]) -> bool:
+        """Say whether a Workload uses the same of all resources that are alike."""
+        first: dict[int, tuple[int, int]] = {}
+        for key, (sort, unit) in self.of.items():
+            amount = usage.get(key, 0)
+            other, its = first.setdefault(sort, (amount, unit))
+            if other * unit != amount * its:
+                return False
+        return True
+
+    def alike(self, held: Held) -> bool:
+        """Say whether a Workload holds the same of all resources that are alike."""
+        marks: dict[int, bool] = {}
+        for key, (sort, _) in self.of.items():
+            if marks.setdefault(sort, key in held.assigned) != (key in held.assigned):
+                return False
+        return self.same(held.usage)
+
+
+@dataclass(slots=True)
 class Alike:
     """Compares resources as everything is, and as it stays while only Workloads that are compared come and go.
 
@@ -32,29 +58,39 @@ class Alike:
 
     queues: Mapping[str, QueueState]
     fair: bool
-    known: dict[QuotaNode, dict[FlavorResource, Sort]] = field(default_factory=dict)
+    known: dict[QuotaNode, Sorts] = field(default_factory=dict)
+    passing: set[QuotaNode] = field(default_factory=set)
+    """Trees in which Workloads use quota that they do not hold."""
+
+    def begin(self) -> None:
+        """Have a cycle begin: nobody uses quota without holding it, and others hold quota than before."""
+        for root in self.passing:
+            self.known.pop(root, None)
+        self.passing.clear()
+        for root, sorts in list(self.known.items()):
+            held = set(self._held(root))
+            if all(map(sorts.alike, held - sorts.held)):
+                sorts.held = held
+            else:
+                del self.known[root]
 
     def forget(self) -> None:
-        """Look again: other Workloads hold quota."""
+        """Look again: Workloads are away, or back."""
         self.known.clear()
 
     def add(self, root: QuotaNode, usage: Mapping[FlavorResource, int]) -> None:
         """Have a Workload use quota in a tree: what it does not use the same of is alike no more."""
-        first: dict[int, tuple[int, int]] = {}
-        for key, (sort, unit) in self.known.get(root, {}).items():
-            amount = usage.get(key, 0)
-            other, its = first.setdefault(sort, (amount, unit))
-            if other * unit != amount * its:
-                del self.known[root]
-                return
+        if root not in self.known or not self.known[root].same(usage):
+            self.known.pop(root, None)
+            self.passing.add(root)
 
     def sort(self, root: QuotaNode, key: FlavorResource, amount: int) -> object:
         """Return what is the same for requests that get the same answer in a tree."""
         if root not in self.known:
             self.known[root] = self._sorts(root)
-        if key not in self.known[root]:
+        if key not in self.known[root].of:
             return key, amount
-        sort, unit = self.known[root][key]
+        sort, unit = self.known[root].of[key]
         divisor = gcd(amount, unit)
         return sort, amount // divisor, unit // divisor
 
@@ -69,22 +105,22 @@ class Alike:
             found.setdefault((key in scarce, self.sort(root, key, amount)), key)
         return {key: usage[key] for key in found.values()}
 
-    def _sorts(self, root: QuotaNode) -> dict[FlavorResource, Sort]:
-        nodes = list(root.nodes())
-        held = [each for node in nodes if node.name in self.queues for each in self._held(node)]
+    def _sorts(self, root: QuotaNode) -> Sorts:
+        nodes, held = list(root.nodes()), list(self._held(root))
         columns = {key: column(key, nodes, held, exact=self.fair) for key in root.subtree}
         number = numbered(each for each, _ in columns.values())
         found = {key: (number[each], unit) for key, (each, unit) in columns.items()}
-        if not self.fair:
-            return found
-        flavors = sorted({flavor for flavor, _ in found})
-        rows = {key: (key[0], *(found.get((each, key[1])) for each in flavors)) for key in found}
-        number = numbered(rows.values())
-        return {key: (number[each], 1) for key, each in rows.items()}
+        if self.fair:
+            flavors = sorted({flavor for flavor, _ in found})
+            rows = {key: (key[0], *(found.get((each, key[1])) for each in flavors)) for key in found}
+            number = numbered(rows.values())
+            found = {key: (number[each], 1) for key, each in rows.items()}
+        return Sorts(found, set(held))
 
-    def _held(self, node: QuotaNode) -> Iterator[Held]:
-        state = self.queues[node.name]
-        return iter(state.workloads.values() if state.node is node else ())
+    def _held(self, root: QuotaNode) -> Iterator[Held]:
+        for node in root.nodes():
+            if node.name in self.queues and self.queues[node.name].node is node:
+                yield from self.queues[node.name].workloads.values()
 
 
 def numbered(values: Iterable[object]) -> dict[object, int]:

@@ -3,52 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from trainyard.queueing.model.amounts import minus, plus
 from trainyard.queueing.model.gates import Gates
 from trainyard.queueing.model.queues import NEVER, FlavorResource
 from trainyard.queueing.preempt.need import IN_QUEUE, RECLAIMED, WHILE_BORROWING, Need, Target
-from trainyard.queueing.preempt.ordering import Ordering, usable
+from trainyard.queueing.preempt.ordering import Ordering
 from trainyard.queueing.quota.state import Held, QueueState
 from trainyard.queueing.quota.tree import QuotaNode
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidate:
-    """A Workload that may be preempted.
-
-    `common` is the lowest cohort of both queues, None in the own one; `alone` says that it goes only if nothing is
-    borrowed afterwards.
-    """
-
-    held: Held
-    common: QuotaNode | None
-    reason: str
-    alone: bool = False
-
-
 class Classical:
-    """The search for victims of one need."""
+    """The search for victims of one need.
+
+    `common` has by queue the lowest cohort that it shares, none for the own one; Workloads of `near` queues go by
+    reclaiming alone, of `far` ones by their priority.
+    """
 
     def __init__(self, need: Need, ordering: Ordering, gates: Gates) -> None:
         self.need, self.ordering, self.gates = need, ordering, gates
         self.rule = need.queue.spec.preemption
-        self.near: list[Candidate] = []
-        self.far: list[Candidate] = []
+        self.common: dict[str, QuotaNode] = {}
+        self.near: list[Held] = []
+        self.far: list[Held] = []
+        self.far_queues: set[str] = set()
 
     def targets(self) -> list[Target]:
         """Return who has to go, nobody if it would not help."""
         own = self._own()
         self._foreign()
+        if not self.need.could_fit(own, self.near, self.far):
+            return []
         candidates = self._in_order(self.near, self.far, own)
         for borrowing in self._attempts():
             targets: list[Target] = []
-            for candidate in candidates:
-                if not self._counts(candidate, borrowing):
+            for held in candidates:
+                if not self._counts(held, borrowing):
                     continue
-                self.need.take(candidate.held)
-                targets.append(Target(candidate.held, candidate.reason))
+                self.need.take(held)
+                targets.append(Target(held, self._reason(held)))
                 if self.need.fits(borrowing):
                     targets = self.need.spared(targets, borrowing)
                     self.need.put_all(targets)
@@ -69,31 +62,35 @@ class Classical:
         node = self.need.queue.node
         return all(node.nominal(key) > node.usage.get(key, 0) for key in self.need.scarce)
 
-    def _in_order(self, *classes: list[Candidate]) -> list[Candidate]:
-        ordered = []
-        for each in classes:
-            by_key = {candidate.held.key: candidate for candidate in each}
-            ordered.append([by_key[held.key] for held in self.ordering.sort(each.held for each in each)])
-        evicted = [candidate for each in ordered for candidate in each if candidate.held.evicted]
-        return evicted + [candidate for each in ordered for candidate in each if not candidate.held.evicted]
+    def _in_order(self, *classes: list[Held]) -> list[Held]:
+        ordered = [self.ordering.sort(each) for each in classes]
+        evicted = [held for each in ordered for held in each if held.evicted]
+        return evicted + [held for each in ordered for held in each if not held.evicted]
 
-    def _counts(self, candidate: Candidate, borrowing: bool) -> bool:
-        """Say whether a candidate still helps: its queue, and the cohorts up to the common one, are above quota."""
-        if candidate.common is None:
+    def _counts(self, held: Held, borrowing: bool) -> bool:
+        """Say whether a candidate still helps: its queue, and the cohorts up to the common one, are above quota.
+
+        Some go only if nothing is borrowed afterwards.
+        """
+        common = self.common.get(held.queue)
+        if common is None:
             return True
-        if borrowing and candidate.alone:
+        if borrowing and held.queue in self.far_queues and self._only_alone(held):
             return False
-        node: QuotaNode | None = self.need.queues[candidate.held.queue].node
-        while node is not None and node is not candidate.common:
+        node: QuotaNode | None = self.need.queues[held.queue].node
+        while node is not None and node is not common:
             if not node.borrows_any(self.need.scarce):
                 return False
             node = node.parent
         return True
 
-    def _own(self) -> list[Candidate]:
-        if self.rule.within == NEVER:
-            return []
-        return [Candidate(held, None, IN_QUEUE) for held in self._usable(self.need.queue, self.rule.within)]
+    def _reason(self, held: Held) -> str:
+        if held.queue not in self.common:
+            return IN_QUEUE
+        return RECLAIMED if held.queue not in self.far_queues or self._only_alone(held) else WHILE_BORROWING
+
+    def _own(self) -> list[Held]:
+        return [] if self.rule.within == NEVER else self._usable(self.need.queue, self.rule.within)
 
     def _foreign(self) -> None:
         """Collect candidates of other queues, nearest first, skipping what was visited.
@@ -109,12 +106,12 @@ class Classical:
         visited: QuotaNode | None = None
         for cohort in node.path():
             for queue in self._above_quota(cohort, visited) if advantage or not idle else ():
-                for held in self._usable(queue, self.rule.reclaim):
-                    if advantage:
-                        self.near.append(Candidate(held, cohort, RECLAIMED))
-                    else:
-                        alone = self._only_alone(held)
-                        self.far.append(Candidate(held, cohort, RECLAIMED if alone else WHILE_BORROWING, alone))
+                self.common[queue.name] = cohort
+                if advantage:
+                    self.near += self._usable(queue, self.rule.reclaim)
+                else:
+                    self.far += self._usable(queue, self.rule.reclaim)
+                    self.far_queues.add(queue.name)
             holds, rest = _within(cohort, rest)
             advantage, visited = advantage or holds, cohort
 
@@ -133,7 +130,7 @@ class Classical:
                 yield self.need.queues[node.name]
 
     def _usable(self, queue: QueueState, policy: str) -> list[Held]:
-        return usable(self.need, queue, policy, self.gates)
+        return self.ordering.usable(self.need, queue, policy, self.gates)
 
 
 def _within(node: QuotaNode, asked: Mapping[FlavorResource, int]) -> tuple[bool, dict[FlavorResource, int]]:

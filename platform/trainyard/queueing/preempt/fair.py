@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from trainyard.queueing.model.gates import Gates
 from trainyard.queueing.model.queues import NEVER
 from trainyard.queueing.preempt.need import FAIR, IN_QUEUE, RECLAIMED, Need, Target
-from trainyard.queueing.preempt.ordering import Ordering, usable
+from trainyard.queueing.preempt.ordering import Ordering
 from trainyard.queueing.quota.shares import LEAST, Share, share, share_without
 from trainyard.queueing.quota.state import Held, QueueState
 from trainyard.queueing.quota.tree import QuotaNode
@@ -115,7 +115,7 @@ class Fair:
 
     def __init__(self, need: Need, ordering: Ordering, gates: Gates, strategies: tuple[str, ...]) -> None:
         self.need, self.ordering, self.gates, self.strategies = need, ordering, gates, strategies
-        self.tie = Ordering(ordering.queue, ordering.now, by_usage=False)
+        self.tie = Ordering(ordering.queue, ordering.now, by_usage=False, known={})
         self.targets_found: list[Target] = []
 
     def targets(self) -> list[Target]:
@@ -135,12 +135,12 @@ class Fair:
     def _candidates(self) -> Iterator[Held]:
         need, rule = self.need, self.need.queue.spec.preemption
         if rule.within != NEVER:
-            yield from usable(need, need.queue, rule.within, self.gates)
+            yield from self.ordering.usable(need, need.queue, rule.within, self.gates)
         if need.queue.node.parent is None or rule.reclaim == NEVER:
             return
         for node in need.queue.node.root.below():
             if node is not need.queue.node and node.borrows_any(need.scarce):
-                yield from usable(need, need.queues[node.name], rule.reclaim, self.gates)
+                yield from self.ordering.usable(need, need.queues[node.name], rule.reclaim, self.gates)
 
     def _goes(self, held: Held, reason: str) -> bool:
         """Take a victim; says whether the Workload fits now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from trainyard.queueing.assign.pending import Pending
 from trainyard.queueing.model.placements import PlacementRequest
@@ -63,6 +64,16 @@ class Need:
         order = [each.name for each in self.pending.sets]
         losses = self.pending.losses() if self.pending.lost else None
         return failure(self.queue.find(self.requests, shared=self.shared, losses=losses), order) is None
+
+    def could_fit(self, *candidates: Iterable[Held]) -> bool:
+        """Say whether quota would be there if all candidates went, whose usage is at most what is left then."""
+        lacking = {key: amount - self.queue.node.left(key) for key, amount in self.usage.items()}
+        for held in chain.from_iterable(candidates):
+            if not any(each > 0 for each in lacking.values()):
+                return True
+            for key in lacking:
+                lacking[key] -= held.usage.get(key, 0)
+        return not any(each > 0 for each in lacking.values())
 
     def take(self, held: Held) -> None:
         """Take a Workload away."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cmp_to_key
 
 from trainyard.queueing.model.gates import Gates
-from trainyard.queueing.model.queues import ANY, LOWER, LOWER_OR_NEWER
+from trainyard.queueing.model.queues import ANY, LOWER, LOWER_OR_NEWER, FlavorResource
 from trainyard.queueing.preempt.need import Need
 from trainyard.queueing.quota.state import Held, QueueState
 
@@ -14,26 +14,39 @@ BUFFER = 5 * 60 * 10**9
 """Nanoseconds by which a Workload has to be newer, where the gate for it is on (preemption_policy.go)."""
 
 
-def usable(need: Need, queue: QueueState, policy: str, gates: Gates) -> list[Held]:
-    """Return the Workloads of a queue that have what is scarce, and that a policy lets the one in need preempt."""
-    pending = need.pending
-    there = [each for each in queue.workloads.values() if each.uses(need.scarce)]
-    if policy == ANY:
-        return there
-    own = pending.priority
-    if policy == LOWER:
-        return [each for each in there if own > each.priority]
-    if policy != LOWER_OR_NEWER:
-        return []
-    since = pending.ordered + (BUFFER if gates["SchedulerTimestampPreemptionBuffer"] else 0)
-    return [each for each in there if own > each.priority or (own == each.priority and each.ordered > since)]
+Users = dict[tuple[str, frozenset[FlavorResource]], list[Held]]
+"""By queue, who has any of some flavors' resources, in the order in which they go."""
 
 
 class Ordering:
-    """The order of candidates: evicted ones, those of other queues, heavy users, the least, the newest."""
+    """The order of candidates: evicted ones, those of other queues, heavy users, the least, the newest.
 
-    def __init__(self, queue: str, now: int, by_usage: bool) -> None:
-        self.queue, self.now, self.by_usage = queue, now, by_usage
+    `known` is kept as long as the same Workloads hold quota.
+    """
+
+    def __init__(self, queue: str, now: int, by_usage: bool, known: Users) -> None:
+        self.queue, self.now, self.by_usage, self.known = queue, now, by_usage, known
+
+    def usable(self, need: Need, queue: QueueState, policy: str, gates: Gates) -> list[Held]:
+        """Return the Workloads of a queue that have what is scarce, and that a policy lets the one in need preempt."""
+        pending = need.pending
+        there = self._users(queue, need.scarce)
+        if policy == ANY:
+            return there
+        own = pending.priority
+        if policy == LOWER:
+            return [each for each in there if own > each.priority]
+        if policy != LOWER_OR_NEWER:
+            return []
+        since = pending.ordered + (BUFFER if gates["SchedulerTimestampPreemptionBuffer"] else 0)
+        return [each for each in there if own > each.priority or (own == each.priority and each.ordered > since)]
+
+    def _users(self, queue: QueueState, scarce: frozenset[FlavorResource]) -> list[Held]:
+        key = queue.name, scarce
+        if key not in self.known:
+            found = [each for each in queue.workloads.values() if each.uses(scarce)]
+            self.known[key] = found if self.by_usage else sorted(found, key=self._key)
+        return self.known[key]
 
     def sort(self, candidates: Iterable[Held]) -> list[Held]:
         """Return candidates in the order in which they go."""

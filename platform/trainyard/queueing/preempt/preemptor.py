@@ -19,7 +19,7 @@ from trainyard.queueing.preempt.alike import Alike
 from trainyard.queueing.preempt.classical import Classical
 from trainyard.queueing.preempt.fair import Fair
 from trainyard.queueing.preempt.need import Need, Target
-from trainyard.queueing.preempt.ordering import Ordering
+from trainyard.queueing.preempt.ordering import Ordering, Users
 from trainyard.queueing.quota.state import QueueState
 from trainyard.queueing.quota.tree import borrow_level
 
@@ -34,6 +34,7 @@ class Preemptor:
     by_usage: bool = False
     now: int = 0
     alike: Alike = field(init=False)
+    users: Users = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.alike = Alike(self.queues, self.fair)
@@ -41,6 +42,12 @@ class Preemptor:
     def begin(self, now: int) -> None:
         """Have a cycle begin: since the last one others hold quota."""
         self.now = now
+        self.users.clear()
+        self.alike.begin()
+
+    def forget(self) -> None:
+        """Look again at who holds what: some are away, or back."""
+        self.users.clear()
         self.alike.forget()
 
     @property
@@ -82,7 +89,7 @@ class Preemptor:
         return Search.PREEMPT if own else Search.RECLAIM, level
 
     def _search(self, need: Need) -> list[Target]:
-        ordering = Ordering(need.queue.name, self.now, self.by_usage)
+        ordering = Ordering(need.queue.name, self.now, self.by_usage, self.users)
         if self.strategies is None:
             return Classical(need, ordering, self.gates).targets()
         return Fair(need, ordering, self.gates, self.strategies).targets()

@@ -116,7 +116,7 @@ class QueueState:
         found: dict[str, tuple[str, Placement | str]] = {}
         for flavor in sorted(requests):
             places = self.places[flavor]
-            common = assumed if shared and places.lowest_is_node else None
+            common = assumed if shared and len(requests) > 1 and places.lowest_is_node else None
             if losses is None:
                 answers = places.find(requests[flavor], empty=empty, assumed=common)
             else:

@@ -6,6 +6,7 @@ applyResourceTransformations.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -96,10 +97,15 @@ def times(amount: Quantity, factor: Quantity) -> Quantity:
 def held_by(pods: Iterable[RunningPod]) -> dict[str, dict[str, int]]:
     """Return by node what running pods outside of topologies hold (pkg/controller/tas/non_tas_usage_controller.go)."""
     found: dict[str, dict[str, int]] = {}
+    known: dict[str, dict[str, int]] = {}
     for pod in pods:
         if not pod.node or pod.phase in ENDED or not IN_TOPOLOGIES.isdisjoint(pod.annotations):
             continue
         there = found.setdefault(pod.node, {})
-        for name, amount in {PODS: 1, **pod_amounts(pod.spec)}.items():
+        spec = {name: each for name, each in pod.spec.items() if name != "nodeName"}
+        key = json.dumps(spec, sort_keys=True, default=str)
+        if key not in known:
+            known[key] = {PODS: 1, **pod_amounts(spec)}
+        for name, amount in known[key].items():
             there[name] = there.get(name, 0) + amount
     return found

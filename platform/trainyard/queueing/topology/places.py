@@ -103,7 +103,8 @@ class Places:
         """
         taken: Assumed = {} if assumed is None else assumed
         found: dict[str, Placement | str] = {}
-        for group in grouped(requests):
+        groups = grouped(requests)
+        for group in groups:
             leader, workers = leader_and_workers(group)
             try:
                 placed = self.place(workers, leader, taken, empty=empty)
@@ -112,7 +113,7 @@ class Places:
             found |= placed
             if len(group) > len(placed):
                 raise Crash("a group of more than a leader and its workers has no place for the rest")
-            for request in group:
+            for request in group if assumed is not None or group is not groups[-1] else ():
                 assume(taken, placed[request.pod_set.name], request.pod)
         return found
 
