@@ -51,8 +51,18 @@ QUEUE = """\
     teams: [team{number:02}]
     cohort: part{part}
     nominalQuota: {{h100: {{gpus: {gpus}}}}}
-    preemption: {{reclaimWithinCohort: Any, withinClusterQueue: LowerPriority}}
+    preemption: {preemption}
 """
+
+RECLAIM = "reclaimWithinCohort: LowerPriority, withinClusterQueue: LowerPriority"
+PREEMPTION = {
+    "alike": "{reclaimWithinCohort: Any, withinClusterQueue: LowerPriority}",
+    "priorities": f"{{{RECLAIM}, borrowWithinCohort: {{policy: LowerPriority}}}}",
+    "fair": f"{{{RECLAIM}}}",
+}
+"""By crowd: whether the queues' own quota decides, the jobs' priorities too, or these and fair shares."""
+
+PRIORITIES = ("low", "normal", "normal", "low", "high")
 
 PARTS = 5
 """Cohorts below the one of a crowded cluster."""
@@ -85,11 +95,12 @@ def write_fleet(root: Path, *, jobs: int, clusters: int = 10, live: bool = True)
         put(root / f"jobs/{team}/job-{number:05}.yaml", job(number, team, names[position]))
 
 
-def write_crowd(root: Path, *, jobs: int, nodes: int, queues: int = 50) -> None:
+def write_crowd(root: Path, *, jobs: int, nodes: int, queues: int = 50, crowd: str = "alike") -> None:
     """Write specs of one cluster of many nodes, whose queues share a tree of cohorts of three levels, and of its jobs.
 
-    Every queue has a team of its own and an equal part of the GPUs.
+    Every queue has a team of its own and an equal part of the GPUs. All racks are required where priorities differ.
     """
+    hard = crowd != "alike"
     teams = [f"team{number:02}" for number in range(queues)]
     (root / "platform/clusters").mkdir(parents=True)
     (root / "platform/teams").mkdir()
@@ -105,15 +116,22 @@ def write_crowd(root: Path, *, jobs: int, nodes: int, queues: int = 50) -> None:
         text = text.replace(before, after)
     cohorts = "".join(f"  part{part}: {{parent: whole}}\n" for part in range(PARTS))
     share = nodes * 8 // queues
-    every = "".join(QUEUE.format(number=number, part=number % PARTS, gpus=share) for number in range(queues))
+    queue = QUEUE + "    fairWeight: 1\n" if crowd == "fair" else QUEUE
+    every = "".join(
+        queue.format(number=number, part=number % PARTS, gpus=share, preemption=PREEMPTION[crowd])
+        for number in range(queues)
+    )
     put(root / "platform/clusters/crowd.yaml", f"{text}cohorts:\n  whole: {{}}\n{cohorts}queues:\n{every}")
     for name in teams:
         put(root / f"platform/teams/{name}.yaml", TEAM.format(name=name))
         (root / "jobs" / name).mkdir(parents=True)
     for number in range(jobs):
         team = teams[number % queues]
-        level = "required" if number % 3 else "preferred"
+        level = "required" if hard or number % 3 else "preferred"
         text = job(number, team, "crowd").replace("queue: research", f"queue: queue{number % queues:02}")
+        if hard:
+            drawn = hashlib.sha256(f"priority {number}".encode()).digest()[0] % len(PRIORITIES)
+            text = text.replace("priority: normal", f"priority: {PRIORITIES[drawn]}")
         put(root / f"jobs/{team}/job-{number:05}.yaml", f"{text}topology: {{{level}: rack}}\n")
 
 
