@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from clock import within
-from trainyard.credentials import Sure, hides, in_text, leaks, may_hold, of_secret
+from trainyard.credentials import Sure, hides, in_text, leaks, may_hold, of_secret, shapes
 
 LETTERS, DIGITS, HEX = string.ascii_letters, string.digits, "0123456789abcdef"
 _dice = random.Random(7)  # the same on every run
@@ -382,3 +382,20 @@ SECRETS = {
 def test_a_secret_in_git_has_its_values_there(secret, holds):
     """Base64 hides nothing; what is public or stands for a value is none."""
     assert bool(list(of_secret(secret))) == holds
+
+
+class Lost:
+    """A set of patterns that has run out of memory."""
+
+    def Match(self, _data: bytes) -> list[int]:
+        """Return nothing, whatever there is."""
+        return []
+
+
+def test_hints_that_cannot_be_told_apart_hide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the set of all hints runs out of memory, each shape is looked for."""
+    texts = [f"token: {each}" for each in SHAPES.values()]
+    before = [list(shapes.shapes_in(each)) for each in texts]
+    monkeypatch.setattr(shapes, "_APART", Lost())
+    assert [list(shapes.shapes_in(each)) for each in texts] == before
+    assert sum(map(bool, before)) > len(before) // 2

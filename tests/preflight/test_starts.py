@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
 from make import CLUSTER, make_cluster, make_resolved, make_source
-from trainyard.kinds.starts import facts
+from trainyard.kinds.starts import completed, facts
 from trainyard.nodes import Invalid
 from trainyard.preflight import starts
 from trainyard.sizing.starts import document, node
@@ -162,3 +163,14 @@ def test_nodes_are_described_as_the_command_reads_them():
     assert found["node"]["devices"] == {"nvidia.com/gpu": [{"count": 4, "numa": 0}, {"count": 4, "numa": 1}]}
     assert [each["cpus"] for each in found["node"]["numa"]] == ["0-55,112-167", "56-111,168-223"]
     assert not isinstance(node(cluster(), "gpu"), Invalid)
+
+
+def test_a_pod_that_arrives_leaves_its_template_as_it_is() -> None:
+    """What the kubelet does not look at is left out of the pod alone, which shares the rest with the object."""
+    run = make_resolved(cluster=cluster())
+    claimed = {"name": "a", "resources": {"claims": [{"name": "c"}], "limits": {"cpu": "1"}}}
+    carried = {"containers": [claimed, {"name": "b"}], "resourceClaims": [{"name": "c"}]}
+    before = deepcopy(carried)
+    found = completed(run.kind, run.kind.called(run.roles[0].name), carried)
+    assert found == {"containers": [{"name": "a", "resources": {"limits": {"cpu": "1"}}}, {"name": "b"}]}
+    assert carried == before

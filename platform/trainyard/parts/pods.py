@@ -134,7 +134,7 @@ def drop_empty(value: Any) -> Any:
         found: dict[Any, Any] = {}
         for key, item in value.items():
             kept = item if isinstance(item, str) else drop_empty(item)
-            if key in KEPT_EMPTY or not empty(kept):
+            if kept or key in KEPT_EMPTY or not empty(kept):
                 found[key] = kept
         return found
     return value
