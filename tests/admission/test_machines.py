@@ -156,8 +156,18 @@ def test_a_job_that_may_find_no_node_is_a_warning(tmp_path):
     assert (len(verdict.machines["alone"].missing), len(verdict.machines["alone"].otherwise.missing)) == (0, 1)
     (found,) = findings([verdict], there.findings)
     assert (found.rule, found.is_error) == ("node/may-not-fit", False)
+    assert "even alone it may wait for a node for 1 pod of worker: Insufficient cpu" in found.message
     (said,) = json.loads(call(tmp_path, "admit", "-o", "json").stdout)
     assert len(said["machines"]["alone"]["otherwise"]["missing"]) == 1
+
+
+def test_a_job_that_waits_for_others_may_find_no_node_without_them_either(tmp_path):
+    """The verdict tells who is there now, the finding what may come when they are gone."""
+    cluster, jobs, _ = CASES[PERHAPS]
+    there = checked(tmp_path, cluster, {**jobs, "other": {"nodes": 2, "priority": "high"}})
+    found = {each.ask.file.name: each for each in verdicts(there)}
+    assert (found["train"].word, found["other"].word) == ("waits for", "fits")
+    assert [each.rule for each in findings(found.values(), there.findings)] == ["node/may-not-fit"]
 
 
 def test_the_machines_of_a_job_are_there_for_people_and_programs(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainyard.admission.asks import told
+from trainyard.admission.placed import lack
 from trainyard.admission.verdicts import Verdict
 from trainyard.findings import Finding, Severity
 from trainyard.rules import Rule
@@ -65,8 +66,12 @@ def findings(verdicts: Iterable[Verdict], standing: Iterable[Finding]) -> Iterat
             yield CRASHES.at(each.ask.file.source, ("queue",), each.detail)
         elif each.word == "does not settle":
             yield RESTLESS.at(each.ask.file.source, ("queue",), f"job does not settle: {each.detail}")
-        elif each.word == "may fit":
-            yield PERHAPS_NODES.at(each.ask.file.source, ("nodes",), f"job may not fit: {each.detail}")
         elif each.word == "never fits" and not told(there, each.ask.file):
             rule = NO_NODE if each.by == "machines" else NEVER
             yield rule.at(each.ask.file.source, ("queue",), f"job never fits: {each.detail}")
+        alone = each.machines.get("alone")
+        if alone is not None and alone.otherwise is not None:
+            said = (
+                f"job may not fit: even alone it may wait for {lack(alone.otherwise)}, as kube-scheduler chooses nodes"
+            )
+            yield PERHAPS_NODES.at(each.ask.file.source, ("nodes",), said)
