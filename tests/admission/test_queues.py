@@ -17,6 +17,14 @@ CIRCLE = {"cohorts": {"x": {"parent": "y"}, "y": {"parent": "x"}}, "queues": {"r
 LIMITS = {"type": "Container", "max": {"cpu": "1"}}
 
 
+FLAVOR = {
+    "apiVersion": KUEUE,
+    "kind": "ResourceFlavor",
+    "metadata": {"name": "gpu"},
+    "spec": {"nodeLabels": {"trainyard.dev/pool": "gpu"}},
+}
+
+
 def cluster_queue(*flavors, checks=()):
     """A ClusterQueue in the place of ours, with nodes of these flavors."""
     names = ["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu"]
@@ -74,6 +82,11 @@ CASES = {
         [cluster_queue("gpu", checks=["budget"])],
         ("never fits", "queue research references missing AdmissionCheck(s): budget"),
     ),
+    "so does a topology": (
+        {},
+        [{**FLAVOR, "spec": {**FLAVOR["spec"], "topologyName": "none"}}],
+        ("never fits", 'queue research takes nothing: there is no Topology "none" for TAS flavor "gpu"'),
+    ),
     "so does a circle of cohorts": (CIRCLE, [], ("never fits", "queue research takes nothing: cohort has a cycle")),
     "a LocalQueue may lead nowhere": (
         {},
@@ -130,6 +143,7 @@ def test_a_strict_queue_stays_shut_behind_a_job_that_never_fits(tmp_path):
 
 
 CONFIG = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+INTEGRATIONS = "integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}\n"
 UNLISTED = {"none are listed": "", "others are": "integrations: {frameworks: [batch/job]}\n"}
 
 
@@ -146,6 +160,33 @@ def test_a_kind_that_kueue_does_not_look_at_is_not_judged(tmp_path, listed):
     assert [each.message for each in there.findings if each.rule == "kq-kind-enabled"] == [
         "kueue's own configuration leaves out jobset.x-k8s.io/jobset: such jobs would start past every quota; add it"
     ]
+
+
+def test_variants_of_concurrent_admission_are_not_judged(tmp_path):
+    """With its gate on, Kueue admits one of several variants of a job; which one is not said."""
+    queue = cluster_queue("gpu")
+    queue["spec"]["concurrentAdmissionPolicy"] = {"migration": {"mode": "TryPreferredFlavors"}}
+    found = {}
+    for gate in ("ConcurrentAdmission", "PartialAdmission"):
+        text = f"{CONFIG}{INTEGRATIONS}featureGates: {{{gate}: true}}\n"
+        own = {"managerConfig": {"controllerManagerConfigYaml": text}}
+        operators = {**CLUSTER["operators"], "kueue": {"version": "0.19.2", "values": own}}
+        (found[gate],) = verdicts(checked(tmp_path / gate, {"operators": operators}, {"train": {}}, queue))
+    assert found["ConcurrentAdmission"].word == "not judged"
+    assert found["ConcurrentAdmission"].detail.startswith("queue research has a concurrentAdmissionPolicy: ")
+    assert found["PartialAdmission"].word == "fits"
+
+
+def test_daemons_are_pods_that_a_node_has_no_place_for_twice(tmp_path):
+    """Kueue counts each of them, so that small pods go on to the next node before a kubelet refuses them."""
+    pools = {**CLUSTER["pools"], "gpu": {"shape": "dgx-h100", "nodes": 2}}
+    job = {"launcher": "python", "nodes": None, "gpusPerNode": None, "cpusPerNode": 1, "memoryPerNode": "1Gi"}
+    queues = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 16}}}}
+    there = checked(
+        tmp_path, {"pools": pools, "queues": queues}, {"train": {**job, "array": {"of": 300, "parallel": 106}}}
+    )
+    (found,) = verdicts(there)
+    assert (found.word, found.detail) == ("fits", "gpu: 106 pods on 2 hosts of rack-0")
 
 
 def test_a_fabric_without_room_for_its_rails_is_told_and_nothing_is_judged(tmp_path):

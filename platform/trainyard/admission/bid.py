@@ -106,6 +106,10 @@ def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object]
             except NotMade as error:
                 return Bid(name, why=f"Kueue makes no Workload of it: {error}")
             found, owners = [*found, *made], [*owners, *(value for _ in made)]
+    if varied := next(filter(None, (where.varied(each) for each in found)), ""):
+        return Bid(
+            name, why=f"queue {varied} has a concurrentAdmissionPolicy: which variant of it wins is not decided here"
+        )
     if not found:
         return Bid(name, why=f"Kueue leaves kind {kinds[0]} to somebody else" if kinds else "it has no workload")
     return Bid(name, found, owners, beside)

@@ -16,6 +16,9 @@ PREFIX = "Can't admit new workloads: "
 FOR_NOW = ("is stopped", "references inactive AdmissionCheck(s)")
 """What ends without a change of what is declared: somebody opens the queue, a controller reports for duty."""
 
+REFERENCES = "references "
+"""How Kueue begins to say what a queue lacks; other reasons do not go on with the queue's name."""
+
 Answer = Mapping[str, Any]
 
 
@@ -54,4 +57,6 @@ def said(name: str, message: str, faults: Sequence[Answer]) -> Closed:
         return Closed(f"queue {name}", f"takes nothing: {', '.join(found) or message}", lasts=True)
     text = message.removeprefix(PREFIX).removesuffix(".")
     reasons = [each for each in text.split(", ") if not each.startswith(FOR_NOW)]
+    if reasons and not reasons[0].startswith(REFERENCES):
+        return Closed(f"queue {name}", f"takes nothing: {', '.join(reasons)}", lasts=True)
     return Closed(f"queue {name}", ", ".join(reasons) or " and ".join(text.split(", ")), lasts=bool(reasons))

@@ -11,6 +11,7 @@ from trainyard.sizing import nvlink
 from trainyard.sizing.fabrics import plan
 from trainyard.sizing.node import cores, size
 from trainyard.sizing.quota import per_node
+from trainyard.sizing.starts import present
 from trainyard.specs import Cluster, Pool
 
 MAX_PODS = 110
@@ -52,14 +53,16 @@ def nodes(cluster: Cluster) -> Iterator[Object]:
 def offers(cluster: Cluster, pool_name: str, pool: Pool) -> dict[str, str]:
     """Return the allocatable resources of one node: what is there for jobs and daemons together.
 
-    Channels of NVLink domains are claimed, not offered by the kubelet.
+    Channels of NVLink domains are claimed, not offered by the kubelet. Of pods those are taken off that daemons are
+    beyond the one that stands for all.
     """
     found = {name: each for name, each in per_node(cluster, pool_name).items() if name != nvlink.RESOURCE}
     found |= {f"hugepages-{page}": Fraction(size(amount)) for page, amount in pool.node.huge_pages.items()}
     found["cpu"] += cores(pool.node.daemons.cpus)
     found["memory"] += size(pool.node.daemons.memory)
     whole = {name: text(each * 1000) + "m" if name == "cpu" else text(each) for name, each in found.items()}
-    return {**whole, "pods": str(pool.kubelet.max_pods if pool.kubelet else MAX_PODS)}
+    daemons = len(present(cluster, pool_name)) - 1
+    return {**whole, "pods": str(max(0, (pool.kubelet.max_pods if pool.kubelet else MAX_PODS) - daemons))}
 
 
 def per_host(cluster: Cluster, pool_name: str) -> dict[str, int]:

@@ -64,6 +64,16 @@ class Site:
         """The kinds of jobs that its Kueue looks at, by the names of their integrations."""
         return integrated(self.cluster)
 
+    def varied(self, workload: Object) -> str:
+        """Return the queue of a Workload that Kueue admits in one of several variants; empty where it has none."""
+        if not self.gates["ConcurrentAdmission"]:
+            return ""
+        mine = workload["metadata"]["namespace"], workload["spec"].get("queueName")
+        local = next((each for each in self.objects if each["kind"] == "LocalQueue" and key_of(each) == mine), None)
+        name = local["spec"]["clusterQueue"] if local else ""
+        spec = self.of("ClusterQueue").get(name, {}).get("spec") or {}
+        return str(name) if spec.get("concurrentAdmissionPolicy") else ""
+
     @cached_property
     def opened(self) -> Site | None:
         """The cluster with all its queues open, None where none is held."""
@@ -186,6 +196,11 @@ def known(specs: Specs, name: str) -> Iterator[Object]:
         theirs = {each.identity: each.value for each in own.get(folder, ())}
         values = [each.value() for each in ours.get(folder, ()) if each.identity not in theirs]
         yield from (each for each in (*values, *theirs.values()) if is_read(each))
+
+
+def key_of(value: Object) -> tuple[str, str]:
+    """Return the namespace and the name of an object."""
+    return value["metadata"].get("namespace") or "", value["metadata"]["name"]
 
 
 def is_held(value: Object) -> bool:
