@@ -425,7 +425,7 @@ DIFFERENCES = {
     "a list": ({"a": [1, 2]}, {"a": [1, 3, 4]}, ["a[1]: 2 -> 3", "a[2]: 4 added"]),
     "a shorter list": ({"a": [1, 2]}, {"a": []}, ["a[0]: 1 removed", "a[1]: 2 removed"]),
     "a long text": ({"a": "x" * 99}, {"a": None}, ["a: " + "x" * 39 + "… -> null"]),
-    "a list for a map": ({"a": {}}, {"a": [1]}, ["a: {} -> [1 items]"]),
+    "a list for a map": ({"a": {}}, {"a": [1]}, ["a: {} -> [1 item]"]),
     "one more in a list": ({"a": ["x", "z"]}, {"a": ["x", "y", "z"]}, ["a[1]: y added"]),
     "an entry with a name": (
         {"a": [{"name": "x", "v": 1}, {"name": "z", "v": 1}]},

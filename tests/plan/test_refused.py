@@ -215,7 +215,13 @@ REFUSED = {
         ("what a merge would do is not known", "stops nlp/train-"),
         ("are left alone",),
     ),
-    "a job is renamed": Case(moved("nlp/train", "nlp/trained"), "run/job-gone", "jobs/nlp/train.yaml", UNTOLD),
+    "a job is renamed": Case(
+        moved("nlp/train", "nlp/trained"),
+        "run/job-gone",
+        "jobs/nlp/train.yaml",
+        ("1 error stands", "let `trainyard rename nlp/train trained` do it"),
+        ("synth` first",),
+    ),
     "a job moves to another team": Case(
         moved("nlp/train", "vision/train"), "run/job-gone", "jobs/nlp/train.yaml", UNTOLD
     ),
@@ -283,7 +289,7 @@ REFUSED = {
         reverted(job(nodes=1)),
         "run/name-used",
         "jobs/nlp/train.yaml:1:1",
-        ("what a merge would do is not known", "brings back nlp/train-", "in place of train-"),
+        ("1 error stands", "what a merge would do is not known", "brings back nlp/train-", "in place of train-"),
         ("replaces", "it resumes", "are left alone"),
     ),
     "a retirement is reverted": Case(

@@ -10,7 +10,7 @@ from typing import Any
 
 from trainyard.credentials import Sure, hide, hides, leaks
 from trainyard.documents.alignment import ABSENT, aligned, named
-from trainyard.findings import Path, format_path
+from trainyard.findings import Path, counted, format_path
 
 LONGEST = 40
 """Characters of a value that are shown."""
@@ -123,7 +123,7 @@ def flat(value: Any, name: str = "") -> str:
             return f"{{{known[0]}: {hides(known[1])}{', …' if len(value) > 1 else ''}}}"
         return f"{{{len(value)} fields}}" if value else "{}"
     if isinstance(value, list):
-        return f"[{len(value)} items]" if value else "[]"
+        return f"[{counted(len(value), 'item')}]" if value else "[]"
     text = {True: "true", False: "false", None: "null"}.get(value) if value is None or isinstance(value, bool) else None
     return text or " ".join(hides(str(value), name=name).split())
 

@@ -56,15 +56,13 @@ def never(plan: Plan) -> tuple[list[Decision], list[Decision]]:
 
 def hopeless(plan: Plan) -> str:
     """Return how many runs never fit."""
-    begun, stay = never(plan)
     said = []
-    if begun:
-        alone = len(begun) == 1 == len(plan.of("starts", "returns", "replaces", "moves"))
-        of = "it never fits" if alone else f"{len(begun)} of them never {'fits' if len(begun) == 1 else 'fit'}"
-        said.append(of)
-    if stay:
-        word = "that stays never fits" if len(stay) == 1 else "that stay never fit"
-        said.append(f"{counted(len(stay), 'run')} {word} again")
+    for found, one, many, again in zip(
+        never(plan), ("starts", "stays"), ("start", "stay"), ("", " again"), strict=True
+    ):
+        if found:
+            word = f"that {one} never fits" if len(found) == 1 else f"that {many} never fit"
+            said.append(f"{counted(len(found), 'run')} {word}{again}")
     return " and ".join(said)
 
 

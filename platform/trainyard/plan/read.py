@@ -28,7 +28,7 @@ from trainyard.specs.run import written
 from trainyard.specs.sources import Specs
 from trainyard.system import cache, files
 from trainyard.system import git as system_git
-from trainyard.system.repository import CLUSTERS, GENERATED, JOBS, SETTINGS, TEAMS, is_repository
+from trainyard.system.repository import CLUSTERS, GENERATED, JOBS, SETTINGS, TEAMS, is_repository, job_file
 from trainyard.tree import layout
 from trainyard.tree.commit import ASK, base_commit
 from trainyard.tree.disk import CACHE, Disk
@@ -179,19 +179,27 @@ def edited(effect: RunEffect, base: Snapshot, there: Snapshot) -> RunEffect:
 def settled(findings: Iterable[Finding], plan: Plan) -> tuple[Finding, ...]:
     """Return findings in order, each once.
 
-    That the tree is behind a file goes without saying where the file itself is refused, and so does that no job asks
-    for a run which the plan says to end. That files differ from the specs is said by the jobs of which they lack runs.
+    That the tree is behind the specs goes without saying where these are refused, since no synth writes it then, and
+    that no job asks for a run where its job is refused or the plan says that it ends. That files differ from the specs
+    is said by the job of which they lack a run.
     """
     ends = [(each.cluster, each.team, each.run) for each in plan.of(*ENDS)]
     ends += [(each.before_cluster or each.cluster, each.team, each.before or "") for each in plan.of("replaces")]
     over = {f"{GENERATED}/{cluster}/{layout.run_folder(team, run)}" for cluster, team, run in ends}
     found = dict.fromkeys(findings)
-    wrong = {each.location.file for each in found if each.is_error and STALE.id != each.rule}
-    left = [each for each in found if STALE.id != each.rule or each.location.file not in wrong]
-    left = [each for each in left if each.rule != UNKNOWN.id or each.location.file not in over]
-    if any(each.rule == STALE.id and each.location.file != GENERATED for each in left):
-        left = [each for each in left if each.rule != STALE.id or each.location.file != GENERATED]
+    wrong = {each.location.file for each in found if each.is_error and not each.location.file.startswith(GENERATED)}
+    wrong -= {each.location.file for each in found if each.rule == STALE.id}
+    over |= {each.location.file for each in found if each.rule == UNKNOWN.id and job_of(each.location.file) in wrong}
+    left = [each for each in found if each.rule != UNKNOWN.id or each.location.file not in over]
+    told = any(each.rule == STALE.id and each.location.file != GENERATED for each in left)
+    left = [each for each in left if each.rule != STALE.id or not (wrong or (told and each.location.file == GENERATED))]
     return tuple(sorted(left, key=lambda finding: finding.order))
+
+
+def job_of(folder: str) -> str:
+    """Return the file of the job of a run, by the folder of its files."""
+    *_, team, run = folder.split("/")
+    return job_file(team, run.rpartition("-")[0])
 
 
 def unreadable(now: Snapshot) -> Iterator[Finding]:

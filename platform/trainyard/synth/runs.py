@@ -99,14 +99,16 @@ def gone(key: JobKey, past: Sequence[ledger.Entry], base: Snapshot, jobs: Sequen
     known = {key[1:] for key in base.ledgers}
     new = (each for each in jobs if entry.is_of(each.spec) and (each.team, each.job) not in known)
     renamed = next((each.job if each.team == team else f"{each.team}/{each.job}" for each in new), None)
-    what, way = "its file is gone", "restore it, set retired: true, delete it later"
+    what, way, fix = "its file is gone", "restore it, set retired: true, delete it later", JOB_GONE.fix
     if renamed:
         what = f"its file is now {renamed!r}"
-        way = way if "/" in renamed else f"write renamedFrom: {job} into that one"
+        if "/" not in renamed:
+            way = f"write renamedFrom: {job} into that one"
+            fix = f"move it back and let `trainyard rename {team}/{job} {renamed}` do it, which keeps its checkpoints"
     elif file.endswith(".py"):
         what, way = f"{file} makes it no more", "let it be made with retired=True, leave it out later"
     message = f"job {job!r} is not retired at the base, but {what}; {way}"
-    return JOB_GONE.of(Location(file), message, fix=JOB_GONE.fix)
+    return JOB_GONE.of(Location(file), message, fix=fix)
 
 
 def finish(decision: Decision, fresh: Mapping[JobKey, ledger.Entry]) -> dict[JobKey, tuple[ledger.Entry, ...]]:
