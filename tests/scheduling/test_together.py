@@ -54,9 +54,9 @@ def test_ways_are_few_where_it_does_not_matter():
     assert list(ways(nodes, [(SMALL, "n-0"), (SMALL, "n-1")])) == [LIKELY]
     alike = [wanted(1, takes="address"), wanted(1, nodeSelector={"zone": "b"}, takes="address")]
     for pods in (free(SMALL, LARGE), free(*alike), [(SMALL, "n-0"), (LARGE, None)]):
-        assert len(list(ways(nodes, pods))) == 1 + 3 + 60
-    assert len(list(ways(nodes, free(AFTER, LEADER)))) == 1 + 2 * (3 + 60)
-    assert len(list(ways(nodes, free(*[SMALL] * 400, LARGE)))) == 1 + 3 + 6
+        assert len(list(ways(nodes, pods))) == 1 + 3 + 90
+    assert len(list(ways(nodes, free(AFTER, LEADER)))) == 1 + 2 * (3 + 90)
+    assert len(list(ways(nodes, free(*[SMALL] * 400, LARGE)))) == 1 + 3 + 7
 
 
 def test_pods_that_find_no_node_are_tried_again_when_others_do():

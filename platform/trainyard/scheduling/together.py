@@ -11,7 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import cycle, product
 from typing import Literal
 
 from trainyard.scheduling.choice import SCHEDULERS, Choice
@@ -22,12 +22,16 @@ Pod = tuple[Wanted, str | None]
 """A pod, and the node that was assigned to it, if one was."""
 
 
+Order = Literal["first", "last", "any"]
+ORDERS: tuple[Order, ...] = ("any", "first", "last")
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """One of the ways in which pods may come to nodes."""
 
     choice: Choice = SCHEDULERS
-    first: Literal["first", "last", "any"] = "first"
+    first: Order = "first"
     """Which comes first: controllers of several sets create their pods side by side."""
     at_once: bool = False
     """Whether pods that found no node are tried again whenever another one did, else when all were tried.
@@ -40,7 +44,7 @@ class Way:
 LIKELY = Way()
 FULLEST = Choice(fullest=True)
 
-TRIES, FEWEST, MOST = 2000, 6, 60
+TRIES, FEWEST, MOST = 3000, 6, 90
 """Pods that are put on nodes to see what chance may bring; and how often, of many pods and of few."""
 
 
@@ -133,9 +137,9 @@ def ways(nodes: Nodes, pods: Sequence[Pod]) -> Iterator[Way]:
 
 def others(count: int) -> Iterator[Way]:
     """Yield ways in which so many pods may come that are less likely, each of them."""
-    yield from (Way(FULLEST), Way(FULLEST, "last"), Way(first="last"))
-    for seed in range(min(MOST, max(FEWEST, TRIES // count))):
-        yield Way(Choice(seed=seed), "any")
+    yield from (Way(first="last"), Way(FULLEST), Way(FULLEST, "last"))
+    for seed, first in zip(range(min(MOST, max(FEWEST, TRIES // count))), cycle(ORDERS), strict=False):
+        yield Way(Choice(seed=seed), first)
 
 
 def shared(nodes: Nodes, pods: Collection[Wanted]) -> bool:
