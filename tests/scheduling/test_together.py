@@ -6,7 +6,9 @@ from collections import Counter
 
 import pytest
 
+from scheduling.compare import verdict
 from scheduling.test_nodes import ZONES, make_nodes, near, wanted
+from scheduling.tight import tight
 from trainyard.scheduling import Choice
 from trainyard.scheduling.together import LIKELY, Way, prospects, put, ways
 
@@ -85,3 +87,8 @@ def test_pods_that_want_nothing_more_are_not_asked_about_twice():
     found = put(nodes, free(wanted(9), *[AFTER] * 100, LEADER))
     assert len(found.missing) == 1 + 100 - 7
     assert Counter(map(id, asked)).most_common(1)[0][1] < 12
+
+
+def test_pods_that_come_first_and_wait_may_take_the_nodes_of_those_that_they_wait_for():
+    """Tried again at once, three of one GPU fill a node of four, where one of two was to go: the scheduler did both."""
+    assert verdict(tight(437)) == "may fit"
