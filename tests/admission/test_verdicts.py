@@ -303,6 +303,8 @@ def test_the_command_tells_verdicts_and_ends_with_1_where_a_job_never_fits(tmp_p
     assert done.returncode == 1
     assert "  nlp/small  fits  gpu: 1 pod on 1 host of rack-0\n    worker × 1: " in done.stdout
     assert "with all jobs of the cluster: inadmissible: couldn't assign" in done.stdout
+    assert "    queue research uses of gpu: 208 of 832 cpu, " in done.stdout
+    assert ", 8 of 32 nvidia.com/gpu\n" in done.stdout
     assert "[kq-max-quota]" in done.stderr
     (small,) = json.loads(call(tmp_path, "admit", "nlp/small", "-o", "json").stdout)
     assert (small["verdict"], small["situations"]["alone"][0]["outcome"]) == ("fits", "admitted")

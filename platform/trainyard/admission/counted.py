@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from trainyard.admission.site import Site
+
 SITUATIONS = {
     "alone": "on the empty cluster",
     "together": "with all jobs of the cluster",
@@ -18,9 +20,32 @@ def asked(situations: Situations) -> Iterator[str]:
     """Yield what each pod set counts as against the quota."""
     for each in situations.get("alone", ()):
         for one in each.get("podSets") or each.get("requests") or ():
-            totals = one.get("usage") or one.get("total") or {}
-            amounts = ", ".join(f"{text} {name}" for name, text in sorted(totals.items()))
+            amounts = ", ".join(f"{text} {name}" for name, text in sorted(totals(one).items()))
             yield f"{one['name']} × {one['count']}: {amounts}"
+
+
+def quota(where: Site, answer: Mapping[str, Any], situations: Situations) -> Iterator[str]:
+    """Yield how much of its queue's quota all jobs together use, of what a job asks for; `answer` is the whole one."""
+    mine, alone = situations.get("together", ()), situations.get("alone", ())
+    got = {flavor for each in alone for one in each.get("podSets", ()) for flavor in one.get("flavors", {}).values()}
+    asked = {name for each in mine for one in each.get("requests") or each.get("podSets") or () for name in totals(one)}
+    for name in dict.fromkeys(each.get("clusterQueue") or "" for each in mine):
+        spec = where.of("ClusterQueue").get(name, {}).get("spec") or {}
+        used = (answer.get("clusterQueues", {}).get(name) or {}).get("usage", {})
+        for flavor in (one for group in spec.get("resourceGroups") or () for one in group["flavors"]):
+            rows = [
+                f"{used.get(flavor['name'], {}).get(one['name'], '0')} of {one['nominalQuota']} {one['name']}"
+                for one in flavor["resources"]
+                if one["name"] in asked
+            ]
+            if rows and flavor["name"] in (got or used):
+                yield f"queue {name} uses of {flavor['name']}: {', '.join(rows)}"
+
+
+def totals(pod_set: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return what a pod set counts as."""
+    found: Mapping[str, str] = pod_set.get("usage") or pod_set.get("total") or {}
+    return found
 
 
 def told(situations: Situations) -> Iterator[str]:

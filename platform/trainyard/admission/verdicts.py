@@ -10,6 +10,7 @@ from typing import Any, Literal
 from trainyard.admission import nearest, placed, reasons
 from trainyard.admission.asks import Ask, asks
 from trainyard.admission.closed import closed
+from trainyard.admission.counted import quota
 from trainyard.admission.crowd import Crowd, said
 from trainyard.admission.machines import Fit
 from trainyard.admission.others import messages
@@ -38,6 +39,8 @@ class Verdict:
     machines: Mapping[str, Fit] = field(default_factory=dict)
     """By situation, the nodes of its pods, where it has quota."""
 
+    quota: tuple[str, ...] = ()
+    """How much of its queue's quota all jobs together use."""
     changes: tuple[str, ...] = ()
     """Of a job that never fits, the nearest changes with which it would, alone on its cluster: fields of its file."""
     open: bool = True
@@ -83,7 +86,9 @@ def of_cluster(where: Site | None, mine: Sequence[Ask], names: Sequence[str]) ->
     if where is not None and there:
         crowd = Crowd.of(where, there)
         found = [by_kueue(each, crowd) for each in shown if not each.why]
-        yield from (on_machines(each, crowd) for each in lasting(found, crowd))
+        for each in lasting(found, crowd):
+            used = quota(where, crowd.answer, each.situations)
+            yield replace(on_machines(each, crowd), quota=tuple(used))
 
 
 def on_machines(verdict: Verdict, crowd: Crowd) -> Verdict:

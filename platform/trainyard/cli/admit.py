@@ -97,7 +97,7 @@ def arithmetic(verdict: Verdict) -> Iterator[str]:
     yield f"  {verdict.ask.name}  {verdict.word}  {verdict.detail}"
     there, alone = verdict.machines.get("together"), verdict.machines.get("alone")
     hosts = lines(there) if there else (f"{SITUATIONS['alone']}: {line}" for line in lines(alone)) if alone else ()
-    for line in (*asked(verdict.situations), *hosts, *told(verdict.situations)):
+    for line in (*asked(verdict.situations), *hosts, *told(verdict.situations), *verdict.quota):
         yield f"    {line}"
 
 
