@@ -12,6 +12,7 @@ from trainyard.admission.machines import Machines
 from trainyard.admission.rules import findings
 from trainyard.admission.site import Site, site
 from trainyard.admission.verdicts import by_kueue
+from trainyard.admission.witness import borrowed
 from trainyard.preflight import check_repository
 
 RESTLESS = 143
@@ -52,3 +53,17 @@ def test_what_kueue_does_not_survive_is_an_error(tmp_path):
 def named(workload):
     """A Workload with its namespace."""
     return {**workload, "metadata": {"namespace": "default", **workload["metadata"]}}
+
+
+def test_what_was_borrowed_and_is_not_any_more_is_told_so(tmp_path):
+    """A job is told to have borrowed also where others went later, and its queue ends within its own quota."""
+    checked = check_repository(write_repository(tmp_path, jobs={"nlp/train": fields(JOB, {})}))
+    where = site(checked.specs, "test")
+    (ask,) = asks(checked, {"test": where}, ["test"])
+    answer = {
+        "workloads": {key: {"clusterQueue": "research"} for key in ask.keys},
+        "clusterQueues": {"research": {"active": True}},
+    }
+    assert borrowed(ask, where, answer) == (
+        "queue research borrowed when it came, and in the end uses its own quota alone"
+    )

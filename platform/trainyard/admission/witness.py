@@ -62,6 +62,8 @@ def borrowed(bid: Bidder, where: Site, answer: Answer) -> str:
         for flavor, found in rows.items()
         for resource, text in sorted(found.items(), key=lambda each: "/" not in each[0])
     ]
+    if not amounts:
+        return f"queue {queue} borrowed when it came, and in the end uses its own quota alone"
     rest = list(dict.fromkeys(resource for _, resource in amounts[1:] if resource != amounts[0][1]))
     beside = f" with {' and '.join(rest) if len(rest) < MOST else some(rest)}" if rest else ""
     lenders = sorted({name for flavor in rows for name in spare(where, answer, queue, flavor)})
