@@ -67,7 +67,8 @@ PRIORITIES = ("low", "normal", "normal", "low", "high")
 PARTS = 5
 """Cohorts below the one of a crowded cluster."""
 
-NODES_OF_RACK = 16
+NODES_OF_RACK = (16, 20, 10)
+"""The first that divides the nodes counts."""
 
 VLANS = "{ads: 401, nlp: 402, vision: 403}"
 
@@ -98,16 +99,17 @@ def write_fleet(root: Path, *, jobs: int, clusters: int = 10, live: bool = True)
 def write_crowd(root: Path, *, jobs: int, nodes: int, queues: int = 50, crowd: str = "alike") -> None:
     """Write specs of one cluster of many nodes, whose queues share a tree of cohorts of three levels, and of its jobs.
 
-    Every queue has a team of its own and an equal part of the GPUs. All racks are required where priorities differ.
+    Every queue has a team of its own and an equal part of the GPUs. Racks are required where priorities differ.
     """
     hard = crowd != "alike"
+    racks = nodes // next(each for each in NODES_OF_RACK if nodes % each == 0)
     teams = [f"team{number:02}" for number in range(queues)]
     (root / "platform/clusters").mkdir(parents=True)
     (root / "platform/teams").mkdir()
     put(root / "platform/repository.yaml", REPOSITORY.format(live="false"))
     text = CLUSTER[: CLUSTER.index("queues:")]
     for before, after in {
-        "nodes: 16\n    racks: 2": f"nodes: {nodes}\n    racks: {nodes // NODES_OF_RACK}",
+        "nodes: 16\n    racks: 2": f"nodes: {nodes}\n    racks: {racks}",
         "  vlans: ": "  # ",
         "10.56.0.0/16": "10.16.0.0/14",
         "pods: 10.0.0.0/14": "pods: 172.16.0.0/12",
