@@ -111,8 +111,9 @@ def write_crowd(root: Path, *, jobs: int, nodes: int, queues: int = 50, crowd: s
     for before, after in {
         "nodes: 16\n    racks: 2": f"nodes: {nodes}\n    racks: {racks}",
         "  vlans: ": "  # ",
-        "10.56.0.0/16": "10.16.0.0/14",
+        "10.56.0.0/16": "10.16.0.0/13",
         "pods: 10.0.0.0/14": "pods: 172.16.0.0/12",
+        "nodes: 10.8.0.0/20": "nodes: 10.8.0.0/19",
         "throughput: 80Gi": "throughput: 8000Gi",
     }.items():
         text = text.replace(before, after)
