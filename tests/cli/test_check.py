@@ -299,6 +299,7 @@ def test_a_shell_that_is_there_completes(tmp_path: Path) -> None:
         "trainyard val": "validate",
         "trainyard check --form": "--format",
         "trainyard explain vision/v": "vision/vit-large",
+        "trainyard admit --cluster bo": "borealis",
     }
     for line, wanted in asked.items():
         words = line.split(" ")

@@ -50,6 +50,54 @@ def test_a_job_may_be_named_by_its_file(root: Path, folder: str, name: str) -> N
     assert (root / "jobs/nlp/train.yaml").read_text().endswith("retired: true\n")
 
 
+REFUSED = {
+    "no name": (["admit", ""], "job '' does not exist; there are: nlp/train"),
+    "a team": (["admit", "nlp"], "'nlp' should be <team>/<job>; there are: nlp/train"),
+    "no cluster": (["admit", "--cluster", ""], "cluster '' does not exist; there are: other, test"),
+    "a job of another cluster": (
+        ["admit", "nlp/train", "--cluster", "platform/clusters/other.yaml"],
+        "job 'nlp/train' is on cluster 'test', but --cluster is other; leave it out",
+    ),
+    "cases and a job": (["admit", "nlp/train", "--replay", "x"], "--replay answers the cases in a file, and no jobs"),
+    "a job's cluster": (["explain", "nlp/train", "--cluster", "kind"], "--cluster is of `trainyard explain kinds`"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_asked_is_refused(root: Path, words: list[str], message: str) -> None:
+    """Nothing is left unsaid: an empty answer would read as a clean one."""
+    (root / "platform/clusters/other.yaml").write_text((root / "platform/clusters/test.yaml").read_text())
+    done = trainyard(root, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_cluster_may_be_named_by_its_file(root: Path) -> None:
+    """As jobs may."""
+    done = trainyard(root, "admit", "nlp/train", "--cluster", "./platform/clusters/test.yaml")
+    assert done.stdout.startswith("cluster test\n  nlp/train  ")
+
+
+def test_admit_says_why_a_job_that_exists_has_no_verdict(root: Path) -> None:
+    """One whose file cannot be read is there for its author, and one that is retired asks for nothing."""
+    broken = trainyard(root, "admit", "nlp/broken")
+    assert broken.returncode == 1
+    assert "jobs/nlp/broken.yaml:" in broken.stderr
+    assert broken.stderr.endswith("job 'nlp/broken' cannot run; its findings say why\n")
+    (root / "jobs/nlp/broken.yaml").unlink()
+    assert trainyard(root, "retire", "nlp/train").returncode == 0
+    retired = trainyard(root, "admit", "nlp/train", "-o", "json")
+    assert (retired.returncode, retired.stdout) == (0, "[]\n")
+    assert retired.stderr.endswith("job 'nlp/train' is retired, and asks for nothing\n")
+
+
+def test_a_spec_is_no_case(root: Path) -> None:
+    """It read as a case of nothing, answered with nothing."""
+    done = trainyard(root, "admit", "--replay", "jobs/nlp/train.yaml")
+    assert done.returncode == 1
+    assert "a case is a mapping with name, mode and objects" in done.stdout
+
+
 def test_a_job_with_an_error_shows_it(root: Path) -> None:
     """The error is told with its place, and why nothing is explained."""
     done = trainyard(root, "explain", "nlp/broken")

@@ -40,6 +40,14 @@ def jobs(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+def clusters(incomplete: str) -> list[str]:
+    """Return the clusters that begin like a word."""
+    from trainyard.system.repository import CLUSTERS
+
+    names = sorted(file.stem for file in (upwards(Path()) / CLUSTERS).glob("*.yaml"))
+    return [name for name in names if name.startswith(incomplete)]
+
+
 BASE = "The commit to compare with; default: where this branch left the default one. CI has to give it."
 
 FORMAT: Any = typer.Option(

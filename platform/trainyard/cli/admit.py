@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from trainyard.cli import _pictures
-from trainyard.cli._options import PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, jobs
+from trainyard.cli import _asked, _pictures
+from trainyard.cli._options import PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, clusters, jobs
 from trainyard.cli._out import data, say
 from trainyard.cli._pictures import SVG
 
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 def command(
     names: list[str] | None = typer.Argument(
-        None, metavar="[JOB]...", autocompletion=jobs, help="<team>/<job>; default: every job."
+        None, metavar="JOB", autocompletion=jobs, help="<team>/<job>; default: every job."
     ),
-    cluster: list[str] | None = typer.Option(None, metavar="NAME", help="Only jobs of this cluster; repeatable."),
+    cluster: list[str] | None = typer.Option(
+        None, metavar="NAME", autocompletion=clusters, help="Only jobs of this cluster; repeatable."
+    ),
     verbose: bool = typer.Option(False, "--verbose", "-v", help="With the arithmetic, and Kueue's own words."),
     replay: Path | None = typer.Option(
         None, metavar="FILE", help="Answer the cases in a file instead, a JSON document a line: docs/queueing.md."
@@ -36,32 +38,31 @@ def command(
     root: Path = ROOT,
 ) -> int:
     """Say of each job whether Kueue would admit it: alone on its cluster, and with all other jobs there."""
+    from trainyard.errors import SpecError
+
     if replay is not None:
+        if names:
+            raise SpecError("--replay answers the cases in a file, and no jobs; leave them out")
         return replayed(replay)
     from trainyard.admission.rules import findings
     from trainyard.admission.verdicts import verdicts
     from trainyard.cli._findings import show, told
-    from trainyard.errors import SpecError
-    from trainyard.findings import did_you_mean
-    from trainyard.specs.editing.named import job_of, unknown
     from trainyard.tree import frozen
 
     if format_ not in {"text", "json"}:
         raise SpecError(f"--format {format_!r} should be text or json")
     where = _pictures.folder_for(svg, root) if svg is not None else None
     checked = frozen.checked(root)
-    asked = [job_of(name, root) for name in names or ()]
-    known = [f"{each.team}/{each.name}" for each in checked.specs.jobs]
-    if missing := next((each for each in asked if each not in known), None):
-        raise unknown(missing, known, checked.idle)
-    if missing := next((each for each in cluster or () if each not in checked.specs.clusters), None):
-        raise SpecError(f"cluster {missing!r} does not exist; {did_you_mean(missing, checked.specs.clusters)}")
+    only = _asked.clusters(cluster or (), checked.specs.clusters)
+    asked, silent = _asked.jobs(checked, names or (), only, root)
     told(checked.printed)
-    found = verdicts(checked, asked, cluster or ())
+    found = verdicts(checked, asked, only)
     for place in checked.idle:
         say(f"{place.path} is not run, and its jobs are left out; say --python to have them", error=True)
     never = list(findings(found, checked.findings))
     show([*checked.findings, *never], root)
+    for line in silent:
+        say(line, error=True)
     if format_ == "json":
         data(json.dumps([document(each) for each in found], indent=1))
     else:
@@ -140,8 +141,8 @@ def answered(case: object) -> dict[str, object]:
 
     from trainyard.queueing.replay import replay
 
-    if not isinstance(case, Mapping):
-        return {"error": "a case is a mapping with objects"}
+    if not isinstance(case, Mapping) or not case.keys() & {"name", "mode", "objects"}:
+        return {"error": "a case is a mapping with name, mode and objects"}
     try:
         return replay(case)
     except RecursionError:

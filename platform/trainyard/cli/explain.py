@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from trainyard.cli._options import PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, jobs
+from trainyard.cli import _asked
+from trainyard.cli._options import PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, clusters, jobs
 from trainyard.cli._out import data, page, say
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ def command(
         autocompletion=jobs, help="<team>/<job>, as in nlp/llama3-8b; or kinds: which launcher runs in which kind."
     ),
     kind: str | None = typer.Option(None, help="Say what would change if the job named this kind."),
-    cluster: str | None = typer.Option(None, help="Of kinds: those that this cluster runs, by default all."),
+    cluster: str | None = typer.Option(
+        None, autocompletion=clusters, help="Of kinds: those that this cluster runs, by default all."
+    ),
     format_: str = typer.Option("text", "--format", "-o", help="text or json."),
     python: bool = PYTHON,  # noqa: ARG001 - its callback does it
     trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
@@ -39,6 +42,10 @@ def command(
     """Say what a job's pods ask for, and from what each value follows."""
     if job == PAIRS:
         return pairs(root, cluster, as_json=format_ == "json")
+    if cluster is not None:
+        from trainyard.errors import SpecError
+
+        raise SpecError("--cluster is of `trainyard explain kinds`; a job names its cluster")
     from trainyard.cli._findings import show, told
     from trainyard.tree import frozen
 
@@ -56,7 +63,6 @@ def command(
 def find(checked: Checked, name: str, root: Path) -> Resolved | int:
     """Return the run of a job, or the exit code where there is none to explain; raises SpecError for no job at all."""
     from trainyard.specs.editing.named import job_of, unknown
-    from trainyard.system.repository import JOBS
 
     known = {f"{each.run.team_name}/{each.run.job_name}": each for each in checked.runs}
     job = job_of(name, root)
@@ -66,9 +72,7 @@ def find(checked: Checked, name: str, root: Path) -> Resolved | int:
     if job in there and there[job].retired:
         say(f"job {job!r} is retired, and asks for nothing")
         return int(checked.refused)
-    refused = [f"{JOBS}/{each}." for each in there]
-    refused += [each.location.file for each in checked.findings if each.is_error]
-    if any(file.startswith(f"{JOBS}/{job}.") for file in refused):
+    if job in there or _asked.refused(checked, job):
         say(f"job {job!r} cannot run; its findings say why", error=True)
         return 1
     raise unknown(job, known, checked.idle)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from trainyard.errors import SpecError
-from trainyard.findings import did_you_mean
+from trainyard.findings import did_you_mean, listed
 from trainyard.specs.reading.layout import Place
 from trainyard.specs.reading.python_jobs import may_make
 from trainyard.system import files
@@ -48,9 +48,11 @@ def written(root: Path) -> list[str]:
     return [path.removesuffix(".yaml") for path in paths if path.endswith(".yaml")]
 
 
-def unknown(job: str, known: Iterable[str], idle: Iterable[Place]) -> SpecError:
+def unknown(job: str, known: Collection[str], idle: Iterable[Place]) -> SpecError:
     """Return what is wrong with a name `<team>/<job>` that no job has: a program that is not run may make it."""
     team, _, name = job.partition("/")
     if program := next((each for each in idle if may_make(each, team, name)), None):
         return SpecError(f"job {job!r} is made by {program.path}, which is not run here; say --python to run it")
+    if mine := sorted(each for each in known if not name and each.startswith(f"{team}/")):
+        return SpecError(f"{job!r} should be <team>/<job>; {listed(mine, limit=len(mine))}")
     return SpecError(f"job {job!r} does not exist; {did_you_mean(job, known)}")
