@@ -68,3 +68,12 @@ MESSAGE_LETTERS = 600
 
 EXCERPT_LETTERS = 20_000
 """Letters of a line of which a part is shown: all of it is searched for credentials before."""
+
+CLUSTER_NODES = 100_000
+"""Nodes of one cluster: Kubernetes is built for 5,000 (v1.35, Considerations for large clusters), EKS for 100,000."""
+
+COHORT_LEVELS = 100
+"""Cohorts above one another: what is asked of a queue is asked of each."""
+
+OTHER_PLACES = 20
+"""Other queues, and other pools, in which a job is tried that never fits in its own, a twentieth of a second each."""

@@ -11,6 +11,7 @@ from trainyard.admission.change import Change, Path, one
 from trainyard.admission.crowd import Crowd
 from trainyard.admission.tries import Try
 from trainyard.kinds import Resolved
+from trainyard.limits import OTHER_PLACES
 from trainyard.sizing.node import GI, size
 
 MOST = 3
@@ -107,9 +108,12 @@ def places(job: Try) -> Iterator[Change]:
     """Yield other queues of the team, and other pools of the queue."""
     spec, cluster = job.job, job.crowd.where.cluster
     pools = {spec.pool, *(role.pool for role in spec.roles.values() if role.pool)}
-    for name, queue in cluster.queues_of("kueue").items():
-        if name != spec.queue and job.ask.file.team in queue.teams and pools <= set(queue.nominal_quota):
-            yield from job.would(one("queue", value=name))
-    for name in cluster.queues[spec.queue].nominal_quota if spec.queue in cluster.queues else ():
-        if name != spec.pool and name in cluster.pools:
-            yield from job.would(one("pool", value=name))
+    others = (
+        name
+        for name, queue in cluster.queues_of("kueue").items()
+        if name != spec.queue and job.ask.file.team in queue.teams and pools <= set(queue.nominal_quota)
+    )
+    yield from job.would(*(one("queue", value=name) for name in islice(others, OTHER_PLACES)))
+    own = cluster.queues[spec.queue].nominal_quota if spec.queue in cluster.queues else ()
+    there = (name for name in own if name != spec.pool and name in cluster.pools)
+    yield from job.would(*(one("pool", value=name) for name in islice(there, OTHER_PLACES)))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from trainyard.limits import COHORT_LEVELS
 from trainyard.queueing.cycle.ledger import Ledger
 from trainyard.queueing.cycle.waiting import Waiting
 from trainyard.queueing.model.amounts import CPU
@@ -115,8 +116,13 @@ class World:
 
 
 def plant(world: World, cohorts: Iterable[Cohort], queues: Iterable[ClusterQueue]) -> None:
-    """Build the trees. Cohorts in a cycle, and their queues, are faults, and hold nothing."""
+    """Build the trees. Cohorts in a cycle, and their queues, are faults, and hold nothing.
+
+    Raises ValueError where cohorts go deeper than is judged.
+    """
     parents: dict[str, str] = {}
+    cohorts = list(cohorts)
+    _bounded({each.name: each.parent for each in cohorts})
     for cohort in cohorts:
         parents[cohort.name] = cohort.parent
         if _circular(cohort.name, parents):
@@ -142,6 +148,18 @@ def plant(world: World, cohorts: Iterable[Cohort], queues: Iterable[ClusterQueue
     for node in world.nodes():
         if node.parent is None:
             node.count()
+
+
+def _bounded(parents: Mapping[str, str]) -> None:
+    for name in parents:
+        seen, above = {name}, parents[name]
+        while above and above not in seen:
+            seen.add(above)
+            above = parents.get(above, "")
+            if len(seen) > COHORT_LEVELS:
+                raise ValueError(
+                    f"cohort {name!r} is below {COHORT_LEVELS} others or more, which is deeper than is judged"
+                )
 
 
 def _circular(name: str, parents: Mapping[str, str]) -> bool:

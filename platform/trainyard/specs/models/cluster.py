@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool, StrictStr
+from pydantic import AfterValidator, Field, StrictBool, StrictStr
 
 from trainyard.labels import HOSTNAME
+from trainyard.limits import CLUSTER_NODES, COHORT_LEVELS
 from trainyard.specs.models.argocd import ArgoCD
 from trainyard.specs.models.base import (
     Amount,
@@ -21,6 +22,7 @@ from trainyard.specs.models.base import (
     Text,
     Version,
     Waive,
+    wrong,
 )
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.pipelines import Pipelines
@@ -75,6 +77,28 @@ class OperatorChoice(Spec):
 Level = Annotated[dict[Name, Text], Field(min_length=1, max_length=1)]
 
 
+def few_nodes(pools: dict[str, Pool]) -> dict[str, Pool]:
+    """Refuse more nodes than a cluster can have."""
+    count = sum(each.nodes for each in pools.values())
+    if count > CLUSTER_NODES:
+        raise wrong("range", f"have {count} nodes together; at most {CLUSTER_NODES} are allowed")
+    return pools
+
+
+def flat(cohorts: dict[str, Cohort]) -> dict[str, Cohort]:
+    """Refuse cohorts too far below one another; those in a circle are another's to find."""
+    for name, cohort in cohorts.items():
+        seen, above = {name}, cohort.parent
+        while above in cohorts and above not in seen:
+            seen.add(above)
+            above = cohorts[above].parent
+        if len(seen) > COHORT_LEVELS:
+            raise wrong(
+                "range", f"have {name!r} below {len(seen) - 1} others; at most {COHORT_LEVELS} levels are allowed"
+            )
+    return cohorts
+
+
 class Cluster(Spec):
     """One cluster; its name is the file's."""
 
@@ -84,7 +108,7 @@ class Cluster(Spec):
     """The Argo CD that syncs the cluster."""
     topology: tuple[Level, ...] = ()
     """Levels, coarse to fine, each `level: node label`; hostname is added."""
-    pools: Annotated[dict[Name, Pool], Field(min_length=1)]
+    pools: Annotated[dict[Name, Pool], Field(min_length=1), AfterValidator(few_nodes)]
     """Its nodes, as pools of equal ones, by name."""
     system: System = System()
     """How nodes are set up: distribution, container runtime, kernel, driver of the NICs."""
@@ -100,7 +124,7 @@ class Cluster(Spec):
     """Its operators, by name: `trainyard releases` lists them."""
     priorities: dict[Name, Priority] = {}
     """Priorities that jobs may have, by name; the greater number goes first."""
-    cohorts: dict[SubdomainName, Cohort] = {}
+    cohorts: Annotated[dict[SubdomainName, Cohort], AfterValidator(flat)] = {}
     """Cohorts of queues with a parent or quota of their own, by name."""
     queues: dict[Name, Queue] = {}
     """Its queues, by name."""
