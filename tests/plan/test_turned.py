@@ -134,6 +134,24 @@ def test_what_a_reviewer_reads_of_runs_that_turn(tmp_path: Path, case: str, gold
     assert data["plan"]["decisions"][0]["rule"] == rule
 
 
+@pytest.mark.parametrize("own", [{}, {"flavor": TAINTED}])
+def test_a_run_that_begins_in_vain_is_refused(tmp_path: Path, own: dict[str, Any]) -> None:
+    """It is an error at the queue of its job, and one that was there is none."""
+    repo = Repo(tmp_path / "repo")
+    rendered(repo, FLAT, {"nlp/train": JOB}, own)
+    repo.commit()
+    repo.git("switch", "-qc", "work")
+    rendered(repo, FLAT, {"nlp/train": JOB, "nlp/small": {**JOB, "nodes": 1}}, own)
+    found = plan.made(repo.root, __version__, ref="main")
+    assert {each.before for each in found.decisions} == {None}
+    assert [(each.rule, each.location.file) for each in found.findings if each.is_error] == [
+        ("kq-never-fits", "jobs/nlp/small.yaml") for _ in own
+    ]
+    lines = (repo.root / "jobs/nlp/small.yaml").read_text().splitlines()
+    assert all(lines[each.location.line - 1].startswith("queue:") for each in found.findings if each.is_error)
+    assert found.refused == bool(own)
+
+
 def assert_counted(found: plan.Plan, turned: Decision) -> None:
     """A run that never fits is in the table of queues, among the warnings and at the run itself; no other is."""
     hopeless = turned.after == "never fits"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trainyard.admission.changes import By, Side, Turn, decided
 from trainyard.admission.outcomes import Word
 from trainyard.admission.rules import NEVER, NO_NODE, RESTLESS
 from trainyard.admission.site import Site
+from trainyard.findings import Finding, Location
 from trainyard.plan import losses
-from trainyard.plan.effects import Decision, Victim
+from trainyard.plan.effects import Decision, RunEffect, Victim
 from trainyard.plan.memory import Memory
 from trainyard.plan.queued import bids, is_as_it_was, runs_of, sites
 from trainyard.plan.rooms import Rooms
@@ -109,6 +110,17 @@ def decision(sides: Sides, names: Mapping[str, JobKey], turn: Turn) -> Decision:
         tuple(victims(sides, gone)),
         rule.id if rule else "",
     )
+
+
+def hopeless(told: Iterable[Decision], runs: Iterable[RunEffect]) -> Iterator[Finding]:
+    """Yield an error on the job of each run that a change begins in vain; of those that were there a plan tells."""
+    files = {(each.cluster, each.team, each.job): each.spec for each in runs if each.spec}
+    rules = {rule.id: rule for rule in RULES.values()}
+    for each in told:
+        file = files.get((each.cluster, each.team, each.job))
+        if each.before is None and each.rule in rules and file:
+            found = rules[each.rule].of(Location(file, 1, 1), f"job {each.after}: {each.detail}")
+            yield replace(found, path="queue")
 
 
 def victims(sides: Sides, places: Iterable[JobKey]) -> Iterator[Victim]:

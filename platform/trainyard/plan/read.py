@@ -12,7 +12,7 @@ from trainyard.findings import Finding, Location, counted
 from trainyard.plan.applied import refused
 from trainyard.plan.cluster_words import Site
 from trainyard.plan.compare import compare
-from trainyard.plan.decided import Words, decisions
+from trainyard.plan.decided import Words, decisions, hopeless
 from trainyard.plan.effects import Plan, RunEffect, RunWord, SpecChange, Told
 from trainyard.plan.known import Known
 from trainyard.plan.memory import Memory
@@ -32,6 +32,7 @@ from trainyard.system.repository import CLUSTERS, GENERATED, JOBS, SETTINGS, TEA
 from trainyard.tree import layout
 from trainyard.tree.commit import ASK, base_commit
 from trainyard.tree.disk import CACHE, Disk
+from trainyard.tree.origins import at_field
 from trainyard.tree.rules import STALE, UNKNOWN
 from trainyard.tree.snapshot import Snapshot, from_disk, from_git, settings
 from trainyard.tree.wanted import wanted
@@ -86,7 +87,8 @@ def reading(
     decided = decisions(sides, touched, specs, memory)
     runs = (edited(each, base, there) for each in found.runs) if tree is not None and base.live else found.runs
     stands = (*verdict.findings, *verdict.objects()) if verdict else ()
-    findings = (*found.findings, *base.findings, *notes, *stands)
+    vain = (at_field(root, each) for each in hopeless(decided.told, found.runs))
+    findings = (*found.findings, *base.findings, *notes, *stands, *vain)
     names = tuple(sorted(PurePosixPath(path).stem for path in disk.scan(CLUSTERS) if path.endswith(".yaml")))
     plan = replace(
         found,
