@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from command import call
 from make import CLUSTER, JOB, write_repository
 from repo import Repo
+from trainyard.cli._pictures import folder_for
+from trainyard.errors import SpecError
 
 OTHER = {**CLUSTER, "argocd": {"version": "3.5.1", "destination": {"name": "other"}}}
 JOBS = {"nlp/train": JOB, "nlp/small": {**JOB, "nodes": 1}}
@@ -63,6 +67,23 @@ def test_a_picture_replaces_a_picture_and_nothing_else(site):
     assert "test.quota.svg is there and is no picture of ours; move it away" in done.stderr
     assert [each.name for each in (site / "pictures").iterdir()] == ["test.quota.svg"]
     assert quota.read_text() == "<svg/>"
+
+
+@pytest.mark.parametrize("command", ["admit", "plan"])
+def test_a_folder_below_a_file_is_told_before_anything_is_decided(site, command):
+    """It was told last, by the name of a temporary file."""
+    (site / "notes").write_text("")
+    done = call(site, command, "--svg", "notes/a/b")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("trainyard: --svg 'notes/a/b' is below ")
+    assert done.stderr.endswith("/notes, which is a file; name a folder\n")
+
+
+def test_a_folder_that_may_not_be_changed_is_told(tmp_path, monkeypatch):
+    """Of the nearest folder that is there."""
+    monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)
+    with pytest.raises(SpecError, match=r"is no place to write: .* may not be changed"):
+        folder_for(tmp_path / "a/b", tmp_path)
 
 
 def test_no_link_is_followed(site, tmp_path):

@@ -133,6 +133,16 @@ WRONG = {
     "a word for seconds": (("run", "nlp/train", "--grace", "long"), "--grace is 'long', but should be a number"),
     "an option mistyped": (("synth", "--bse"), "no such option: --bse (possible options: --base)"),
     "a command mistyped": (("new", "jobb"), "no such command 'jobb'; did you mean 'job'?"),
+    "a command of another program": (("get", "jobs"), "no such command 'get'; `trainyard --help` lists them"),
+    "an option before the command": (
+        ("-o", "json", "admit"),
+        "no such option: -o; options stand behind the command, as in `trainyard admit --format json`",
+    ),
+    "a format of another program": (
+        ("explain", "nlp/train", "-o", "yaml"),
+        "format 'yaml' does not exist; there are: json, text",
+    ),
+    "a format of verdicts": (("admit", "-o", "yml"), "format 'yml' does not exist; there are: json, text"),
     "a job left out": (("explain",), "missing argument 'job'"),
 }
 

@@ -131,7 +131,16 @@ def words(error: Exception) -> str:
             return f"{option} is {each['input']}, but should be {each['ctx']['ge']} or more"
     message: str = getattr(error, "format_message", error.__str__)()
     message = message.replace(". Did ", "; did ").replace("(Possible ", "(possible ")
-    return (message[:1].lower() + message[1:]).rstrip(".")
+    return (message[:1].lower() + message[1:]).rstrip(".") + hint(error)
+
+
+def hint(error: Exception) -> str:
+    """Return where options and commands are found, of a word that stands where a command does."""
+    context: Any = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoSuchOption" and context.command_path == "trainyard":
+        return "; options stand behind the command, as in `trainyard admit --format json`"
+    is_unlike_any = "No such command" in str(error) and "Did you mean" not in str(error)
+    return f"; `{context.command_path} --help` lists them" if is_unlike_any else ""
 
 
 def hold(arguments: Sequence[str]) -> None:

@@ -53,6 +53,29 @@ BASE = "The commit to compare with; default: where this branch left the default 
 FORMAT: Any = typer.Option(
     "text", "--format", "-o", metavar=FORMATS, autocompletion=formats, help="How findings are reported."
 )
+
+
+def plain(chosen: str) -> str:
+    """Return a format of a command that reports no findings; raises TrainyardError for any other."""
+    from trainyard.errors import TrainyardError
+
+    if chosen not in PLAIN_FORMATS:
+        raise TrainyardError(f"format {chosen!r} does not exist; there are: {', '.join(PLAIN_FORMATS)}")
+    return chosen
+
+
+PLAIN_FORMATS = ("json", "text")
+"""Formats of commands whose answer is more than findings."""
+
+PLAIN: Any = typer.Option(
+    "text",
+    "--format",
+    "-o",
+    metavar="text|json",
+    callback=plain,
+    autocompletion=lambda incomplete: [name for name in PLAIN_FORMATS if name.startswith(incomplete)],
+    help="How the answer is written.",
+)
 QUIET: Any = typer.Option(False, "--quiet", "-q", help="Report findings and nothing else.")
 SUMMARY: Any = typer.Option(False, "--summary", help="Report how often each rule was broken, in place of the findings.")
 

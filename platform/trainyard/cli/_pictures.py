@@ -40,6 +40,11 @@ def folder_for(folder: Path, root: Path) -> Path:
         raise SpecError(f"--svg {str(folder)!r} leads through a symbolic link; name a folder")
     if here.exists() and not here.is_dir():
         raise SpecError(f"--svg {str(folder)!r} is a file; name a folder")
+    above = next(each for each in (here, *here.parents) if each.exists())
+    if not above.is_dir():
+        raise SpecError(f"--svg {str(folder)!r} is below {above}, which is a file; name a folder")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise SpecError(f"--svg {str(folder)!r} is no place to write: {above} may not be changed; name another folder")
     if taken := next((each for each in (GENERATED, *SPECS) if f"{inside}/".startswith(f"{each}/")), None):
         raise SpecError(f"--svg {str(folder)!r} is inside {taken}/, which holds no pictures; name another folder")
     return here

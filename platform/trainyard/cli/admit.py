@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from trainyard.cli import _asked, _pictures
-from trainyard.cli._options import PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, clusters, jobs
+from trainyard.cli._options import PLAIN, PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, clusters, jobs
 from trainyard.cli._out import data, say
 from trainyard.cli._pictures import SVG
 
@@ -31,7 +31,7 @@ def command(
         None, metavar="FILE", help="Answer the cases in a file instead, a JSON document a line: docs/queueing.md."
     ),
     svg: Path | None = SVG,
-    format_: str = typer.Option("text", "--format", "-o", help="text or json."),
+    format_: str = PLAIN,
     python: bool = PYTHON,  # noqa: ARG001 - its callback does it
     trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
     unsafe_python: bool = UNSAFE_PYTHON,  # noqa: ARG001
@@ -49,8 +49,6 @@ def command(
     from trainyard.cli._findings import show, told
     from trainyard.tree import frozen
 
-    if format_ not in {"text", "json"}:
-        raise SpecError(f"--format {format_!r} should be text or json")
     where = _pictures.folder_for(svg, root) if svg is not None else None
     checked = frozen.checked(root)
     only = _asked.clusters(cluster or (), checked.specs.clusters)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from trainyard.cli import _asked
-from trainyard.cli._options import PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, clusters, jobs
+from trainyard.cli._options import PLAIN, PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, clusters, jobs
 from trainyard.cli._out import data, page, say
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def command(
     cluster: str | None = typer.Option(
         None, autocompletion=clusters, help="Of kinds: those that this cluster runs, by default all."
     ),
-    format_: str = typer.Option("text", "--format", "-o", help="text or json."),
+    format_: str = PLAIN,
     python: bool = PYTHON,  # noqa: ARG001 - its callback does it
     trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
     unsafe_python: bool = UNSAFE_PYTHON,  # noqa: ARG001

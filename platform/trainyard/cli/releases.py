@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from trainyard.cli._options import ROOT
+from trainyard.cli._options import PLAIN, ROOT
 from trainyard.cli._out import data, page
 
 GAP = 2
@@ -17,7 +17,7 @@ GAP = 2
 
 def command(
     operator: str | None = typer.Argument(None, metavar="OPERATOR", help="Only this one; default: all."),
-    format_: str = typer.Option("text", "--format", "-o", metavar="FORMAT", help="text or json."),
+    format_: str = PLAIN,
     root: Path = ROOT,
 ) -> int:
     """List the releases of operators, and of what else is judged, that are known here, the newest first."""
@@ -26,8 +26,6 @@ def command(
     from trainyard.operators.listing import listing
     from trainyard.system.data import schemas_dir
 
-    if format_ not in {"text", "json"}:
-        raise TrainyardError(f"format {format_!r} does not exist; there are: json, text")
     found = listing(schemas_dir(root))
     names = {each["name"] for each in found}
     if operator is not None and operator not in names:

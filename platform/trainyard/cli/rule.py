@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from trainyard.cli._options import ROOT
+from trainyard.cli._options import PLAIN, ROOT
 from trainyard.cli._out import data, page
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def command(
     id_: str | None = typer.Argument(
         None, metavar="ID", help="As in brackets behind a finding; part of one lists those that have it."
     ),
-    format_: str = typer.Option("text", "--format", "-o", metavar="FORMAT", help="text or json."),
+    format_: str = PLAIN,
     root: Path = ROOT,
 ) -> int:
     """Say why a rule is there, what helps, where it is known from, and whether it can be waived."""
@@ -30,8 +30,6 @@ def command(
     from trainyard.findings import did_you_mean
     from trainyard.system.repository import is_repository
 
-    if format_ not in {"text", "json"}:
-        raise TrainyardError(f"format {format_!r} does not exist; there are: json, text")
     known = catalogue.entries(root if is_repository(root) else None)
     wanted = id_ or ""
     chosen = {name: entry for name, entry in known.items() if (name == wanted if wanted in known else wanted in name)}
