@@ -228,6 +228,9 @@ REFUSED = {
     "a job has a field that does not exist": Case(
         job(gpus=3), "spec/unknown-field", "jobs/nlp/train.yaml:10:1", UNTOLD
     ),
+    "a job asks for more nodes than there are": Case(
+        job(nodes=40), "spec/nodes", "jobs/nlp/train.yaml:", UNTOLD, ("synth` first",)
+    ),
     "a quota falls below a run": Case(cluster(queues=LOW), "kq-max-quota", "platform/clusters/test.yaml", UNTOLD),
     "a queue is taken from a team": Case(
         cluster(queues={"research": {**FOR_BOTH["research"], "teams": ["vision"]}}),

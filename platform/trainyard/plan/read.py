@@ -100,7 +100,7 @@ def reading(
         queues=tuple(rows(base, now, touched, (asked[0], asked[1]), decided)),
         decisions=decided.told,
         dangers=tuple(dict.fromkeys((*dangers_of(platform, told), *found.dangers))),
-        findings=settled(findings, found),
+        findings=settled(findings, found, told),
         rebuild=rebuild(asked[1]),
     )
     return plan, Known(sides, specs, names, memory)
@@ -178,7 +178,7 @@ def edited(effect: RunEffect, base: Snapshot, there: Snapshot) -> RunEffect:
     return replace(effect, word="changes") if is_edited else effect
 
 
-def settled(findings: Iterable[Finding], plan: Plan) -> tuple[Finding, ...]:
+def settled(findings: Iterable[Finding], plan: Plan, told: Told) -> tuple[Finding, ...]:
     """Return findings in order, each once.
 
     That the tree is behind the specs goes without saying where these are refused, since no synth writes it then, and
@@ -189,12 +189,16 @@ def settled(findings: Iterable[Finding], plan: Plan) -> tuple[Finding, ...]:
     ends += [(each.before_cluster or each.cluster, each.team, each.before or "") for each in plan.of("replaces")]
     over = {f"{GENERATED}/{cluster}/{layout.run_folder(team, run)}" for cluster, team, run in ends}
     found = dict.fromkeys(findings)
-    wrong = {each.location.file for each in found if each.is_error and not each.location.file.startswith(GENERATED)}
-    wrong -= {each.location.file for each in found if each.rule == STALE.id}
+    errors = (each for each in found if each.is_error and each.rule != STALE.id)
+    wrong = {each.location.file for each in errors if not each.location.file.startswith(GENERATED)}
+    if told != "refused":
+        wrong -= {each.location.file for each in found if each.rule == STALE.id}
     over |= {each.location.file for each in found if each.rule == UNKNOWN.id and job_of(each.location.file) in wrong}
     left = [each for each in found if each.rule != UNKNOWN.id or each.location.file not in over]
-    told = any(each.rule == STALE.id and each.location.file != GENERATED for each in left)
-    left = [each for each in left if each.rule != STALE.id or not (wrong or (told and each.location.file == GENERATED))]
+    by_job = any(each.rule == STALE.id and each.location.file != GENERATED for each in left)
+    left = [
+        each for each in left if each.rule != STALE.id or not (wrong or (by_job and each.location.file == GENERATED))
+    ]
     return tuple(sorted(left, key=lambda finding: finding.order))
 
 
