@@ -120,3 +120,9 @@ def test_a_nic_that_pods_cannot_share_is_counted():
     )
     found = messages(on, gpus_per_node=4, nodes=8, fabric="rdma")
     assert "nodes is 8, but pool 'gpu' has 4 nodes; ask for at most 4" in found
+
+
+def test_one_node_is_called_a_node():
+    """A pool of one machine is no pool of "1 nodes"."""
+    on = make_cluster(pools={"gpu": {"shape": "dgx-h100", "nodes": 1}})
+    assert "nodes is 2, but pool 'gpu' has 1 node; ask for at most 1" in messages(on, nodes=2)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 
-from trainyard.findings import Finding
+from trainyard.findings import Finding, counted
 from trainyard.kinds import Resolved
 from trainyard.launchers.base import bounds
 from trainyard.preflight.arrays import MOST as INDICES
@@ -226,7 +226,7 @@ def too_many(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
         role, fits = each.role, each.fit(each.asks)
         most = fits * role.pool.nodes
         if most > 0 and role.pods > most and not role.implied:
-            has = f"{role.pool.nodes} nodes" + ("" if fits == 1 else f", each for {fits} such pods")
+            has = counted(role.pool.nodes, "node") + ("" if fits == 1 else f", each for {fits} such pods")
             if role.copies > 1:
                 if run.run.job.array is not None and run.run.job.array.of > INDICES:
                     continue
