@@ -23,6 +23,7 @@ from trainyard import __version__
 from trainyard.synth import facts, session
 from trainyard.synth.session import Outcome
 from trainyard.system import cache
+from trainyard.tree.disk import Disk
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 
@@ -334,3 +335,21 @@ def test_a_plugin_that_changes_makes_all_that_is_remembered_old(
     assert facts.code_key(ROOT, "1") == before
     source.write_text("A = 22\n")
     assert facts.code_key(ROOT, "1") != before
+
+
+def test_an_api_type_that_changes_makes_all_that_is_remembered_old(tmp_path: Path) -> None:
+    """What judges is what the files of API types say, whatever the lock says of them."""
+
+    def key() -> str:
+        return facts.code_key(tmp_path, "1", session.api_types(Disk(tmp_path, None, "sha1")))
+
+    alone = key()
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas/lock.yaml").write_text("{}\n")
+    kind = tmp_path / "schemas/kind_v1.json"
+    kind.write_text('{"a": 1}\n')
+    before = key()
+    assert before not in {alone, facts.code_key(tmp_path, "1")}
+    assert key() == before
+    kind.write_text('{"a": 22}\n')
+    assert key() != before

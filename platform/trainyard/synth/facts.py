@@ -194,12 +194,13 @@ def stamps(folder: Path) -> Iterator[str]:
             yield f"{each.path} {each.stat.st_size} {each.stat.st_mtime_ns}"
 
 
-def code_key(root: Path, version: str) -> str:
+def code_key(root: Path, version: str, types: Iterable[str] = ()) -> str:
     """Return a key of the code that renders and checks: this package as installed, plugins, policies and schemas.
 
+    `types` are what tells the repository's own schemas from others.
     Of schemas two count: the repository's, which judge, and those that come along, by which operators are rendered.
     """
-    parts = [version, sys.version]
+    parts = [version, sys.version, *types]
     parts += (part for part in stamps(PACKAGE) if not part.startswith("data/"))
     plugins = [entry for group in PLUGINS for entry in added(group)]
     parts += [f"{entry.value} {entry.dist.version if entry.dist else ''}" for entry in plugins]

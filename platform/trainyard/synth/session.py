@@ -18,8 +18,10 @@ from trainyard.synth.render.processes import Show, make_ready
 from trainyard.synth.write import Tree
 from trainyard.system import cache, files
 from trainyard.system import git as system_git
+from trainyard.system.data import schemas_dir
 from trainyard.system.git import Git, blob_id
 from trainyard.system.repository import CLUSTERS, EXTRA, GENERATED, JOBS, SETTINGS, TEAMS
+from trainyard.system.trust import SCHEMAS
 from trainyard.tree import claims
 from trainyard.tree.base import find_base
 from trainyard.tree.commit import ASK, base_commit
@@ -89,7 +91,7 @@ def run(
     store = cache.private(CACHE, outside=root)
     disk = Disk(root, store, git.algorithm if git else "sha1")
     disk.begin(GENERATED)
-    keys = Keys(code_key(root, version), spec_ids(disk))
+    keys = Keys(code_key(root, version, api_types(disk)), spec_ids(disk))
     memory = Memory.load(store, root, keys.specs)
     reading = read(disk, keys, memory)
     memory.jobs = reading.facts()
@@ -131,6 +133,13 @@ def is_done(git: Git, base: str, revision: str) -> bool:
 def refused(findings: Sequence[Finding]) -> bool:
     """Say whether an error is among the findings."""
     return any(finding.is_error for finding in findings)
+
+
+def api_types(disk: Disk) -> list[str]:
+    """Return path and content id of each of the repository's own API types, whether its lock was edited or not."""
+    if schemas_dir(disk.root) != (disk.root / SCHEMAS).resolve():
+        return []
+    return [part for path, oid in sorted(disk.scan(SCHEMAS).items()) for part in (path, oid or "")]
 
 
 def spec_ids(disk: Disk) -> dict[str, str]:
