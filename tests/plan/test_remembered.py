@@ -18,7 +18,7 @@ from repo import Repo
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 
-SEED, STEPS = 1, 7
+SEED, STEPS = 1, 6
 
 PIN = "registry.example.com/test/train@sha256:{:064x}"
 
