@@ -17,12 +17,12 @@ class Memory:
     code: str = ""
     """A key of the code that finds them out."""
 
-    def get(self, *parts: str) -> Any:
+    def get(self, *parts: str | bytes) -> Any:
         """Return what was kept, None where nothing was."""
         data = self.store.get(key(self.code, *parts)) if self.store and self.code else None
         return json.loads(data) if data else None
 
-    def put(self, value: Any, *parts: str) -> None:
+    def put(self, value: Any, *parts: str | bytes) -> None:
         """Keep a value, which JSON can hold."""
         if self.store and self.code:
             self.store.put(key(self.code, *parts), json.dumps(value, separators=(",", ":")).encode())

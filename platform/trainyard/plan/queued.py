@@ -36,6 +36,13 @@ class Seen(Bid):
     """The ids of its objects on that side."""
     pods: str = ""
     """What is the same for jobs whose pods are the same to Kueue and to nodes."""
+    asks: str = ""
+    """What is the same for jobs that ask for the same."""
+
+    @property
+    def shape(self) -> str:
+        """What is the same for jobs that ask for the same."""
+        return self.asks
 
 
 def sites(sides: Sides, name: str, known: Mapping[str, Cluster], memory: Memory) -> tuple[Site | None, Site | None]:
@@ -97,17 +104,17 @@ def bids(side: Snapshot, where: Site, memory: Memory) -> list[Seen]:
         oids = sorted(files_of(side, place, entry).values())
         name = key(*oids)
         found[name] = known[name] if name in known else asked(side, oids, where)
-        workloads, beside, why, pods = found[name]
-        told.append(Seen(f"{place[1]}/{place[2]}", workloads, (), beside, why, side, tuple(oids), pods))
+        workloads, beside, why, pods, asks = found[name]
+        told.append(Seen(f"{place[1]}/{place[2]}", workloads, (), beside, why, side, tuple(oids), pods, asks))
     if found.keys() - known.keys():
         memory.put({**known, **found}, *parts)
     return told
 
 
 def asked(side: Snapshot, oids: list[str], where: Site) -> list[Any]:
-    """Return the Workloads of a run, what Kueue reads beside them, why there are none, and what its pods are."""
+    """Return the Workloads of a run, what Kueue reads beside them, why there are none, its pods, and what it asks."""
     made = whole(side, oids, where)
-    return [list(map(bare, made.workloads)), list(made.beside), made.why, key(alike(made))]
+    return [list(map(bare, made.workloads)), list(made.beside), made.why, key(alike(made)), key(made.shape)]
 
 
 def whole(side: Snapshot, oids: Sequence[str], where: Site, name: str = "") -> Bid:

@@ -37,17 +37,17 @@ def all_asked(sides: Iterable[Snapshot], memory: Memory) -> list[dict[JobKey, As
     """Return what every active run of some trees asks for; runs that were seen before are not read."""
     known: dict[str, Any] = memory.get(ENTRY) or {}
     found: dict[str, Any] = {}
-    asked: dict[str, Asked] = {}
+    asked: dict[tuple[str, ...], Asked] = {}
     told = []
     for side in sides:
         here = {}
         for job, entry in side.active.items():
-            oids = sorted(files_of(side, job, entry).values())
-            name = "".join(oids) if len(oids) < 2 else key(*oids)
-            if name not in asked:
+            oids = tuple(sorted(files_of(side, job, entry).values()))
+            if oids not in asked:
+                name = "".join(oids) if len(oids) < 2 else key(*oids)
                 found[name] = known[name] if name in known else of_texts(side.read(oids))
-                asked[name] = Asked(*found[name])
-            here[job] = asked[name]
+                asked[oids] = Asked(*found[name])
+            here[job] = asked[oids]
         told.append(here)
     if found.keys() != known.keys():
         memory.put(found, ENTRY)

@@ -154,16 +154,17 @@ class Git:
                 found.append(Staged(path, mode, oid, hidden=tag in {"S", "s", "h"}))
         return found
 
-    def unstaged(self, *folders: str) -> frozenset[str]:
-        """Return the files below folders of ours that are not as the index has them, as Git sees it."""
+    def unstaged(self, *paths: str) -> frozenset[str]:
+        """Return the files at or below paths of ours that are not as the index has them, as Git sees it."""
         done = self.call(
+            "--literal-pathspecs",
             "diff-files",
             "--name-only",
             "-z",
             "--relative",
             "--ignore-submodules=all",
             "--",
-            *folders,
+            *paths,
             settings=self._unfiltered(),
         )
         if done.code:

@@ -34,6 +34,7 @@ from trainyard.queueing.replay.status import (
 from trainyard.queueing.requests import adjusted, counted, pod_amounts, refusal_of_devices
 
 GATED_BY = "kueue.x-k8s.io/admission-gated-by"
+ENCODER = json.JSONEncoder(sort_keys=True, default=str)
 SHAPE = (
     *("nodeSelector", "affinity", "tolerations", "runtimeClassName", "priority", "topologySpreadConstraints"),
     *("overhead", "resourceClaims"),
@@ -141,7 +142,7 @@ class Record:
                     ]
                 requests = sorted(each.requests(each.count).items())
                 parts.append([each.name, spec, each.count, requests, pod_set.min_count, repr(pod_set.topology)])
-            self.shape = json.dumps([parts, self.workload.priority], sort_keys=True, default=str)
+            self.shape = ENCODER.encode([parts, self.workload.priority])
         return self.shape
 
     def held(self) -> Held:
