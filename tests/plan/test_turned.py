@@ -134,6 +134,20 @@ def test_what_a_reviewer_reads_of_runs_that_turn(tmp_path: Path, case: str, gold
     assert data["plan"]["decisions"][0]["rule"] == rule
 
 
+def test_jobs_that_wait_are_drawn(tmp_path: Path) -> None:
+    """What is remembered of a job is what its objects ask: a picture asks about the objects of those that wait."""
+    repo = Repo(tmp_path / "repo")
+    rendered(repo, FLAT, ALL, {})
+    repo.commit()
+    repo.git("switch", "-qc", "work")
+    rendered(repo, FLAT, {**ALL, "nlp/late": {**JOB, "nodes": 4}}, {})
+    for _ in range(2):
+        done = trainyard(repo.root, "plan", "--base", "main", "--svg", str(tmp_path / "svg"))
+        assert done.returncode == 0, done.stderr
+        assert "waits for" in done.stdout
+    assert "late" in (tmp_path / "svg/test.hosts.svg").read_text()
+
+
 @pytest.mark.parametrize("own", [{}, {"flavor": TAINTED}])
 def test_a_run_that_begins_in_vain_is_refused(tmp_path: Path, own: dict[str, Any]) -> None:
     """It is an error at the queue of its job, and one that was there is none."""

@@ -114,7 +114,7 @@ def bids(side: Snapshot, where: Site, memory: Memory) -> list[Seen]:
 def asked(side: Snapshot, oids: list[str], where: Site) -> list[Any]:
     """Return the Workloads of a run, what Kueue reads beside them, why there are none, its pods, and what it asks."""
     made = whole(side, oids, where)
-    return [list(map(bare, made.workloads)), list(made.beside), made.why, key(alike(made)), key(made.shape)]
+    return [list(map(bare, made.workloads)), list(made.beside), made.why, key(alike(made)), made.shape]
 
 
 def whole(side: Snapshot, oids: Sequence[str], where: Site, name: str = "") -> Bid:
