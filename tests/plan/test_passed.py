@@ -12,55 +12,13 @@ import pytest
 
 from command import call as trainyard
 from make import JOB, write_repository
+from plan.own import DIFFER, FEW, PIN
 from repo import Repo
 from trainyard.checks import validate
 from trainyard.plan.passed import parts
 from trainyard.system.cache import Cache
 from trainyard.tree.snapshot import Snapshot
 
-CEL = """\
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata:
-  name: own-few
-  annotations:
-    trainyard.dev/title: Gangs are small
-    trainyard.dev/reason: so that they start
-    trainyard.dev/fix: ask for fewer nodes
-    trainyard.dev/source: ours
-spec:
-  matchConstraints:
-    resourceRules:
-      - {apiGroups: [jobset.x-k8s.io], apiVersions: ["*"], resources: [jobsets], operations: [CREATE, UPDATE]}
-  validations:
-    - expression: object.spec.replicatedJobs.all(each, each.template.spec.parallelism < 3)
-      message: too many pods
-"""
-
-COMPARES = '''\
-"""No two jobs have the same image.
-
-Why: so that they differ.
-Fix: change one.
-Source: ours
-"""
-
-from trainyard.checks import Problem
-
-NEEDS = {"runs"}
-
-
-def check(world):
-    seen = set()
-    for job in world.training_jobs():
-        for pods in job.pod_sets():
-            for path, container in pods.containers():
-                if container["image"] in seen:
-                    yield Problem(pods.place("spec"), "the image of another job")
-                seen.add(container["image"])
-'''
-
-PIN = "registry.example.com/test/train@sha256:{:064x}"
 JOBS: dict[str, dict[str, Any]] = {
     f"nlp/job-{number}": {**JOB, "nodes": 1, "image": PIN.format(number + 1)} for number in range(4)
 }
@@ -73,7 +31,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
     monkeypatch.setattr(threading, "active_count", lambda: 2)
     repo = Repo(tmp_path / "repo")
     write_repository(repo.root, jobs=JOBS)
-    repo.put("policies/own-few.yaml", CEL)
+    repo.put("policies/own-few.yaml", FEW.format(most=3))
     assert done(repo, "synth") == 0
     repo.commit()
     repo.git("switch", "-qc", "work")
@@ -136,7 +94,7 @@ def test_another_policy_judges_every_run(repo: Repo, read: list[str]) -> None:
     """One run among all that passed before is refused by a stricter policy."""
     change(repo, nodes=2)
     assert done(repo, "plan") == 0
-    repo.put("policies/own-few.yaml", CEL.replace("< 3", "< 2"))
+    repo.put("policies/own-few.yaml", FEW.format(most=2))
     read.clear()
     assert done(repo, "plan") == 1
     assert {"job-0", "job-1", "job-2", "job-3"} <= jobs_of(read)
@@ -146,7 +104,7 @@ def test_another_policy_judges_every_run(repo: Repo, read: list[str]) -> None:
 @pytest.mark.slow
 def test_a_policy_that_compares_runs_sees_all(repo: Repo, read: list[str]) -> None:
     """The new image is that of a run which did not change."""
-    repo.put("policies/own_compares.py", COMPARES)
+    repo.put("policies/own_compares.py", DIFFER)
     assert done(repo, "synth") == 0
     assert done(repo, "plan") == 0
     change(repo, image=PIN.format(3))

@@ -23,11 +23,6 @@ SOCIAL = '"topologyKey"'
 """What is in the specification of pods that look at the labels of others."""
 
 
-def nothing(_bid: Bidder) -> str:
-    """Return that no machine is asked."""
-    return ""
-
-
 def lack(bid: Bidder, machines: Machines) -> str:
     """Return what keeps pods of a job from empty nodes, though Kueue admits it; `machines` are those of its cluster."""
     answer = machines.where.decided(bid.workloads, *bid.beside)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from trainyard.admission import reasons
-from trainyard.admission.alone import Lack, nothing
+from trainyard.admission.alone import Lack
 from trainyard.admission.bid import Bidder
 from trainyard.admission.closed import closed
 from trainyard.admission.others import Others
@@ -30,7 +30,7 @@ class Side:
 
     where: Site
     bids: Sequence[Bidder]
-    lack: Lack = nothing
+    lack: Lack = reasons.nothing
     """What keeps pods of its jobs from its machines."""
 
 
@@ -126,7 +126,7 @@ class Outcomes:
         bids: Sequence[Bidder],
         decide: Decide,
         admitted: Iterable[Answer] = (),
-        lack: Lack = nothing,
+        lack: Lack = reasons.nothing,
     ) -> None:
         self.where, self.decide, self.lack = where, decide, lack
         self.bids = [each for each in bids if not each.why]

@@ -23,7 +23,7 @@ Job = TypeVar("Job", bound=Bidder)
 
 
 def nothing(_bid: Bidder) -> str:
-    """Return that nobody knows more."""
+    """Return that nobody is asked, or knows more."""
     return ""
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from trainyard.findings import Finding
-from trainyard.policies.policy import Policy
-from trainyard.preflight import Checked
 from trainyard.specs.sources import prefix_of
 from trainyard.system.repository import GENERATED
 from trainyard.tree import layout
+
+if TYPE_CHECKING:
+    from trainyard.findings import Finding
+    from trainyard.policies.policy import Policy
+    from trainyard.preflight import Checked
 
 Said = tuple[str, str, str]
 """A rule, and the team and name of the job that it found something in."""

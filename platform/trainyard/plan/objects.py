@@ -34,7 +34,8 @@ def begin(
     store = cache.private(KEPT, outside=root)
     second = second_engine(root)
     before = past.replaced(base, tree, specs.clusters) if base.live else None
-    said = {name: follows(root, name, code, second=second) for name in specs.clusters}
+    common = [code, str(second), *shared(root)]
+    said = {name: [*common, files.read(root / cluster_file(name)) or b""] for name in specs.clusters}
     olds = {name: () if before is None else before[name] for name in specs.clusters}
     names = {name: whole(name, tree, olds[name], said[name]) for name in sorted(specs.clusters)}
     asked = [name for name, each in names.items() if store is None or store.get(each) is None]
@@ -66,11 +67,10 @@ def weighed(root: Path, clusters: Sequence[str], tree: Snapshot, ref: str | None
     return [each for each in result.findings if each.is_error]
 
 
-def follows(root: Path, cluster: str, code: str, *, second: bool) -> list[str | bytes]:
-    """Return what the verdict on a cluster's objects follows from, beside the objects."""
+def shared(root: Path) -> list[str | bytes]:
+    """Return the specs from which the verdicts on all clusters follow: of teams, and of the repository."""
     teams = (f"{TEAMS}/{each.path}" for each in files.walk(root / TEAMS) if each.regular)
-    paths = (cluster_file(cluster), SETTINGS, *sorted(teams))
-    return [code, str(second), *(part for path in paths for part in (path, files.read(root / path) or b""))]
+    return [part for path in (SETTINGS, *sorted(teams)) for part in (path, files.read(root / path) or b"")]
 
 
 def whole(cluster: str, tree: Snapshot, olds: Sequence[passed.Old], said: Iterable[str | bytes]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from trainyard.checks.of_runs import run_of
 from trainyard.system.cache import Cache, key
 from trainyard.tree import layout
 from trainyard.tree.snapshot import Snapshot
@@ -53,7 +54,7 @@ class Parts:
 
 def parts(cluster: str, tree: Snapshot, olds: Sequence[Old], said: Iterable[str | bytes]) -> Parts:
     """Return what the verdict on a cluster's objects follows from; `said` is what else all of it follows from."""
-    around = [path for old in olds if layout.run_of(below(old[0])) is None for path in old]
+    around = [part for old in olds if run_of(old[0]) is None for part in old]
     before: dict[str, list[str | bytes]] = {}
     for name, data in olds:
         before.setdefault(PurePosixPath(name).name, []).append(data)
@@ -67,8 +68,3 @@ def parts(cluster: str, tree: Snapshot, olds: Sequence[Old], said: Iterable[str 
         else:
             runs.setdefault(folder, []).extend((path, oid, *before.get(name, ())))
     return Parts(key("around", *said, "", *around), {folder: key(*of) for folder, of in runs.items()})
-
-
-def below(name: str) -> str:
-    """Return the path below `generated/` of a file there."""
-    return name.partition("/")[2]
