@@ -62,8 +62,10 @@ def test_the_first_job_of_all_trains_here(how, tmp_path, capsys):
     (tmp_path / "jobs/nlp").mkdir(parents=True)
     shutil.copyfile(ROOT / "jobs/nlp/hello.yaml", tmp_path / "jobs/nlp/hello.yaml")
     where = ("--root", str(tmp_path), "--workdir", str(ROOT / "jobs/programs"))
+    before = signal.getsignal(signal.SIGTERM)
     code, out, _ = call(capsys, "nlp/hello", *how, *where)
     assert code == 0, out
+    assert signal.getsignal(signal.SIGTERM) == before
     ends = [line for line in out.splitlines() if "step 200" in line]
     assert len(ends) == 2
     assert all(line.endswith("line 3.00x + 2.00") for line in ends)

@@ -6,7 +6,6 @@ CRDs and what webhooks look up, is decoded first and known to every process.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
 import sys
@@ -22,6 +21,7 @@ from trainyard.checks.result import Result
 from trainyard.checks.sorting import NO_OBJECT
 from trainyard.documents import is_plain
 from trainyard.findings import Location
+from trainyard.system.pool import split_off
 
 Input = tuple[str, bytes]
 
@@ -72,7 +72,7 @@ def is_much(size: int) -> bool:
 
 def each(items: Sequence[T], judge: Callable[[T], Result]) -> Iterator[Result]:
     """Yield the result of each item in order, from several processes that share what is known now."""
-    with multiprocessing.get_context("fork").Pool(os.cpu_count(), _begin_each, (judge, items)) as pool:
+    with split_off(_begin_each, judge, items) as pool:
         yield from pool.imap(_item, range(len(items)))
 
 
@@ -82,8 +82,7 @@ def judged(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[
     known = [*shared([each for part in parts for each in part])]
     judge = aware(judge, known)
     found: list[tuple[Piece, Result, int]] = []
-    context = multiprocessing.get_context("fork")
-    with context.Pool(os.cpu_count(), _begin, (judge, alone, parts)) as pool:
+    with split_off(_begin, judge, alone, parts) as pool:
         for number, results in enumerate(pool.imap(_part, range(len(parts)))):
             if results is None:
                 return None

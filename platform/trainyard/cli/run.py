@@ -136,10 +136,11 @@ def started(work: Any, kill: Sequence[str], grace: float | None, where: dict[str
     session = Session(work, screen.say, kill=kill, grace=grace, plain=plain, watch=screen.watch, **where)
     for line in session.warnings:
         screen.say(None, line)
-    signal.signal(signal.SIGTERM, interrupted)
+    before = signal.signal(signal.SIGTERM, interrupted)
     try:
         return session.run()
     finally:
+        signal.signal(signal.SIGTERM, before)
         screen.clear()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import importlib
-import multiprocessing
 import os
 import sys
 import threading
@@ -18,6 +17,7 @@ from typing import Any
 from trainyard.kinds import Resolved
 from trainyard.specs.sources import Specs
 from trainyard.synth.render.text import Rendered
+from trainyard.system.pool import split_off
 
 Show = Callable[[float], None]
 """Told the share that is done, from 0 to 1."""
@@ -80,10 +80,9 @@ class Rendering:
             return
         rounds = ceil(whole.weight / workers / LARGE)
         parts = split(whole, ceil(whole.weight / workers / rounds))
-        context = multiprocessing.get_context("fork")
         gc.freeze()  # a collection in a process that was split off would copy all memory that they share
         try:
-            with context.Pool(workers, _begin, (self, parts), maxtasksperchild=1) as pool:
+            with split_off(_begin, self, parts, tasks=1) as pool:
                 for found in pool.imap(_render, range(len(parts)), chunksize=1):
                     yield from found
         finally:
