@@ -56,7 +56,7 @@ def test_all_jobs_of_the_repository_get_what_the_kubelet_gives(oracle):
         if not admits(cluster):
             continue
         where = site(specs.specs, name)
-        crowd = Crowd.of(where, [each for each in asks(specs, {name: where}, [name]) if not each.why])
+        crowd = Crowd.of(where, [each for each in asks(specs, {name: where}, [name]) if not (each.why or each.later)])
         placed = [one for fit in crowd.fits.values() for _, one in fit.placed]
         for host in crowd.full.nodes.hosts.values():
             case, count = arrived(cluster, where.pool_of(host.name), host.pods)

@@ -185,10 +185,39 @@ CASES = {
         {"train": {"nodes": 1, "memoryPerNode": "1950Gi"}},
         {"train": ("never fits", 'Total nodes: 4; excluded: resource "memory": 4; memoryPerNode: 1934Gi fits')},
     ),
-    "a step of a pipeline is there when somebody starts it": (
+    "a step of a pipeline has the cluster to itself, and nobody waits for it": (
+        {},
+        {"train": {"after": [], "nodes": 4, "priority": "high"}, "other": {"nodes": 4}},
+        {
+            "train": ("fits alone", "when it is started: gpu: 4 pods on 4 hosts of rack-0, rack-1"),
+            "other": ("fits", "gpu: 4 pods"),
+        },
+    ),
+    "steps are judged where nothing else is there": (
         {},
         {"train": {"after": []}},
-        {"train": ("not judged", "it is a step of a pipeline")},
+        {"train": ("fits alone", "when it is started: gpu: 2 pods on 2 hosts of rack-0")},
+    ),
+    "a step that no rack holds never fits, and is told what would": (
+        {"pipelines": {"image": IMAGE, "serviceAccount": "runner"}},
+        {"train": {"after": [], "nodes": 3, "topology": {"required": "rack"}}},
+        {"train": ("never fits", 'topology "default" allows to fit only 2 out of 3 pod(s); nodes: 2 fits')},
+    ),
+    "a step borrows what others may need when it comes": (
+        {"queues": {"research": TWO, "other": TWO}},
+        {"train": {"after": [], "nodes": 3}},
+        {
+            "train": (
+                "fits alone",
+                "when it is started, by borrowing: queue research borrows 8 nvidia.com/gpu of gpu with cpu and memory",
+                "; not while the other queues of its cohort use all that is theirs",
+            )
+        },
+    ),
+    "a step of a queue that is held waits for whoever holds it, too": (
+        {"queues": {"research": {**CLUSTER["queues"]["research"], "stopPolicy": "Hold"}}},
+        {"train": {"after": []}},
+        {"train": ("waits for", "when it is started: queue research, which is stopped")},
     ),
     "a job that is wrong is not judged": ({}, {"train": {"queue": "none"}}, {"train": ("not judged", "findings")}),
 }
@@ -280,7 +309,9 @@ def own():
 def test_own_jobs_are_decided_as_kueue_decided_them(own, cluster):
     """Kueue's own scheduler admitted the same runs, alone and together, in the same flavors and on the same hosts."""
     _, answers = read(cluster)
-    mine = {each.ask.file.name: each for each in own if each.cluster == cluster and not each.ask.why}
+    mine = {
+        each.ask.file.name: each for each in own if each.cluster == cluster and not (each.ask.why or each.ask.later)
+    }
     assert set(mine) == set(answers["alone"])
     for situation in ("alone", "together"):
         for name, said in answers[situation].items():

@@ -166,6 +166,23 @@ def test_a_run_that_begins_in_vain_is_refused(tmp_path: Path, own: dict[str, Any
     assert found.refused == bool(own)
 
 
+def test_a_step_that_never_fits_is_refused(tmp_path: Path) -> None:
+    """A tree has no run of it, so a plan asks what becomes of it when somebody starts it, where a change brings it."""
+    site = {**FLAT, "pipelines": {"image": JOB["image"], "serviceAccount": "runner"}}
+    step = {**JOB, "after": []}
+    repo = Repo(tmp_path / "repo")
+    rendered(repo, site, {"nlp/train": step}, {"flavor": TAINTED})
+    repo.commit()
+    repo.git("switch", "-qc", "work")
+    rendered(repo, site, {"nlp/train": step, "nlp/small": {**step, "nodes": 1}}, {"flavor": TAINTED})
+    for _ in range(2):
+        found = plan.made(repo.root, __version__, ref="main")
+        assert [(each.rule, each.location.file) for each in found.findings if each.is_error] == [
+            ("kq-never-fits", "jobs/nlp/small.yaml")
+        ]
+        assert found.refused
+
+
 def assert_counted(found: plan.Plan, turned: Decision) -> None:
     """A run that never fits is in the table of queues, among the warnings and at the run itself; no other is."""
     hopeless = turned.after == "never fits"

@@ -14,7 +14,7 @@ from trainyard.kinds import Resolved, build, resolve
 from trainyard.preflight import Checked
 from trainyard.preflight.jobs import is_known, run_of
 from trainyard.specs import Job
-from trainyard.specs.sources import JobFile, prefix_of
+from trainyard.specs.sources import JobFile, Specs, prefix_of
 
 ROOM = frozenset(
     {
@@ -46,6 +46,11 @@ class Ask:
         """The job as `<team>/<job>`."""
         return f"{self.file.team}/{self.file.name}"
 
+    @property
+    def later(self) -> bool:
+        """Whether it is not there before somebody starts it: a step of a pipeline."""
+        return self.file.job.step
+
     @cached_property
     def keys(self) -> list[str]:
         """What its Workloads are called in answers."""
@@ -70,9 +75,14 @@ def asks(checked: Checked, sites: Mapping[str, Site], clusters: Collection[str])
         run = runs.get((file.team, file.name))
         wrong = errors.get((file.source.file, file.source.prefix), set())
         if run is None and wrong and wrong <= ROOM:
-            bare = run_of(checked.specs, file)
-            run = resolve(bare) if bare is not None and is_known(bare) else None
+            run = resolved(checked.specs, file)
         yield ask(file, run, sites)
+
+
+def resolved(specs: Specs, file: JobFile) -> Resolved | None:
+    """Return the run of a job, whatever is wrong with it; None where it names what is not there."""
+    run = run_of(specs, file)
+    return resolve(run) if run is not None and is_known(run) else None
 
 
 def ask(file: JobFile, run: Resolved | None, sites: Mapping[str, Site]) -> Ask:
@@ -80,8 +90,6 @@ def ask(file: JobFile, run: Resolved | None, sites: Mapping[str, Site]) -> Ask:
     if run is None:
         return Ask(file, why="it cannot be rendered; its findings say why")
     cluster = run.run.cluster
-    if run.run.job.step:
-        return Ask(file, run, why="it is a step of a pipeline, which is not there before somebody starts it")
     if run.kind.scheduler != "kueue":
         return Ask(file, run, why=f"kind {run.kind.name} is scheduled by {run.kind.scheduler.title()}, not by Kueue")
     if not admits(cluster):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ from trainyard.admission.asks import Ask
 from trainyard.admission.change import Change
 from trainyard.admission.machines import Fit, Machines
 from trainyard.admission.others import Others
-from trainyard.admission.outcomes import holds
+from trainyard.admission.outcomes import admitted, holds
 from trainyard.admission.site import Site
 
 Answer = Mapping[str, Any]
@@ -61,6 +61,14 @@ class Crowd:
     def opened(self) -> Crowd | None:
         """The same jobs with all queues open, None where none is held."""
         return Crowd.of(self.where.opened, self.asks) if self.where.opened else None
+
+    def only(self, ask: Ask) -> Crowd:
+        """Return the same cluster with a job on it that has it to itself."""
+        answer = self.where.decided(ask.workloads, *ask.beside, briefly=False)
+        mine = [] if "error" in answer else said(ask, answer)
+        there = bool(mine) and all(map(admitted, mine))
+        fits = {ask.name: self.empty.likely(ask, mine)} if there else {}
+        return replace(self, asks=[ask], answer=answer, full=self.empty, fits=fits)
 
     def alone(self, ask: Ask) -> Alone:
         """Return what becomes of a job that has the cluster to itself; jobs that ask for the same are one."""

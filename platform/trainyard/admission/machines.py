@@ -64,6 +64,10 @@ class Machines:
                 break
         return replace(found[False], otherwise=found.get(True)) if False in found else found[True]
 
+    def likely(self, bid: Bidder, answers: Sequence[Answer]) -> Fit:
+        """Return where the pods of a job with quota go most likely, and leave everything as it was."""
+        return next(self._prospects(bid, answers))
+
     def lacking(self, bid: Bidder, answers: Sequence[Answer]) -> Fit | None:
         """Return which pods of a job with quota have no node on the nodes as they are, None where all may have one."""
         first = None

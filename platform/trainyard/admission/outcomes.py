@@ -13,6 +13,7 @@ from trainyard.admission.site import Site
 
 Word = Literal[
     "fits",
+    "fits alone",
     "fits by borrowing",
     "fits partially",
     "fits after preempting",

@@ -80,15 +80,31 @@ def made(specs: Specs, names: Sequence[str]) -> Iterator[tuple[str, Site]]:
 
 def of_cluster(where: Site | None, mine: Sequence[Ask], names: Sequence[str]) -> Iterator[Verdict]:
     """Yield the verdicts on the jobs of one cluster."""
-    there = [each for each in mine if not each.why]
+    asked = [each for each in mine if not each.why]
     shown = [each for each in mine if not names or each.name in names]
     yield from (Verdict(each, "not judged", each.why) for each in shown if each.why or where is None)
-    if where is not None and there:
-        crowd = Crowd.of(where, there)
-        found = [by_kueue(each, crowd) for each in shown if not each.why]
+    if where is not None and asked:
+        crowd = Crowd.of(where, [each for each in asked if not each.later])
+        found = [once_started(each, crowd) if each.later else by_kueue(each, crowd) for each in shown if not each.why]
         for each in lasting(found, crowd):
             used = quota(where, crowd.answer, each.situations)
-            yield replace(on_machines(each, crowd), quota=tuple(used))
+            yield worded(replace(on_machines(each, crowd), quota=tuple(used)))
+
+
+def once_started(ask: Ask, crowd: Crowd) -> Verdict:
+    """Return Kueue's verdict on a step of a pipeline with the cluster to itself: who is there with it nobody knows."""
+    verdict = by_kueue(ask, crowd.only(ask))
+    return replace(verdict, situations={name: said for name, said in verdict.situations.items() if name == "alone"})
+
+
+def worded(verdict: Verdict) -> Verdict:
+    """Return a verdict on a step of a pipeline in words for a job that is not there yet; others as they are."""
+    if not verdict.ask.later or verdict.word in {"never fits", "not judged"}:
+        return verdict
+    if not verdict.word.startswith("fits"):
+        return replace(verdict, detail=f"when it is started: {verdict.detail}")
+    how = ", ".join(("when it is started", *verdict.word.split(" ", 1)[1:]))
+    return replace(verdict, word="fits alone", detail=f"{how}: {verdict.detail}")
 
 
 def on_machines(verdict: Verdict, crowd: Crowd) -> Verdict:
@@ -122,7 +138,7 @@ def lasting(verdicts: Sequence[Verdict], crowd: Crowd) -> Iterator[Verdict]:
     """Yield verdicts, those on jobs with quota with what becomes of it when the other queues use all that is theirs."""
     by_queue: dict[str, list[Ask]] = {}
     for each in verdicts:
-        among = each.situations.get("together", ())
+        among = each.situations.get("together") or each.situations.get("alone", ())
         if each.open and among and all(map(holds, among)):
             by_queue.setdefault(among[0]["clusterQueue"], []).append(each.ask)
     least = {ask.name: found for queue, asks in by_queue.items() for ask, found in crowd.nominal(queue, asks)}

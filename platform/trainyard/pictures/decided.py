@@ -118,12 +118,15 @@ def decide(now: Checked, name: str) -> Decided | None:
 
 
 def declared(checked: Checked, name: str) -> Asked | None:
-    """Return what the jobs ask for that are declared on a cluster; None where it is not declared itself."""
+    """Return what the jobs ask for that are declared on a cluster; None where it is not declared itself.
+
+    Steps of pipelines are left out: none is there before somebody starts it.
+    """
     cluster = checked.specs.clusters.get(name)
     if cluster is None:
         return None
     where = site(checked.specs, name) if admits(cluster) else None
-    found = tuple(asks(checked, {name: where} if where else {}, [name]))
+    found = tuple(each for each in asks(checked, {name: where} if where else {}, [name]) if not each.later)
     runs = {each.name: each.run.run.name for each in found if each.run is not None}
     return Asked(cluster, where, found, found, runs, len(checked.idle))
 

@@ -22,6 +22,7 @@ from trainyard.plan.rebuild import all_asked, rebuild
 from trainyard.plan.refused import Verdict
 from trainyard.plan.sides import Sides
 from trainyard.plan.specs import SpecFiles
+from trainyard.plan.steps import vain as vain_steps
 from trainyard.specs.load import read_repository
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.run import written
@@ -88,7 +89,8 @@ def reading(
     runs = (edited(each, base, there) for each in found.runs) if tree is not None and base.live else found.runs
     stands = (*verdict.findings, *verdict.objects()) if verdict else ()
     vain = (at_field(root, each) for each in hopeless(decided.told, found.runs))
-    findings = (*found.findings, *base.findings, *notes, *stands, *vain)
+    steps = vain_steps(verdict.specs, edited_jobs, stands) if verdict and verdict.specs else ()
+    findings = (*found.findings, *base.findings, *notes, *stands, *vain, *steps)
     names = tuple(sorted(PurePosixPath(path).stem for path in disk.scan(CLUSTERS) if path.endswith(".yaml")))
     plan = replace(
         found,
