@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from make import CLUSTER, JOB, fields, write_repository
-from trainyard.admission.alone import alike
+from trainyard.admission.alone import Outlook, alike
 from trainyard.admission.asks import asks
 from trainyard.admission.bid import Bid
 from trainyard.admission.changes import Side, decided
@@ -135,13 +135,28 @@ WHO = {"where it has quota": ({}, "machines"), "where it has none": (ONE_NODE, "
 def test_a_job_whose_pods_have_no_node_never_fits(tmp_path, after, by):
     """Machines are asked about what Kueue admits, on the side where they are; what has no quota is Kueue's to tell."""
     (old, _), (new, _) = side(tmp_path / "before", {}, {"a": TWO}), side(tmp_path / "after", after, {"a": TWO})
-    new = replace(new, lack=lambda bid: f"no node for {bid.name}")
+    new = replace(new, look=lambda bid: Outlook(f"no node for {bid.name}"))
     found = decided(old, new, set(), lambda where, case: where.answered(case))
     (turn,) = found.turns
     assert (turn.before, turn.after, turn.by) == ("fits", "never fits", by)
     assert ("no node for nlp/a" in turn.detail) == (by == "machines")
     (back,) = decided(new, old, set(), lambda where, case: where.answered(case)).turns
     assert (back.before, back.after) == ("never fits", "fits")
+
+
+MAY = {"where it has quota": ({}, "may fit"), "where it has none": (ONE_NODE, "never fits")}
+
+
+@pytest.mark.parametrize(("after", "word"), MAY.values(), ids=MAY)
+def test_a_job_that_finds_nodes_in_some_orders_may_fit(tmp_path, after, word):
+    """That is a turn, back and forth; one without quota never fits, whatever nodes there are."""
+    (old, _), (new, _) = side(tmp_path / "before", {}, {"a": TWO}), side(tmp_path / "after", after, {"a": TWO})
+    new = replace(new, look=lambda bid: Outlook(perhaps=f"a node for {bid.name}"))
+    (turn,) = decided(old, new, set(), lambda where, case: where.answered(case)).turns
+    assert (turn.before, turn.after) == ("fits", word)
+    assert ("it waits for a node for nlp/a" in turn.detail) == bool(turn.perhaps) == (word == "may fit")
+    (back,) = decided(new, old, set(), lambda where, case: where.answered(case)).turns
+    assert (back.before, back.after, back.perhaps) == (word, "fits", "")
 
 
 def test_jobs_are_alike_to_machines_whatever_they_are_called(tmp_path):

@@ -163,6 +163,26 @@ def test_who_never_fits_is_none_of_those_who_wait(tmp_path):
     assert "nlp/seven never fits: worker: insufficient quota" in spoken
 
 
+def test_who_may_fit_is_on_hosts_and_marked(tmp_path):
+    """It is placed as is most likely, dotted, and told with what it waits for where nodes are taken otherwise."""
+    job = {"launcher": "tensorflow", "nodes": 3, "roles": {"ps": {"nodes": 2, "cpusPerNode": 16}}}
+    seen = drawn(tmp_path, {"train": job}, {}, topology=None)
+    assert headline(seen).endswith("1 job may fit")
+    (train,) = seen.doubtful
+    assert (train.state, train.begins, train.hosts > 0) == ("placed", True, True)
+    svg = of_hosts(seen)
+    assert svg.count('class="d"') > 1
+    words = said(svg)
+    assert "may fit: 1 job, 24 GPUs" in words
+    assert "may fit" in words
+    assert any(
+        each.startswith("else, as kube-scheduler chooses nodes, it waits for a node for 1 pod") for each in words
+    )
+    assert "nlp/train may fit: else" in parsed(svg).findtext(f"{SVG}desc")
+    certain = drawn(tmp_path / "certain", {"small": {"nodes": 1}}, {}, topology=None)
+    assert 'class="d"' not in of_hosts(certain)
+
+
 def test_letters_of_jobs_do_not_stand_on_each_other():
     """Of jobs with the same middle one has it, the next stands on a host of its own, and one without room nowhere."""
     places = {"AA": [(0.0, 0.0), (40.0, 0.0)], "BB": [(20.0, 0.0)], "CC": [(10.0, 0.0), (60.0, 20.0), (20.0, -20.0)]}
@@ -255,6 +275,18 @@ def test_quota_says_who_borrows_of_whom(tmp_path):
     words = said(of_quota("test", (cohort,)))
     assert {"24 of 16 · borrows 8 · 24 wait", "0 of 16 · lends 8"} <= set(words)
     assert quota_headline("test", (cohort,)) == "test: 24 of 32 GPUs of quota in use, 8 borrowed, 24 wait"
+
+
+def test_quota_counts_apart_what_never_fits(tmp_path):
+    """What waits gets quota when others end; what asks for more than there is never does, in queue and cohort alike."""
+    jobs = {"first": {"nodes": 4, "priority": "high"}, "late": {}, "never": {"nodes": 5}}
+    there = decide(checked(tmp_path, jobs, queues={"research": {**TWO, "nominalQuota": {"gpu": {"gpus": 32}}}}), "test")
+    (cohort,) = quotas(None, there, compared=False)
+    rows = [next(row for row in each.rows if row.resource == "nvidia.com/gpu") for each in (cohort, *cohort.below)]
+    assert [(row.now, row.waits) for row in rows] == [(Sums(32, 32, 88, 40), 16)] * 2
+    words = said(of_quota("test", (cohort,)))
+    assert {"32 of 32 · 16 wait · 40 never fit", "asked, and never fits"} <= set(words)
+    assert quota_headline("test", (cohort,)) == "test: 32 of 32 GPUs of quota in use, 16 wait, 40 never fit"
 
 
 def test_of_several_lenders_the_least_and_the_most_are_told(tmp_path):

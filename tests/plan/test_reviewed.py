@@ -85,6 +85,9 @@ CASES: dict[str, dict[str, Any]] = {
     "a quota shrinks": queue(nominalQuota={"gpu": {"gpus": 20}, "cpu": {"nodes": 4}}),
     "a quota shrinks so far that runs wait": queue(nominalQuota={"gpu": {"gpus": 8}, "cpu": {"nodes": 4}}),
     "a job preempts others": {"jobs": {**JOBS, "nlp/urgent": {**JOB, "nodes": 2, "priority": "high"}}},
+    "a job waits for another one that the change adds": {
+        "jobs": {**JOBS, **{f"vision/{name}": {**JOB, "nodes": 1, "gpusPerNode": 5} for name in ("early", "late")}}
+    },
     "a team is admitted": queue(teams=["nlp", "rl", "vision"]) | {"teams": {**TEAMS, "rl": {"group": "rl-people"}}},
     "another image in all jobs": jobs(**{name.partition("/")[2]: {"image": OTHER} for name in JOBS}),
     "a job asks for more": jobs(train={"nodes": 3}),

@@ -15,9 +15,12 @@ from command import call as trainyard
 from make import CLUSTER, JOB, TEAM, write_repository
 from repo import Repo
 from trainyard import __version__, plan
+from trainyard.admission.rules import findings
+from trainyard.admission.verdicts import verdicts
 from trainyard.checks.result import Result
 from trainyard.documents import dump
 from trainyard.plan.effects import Decision
+from trainyard.preflight import check_repository
 from trainyard.report import View, render
 from trainyard.report.json_ import schema
 
@@ -46,6 +49,15 @@ COHORT: dict[str, Any] = {
     },
 }
 OURS: dict[str, Any] = {"nlp/loan": {**JOB, "nodes": 4, "queue": "research"}}
+SERVED: dict[str, Any] = {
+    "nlp/served": {
+        **JOB,
+        "launcher": "tensorflow",
+        "nodes": 3,
+        "roles": {"chief": {"nodes": 1}, "ps": {"nodes": 2, "cpusPerNode": 16}},
+    }
+}
+"""Its small pods leave no node for one of those that need a whole one, unless they are on one themselves."""
 TAINTED = {
     "apiVersion": "kueue.x-k8s.io/v1beta2",
     "kind": "ResourceFlavor",
@@ -95,6 +107,18 @@ CASES: dict[str, tuple[list[Step], str, str, str]] = {
         "",
         "never fits",
         "gpu: 2 pods",
+    ),
+    "may fit on machines": (
+        [(pool(FLAT, nodes=6), SERVED, {}), (FLAT, SERVED, {})],
+        "node/may-not-fit",
+        "fits",
+        "else, as kube-scheduler chooses nodes, it waits for a node for 1 pod of worker",
+    ),
+    "begins and may fit": (
+        [(FLAT, {}, {}), (FLAT, SERVED, {})],
+        "node/may-not-fit",
+        "",
+        "else, as kube-scheduler chooses nodes, it waits for a node for 1 pod of worker",
     ),
     "another job takes back what is lent": (
         [(COHORT, OURS, {}), (COHORT, {**OURS, "nlp/ours": {**JOB, "queue": "production"}}, {})],
@@ -183,12 +207,38 @@ def test_a_step_that_never_fits_is_refused(tmp_path: Path) -> None:
         assert found.refused
 
 
+def test_a_run_that_begins_and_may_fit_is_warned_of(tmp_path: Path) -> None:
+    """In the words of `trainyard admit`, at the same field of the job, and with the same verdict; it passes."""
+    repo = Repo(tmp_path / "repo")
+    rendered(repo, FLAT, {}, {})
+    repo.commit()
+    repo.git("switch", "-qc", "work")
+    rendered(repo, FLAT, SERVED, {})
+    found = plan.made(repo.root, __version__, ref="main")
+    checked = check_repository(repo.root)
+    admitted = verdicts(checked)
+    (warned,) = findings(admitted, checked.findings)
+    (mine,) = (each for each in found.findings if each.rule == "node/may-not-fit")
+    assert (mine.message, mine.location.file, mine.location.line) == (
+        warned.message,
+        warned.location.file,
+        warned.location.line,
+    )
+    assert not found.refused
+    assert [each.after for each in found.decisions] == [each.word for each in admitted] == ["may fit"]
+
+
 def assert_counted(found: plan.Plan, turned: Decision) -> None:
-    """A run that never fits is in the table of queues, among the warnings and at the run itself; no other is."""
-    hopeless = turned.after == "never fits"
-    assert sum(row.never for row in found.queues) == hopeless
-    assert ("never fits: " in plan.render(found)) == hopeless
-    assert [each.run for each in found.runs if each.decided == "never fits"] == [turned.run] * hopeless
+    """A run that never or only may fit is in the table of queues, the warnings and at the run itself; no other is."""
+    said = plan.render(found)
+    for word, warning, count in (
+        ("never fits", "! never fits: ", sum(row.never for row in found.queues)),
+        ("may fit", "! may not fit, as kube-scheduler chooses nodes: ", sum(row.may for row in found.queues)),
+    ):
+        is_so = turned.after == word
+        assert count == is_so
+        assert (f"{warning}nlp/{turned.run}" in said) == is_so
+        assert [each.run for each in found.runs if each.decided == word] == [turned.run] * is_so
 
 
 def rendered(repo: Repo, cluster: dict[str, Any], jobs: dict[str, Any], own: dict[str, Any]) -> None:

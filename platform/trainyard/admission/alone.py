@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from trainyard.admission import placed
@@ -13,8 +14,19 @@ from trainyard.admission.machines import Machines
 from trainyard.admission.outcomes import admitted
 from trainyard.labels import NETWORKS
 
-Lack = Callable[[Bidder], str]
-"""Says what keeps pods of a job from nodes, though Kueue admits it while it is alone; nothing where they find some."""
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What becomes on empty nodes of the pods of a job that Kueue admits; nothing of one that it does not."""
+
+    never: str = ""
+    """What keeps pods from nodes; nothing where they find some."""
+    perhaps: str = ""
+    """What some wait for where kube-scheduler takes other nodes first; nothing where they find nodes in any case."""
+
+
+Look = Callable[[Bidder], Outlook]
+"""Says what becomes of the pods of a job on empty nodes."""
 
 BY_NODE = ("hostNetwork", "nodeName", "os")
 """Fields of pods by which nodes decide, beside those by which Kueue does."""
@@ -23,14 +35,19 @@ SOCIAL = '"topologyKey"'
 """What is in the specification of pods that look at the labels of others."""
 
 
-def lack(bid: Bidder, machines: Machines) -> str:
-    """Return what keeps pods of a job from empty nodes, though Kueue admits it; `machines` are those of its cluster."""
+def unseen(_bid: Bidder) -> Outlook:
+    """Return that no machines are asked."""
+    return Outlook()
+
+
+def outlook(bid: Bidder, machines: Machines) -> Outlook:
+    """Return what becomes of the pods of a job on empty nodes; `machines` are those of its cluster."""
     answer = machines.where.decided(bid.workloads, *bid.beside)
     mine = [] if "error" in answer else [answer["workloads"][key] for key in bid.keys]
     if not mine or not all(map(admitted, mine)):
-        return ""
-    found = machines.lacking(bid, mine)
-    return placed.alone(found) if found else ""
+        return Outlook()
+    found = machines.alone(bid, mine)
+    return Outlook(placed.alone(found), placed.otherwise(found))
 
 
 def alike(bid: Bidder) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from trainyard.admission import reasons
-from trainyard.admission.alone import Lack
+from trainyard.admission import placed, reasons
+from trainyard.admission.alone import Look, Outlook, unseen
 from trainyard.admission.bid import Bidder
 from trainyard.admission.closed import closed
 from trainyard.admission.others import Others
@@ -30,8 +30,8 @@ class Side:
 
     where: Site
     bids: Sequence[Bidder]
-    lack: Lack = reasons.nothing
-    """What keeps pods of its jobs from its machines."""
+    look: Look = unseen
+    """What becomes of the pods of its jobs on its machines."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class Turn:
     victims: tuple[str, ...] = ()
     """The jobs that it preempts."""
     by: By = "kueue"
+    perhaps: str = ""
+    """What it may wait for even alone, as kube-scheduler chooses nodes; nothing where it finds some in any case."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,11 @@ def outcomes(
     that had quota then hold it still, and new runs queue behind those that wait; otherwise all are submitted anew.
     """
     stays = before is not None and remains(before.where, after.where)
-    old = Outcomes(before.where, before.bids, decide, lack=before.lack) if before is not None else None
+    old = Outcomes(before.where, before.bids, decide, look=before.look) if before is not None else None
     first = [each for each in after.bids if not stays or each.name not in begun]
     last = [each for each in after.bids if stays and each.name in begun]
     held = old.held(after.bids) if old is not None and stays else ()
-    return old, Outcomes(after.where, [*first, *last], decide, held, after.lack), stays
+    return old, Outcomes(after.where, [*first, *last], decide, held, after.look), stays
 
 
 def decided(before: Side | None, after: Side, begun: Collection[str], decide: Decide) -> Decided:
@@ -87,7 +89,7 @@ def decided(before: Side | None, after: Side, begun: Collection[str], decide: De
         if each.name in begun:
             victims = tuple(dict.fromkeys(jobs.get(key, key) for key in new.victims(each)))
             taken.update(victims)
-            found.append(Turn(each.name, None, words[each.name], new.detail(each), victims, new.by(each)))
+            found.append(new.turn(each, None, victims))
     past = {name: old.word(each) for name, each in own.items()} if old is not None else {}
     for each in after.bids:
         word, by = words[each.name], new.by(each)
@@ -95,7 +97,7 @@ def decided(before: Side | None, after: Side, begun: Collection[str], decide: De
             past[each.name] = new.by_kueue(own[each.name])
         was = past.get(each.name, word)
         if sort(was) != sort(word) and each.name not in begun and each.name not in taken:
-            found.append(Turn(each.name, was, word, new.detail(each), by=by))
+            found.append(new.turn(each, was))
     return Decided(words, past, tuple(found))
 
 
@@ -126,9 +128,9 @@ class Outcomes:
         bids: Sequence[Bidder],
         decide: Decide,
         admitted: Iterable[Answer] = (),
-        lack: Lack = reasons.nothing,
+        look: Look = unseen,
     ) -> None:
-        self.where, self.decide, self.lack = where, decide, lack
+        self.where, self.decide, self.look = where, decide, look
         self.bids = [each for each in bids if not each.why]
         asked = {"workloads": workloads(self.bids), "beside": beside(self.bids)}
         held = list(admitted)
@@ -138,6 +140,7 @@ class Outcomes:
         self.others = Others(self.bids, self.together)
         self._alone: dict[str, list[Answer]] | None = None
         self._details: dict[str, str] = {}
+        self._words: dict[tuple[str, ...], Word] = {}
 
     def held(self, bids: Iterable[Bidder]) -> Iterator[Answer]:
         """Yield what the Workloads of jobs hold, as a case says it, in which they hold it from the start."""
@@ -154,17 +157,34 @@ class Outcomes:
 
     def word(self, bid: Bidder) -> Word:
         """Return what becomes of a job: where no nodes ever take pods of it, it never fits, whatever Kueue does."""
-        return "never fits" if self.by(bid) == "machines" else self.by_kueue(bid)
+        word, outlook = self.by_kueue(bid), self.outlook(bid)
+        if outlook.never:
+            return "never fits"
+        return "may fit" if outlook.perhaps and word.startswith("fits") else word
 
     def by(self, bid: Bidder) -> By:
         """Return who says what becomes of a job."""
-        judged = self.by_kueue(bid) not in {"never fits", "not judged"}
-        return "machines" if judged and self.lack(bid) else "kueue"
+        return "kueue" if self.word(bid) == self.by_kueue(bid) else "machines"
+
+    def outlook(self, bid: Bidder) -> Outlook:
+        """Return what becomes of the pods of a job on empty machines, none where it never gets quota."""
+        return Outlook() if self.by_kueue(bid) in {"never fits", "not judged"} else self.look(bid)
+
+    def turn(self, bid: Bidder, before: Word | None, victims: tuple[str, ...] = ()) -> Turn:
+        """Return what is told of a job, and became of it before."""
+        perhaps = self.outlook(bid).perhaps
+        return Turn(bid.name, before, self.word(bid), self.detail(bid), victims, self.by(bid), perhaps)
 
     def by_kueue(self, bid: Bidder) -> Word:
         """Return what Kueue makes of a job."""
         if bid.why or "error" in self.together:
             return "not judged"
+        key = tuple(bid.keys)
+        if key not in self._words:
+            self._words[key] = self._said(bid)
+        return self._words[key]
+
+    def _said(self, bid: Bidder) -> Word:
         mine = self.answers(bid)
         if all(map(holds, mine)):
             return fitting(bid, self.where, self.others)[0]
@@ -177,10 +197,12 @@ class Outcomes:
         """Return the witness or the reason; jobs that ask for the same get the same."""
         if bid.why or "error" in self.together:
             return bid.why or f"Kueue itself does not survive it: {self.together['error']}"
-        if self.by(bid) == "machines":
-            return self.lack(bid)
+        outlook = self.outlook(bid)
+        if outlook.never:
+            return outlook.never
         if all(map(holds, self.answers(bid))):
-            return fitting(bid, self.where, self.others)[1]
+            found = fitting(bid, self.where, self.others)[1]
+            return placed.perhaps(found, outlook.perhaps) if self.word(bid) == "may fit" else found
         shape = bid.shape
         if shape not in self._details:
             self._details[shape] = self._reason(bid)

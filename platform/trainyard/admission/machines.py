@@ -68,15 +68,6 @@ class Machines:
         """Return where the pods of a job with quota go most likely, and leave everything as it was."""
         return next(self._prospects(bid, answers))
 
-    def lacking(self, bid: Bidder, answers: Sequence[Answer]) -> Fit | None:
-        """Return which pods of a job with quota have no node on the nodes as they are, None where all may have one."""
-        first = None
-        for each in self._prospects(bid, answers):
-            if not each.missing:
-                return None
-            first = first or each
-        return first
-
     def fill(self, bids: Iterable[Bidder], answer: Answer) -> dict[str, Fit]:
         """Put the pods of all jobs on nodes that Kueue admitted, in the order in which it did; by job."""
         said = ((bid, [answer["workloads"][key] for key in bid.keys]) for bid in bids)

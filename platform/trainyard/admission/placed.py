@@ -86,6 +86,16 @@ def alone(fit: Fit) -> str:
     return f"alone it waits for {lack(fit)}" if fit.missing else ""
 
 
+def otherwise(fit: Fit) -> str:
+    """Return what pods of a job wait for where kube-scheduler takes other nodes; nothing where it fits in any case."""
+    return lack(fit.otherwise) if fit.otherwise else ""
+
+
+def perhaps(detail: str, otherwise: str) -> str:
+    """Return where the pods of a job go that may fit, and what some of them else wait for."""
+    return f"{detail}; else, as kube-scheduler chooses nodes, it waits for {otherwise}"
+
+
 def holders(fit: Fit, machines: Machines, own: str) -> str:
     """Return the other jobs on nodes that the pods without one may use."""
     hosts = dict.fromkeys(host for _, unplaced in fit.missing for host in unplaced.hosts)

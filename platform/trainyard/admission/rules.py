@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainyard.admission.asks import told
-from trainyard.admission.placed import lack
+from trainyard.admission.placed import otherwise
 from trainyard.admission.verdicts import Verdict
 from trainyard.findings import Finding, Severity
 from trainyard.rules import Rule
@@ -70,8 +70,10 @@ def findings(verdicts: Iterable[Verdict], standing: Iterable[Finding]) -> Iterat
             rule = NO_NODE if each.by == "machines" else NEVER
             yield rule.at(each.ask.file.source, ("queue",), f"job never fits: {each.detail}")
         alone = each.machines.get("alone")
-        if alone is not None and alone.otherwise is not None:
-            said = (
-                f"job may not fit: even alone it may wait for {lack(alone.otherwise)}, as kube-scheduler chooses nodes"
-            )
-            yield PERHAPS_NODES.at(each.ask.file.source, ("nodes",), said)
+        if alone is not None and (lack := otherwise(alone)):
+            yield PERHAPS_NODES.at(each.ask.file.source, ("nodes",), doubt(lack))
+
+
+def doubt(lack: str) -> str:
+    """Return what a finding says of a job that may not fit: `lack` is what its pods may wait for."""
+    return f"job may not fit: even alone it may wait for {lack}, as kube-scheduler chooses nodes"

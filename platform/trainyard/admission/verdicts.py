@@ -122,9 +122,8 @@ def on_machines(verdict: Verdict, crowd: Crowd) -> Verdict:
     if "together" in fits and fits["together"].missing:
         lack = placed.lack(fits["together"]) + placed.holders(fits["together"], crowd.full, ask.name)
         return replace(verdict, word="waits for", by="machines", detail=lack)
-    if fits["alone"].otherwise and verdict.word.startswith("fits"):
-        lack = f"else, as kube-scheduler chooses nodes, it waits for {placed.lack(fits['alone'].otherwise)}"
-        return replace(verdict, word="may fit", by="machines", detail=f"{verdict.detail}; {lack}")
+    if verdict.word.startswith("fits") and (lack := placed.otherwise(fits["alone"])):
+        return replace(verdict, word="may fit", by="machines", detail=placed.perhaps(verdict.detail, lack))
     return verdict
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainyard.admission.bid import Bidder
+from trainyard.admission.outcomes import holds
 from trainyard.admission.witness import amount
 from trainyard.labels import POOL
 from trainyard.pictures.decided import Decided
@@ -29,6 +31,8 @@ class Amounts:
     """What it lends at most."""
     used: Mapping[Place, float] = field(default_factory=dict)
     asked: Mapping[Place, float] = field(default_factory=dict)
+    never: Mapping[Place, float] = field(default_factory=dict)
+    """Of that, what jobs ask that never get quota."""
 
     def spare(self, place: Place) -> float:
         """Return what others may have of what it does not use."""
@@ -43,10 +47,12 @@ def amounts(decided: Decided | None) -> dict[Key, Amounts]:
     """Return the amounts of all queues and cohorts of a cluster; none where Kueue admits nothing."""
     if decided is None or decided.where is None:
         return {}
-    asked, told = asks(decided), decided.answer.get("clusterQueues", {})
+    asked, told = asks(decided, decided.asked), decided.answer.get("clusterQueues", {})
+    never = asks(decided, (each for each in decided.asked if hopeless(decided, each)))
     found = {(True, name): Amounts(*quota(value)) for name, value in decided.where.of("Cohort").items()}
     for name, value in decided.where.of("ClusterQueue").items():
-        found[False, name] = Amounts(*quota(value), used((told.get(name) or {}).get("usage", {})), asked.get(name, {}))
+        uses = used((told.get(name) or {}).get("usage", {}))
+        found[False, name] = Amounts(*quota(value), uses, asked.get(name, {}), never.get(name, {}))
     return found
 
 
@@ -67,10 +73,15 @@ def used(usage: Mapping[str, Mapping[str, str]]) -> dict[Place, float]:
     return {(flavor, name): float(amount(text)) for flavor, row in usage.items() for name, text in row.items()}
 
 
-def asks(decided: Decided) -> dict[str, dict[Place, float]]:
+def hopeless(decided: Decided, ask: Bidder) -> bool:
+    """Whether a job never fits, and holds no quota."""
+    return decided.word(ask) == "never fits" and not all(map(holds, decided.of(ask)))
+
+
+def asks(decided: Decided, jobs: Iterable[Bidder]) -> dict[str, dict[Place, float]]:
     """Return what jobs ask of each queue: those that wait, in the flavor of the pool that they name."""
     found: dict[str, dict[Place, float]] = {}
-    for ask in decided.asked:
+    for ask in jobs:
         for workload, answer in zip(ask.workloads, decided.of(ask), strict=True):
             mine = found.setdefault(answer.get("clusterQueue") or "", {})
             pools = {each["name"]: pool_of(each) for each in workload["spec"]["podSets"]}

@@ -37,6 +37,8 @@ def headline(cluster: str, branches: Sequence[Branch]) -> str:
     said = [f"{step(sum(before) if before else None, used)} of {amount(nominal)} {what} of quota in use"]
     said += [f"{amount(borrowed)} borrowed"] if borrowed else []
     said += [f"{amount(waits)} wait"] if waits else []
+    never = sum(row.now.never for row in mine)
+    said += [f"{amount(never)} never fit"] if never else []
     return f"{cluster}: {', '.join(said)}"
 
 
@@ -116,10 +118,14 @@ def bar(row: Row, pixel: float, *, whole: bool) -> Iterator[str]:
         yield rect(LEFT, top, inside * pixel, 12, "u")
     if row.borrowed:
         yield rect(LEFT + now.nominal * pixel, top, row.borrowed * pixel, 12, "v")
-    if row.waits:
-        end = min(now.asked * pixel, BAR)
-        yield rect(LEFT + now.used * pixel, top + 2, end - now.used * pixel, 8, "w")
-        yield text(LEFT + BAR + 2, 17, "›", "a") if now.asked * pixel > BAR + 1 else ""
+    begin = now.used * pixel
+    for much, class_ in ((row.waits, "w"), (now.never, "q")):
+        end = min(begin + much * pixel, BAR)
+        if end > begin:
+            yield rect(LEFT + begin, top + 2, end - begin, 8, class_)
+            begin = end
+    if (row.waits or now.never) and now.asked * pixel > BAR + 1:
+        yield text(LEFT + BAR + 2, 17, "›", "a")
     if row.before is not None:
         yield rect(LEFT, top - 5, max(row.before.used * pixel, 0.5), 3, "y")
         x = LEFT + min(row.before.asked * pixel, BAR)
@@ -139,6 +145,7 @@ def said(row: Row, *, whole: bool) -> str:
     words += [f"borrows {amount(row.borrowed)}"] if row.borrowed else []
     words += [lends(row)] if row.most_lent and not whole else []
     words += [f"{amount(row.waits)} wait"] if row.waits else []
+    words += [f"{amount(now.never)} never fit"] if now.never else []
     return " · ".join(words)
 
 
@@ -154,7 +161,13 @@ def key(branches: Sequence[Branch]) -> Box:
     """Return what bars mean."""
     compared = any(row.before for each in branches for row in each.rows)
     rows = [("u", "in use", 12.0), ("r", "quota that nobody uses", 12.0), ("v", "borrowed", 12.0)]
-    rows += [("w", "asked, and waits", 8.0), *([("y", "in use before", 3.0)] if compared else [])]
+    rows += [("w", "asked, and waits", 8.0)]
+    rows += (
+        [("q", "asked, and never fits", 8.0)]
+        if any(row.now.never for each in queues(branches) for row in each.rows)
+        else []
+    )
+    rows += [("y", "in use before", 3.0)] if compared else []
     boxes = [
         Box(wide(words, 11) + 38, 16, [rect(1, 8 - high / 2, 22, high, class_), text(28, 12, words, "f")])
         for class_, words, high in rows

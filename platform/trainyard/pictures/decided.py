@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from trainyard.admission import placed
-from trainyard.admission.alone import alike, lack
+from trainyard.admission.alone import Outlook, alike, outlook
 from trainyard.admission.asks import asks
 from trainyard.admission.bid import Bidder
 from trainyard.admission.changes import Decide, Outcomes, Side, outcomes
@@ -32,8 +32,8 @@ class Decided:
     """None where Kueue admits nothing there."""
     idle: int = 0
     """Programs that make jobs and were not run."""
-    lacks: dict[str, str] = field(default_factory=dict)
-    """What keeps pods from empty nodes, of jobs that are the same to them."""
+    outlooks: dict[str, Outlook] = field(default_factory=dict)
+    """What becomes of pods on empty nodes, of jobs that are the same to them."""
     runs: Mapping[str, str] = field(default_factory=dict)
     """By job, the name of its run, where it has one."""
 
@@ -72,26 +72,28 @@ class Decided:
         return {} if self.machines is None else self.machines.fill(self.asked, self.answer)
 
     def word(self, ask: Bidder) -> Word:
-        """Return what becomes of a job: where a pod of it finds no node it waits, or never fits."""
+        """Return what becomes of a job: where a pod of it finds no node it waits, may fit or never fits."""
         if self.outcomes is None or ask.why:
             return "not judged"
         fit = self.fits.get(ask.name)
         word = "waits for" if fit is not None and fit.missing else self.outcomes.word(ask)
-        return "never fits" if word == "waits for" and self.lack(ask) else word
+        if word == "waits for" and self.outlook(ask).never:
+            return "never fits"
+        return "may fit" if word.startswith("fits") and self.outlook(ask).perhaps else word
 
-    def lack(self, ask: Bidder) -> str:
-        """Return what keeps pods of a job from nodes while it has them to itself; nothing where they find some."""
+    def outlook(self, ask: Bidder) -> Outlook:
+        """Return what becomes of the pods of a job that Kueue admits while it has the nodes to itself."""
         if self.empty is None:
-            return ""
+            return Outlook()
         same = alike(ask)
-        if same not in self.lacks:
-            self.lacks[same] = lack(ask, self.empty)
-        return self.lacks[same]
+        if same not in self.outlooks:
+            self.outlooks[same] = outlook(ask, self.empty)
+        return self.outlooks[same]
 
     def detail(self, ask: Bidder) -> str:
         """Return why a job waits, or why nobody is asked."""
         fit = self.fits.get(ask.name)
-        if self.word(ask) == "never fits" and (why := self.lack(ask)):
+        if self.word(ask) == "never fits" and (why := self.outlook(ask).never):
             return why
         if self.machines is not None and fit is not None and fit.missing:
             return placed.lack(fit) + placed.holders(fit, self.machines, ask.name)

@@ -66,7 +66,7 @@ def marked(job: Job) -> tuple[str, str]:
     """Return the class of what a job has, and that of the line around it, which says what is special."""
     if job.gone:
         return "g", ""
-    return filled(job.colour, begun=job.begins), "o" if job.begins else "w" if job.stuck else ""
+    return filled(job.colour, begun=job.begins), "d" if job.perhaps else "o" if job.begins else "w" if job.stuck else ""
 
 
 def drawn(scene: Scene) -> Box:

@@ -48,6 +48,8 @@ def headline(scene: Scene) -> str:
         said.append(f"{many(waits, 'job')} wait{'s' if waits == 1 else ''}")
     if never:
         said.append(f"{many(never, 'job')} never fit{'s' if never == 1 else ''}")
+    if scene.doubtful:
+        said.append(f"{many(len(scene.doubtful), 'job')} may fit")
     return f"{scene.cluster}: {', '.join(said)}"
 
 
@@ -90,18 +92,19 @@ def changed(scene: Scene) -> Box:
 
 
 def waiting(scene: Scene) -> Box:
-    """Return the jobs that wait, and for what, and those that never fit, and why."""
+    """Return the jobs that wait, and for what, those that never fit, and why, and those that may fit."""
     waits, never = ([each for each in scene.waiting if each.never is last] for last in (False, True))
-    boxes = [listed(title, jobs) for title, jobs in (("waits", waits), ("never fits", never)) if jobs]
+    titles = (("waits", waits), ("never fits", never), ("may fit", scene.doubtful))
+    boxes = [listed(title, jobs) for title, jobs in titles if jobs]
     return stacked(boxes, 8)
 
 
 def listed(title: str, jobs: Sequence[Job]) -> Box:
-    """Return jobs that do not run, each with its reason, under a title."""
+    """Return jobs that do not run, or perhaps, each with its reason, under a title."""
     gpus = sum(each.gpus for each in jobs)
     words = f"{title}: {many(len(jobs), 'job')}" + (f", {many(gpus, 'GPU')}" if gpus else "")
     head = Box(WIDTH, 16, [text(0, 12, words, "h2")])
-    told = [each for each in jobs if each.why][:MOST]
+    told = [each for each in jobs if reason(each)][:MOST]
     rows = [Box(WIDTH, 17, list(row(each))) for each in told]
     if len(told) < len(jobs):
         rows.append(Box(WIDTH, 16, [text(30, 12, f"and {amount(len(jobs) - len(told))} more", "f")]))
@@ -116,14 +119,20 @@ def size(job: Job) -> str:
 
 
 def row(job: Job) -> Iterator[str]:
-    """Yield one job that waits or never fits."""
+    """Yield one job that waits, never fits or may fit."""
     mark = does(job)[:2]
     yield from swatch(job)
     yield text(30, 12, fitting(f"{mark}{job.name}", 210, 12), "b" if mark else "")
     yield text(330, 12, size(job), "", anchor="end")
-    words = job.why if job.never else f"waits for {job.why}"
-    words = f"has quota, {words}" if job.hosts else words
-    yield text(345, 12, fitting(words, WIDTH - 345, 12), "f")
+    yield text(345, 12, fitting(reason(job), WIDTH - 345, 12), "f")
+
+
+def reason(job: Job) -> str:
+    """Return what a job waits for, why it never fits, or what it may wait for; nothing where that is not told."""
+    if job.perhaps:
+        return f"else, as kube-scheduler chooses nodes, it waits for {job.perhaps}"
+    words = job.why if job.never or not job.why else f"waits for {job.why}"
+    return f"has quota, {words}" if job.hosts and words else words
 
 
 def others(scene: Scene) -> Box:
@@ -185,6 +194,8 @@ def key(scene: Scene) -> Box:
     gone = {number for number, each in enumerate(scene.jobs) if each.gone}
     if any(number in gone for host in hosts for numa in host.numa for number in numa):
         rows.append(("g", "given back by the change", 2))
+    if scene.doubtful:
+        rows.append(("j0 d", "may fit", 2))
     if any(each.stuck for each in scene.jobs):
         rows.append(("j0 w", "has quota, and waits for nodes", 2))
     rows.append(("e", "free GPU" if whole else "free", 2))
@@ -211,4 +222,5 @@ def spoken(scene: Scene) -> str:
         said.append(f"pool {each.name}: {amount(each.after)} of {amount(each.gpus)} {what} in use")
     said += [f"{job.name} {does(job)[2:]}, {size(job)}" for job in scene.touched[:MOST]]
     said += [f"{job.name} {'never fits:' if job.never else 'waits for'} {job.why}" for job in scene.waiting if job.why]
+    said += [f"{job.name} may fit: {reason(job)}" for job in scene.doubtful[:MOST]]
     return "; ".join([*said, *assumed(scene)])

@@ -39,6 +39,7 @@ text{{font:12px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;fill:{ink}}}
 .p{{fill:{paper}}}.x{{fill:{box};stroke:{edge}}}.e{{fill:{empty};stroke:{edge}}}.c{{fill:{empty};stroke:{edge}}}
 .q{{fill:url(#none);stroke:{edge}}}.g{{fill:url(#gone);stroke:{ink};stroke-dasharray:2 2}}
 .o{{fill:none;stroke:{ink};stroke-width:1.6}}.w{{fill:none;stroke:{alarm};stroke-width:1.4;stroke-dasharray:3 2}}
+.d{{fill:none;stroke:{alarm};stroke-width:1.6;stroke-dasharray:1 2}}
 .k{{stroke:{ink};stroke-width:2}}.t{{stroke:{faint}}}
 .u{{fill:{used}}}.r{{fill:{room};stroke:{used}}}.v{{fill:url(#more);stroke:{alarm}}}.y{{fill:{faint}}}
 .ph{{stroke:{edge};stroke-width:1.2}}.pg{{stroke:{ink};stroke-width:.9}}.pm{{stroke:{alarm};stroke-width:3}}
@@ -46,7 +47,8 @@ text{{font:12px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;fill:{ink}}}
 """Classes, by one letter since they stand in every cell.
 
 Words: h1 h2 big s m i l by their size; f faint, a alarm, b bold. Cells: p paper, x rack, z NUMA node, e empty GPU,
-c empty host, q without quota, g given back, o begun, w waits. Bars: k nominal, t tick, u used, r quota, v borrowed,
+c empty host, q without quota, g given back, o begun, w waits, d may
+fit. Bars: k nominal, t tick, u used, r quota, v borrowed,
 y before. Patterns: ph, pg and pm.
 """
 

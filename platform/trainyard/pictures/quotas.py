@@ -17,6 +17,8 @@ class Sums:
     nominal: float
     used: float
     asked: float
+    never: float = 0
+    """Of that, what never gets quota."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,8 @@ class Row:
 
     @property
     def waits(self) -> float:
-        """What is asked of it and not given."""
-        return max(0.0, self.now.asked - self.now.used)
+        """What is asked of it and not given yet."""
+        return max(0.0, self.now.asked - self.now.never - self.now.used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,7 @@ def sums(side: Mapping[Key, Amounts], family: Sequence[Key], place: Place) -> Su
         sum(each.nominal.get(place, 0) for each in mine),
         sum(each.used.get(place, 0) for each in mine),
         sum(each.asked.get(place, 0) for each in mine),
+        sum(each.never.get(place, 0) for each in mine),
     )
 
 

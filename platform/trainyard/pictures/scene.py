@@ -32,6 +32,8 @@ class Job:
     """What it waits for, why it never fits, or why nobody is asked."""
     never: bool = False
     """Of one that waits, whether it waits for ever."""
+    perhaps: str = ""
+    """Of one that is placed, what it waits for where kube-scheduler takes other nodes; nothing where it fits so too."""
 
     @property
     def begins(self) -> bool:
@@ -141,3 +143,8 @@ class Scene:
     def waiting(self) -> list[Job]:
         """The jobs that get no quota or no nodes, those that the change brings first."""
         return [each for each in self.jobs if each.state == "waits" and each.change != "ends"]
+
+    @property
+    def doubtful(self) -> list[Job]:
+        """The jobs that may fit, and may not, those that the change brings first."""
+        return [each for each in self.jobs if each.perhaps and each.change != "ends"]

@@ -90,14 +90,16 @@ def change(before: Decided | None, now: Decided, name: str) -> Change:
 def job(decided: Decided, ask: Bidder, change: Change, hosts: Mapping[str, int]) -> Job:
     """Return one job as it is decided."""
     mine, (whole, parts) = state(decided, ask), gpus(decided, ask)
-    never = mine == "waits" and decided.word(ask) == "never fits"
-    return Job(ask.name, change, mine, whole, parts, hosts.get(ask.name, 0), why=ask.why, never=never)
+    word = decided.word(ask)
+    perhaps = decided.outlook(ask).perhaps if word == "may fit" else ""
+    never = word == "never fits"
+    return Job(ask.name, change, mine, whole, parts, hosts.get(ask.name, 0), why=ask.why, never=never, perhaps=perhaps)
 
 
 def state(decided: Decided, ask: Bidder) -> State:
     """Return what becomes of a job."""
     word = decided.word(ask)
-    return "placed" if word.startswith("fits") else "not judged" if word == "not judged" else "waits"
+    return "placed" if word.startswith(("fits", "may fit")) else "not judged" if word == "not judged" else "waits"
 
 
 def gpus(decided: Decided, ask: Bidder) -> tuple[int, int]:

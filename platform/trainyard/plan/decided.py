@@ -10,7 +10,7 @@ from typing import Any
 
 from trainyard.admission.changes import By, Side, Turn, decided
 from trainyard.admission.outcomes import Word
-from trainyard.admission.rules import NEVER, NO_NODE, RESTLESS
+from trainyard.admission.rules import NEVER, NO_NODE, PERHAPS_NODES, RESTLESS, doubt
 from trainyard.admission.site import Site
 from trainyard.findings import Finding, Location
 from trainyard.plan import losses
@@ -27,6 +27,7 @@ from trainyard.tree.ledgers import JobKey
 RULES: Mapping[tuple[Word, By], Rule] = {
     ("never fits", "kueue"): NEVER,
     ("never fits", "machines"): NO_NODE,
+    ("may fit", "machines"): PERHAPS_NODES,
     ("does not settle", "kueue"): RESTLESS,
 }
 """The rules that jobs break, by what becomes of them and who says so."""
@@ -70,8 +71,8 @@ def decisions(sides: Sides, clusters: Iterable[str], known: Mapping[str, Cluster
         there = Rooms(sides.now, after, new, memory)
         here = Rooms(sides.base, before, old, memory) if before is not None and before is not after else there
         found = decided(
-            Side(before, bids(sides.base, before, memory), here.lack) if before is not None else None,
-            Side(after, bids(sides.now, after, memory), there.lack),
+            Side(before, bids(sides.base, before, memory), here.look) if before is not None else None,
+            Side(after, bids(sides.now, after, memory), there.look),
             {called(place) for place in begun},
             lambda site, case: answered(site, case, memory),
         )
@@ -121,18 +122,23 @@ def decision(sides: Sides, names: Mapping[str, JobKey], turn: Turn) -> Decision:
         turn.detail,
         tuple(victims(sides, gone)),
         rule.id if rule else "",
+        turn.perhaps,
     )
 
 
 def hopeless(told: Iterable[Decision], runs: Iterable[RunEffect]) -> Iterator[Finding]:
-    """Yield an error on the job of each run that a change begins in vain; of those that were there a plan tells."""
+    """Yield a finding on the job of each run that begins in vain, or perhaps so; a plan tells of those that stay."""
     files = {(each.cluster, each.team, each.job): each.spec for each in runs if each.spec}
     rules = {rule.id: rule for rule in RULES.values()}
     for each in told:
         file = files.get((each.cluster, each.team, each.job))
-        if each.before is None and each.rule in rules and file:
+        if each.before is not None or not file:
+            continue
+        if each.rule in rules and each.rule != PERHAPS_NODES.id:
             found = rules[each.rule].of(Location(file, 1, 1), f"job {each.after}: {each.detail}")
             yield replace(found, path="queue")
+        if each.perhaps:
+            yield replace(PERHAPS_NODES.of(Location(file, 1, 1), doubt(each.perhaps)), path="nodes")
 
 
 def victims(sides: Sides, places: Iterable[JobKey]) -> Iterator[Victim]:

@@ -15,6 +15,7 @@ SEVERAL: Mapping[Word, str] = {
     "fits by borrowing": "fit by borrowing",
     "fits partially": "fit partially",
     "fits after preempting": "fit after preempting others",
+    "may fit": "may fit",
     "waits for": "wait for",
     "does not settle": "do not settle",
     "never fits": "never fit",
@@ -34,7 +35,7 @@ def decision_lines(decisions: Iterable[Decision], *, everything: bool = False) -
     for each in sorted(decisions, key=lambda one: (one.cluster, one.before is not None)):
         alike.setdefault((each.cluster, each.before, each.after), []).append(each)
     lines = [line for found in alike.values() for line in told(found, everything=everything)]
-    loses = any((each.before or "").startswith("fits") for found in alike.values() for each in found)
+    loses = any((each.before or "").startswith(("fits", "may fit")) for found in alike.values() for each in found)
     return [*lines, AGAIN] if loses else lines
 
 

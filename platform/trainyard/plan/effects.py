@@ -156,7 +156,8 @@ class QueueRow:
     asked_before: float = 0
     asked_after: float = 0
     fit: int = 0
-    """How many of the runs that ask for it Kueue admits, how many wait, never fit, and of how many nobody knows."""
+    """How many of the runs that ask for it fit, may fit, wait, never fit, and of how many nobody knows."""
+    may: int = 0
     wait: int = 0
     never: int = 0
     unknown: int = 0
@@ -193,6 +194,8 @@ class Decision:
     victims: tuple[Victim, ...] = ()
     rule: str = ""
     """The rule that it breaks, of which `trainyard rule` says why; empty where it breaks none."""
+    perhaps: str = ""
+    """What it may wait for even alone, as kube-scheduler chooses nodes; nothing where it finds some in any case."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,11 @@ class Group:
         return sum(each.decided == "never fits" for each in self.effects)
 
     @property
+    def may(self) -> int:
+        """How many of them find nodes in some orders only."""
+        return sum(each.decided == "may fit" for each in self.effects)
+
+    @property
     def gpu_hours(self) -> float | None:
         """The most that they may take together; None where nothing ends one of them, or they have no GPUs."""
         found = [each.amount.gpu_hours for each in self.effects if each.amount.gpus]

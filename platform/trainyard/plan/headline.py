@@ -54,15 +54,21 @@ def never(plan: Plan) -> tuple[list[Decision], list[Decision]]:
     return [each for each in found if each.before is None], [each for each in found if each.before is not None]
 
 
+def perhaps(plan: Plan) -> tuple[list[Decision], list[Decision]]:
+    """Return what finds nodes in some orders only: of the runs that begin, and of those that were there and fitted."""
+    found = [each for each in plan.decisions if each.perhaps]
+    stays = [each for each in found if each.before is not None and each.after == "may fit"]
+    return [each for each in found if each.before is None], stays
+
+
 def hopeless(plan: Plan) -> str:
-    """Return how many runs never fit."""
+    """Return how many runs never fit, and how many may not."""
     said = []
-    for found, one, many, again in zip(
-        never(plan), ("starts", "stays"), ("start", "stay"), ("", " again"), strict=True
-    ):
-        if found:
-            word = f"that {one} never fits" if len(found) == 1 else f"that {many} never fit"
-            said.append(f"{counted(len(found), 'run')} {word}{again}")
+    for both, one, many in ((never(plan), "never fits", "never fit"), (perhaps(plan), "may not fit", "may not fit")):
+        for found, verb, again in zip(both, ("start", "stay"), ("", " again"), strict=True):
+            if found:
+                word = f"that {verb}s {one}" if len(found) == 1 else f"that {verb} {many}"
+                said.append(f"{counted(len(found), 'run')} {word}{again}")
     return " and ".join(said)
 
 
@@ -85,6 +91,8 @@ def warnings(plan: Plan) -> Iterator[str]:
         yield f"lost: all work of {names(lost)}{spent(lost)}"
     if hopeless := [f"{each.team}/{each.run}" for found in never(plan) for each in found]:
         yield f"never fits: {first(hopeless)}"
+    if doubtful := [f"{each.team}/{each.run}" for found in perhaps(plan) for each in found]:
+        yield f"may not fit, as kube-scheduler chooses nodes: {first(doubtful)}"
     drained = sorted({each.cluster for each in plan.objects if each.folder.startswith("hardware")})
     if drained:
         yield f"drained: nodes of {', '.join(drained)}, when a person syncs its hardware"

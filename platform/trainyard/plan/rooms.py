@@ -1,11 +1,11 @@
-"""Which jobs of a cluster no machines take, each with the cluster to itself, on one side of a change."""
+"""What machines make of the jobs of a cluster, each with the cluster to itself, on one side of a change."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import Any
 
-from trainyard.admission.alone import lack
+from trainyard.admission.alone import Outlook, outlook
 from trainyard.admission.bid import Bidder
 from trainyard.admission.machines import Machines
 from trainyard.admission.site import Site
@@ -29,14 +29,15 @@ class Rooms:
         """Its nodes, empty."""
         return Machines.of(self.where)
 
-    def lack(self, bid: Bidder) -> str:
-        """Return what keeps pods of a job from nodes, though Kueue admits it; nothing where they find some."""
+    def look(self, bid: Bidder) -> Outlook:
+        """Return what becomes of the pods of a job that Kueue admits, on empty nodes."""
         if not isinstance(bid, Seen) or not bid.workloads:
-            return ""
+            return Outlook()
         if bid.pods not in self.known:
             self.asked.add(bid.pods)
-            self.known[bid.pods] = lack(whole(bid.side, bid.files, self.where, bid.name), self.machines)
-        return str(self.known[bid.pods])
+            found = outlook(whole(bid.side, bid.files, self.where, bid.name), self.machines)
+            self.known[bid.pods] = [found.never, found.perhaps]
+        return Outlook(*self.known[bid.pods])
 
     def save(self) -> None:
         """Remember what was asked."""

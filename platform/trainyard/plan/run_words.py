@@ -48,7 +48,7 @@ def run_line(effect: RunEffect, *, live: bool = True) -> str:
     about = f": {effect.shape}" if effect.shape else ""
     about += time(effect)
     state = f"; {effect.state}" if effect.state else ""
-    state += "; it never fits" if effect.decided == "never fits" else ""
+    state += f"; it {effect.decided}" if effect.decided in {"never fits", "may fit"} else ""
     verb = VERBS.get(effect.word, ("", ""))[0 if live else 1]
     match effect.word:
         case "starts":
@@ -106,14 +106,15 @@ def group_line(group: Group, *, live: bool) -> str:
     of = f" of {group.program}" if group.program else ""
     named = [f"{each.team}/{each.before if first.word == 'replaces' else each.run}" for each in group.effects]
     more = f" and {count - SHOWN} more" if count > SHOWN else ""
-    hopeless, twins = group.never, sum(bool(each.twin) for each in group.effects)
+    twins = sum(bool(each.twin) for each in group.effects)
     causes = {each.because for each in group.effects}
     cause = reason(first.because) if len(causes) == 1 else fields(group.effects)
     said = f"{verb} {counted(count, 'run')}{of}{cause}: {', '.join(named[:SHOWN])}{more}"
     if twins:
         looks = "looks like a job that ends" if twins == 1 else "look like jobs that end"
         said += f"; {twins} of them {looks}, under another name: `trainyard plan --all` says how to keep checkpoints"
-    return said + sums(group) + (f"; {hopeless} of them never {'fits' if hopeless == 1 else 'fit'}" if hopeless else "")
+    hopeless = f"; {group.never} of them never {'fits' if group.never == 1 else 'fit'}" if group.never else ""
+    return said + sums(group) + hopeless + (f"; {group.may} of them may fit" if group.may else "")
 
 
 def fields(effects: Iterable[RunEffect]) -> str:

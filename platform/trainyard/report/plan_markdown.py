@@ -141,10 +141,10 @@ def cells(group: Group, at: str) -> Iterator[str]:
 
 
 def hopeless(group: Group) -> str:
-    """Return how many runs never fit."""
-    if not group.never:
-        return ""
-    return "<br>**never fits**" if len(group.effects) == 1 else f"<br>**{group.never} of them never fit**"
+    """Return how many runs never fit, and how many may."""
+    counts = ((group.never, "never fits", "never fit"), (group.may, "may fit", "may fit"))
+    said = (one if len(group.effects) == 1 else f"{count} of them {many}" for count, one, many in counts if count)
+    return "".join(f"<br>**{each}**" for each in said)
 
 
 def job(group: Group, at: str) -> str:
