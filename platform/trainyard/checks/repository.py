@@ -19,8 +19,7 @@ from trainyard.checks.of_runs import Said, compares, job_of, run_of, said_of_job
 from trainyard.checks.places import SPECIAL
 from trainyard.checks.result import Result
 from trainyard.checks.updates import Updates
-from trainyard.errors import SpecError
-from trainyard.findings import Finding, Location, Skipped, did_you_mean
+from trainyard.findings import Finding, Location, Skipped
 from trainyard.manifests import Manifest
 from trainyard.policies import run as python_policies
 from trainyard.policies.policy import Policy, usable
@@ -28,6 +27,7 @@ from trainyard.policies.world import World
 from trainyard.preflight import Waivers
 from trainyard.preflight.served import served
 from trainyard.specs import Cluster
+from trainyard.specs.editing.named import cluster_of
 from trainyard.specs.sources import Specs
 from trainyard.system import files
 from trainyard.system import kubeconform as program
@@ -234,10 +234,7 @@ def validate_repository(
         result.skipped.append(Skipped("run/python-idle", f"{what} not run here, as `trainyard check` does"))
     if checked.refused:
         return result
-    names = list(clusters) or sorted(checked.specs.clusters)
-    for name in names:
-        if name not in checked.specs.clusters:
-            raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, checked.specs.clusters)}")
+    names = [cluster_of(name, checked.specs.clusters) for name in clusters] or sorted(checked.specs.clusters)
     checking = Checking(
         root,
         checked.specs,

@@ -1,26 +1,13 @@
-"""Which jobs and clusters somebody asks about, by the names that were typed."""
+"""Which jobs somebody asks about, by the names that were typed."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trainyard.preflight import Checked
-
-
-def clusters(names: Sequence[str], known: Collection[str]) -> list[str]:
-    """Return clusters by their names, or the paths of their files; raises SpecError for one that does not exist."""
-    from trainyard.errors import SpecError
-    from trainyard.findings import did_you_mean
-    from trainyard.system.repository import CLUSTERS
-
-    found = [name.removeprefix("./").removeprefix(f"{CLUSTERS}/").removesuffix(".yaml") for name in names]
-    for name in found:
-        if name not in known:
-            raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, known)}")
-    return found
 
 
 def jobs(checked: Checked, names: Iterable[str], clusters: Collection[str], root: Path) -> tuple[list[str], list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from pathlib import Path
@@ -41,7 +40,6 @@ def command(
     A file is taken for what it is: a job, a cluster, a team, a policy, a manifest. Its repository is the folder above
     it that has platform/clusters. Nothing is written but by --fix.
     """
-    gc.disable()  # as in a synth, which is part of it
     from trainyard.cli import _named
     from trainyard.report import require
 

@@ -192,11 +192,8 @@ def lines(rows: list[list[Pair]]) -> Iterator[str]:
 
 def of_name(root: Path, name: str) -> Cluster:
     """Return a cluster by its name; raises SpecError where there is none."""
-    from trainyard.errors import SpecError
-    from trainyard.findings import did_you_mean
+    from trainyard.specs.editing.named import cluster_of
     from trainyard.specs.load import read_repository
 
     clusters = read_repository(root).specs.clusters
-    if name not in clusters:
-        raise SpecError(f"cluster {name!r} does not exist; {did_you_mean(name, clusters)}")
-    return clusters[name]
+    return clusters[cluster_of(name, clusters)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from pathlib import Path
 
@@ -36,7 +35,6 @@ def command(
     from trainyard.report import require
     from trainyard.report.legible import legible
 
-    gc.disable()  # as in a synth, which is part of it
     require(format_)
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     if svg is not None:

@@ -48,16 +48,14 @@ def retire_finished(
     root: Path, cluster: str, context: str, kubeconfig: Path | None, *, failed: bool, dry_run: bool
 ) -> int:
     """Retire the jobs whose runs have ended on a cluster, and say what was left and why."""
-    from trainyard.errors import SpecError
-    from trainyard.findings import did_you_mean
     from trainyard.live import retiring
     from trainyard.live.finished import ask, tree_at
     from trainyard.live.server import Server
+    from trainyard.specs.editing.named import cluster_of
     from trainyard.specs.load import read_repository
 
     specs = read_repository(root).specs
-    if cluster not in specs.clusters:
-        raise SpecError(f"cluster {cluster!r} does not exist; {did_you_mean(cluster, specs.clusters)}")
+    cluster = cluster_of(cluster, specs.clusters)
     seen = ask(Server(kubeconfig=kubeconfig, context=context), tree_at(root), cluster)
     outcomes = list(retiring.decide(seen, specs.jobs, failed=failed))
     if not dry_run:

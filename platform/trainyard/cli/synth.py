@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +39,6 @@ def command(
     from trainyard.report import require
     from trainyard.synth import session
 
-    gc.disable()  # a process of seconds with half a million small values: collecting takes a fifth and frees nothing
     require(format_)
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     with progress("rendering") as watch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -75,7 +74,6 @@ def command(
     root: Path = ROOT,
 ) -> int:
     """Judge manifests as the API server with the cluster's operators would; changes nothing."""
-    gc.disable()  # little of what is kept is circular, and the process ends soon; collecting would take a tenth
     from trainyard.apiserver.allowed import Allowed
     from trainyard.apiserver.gates import parse_gates
     from trainyard.apiserver.validations.kept import open_for

@@ -11,9 +11,10 @@ from trainyard.checks.repository import Checking
 from trainyard.checks.result import Result
 from trainyard.checks.validate import decode_all
 from trainyard.errors import SpecError
-from trainyard.findings import ObjectRef, Severity, did_you_mean
+from trainyard.findings import ObjectRef, Severity
 from trainyard.live.server import Answer, Server
 from trainyard.manifests import Manifest
+from trainyard.specs.editing.named import cluster_of
 from trainyard.specs.sources import Specs
 from trainyard.system.repository import GENERATED
 
@@ -54,8 +55,7 @@ def verify(root: Path, specs: Specs, cluster: str, server: Server) -> Comparison
     The specs are those of the repository, without errors. Raises SpecError where the cluster does not exist or has no
     objects, and ToolError where the server cannot be read.
     """
-    if cluster not in specs.clusters:
-        raise SpecError(f"cluster {cluster!r} does not exist; {did_you_mean(cluster, specs.clusters)}")
+    cluster = cluster_of(cluster, specs.clusters)
     checking = Checking(root, specs, root)
     told = Result()
     known = checking.catalog(cluster, checking.specs.clusters[cluster], told)

@@ -1,4 +1,4 @@
-"""The file of a job as a person names it on the command line."""
+"""The files of jobs and clusters as a person names them on the command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trainyard.findings import did_you_mean, listed
 from trainyard.specs.reading.layout import Place
 from trainyard.specs.reading.python_jobs import may_make
 from trainyard.system import files
-from trainyard.system.repository import JOBS, job_file
+from trainyard.system.repository import CLUSTERS, JOBS, job_file
 
 
 def job_of(name: str, root: Path) -> str:
@@ -19,6 +19,14 @@ def job_of(name: str, root: Path) -> str:
     if path.suffix in {".yaml", ".py"} and path.exists() and (there := path.resolve()).is_relative_to(folder):
         return there.relative_to(folder).as_posix().removesuffix(".yaml")
     return name.removeprefix("./").removeprefix(f"{JOBS}/").removesuffix(".yaml")
+
+
+def cluster_of(name: str, known: Collection[str]) -> str:
+    """Return a cluster by its name, or the path of its file; raises SpecError for one that does not exist."""
+    found = name.removeprefix("./").removeprefix(f"{CLUSTERS}/").removesuffix(".yaml")
+    if found not in known:
+        raise SpecError(f"cluster {found!r} does not exist; {did_you_mean(found, known)}")
+    return found
 
 
 def find_job(root: Path, name: str, way: str = "set the field") -> tuple[str, str]:
