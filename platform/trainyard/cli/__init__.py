@@ -18,6 +18,7 @@ from typing import Any
 import typer
 
 from trainyard.cli._help import CODES, epilog
+from trainyard.cli._readers import await_none
 from trainyard.errors import TrainyardError
 from trainyard.system import memory
 
@@ -104,9 +105,6 @@ def guarded(function: Callable[[], Any]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         return UNFINISHED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLEAN
     except OSError as error:
         complain(f"{error.filename or 'system'}: {error.strerror or error}")
         return UNFINISHED
@@ -178,6 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code: 0 clean, 1 findings, 2 could not finish."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     memory.look_seldom()
+    await_none()
     if os.environ.get(COMPLETE):
         from typer._completion_classes import completion_init
 

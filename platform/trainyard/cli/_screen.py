@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from trainyard.cli._readers import is_unread
 from trainyard.report.legible import escaped
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Screen:
 
         self.console = Console(highlight=False, soft_wrap=True)
         self.is_watched = sys.stdout.isatty() and not self.console.is_dumb_terminal
+        self.is_ending = False
         self.began = time.monotonic()
         self.looked, self.status = self.began, ""
         names = [f"{pod.role}-{pod.index}" for pod in pods]
@@ -44,7 +46,7 @@ class Screen:
         self.colours = {name: self.COLOURS[place % len(self.COLOURS)] for place, name in enumerate(names)}
 
     def say(self, pod: Pod | None, text: str) -> None:
-        """Print a line, above how the run stands."""
+        """Print a line, above how the run stands; a run that nobody reads any more ends as if interrupted."""
         from rich.text import Text
 
         name = f"{pod.role}-{pod.index}" if pod else "trainyard"
@@ -54,6 +56,9 @@ class Screen:
         self.clear()
         self.console.print(Text.assemble((head, style), escaped(COLOUR.sub("", text))))
         self.draw(status)
+        if is_unread(sys.stdout) and not self.is_ending:
+            self.is_ending = True
+            raise KeyboardInterrupt
 
     def watch(self, progress: Callable[[], Progress]) -> None:
         """Look at how the run stands every now and then, and show it where somebody watches."""
