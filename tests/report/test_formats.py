@@ -14,13 +14,24 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from trainyard.checks.result import Change, Judged, Result, Unrendered
 from trainyard.cli import _options
 from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location, ObjectRef, Severity, Skipped
 from trainyard.plan import Plan, RunEffect
-from trainyard.plan.effects import Changed, Decision, Mark, MarkWord, ObjectEffect, QueueRow, SpecChange, Victim
+from trainyard.plan.effects import (
+    Changed,
+    Decision,
+    Mark,
+    MarkWord,
+    ObjectEffect,
+    QueueRow,
+    Rebuild,
+    SpecChange,
+    Victim,
+)
 from trainyard.report import FORMATS, View, render, require
 from trainyard.report.json_ import schema
 from trainyard.report.legible import escaped
@@ -259,8 +270,13 @@ def rows(text: str) -> list[list[str]]:
         elif token.type == "inline" and table:
             parts = token.children or []
             assert not [each for each in parts if each.type == "html_inline" and each.content != "<br>"]
-            table[-1].append("".join(each.content if each.type != "softbreak" else "\n" for each in parts))
+            table[-1].append("".join(map(shown, parts)))
     return table
+
+
+def shown(token: Token) -> str:
+    """Return what a reader sees of a part of a line: code between backticks."""
+    return {"softbreak": "\n", "code_inline": f"`{token.content}`"}.get(token.type, token.content)
 
 
 def test_markdown_is_a_table_that_nothing_breaks() -> None:
@@ -273,6 +289,23 @@ def test_markdown_is_a_table_that_nothing_breaks() -> None:
     assert any("::error::no | *b* <i>@all</i> `c`" in row[2] for row in table)
     assert "@" not in text
     assert f"]({PAGES}#kq-max-quota)" in text
+
+
+def test_code_in_sentences_is_code_in_markdown() -> None:
+    """Commands between backticks are code, in findings, fixes and plans; other backticks stand as they are."""
+    one = found(message="run `trainyard synth --check` of `a|b`, ``c`` or `d", fix="`trainyard new` it")
+    plan = Plan("abc", live=True, rebuild=Rebuild(2, 16))
+    text = render(Result(findings=[one]), "markdown", View("plan", plan=plan))
+    (cell,) = (row[2] for row in rows(text)[1:])
+    assert cell == "run `trainyard synth --check` of `a|b`, ``c`` or `d<br>fix: `trainyard new` it"
+    code = [
+        each.content
+        for token in MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
+        for each in token.children or []
+        if each.type == "code_inline"
+    ]
+    assert {"trainyard synth --check", "trainyard new", "trainyard retire --finished"} <= set(code)
+    assert not {"a|b", "c"} & set(code)
 
 
 def test_markdown_fits_a_comment() -> None:

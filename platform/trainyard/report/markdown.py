@@ -16,12 +16,15 @@ MOST = 60_000
 SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~#!$&]")
 """What Markdown, tables and HTML in it read as marks."""
 
+QUOTED = re.compile(r"(?<!`)`([^\s`|@](?:[^`|@]*[^\s`|@])?)`(?!`)")
+"""What a sentence says to be code: without a pipe, which tables read otherwise than lines, and an `@`, which calls."""
+
 MARKS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 
 
 def render(result: Result, view: View = PLAIN) -> str:
     """Return a headline, a table of findings, and what a plan says; what is too long is counted, not cut off."""
-    parts = [f"### trainyard {view.command}: {escaped(heading(view)) or closing(result, view)}"]
+    parts = [f"### trainyard {view.command}: {sentence(heading(view)) or closing(result, view)}"]
     text = planned(view)
     room = MOST - sum(map(len, (parts[0], text)))
     if rows := list(table(result, view, room)):
@@ -29,7 +32,7 @@ def render(result: Result, view: View = PLAIN) -> str:
     if text:
         parts.append(text)
     if not view.quiet and (said := [line for block in told(result) for line in block.splitlines()]):
-        parts.append("\n".join(f"- {escaped(line)}" for line in said))
+        parts.append("\n".join(f"- {sentence(line)}" for line in said))
     return "\n\n".join(parts) + "\n"
 
 
@@ -72,9 +75,9 @@ def row(finding: Finding, view: View) -> str:
     page = view.page(finding.rule)
     rule = f"[{escaped(finding.rule)}]({page})" if page else code(finding.rule)
     frozen = ", frozen" if finding.frozen else ""
-    what = escaped(finding.message)
+    what = sentence(finding.message)
     if finding.fix:
-        what += f"<br>**fix:** {escaped(finding.fix)}"
+        what += f"<br>**fix:** {sentence(finding.fix)}"
     if finding.object:
         what += f"<br>in {escaped(str(finding.object))}"
     return f"| {MARKS[finding.severity]}{frozen} | {code(str(place(finding)))} | {what} | {rule} |"
@@ -84,6 +87,22 @@ def escaped(text: str) -> str:
     """Return a text that Markdown shows as it is; nobody is told by an `@` in it."""
     flat = " ".join(text.split())
     return SPECIAL.sub(lambda found: f"&#{ord(found[0])};", flat).replace("@", "&#64;")
+
+
+def sentence(text: str) -> str:
+    """Return a sentence as Markdown, in which what stands between backticks is code, and all else is as it is.
+
+    >>> sentence("job `a_b` has *two* queues")
+    'job `a_b` has &#42;two&#42; queues'
+    """
+    parts = QUOTED.split(text)
+    return "".join(code(part) if number % 2 else spaced(part) for number, part in enumerate(parts))
+
+
+def spaced(text: str) -> str:
+    """Return a part of a sentence that Markdown shows as it is, with a blank where it begins or ends with any."""
+    before, after = (" " if end.isspace() else "" for end in (text[:1], text[-1:]))
+    return f"{before}{found}{after}" if (found := escaped(text)) else before
 
 
 def code(text: str) -> str:

@@ -14,7 +14,7 @@ from trainyard.plan.object_words import object_lines, platform_lines
 from trainyard.plan.queues import verdict
 from trainyard.plan.run_words import change, mark_lines
 from trainyard.plan.words import ASKED, HEAD, closing, clusters, limited, rebuilding, states, step
-from trainyard.report.markdown import code, escaped, fence
+from trainyard.report.markdown import code, escaped, fence, sentence
 
 ROWS = 30
 """Rows of a table of runs, and lines about the objects of a cluster, unless all are asked for."""
@@ -65,19 +65,24 @@ def render(
 def blocks(plan: Plan, at: str, pictures: Pictures, *, everything: bool) -> Iterator[str]:
     """Yield the parts of a plan: the headline, warnings, queues, and what happens on each cluster."""
     against = f"compared with {code(plan.base[:12])}" if plan.base else "compared with nothing: all of it is new"
-    yield " · ".join([against, *map(escaped, states(plan))])
+    yield " · ".join([against, *map(sentence, states(plan))])
     if marked := limited(list(warnings(plan)), WARNINGS, everything=everything):
-        yield "\n".join(f"- ⚠️ {escaped(each)}" for each in marked)
+        yield "\n".join(f"* ⚠️ {sentence(each)}" for each in marked)
     if plan.queues:
         yield "\n".join(queue_table(plan))
     if decided := decision_lines(plan.decisions, everything=everything):
-        yield "\n".join(f"- {escaped(each)}" for each in limited(decided, ROWS, everything=everything))
+        yield "\n".join(f"- {sentence(each)}" for each in limited(decided, ROWS, everything=everything))
     for cluster in sorted({*clusters(plan), *pictures}):
         yield from of_cluster(plan, cluster, at, pictures.get(cluster, ()), everything=everything)
-    if common := [f"- {escaped(each)}" for each in platform_lines(plan, "")]:
+    if common := [f"- {flagged(each)}" for each in platform_lines(plan, "")]:
         yield "\n".join(["#### all clusters", "", *common])
     last = [closing(plan), *(rebuilding(plan.rebuild) if plan.rebuild else ())]
-    yield "\n".join(escaped(each) for each in last)
+    yield "\n\n".join(map(sentence, last))
+
+
+def flagged(line: str) -> str:
+    """Return a line about the platform, with a sign where text has a mark for it."""
+    return f"⚠️ {sentence(line.removeprefix('! '))}" if line.startswith("! ") else sentence(line)
 
 
 def queue_table(plan: Plan) -> Iterator[str]:
@@ -97,7 +102,7 @@ def of_cluster(
 ) -> Iterator[str]:
     """Yield what happens on a cluster: pictures of it, its runs, what changes in its file, and its objects."""
     found = groups(plan, cluster, everything=everything)
-    told = [f"- {escaped(each)}" for each in platform_lines(plan, cluster)]
+    told = [f"- {flagged(each)}" for each in platform_lines(plan, cluster)]
     effects = [each for each in plan.objects if each.cluster == cluster]
     if found or told or effects or drawn:
         yield f"#### {escaped(cluster)}"
@@ -135,9 +140,9 @@ def cells(group: Group, at: str) -> Iterator[str]:
     more = [f"and {len(fields) - NAMED} more"] if len(fields) > NAMED else []
     yield "<br>".join([*(escaped(change(each)) for each in fields[:NAMED]), *more]) or several(group)
     yield amount(group)
-    yield escaped(first.state if count == 1 else lost(group))
+    yield sentence(first.state if count == 1 else lost(group))
     marks = list(dict.fromkeys(mark for each in group.effects for mark in each.marks))
-    yield "<br>".join(map(escaped, mark_lines(marks)))
+    yield "<br>".join(map(sentence, mark_lines(marks)))
 
 
 def hopeless(group: Group) -> str:
