@@ -5,7 +5,7 @@ Source: kueue v0.19.2 pkg/cache/scheduler/tas_flavor_snapshot.go FindTopologyAss
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
 from functools import partial
 from itertools import compress, repeat
 
@@ -30,6 +30,12 @@ from trainyard.queueing.topology.tree import Values, plant
 Assumed = MutableMapping[Values, dict[str, int]]
 """By domain, what earlier pods of the same workload use of it."""
 
+Placing = tuple[Placement, Placement | None]
+"""Where workers stand, and their leader if there is one."""
+
+ANSWERS = 512
+"""Answers that are remembered."""
+
 
 class Places:
     """The places of one flavor. Usage is added and removed; asking changes nothing."""
@@ -49,6 +55,10 @@ class Places:
         self.scored = gates["TASRespectNodeAffinityPreferred"]
         self.tally = Tally(self.tree, self.room)
         self.filters = Filters(self.tree, flavor.tolerations, scored=self.scored)
+        self.now: dict[Hashable, Placing | str] = {}
+        """Answers as the topology is used, forgotten when that changes."""
+        self.unused: dict[Hashable, Placing | str] = {}
+        """Answers where nothing of the topology runs."""
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -75,6 +85,7 @@ class Places:
     def _change(self, used: PlacedPods, sign: int) -> None:
         domain = self.tree.place.get(used.values)
         if domain is not None:
+            self.now.clear()
             self.room.change(domain - self.tree.leaves.start, used.pod, sign * used.count)
 
     def fits(self, used: Iterable[PlacedPods]) -> bool:
@@ -147,16 +158,40 @@ class Places:
         within: str = "",
     ) -> dict[str, Placement]:
         """Return the places of workers and their leader; raises Unplaced where they have none."""
-        tree = self.tree
+        request = workers.pod_set.topology
         ask = asking.resolve(
-            workers.pod_set.topology,
-            self.levels,
-            count=workers.count,
-            leaders=int(leader is not None),
-            implied=workers.implied,
+            request, self.levels, count=workers.count, leaders=int(leader is not None), implied=workers.implied
         )
         matches = self.filters.matches(workers)
         sort = self.room.sort(workers.pod, leader.pod if leader is not None else None)
+        if taken or within:
+            return named(workers, leader, self._placed(ask, sort, matches, taken, empty=empty, within=within))
+        known = self.unused if empty else self.now
+        key = request, workers.count, workers.implied, sort, id(matches)
+        answer = known.get(key)
+        if answer is None:
+            try:
+                answer = self._placed(ask, sort, matches, taken, empty=empty, within=within)
+            except asking.Unplaced as refused:
+                answer = str(refused)
+            if len(known) >= ANSWERS:
+                known.clear()
+            known[key] = answer
+        if isinstance(answer, str):
+            raise asking.Unplaced(answer)
+        return named(workers, leader, answer)
+
+    def _placed(
+        self,
+        ask: asking.Ask,
+        sort: Sort,
+        matches: Matches,
+        taken: Mapping[Values, Amounts],
+        *,
+        empty: bool,
+        within: str,
+    ) -> Placing:
+        tree = self.tree
         counts, why = self._counts(ask, sort, matches, taken, empty=empty, within=within)
         search = Search(
             topology=self.name,
@@ -173,10 +208,8 @@ class Places:
         search, level, domains = shared or (search, *search.fitting(ask.level))
         found = descend(search, level, domains, balanced=shared is not None)
         pods, leaders = search.counts.pods, search.counts.leaders
-        placed = {workers.pod_set.name: self._placement([(each, pods[each]) for each in found])}
-        if leader is not None:
-            placed[leader.pod_set.name] = self._placement([(each, leaders[each]) for each in found])
-        return placed
+        placed = self._placement([(each, pods[each]) for each in found])
+        return placed, self._placement([(each, leaders[each]) for each in found]) if ask.leaders else None
 
     def _counts(
         self,
@@ -218,6 +251,14 @@ class Places:
         tree = self.tree
         domains = tuple(Domain(tree.named(leaf), count) for leaf, count in sorted(pods) if count)
         return Placement(self.levels[-1:] if tree.by_host else self.levels, domains)
+
+
+def named(workers: PlacementRequest, leader: PlacementRequest | None, placing: Placing) -> dict[str, Placement]:
+    """Return by pod set where it stands."""
+    found = {workers.pod_set.name: placing[0]}
+    if leader is not None and placing[1] is not None:
+        found[leader.pod_set.name] = placing[1]
+    return found
 
 
 def grouped(requests: Sequence[PlacementRequest]) -> list[list[PlacementRequest]]:
