@@ -113,10 +113,10 @@ class Assigner:
         """Return the flavors of all resources of a group of pod sets, beginning with those that are known."""
         whole, tried = Found(dict(known), reasons=[]), dict[str, Attempt]()
         for resource in sorted(requests, key=rank):
+            if resource in whole.choices:
+                continue
             group = self.queue.spec.group_of(resource)
             if group is None and (not requests[resource] or self.rules.ignore_undeclared):
-                continue
-            if resource in whole.choices:
                 continue
             if group is None:
                 found = Found(reasons=[f"resource {resource} unavailable in ClusterQueue"])

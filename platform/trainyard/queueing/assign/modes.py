@@ -32,12 +32,16 @@ class Search(IntEnum):
     @property
     def mode(self) -> Mode:
         """What has to happen before the flavor can be had."""
-        return {0: Mode.NO_FIT, 4: Mode.FIT}.get(int(self), Mode.PREEMPT)
+        return MODES[self]
 
     @property
     def possibility(self) -> str | None:
         """What preemption can do, in Kueue's words; None where it was not asked."""
-        return {1: "NoCandidates", 2: "Preempt", 3: "Reclaim"}.get(int(self))
+        return POSSIBILITIES[self]
+
+
+MODES = (Mode.NO_FIT, Mode.PREEMPT, Mode.PREEMPT, Mode.PREEMPT, Mode.FIT)
+POSSIBILITIES = (None, "NoCandidates", "Preempt", "Reclaim", None)
 
 
 class Grade(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from trainyard.queueing.assign.assigner import Assigner, Rules
@@ -127,21 +128,28 @@ class Scheduler:
         """Look for places that victims leave; without victims, for those of an empty cluster."""
         requests = placements_wanted(assignment, pending, queue)
         shared = self.rules.gates["TASHandleOverlappingFlavors"]
-        held = [each.held for each in targets]
-        self.take_usage(held)
-        found = queue.find(requests, shared=shared, empty=not targets)
-        self.put_usage(held)
+        with self.without_pods([each.held for each in targets]):
+            found = queue.find(requests, shared=shared, empty=not targets)
         take(assignment, found)
 
-    def take_usage(self, held: Iterable[Held]) -> None:
-        """Take the usage of Workloads away, which stay listed."""
-        for each in held:
-            self.queues[each.queue].remove(each.usage, each.placed)
+    @contextmanager
+    def without_pods(self, gone: Collection[Held]) -> Iterator[None]:
+        """Have topologies be as if Workloads were gone, whose quota stays in use."""
+        for each in gone:
+            self.queues[each.queue].remove({}, each.placed)
+        yield
+        for each in gone:
+            self.queues[each.queue].add({}, each.placed)
 
-    def put_usage(self, held: Iterable[Held]) -> None:
-        """Put it back."""
-        for each in held:
-            self.queues[each.queue].add(each.usage, each.placed)
+    @contextmanager
+    def without_usage(self, gone: Collection[Held], asked: Iterable[FlavorResource]) -> Iterator[None]:
+        """Have quota be as if Workloads were gone, of these resources alone."""
+        amounts = [{key: each.usage[key] for key in asked if key in each.usage} for each in gone]
+        for each, amount in zip(gone, amounts, strict=True):
+            self.queues[each.queue].node.remove(amount)
+        yield
+        for each, amount in zip(gone, amounts, strict=True):
+            self.queues[each.queue].node.add(amount)
 
 
 class Run:
@@ -246,11 +254,14 @@ class Run:
         gone = {**self.victims, **{each.held.key: each.held for each in entry.targets}}.values()
         quota = queue.fits(usage)
         places = quota and queue.fits_places(placed)
-        if gone and not places:
-            self.scheduler.take_usage(gone)
-            quota = queue.fits(usage)
+        if gone and not quota:
+            asked = self.scheduler.preemptor.alike.first(queue.node.root, usage, frozenset())
+            with self.scheduler.without_usage(gone, asked):
+                quota = queue.fits(asked)
             places = quota and queue.fits_places(placed)
-            self.scheduler.put_usage(gone)
+        if gone and quota and not places:
+            with self.scheduler.without_pods(gone):
+                places = queue.fits_places(placed)
         return quota, places
 
 

@@ -155,30 +155,51 @@ class QuotaNode:
 
     def add(self, amounts: Mapping[FlavorResource, int]) -> None:
         """Use so much more, and pass on to the parent what is not kept."""
+        node: QuotaNode | None = self
+        while node is not None and amounts:
+            amounts, node = node._more(amounts), node.parent
+
+    def _more(self, amounts: Mapping[FlavorResource, int]) -> Mapping[FlavorResource, int]:
+        """Use so much more here, and return what of it the parent has to give."""
+        usage, subtree, over, passed = self.usage, self.subtree, self.over, amounts
+        self.shared = None
+        if self.kept:
+            unused = {key: self.unused_kept(key) for key in amounts}
+            passed = {key: minus(amount, unused[key]) for key, amount in amounts.items() if amount > unused[key]}
         for key, amount in amounts.items():
-            node: QuotaNode | None = self
-            while node is not None:
-                kept = node.unused_kept(key) if node.kept else 0
-                node.use(key, plus(node.usage.get(key, 0), amount))
-                if amount <= kept:
-                    break
-                if kept:
-                    amount = minus(amount, kept)  # noqa: PLW2901  # what goes on to the parent
-                node = node.parent
+            used = usage[key] = plus(usage.get(key, 0), amount)
+            if used > subtree.get(key, 0):
+                over.add(key)
+            else:
+                over.discard(key)
+        return passed
 
     def remove(self, amounts: Mapping[FlavorResource, int]) -> None:
         """Use so much less, and take it from the parent as far as it was passed on."""
+        node: QuotaNode | None = self
+        while node is not None and amounts:
+            amounts, node = node._less(amounts), node.parent
+
+    def _less(self, amounts: Mapping[FlavorResource, int]) -> Mapping[FlavorResource, int]:
+        """Use so much less here, and return what of it the parent gave."""
+        usage, subtree, over, kept = self.usage, self.subtree, self.over, self.kept
+        self.shared = None
+        stored: dict[FlavorResource, int] = {}
         for key, amount in amounts.items():
-            node: QuotaNode | None = self
-            while node is not None:
-                usage = node.usage.get(key, 0)
-                node.use(key, minus(usage, amount))
-                stored = minus(usage, node.kept[key]) if key in node.kept else usage
-                if stored <= 0:
-                    break
-                if stored < amount:
-                    amount = stored  # noqa: PLW2901  # what is taken from the parent
-                node = node.parent
+            used = usage.get(key, 0)
+            of_parent = minus(used, kept[key]) if key in kept else used
+            if of_parent < amount:
+                stored[key] = of_parent
+            left = usage[key] = minus(used, amount)
+            if left > subtree.get(key, 0):
+                over.add(key)
+            else:
+                over.discard(key)
+        return (
+            {key: least for key, amount in amounts.items() if (least := stored.get(key, amount)) > 0}
+            if stored
+            else amounts
+        )
 
     def passed_on(self, key: FlavorResource, amount: int, cohort: QuotaNode) -> int:
         """Return how much less a cohort above, or the node itself, would use if so much less was used here."""
@@ -187,15 +208,6 @@ class QuotaNode:
             amount = min(amount, max(0, minus(node.usage.get(key, 0), node.kept.get(key, 0))))
             node = node.parent
         return amount
-
-    def use(self, key: FlavorResource, amount: int) -> None:
-        """Have so much be used here."""
-        self.usage[key] = amount
-        self.shared = None
-        if amount > self.subtree.get(key, 0):
-            self.over.add(key)
-        else:
-            self.over.discard(key)
 
     def used(self) -> Used:
         """Return what is used as it is."""
