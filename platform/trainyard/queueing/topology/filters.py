@@ -19,6 +19,9 @@ from trainyard.queueing.model.placements import PlacementRequest
 from trainyard.queueing.topology.ask import Unplaced
 from trainyard.queueing.topology.tree import Tree
 
+SPECS = 4096
+"""Specifications of pods that are remembered."""
+
 SELECTOR, AFFINITY = "nodeSelector", "affinity"
 
 
@@ -70,10 +73,22 @@ class Filters:
         """Take the tolerations of the flavor; with `scored` preferred affinities count."""
         self.tree, self.tolerations, self.scored = tree, tolerations, scored
         self.known: dict[str, Matches] = {}
+        self.plain: dict[int, tuple[Mapping[str, Any], Matches]] = {}
+        """What specifications that nobody adds to match, with the specification by whose identity it is."""
         self.all = Matches(None, None, {})
 
     def matches(self, request: PlacementRequest) -> Matches:
         """Return the leaves for the pods of a request; raises Unplaced for contradicting node selectors."""
+        if request.selectors or request.tolerations:
+            return self._matches(request)
+        known = self.plain.get(id(request.spec))
+        if known is None:
+            if len(self.plain) >= SPECS:
+                self.plain.clear()
+            known = self.plain[id(request.spec)] = request.spec, self._matches(request)
+        return known[1]
+
+    def _matches(self, request: PlacementRequest) -> Matches:
         selector, more = selector_of(request), request.tolerations
         if not self.tree.by_host:
             return self.all
