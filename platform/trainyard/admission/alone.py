@@ -55,7 +55,8 @@ def alike(bid: Bidder) -> str:
 
     Pods that look at the labels of others have theirs in it.
     """
-    found = json.dumps([list(of_workload(*each)) for each in zip(bid.workloads, bid.owners, strict=True)])
+    every = [list(of_workload(*each)) for each in zip(bid.workloads, bid.owners, strict=True)]
+    found = json.dumps(every, sort_keys=True)
     for owner in bid.owners:
         found = found.replace(str(owner["metadata"]["name"]), "")
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from trainyard.admission.outcomes import Word
-from trainyard.plan.effects import Decision
+from trainyard.plan.effects import Decision, NextRun
 
 NAMED = 3
 """Runs of a line that are named; four or more of which the same is decided are told in one."""
@@ -37,6 +37,29 @@ def decision_lines(decisions: Iterable[Decision], *, everything: bool = False) -
     lines = [line for found in alike.values() for line in told(found, everything=everything)]
     loses = any((each.before or "").startswith(("fits", "may fit")) for found in alike.values() for each in found)
     return [*lines, AGAIN] if loses else lines
+
+
+def next_lines(runs: Iterable[NextRun], *, everything: bool = False) -> list[str]:
+    """Return what becomes of the next runs of jobs whose runs stay."""
+    alike: dict[tuple[str, str], list[NextRun]] = {}
+    for each in runs:
+        alike.setdefault((each.cluster, each.after), []).append(each)
+    return [line for found in alike.values() for line in following(found, everything=everything)]
+
+
+def following(found: Sequence[NextRun], *, everything: bool) -> Iterator[str]:
+    """Yield the lines about next runs of which the same is decided."""
+    first = found[0]
+    if everything or len(found) <= NAMED:
+        for each in found:
+            what = joined(f"the next run of {each.team}/{each.job} {each.after}", each.detail)
+            rule = f" [{each.rule}]" if each.rule else f"; `trainyard rerun {each.team}/{each.job}` begins it"
+            yield f"{each.cluster}: {what}{rule}"
+        return
+    names = ", ".join(f"{each.team}/{each.job}" for each in found[:NAMED])
+    what = f"the next runs of {names} and {len(found) - NAMED} more {SEVERAL[first.after].removesuffix(' for')}"
+    rule = f" [{first.rule}]" if first.rule else "; `trainyard rerun` begins one"
+    yield f"{first.cluster}: {what}; the first: {first.detail}{rule}"
 
 
 def told(found: Sequence[Decision], *, everything: bool) -> Iterator[str]:

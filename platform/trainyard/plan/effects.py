@@ -199,6 +199,27 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class NextRun:
+    """What becomes of the next run of a job, as it would be rendered now, alone on its cluster.
+
+    The run that is there stays as it is.
+    """
+
+    cluster: str
+    team: str
+    job: str
+    run: str
+    """The run that is there."""
+    before: Word
+    """What would have become of the next one as it would have been rendered before the change."""
+    after: Word
+    detail: str = ""
+    """Where it goes, or why it does not."""
+    rule: str = ""
+    """The rule that it breaks; empty where it breaks none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rebuild:
     """What would train if the clusters were empty."""
 
@@ -232,6 +253,8 @@ class Plan:
     platform: tuple[SpecChange, ...] = ()
     queues: tuple[QueueRow, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    next_runs: tuple[NextRun, ...] = ()
+    """Of jobs whose runs stay, where the next one comes to something else."""
     dangers: tuple[str, ...] = ()
     """What is loosened or drained, told from the objects."""
     findings: tuple[Finding, ...] = ()

@@ -69,6 +69,9 @@ def hopeless(plan: Plan) -> str:
             if found:
                 word = f"that {verb}s {one}" if len(found) == 1 else f"that {verb} {many}"
                 said.append(f"{counted(len(found), 'run')} {word}{again}")
+    for verdict, one, many in (("never fits", "never fits", "never fit"), ("may fit", "may not fit", "may not fit")):
+        if count := sum(each.after == verdict for each in plan.next_runs):
+            said.append(f"the next run of 1 job {one}" if count == 1 else f"the next runs of {count} jobs {many}")
     return " and ".join(said)
 
 
@@ -93,6 +96,8 @@ def warnings(plan: Plan) -> Iterator[str]:
         yield f"never fits: {first(hopeless)}"
     if doubtful := [f"{each.team}/{each.run}" for found in perhaps(plan) for each in found]:
         yield f"may not fit, as kube-scheduler chooses nodes: {first(doubtful)}"
+    if following := [f"{each.team}/{each.job}" for each in plan.next_runs if each.rule]:
+        yield f"next runs that never or may not fit: {first(following)}"
     drained = sorted({each.cluster for each in plan.objects if each.folder.startswith("hardware")})
     if drained:
         yield f"drained: nodes of {', '.join(drained)}, when a person syncs its hardware"

@@ -16,6 +16,7 @@ from trainyard.plan.decided import Words, decisions, hopeless
 from trainyard.plan.effects import Plan, RunEffect, RunWord, SpecChange, Told
 from trainyard.plan.known import Known
 from trainyard.plan.memory import Memory
+from trainyard.plan.next_runs import JobFiles, next_runs
 from trainyard.plan.platform import spec_changes
 from trainyard.plan.queues import rows
 from trainyard.plan.rebuild import all_asked, rebuild
@@ -86,6 +87,7 @@ def reading(
     touched = {*clusters_of(found), *redeclared(changed)} if told != "refused" else ()
     specs = verdict.specs.clusters if verdict and verdict.specs else {}
     decided = decisions(sides, touched, specs, memory)
+    renewed = redeclared(changed) & set(touched) if base.live else ()
     runs = (edited(each, base, there) for each in found.runs) if tree is not None and base.live else found.runs
     stands = (*verdict.findings, *verdict.objects()) if verdict else ()
     vain = (at_field(root, each) for each in hopeless(decided.told, found.runs))
@@ -101,6 +103,7 @@ def reading(
         platform=platform,
         queues=tuple(rows(base, now, touched, (asked[0], asked[1]), decided)),
         decisions=decided.told,
+        next_runs=tuple(next_runs(sides, renewed, decided, JobFiles(root, disk.scan(JOBS)), specs, memory)),
         dangers=tuple(dict.fromkeys((*dangers_of(platform, told), *found.dangers))),
         findings=settled(findings, found, told),
         rebuild=rebuild(asked[1]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from trainyard.findings import Finding, counted
-from trainyard.plan.decision_words import decision_lines
+from trainyard.plan.decision_words import decision_lines, next_lines
 from trainyard.plan.effects import Plan, QueueRow, Rebuild
 from trainyard.plan.fold import groups
 from trainyard.plan.headline import headline, warnings
@@ -39,6 +39,9 @@ def render(plan: Plan, *, everything: bool = False) -> str:
         lines += ["", *queue_lines(plan.queues)]
     if plan.decisions:
         found = decision_lines(plan.decisions, everything=everything)
+        lines += ["", *limited(found, MOST, everything=everything)]
+    if plan.next_runs:
+        found = next_lines(plan.next_runs, everything=everything)
         lines += ["", *limited(found, MOST, everything=everything)]
     for cluster in clusters(plan):
         runs = [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from trainyard.findings import counted
-from trainyard.plan.decision_words import decision_lines
+from trainyard.plan.decision_words import decision_lines, next_lines
 from trainyard.plan.effects import Plan, RunEffect
 from trainyard.plan.fold import Group, groups
 from trainyard.plan.headline import warnings
@@ -72,6 +72,8 @@ def blocks(plan: Plan, at: str, pictures: Pictures, *, everything: bool) -> Iter
         yield "\n".join(queue_table(plan))
     if decided := decision_lines(plan.decisions, everything=everything):
         yield "\n".join(f"- {sentence(each)}" for each in limited(decided, ROWS, everything=everything))
+    if following := next_lines(plan.next_runs, everything=everything):
+        yield "\n".join(f"* {sentence(each)}" for each in limited(following, ROWS, everything=everything))
     for cluster in sorted({*clusters(plan), *pictures}):
         yield from of_cluster(plan, cluster, at, pictures.get(cluster, ()), everything=everything)
     if common := [f"- {flagged(each)}" for each in platform_lines(plan, "")]:
