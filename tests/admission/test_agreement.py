@@ -1,0 +1,79 @@
+"""What is said of jobs is what became of them on a running cluster, with Kueue and the operators of jobs.
+
+With TRAINYARD_CLUSTER_ORACLE naming the kubeconfig of a cluster to throw away (see oracle.py) the clusters of this
+repository are asked about again, as they are. `tools/cluster_agreement.py --answers` records what it says.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from admission.compare import disagreements
+from admission.oracle import Oracle
+from admission.variations import CLUSTERS, Case, case
+from command import call
+from conftest import ROOT
+from trainyard.admission.site import site
+from trainyard.admission.verdicts import verdicts
+from trainyard.cli.admit import document
+
+RECORDED = ROOT / "tests/admission/clusters.jsonl.gz"
+LINES = [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).splitlines()]
+FEW = 6
+"""Cases that are asked about in every run of the tests."""
+
+
+def differences(root, drawn, answers):
+    """What is said otherwise than it came, of every job of a case that Kueue is asked about."""
+    found = [each for each in verdicts(drawn.written(root), clusters=[drawn.cluster]) if not each.ask.why]
+    assert {each.ask.name for each in found} == set(answers)
+    said = {each.ask.name: json.loads(json.dumps(document(each))) for each in found}
+    return {name: wrong for name, each in said.items() if (wrong := [*disagreements(each, answers[name])])}
+
+
+def held(root, lines):
+    """Hold verdicts to what was recorded; how many jobs there are."""
+    for index, line in enumerate(lines):
+        answers = line.pop("answers")
+        drawn = Case(**line)
+        assert not differences(root / str(index), drawn, answers), (index, drawn.cluster)
+    return sum(len(line["jobs"]) for line in lines)
+
+
+@pytest.mark.parametrize("line", LINES[:FEW], ids=str)
+def test_a_job_becomes_what_is_said_of_it(tmp_path, line):
+    """A running cluster admitted, preempted, placed and left waiting whom we say, and where."""
+    assert held(tmp_path, [line]) > 0
+
+
+@pytest.mark.slow
+def test_many_jobs_become_what_is_said_of_them(tmp_path):
+    """As above."""
+    assert held(tmp_path, LINES[FEW:]) > 40
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    """The cluster, or a loud skip."""
+    kubeconfig = os.environ.get("TRAINYARD_CLUSTER_ORACLE")
+    if not kubeconfig:
+        pytest.skip("what becomes of all runs on a cluster: set TRAINYARD_CLUSTER_ORACLE to a kubeconfig")
+    return Oracle(Path(kubeconfig))
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_every_job_becomes_what_is_said_of_it_on_a_cluster(oracle, cluster, tmp_path):
+    """The cluster as it is, asked now; its Kueue is configured as that of the repository's cluster is."""
+    drawn = case(tmp_path / "repository", cluster, 0)
+    checked = drawn.written(tmp_path / "repository")
+    call(tmp_path / "repository", "synth", "--quiet")
+    bids = [each.ask for each in verdicts(checked, clusters=[cluster]) if not each.ask.why]
+    folder = tmp_path / "repository/generated" / cluster
+    answers = oracle.answer(folder, site(checked.specs, cluster), bids)
+    assert not differences(tmp_path / "again", drawn, answers)

@@ -1,0 +1,95 @@
+"""Compares `trainyard admit` with what becomes of the rendered runs on a running cluster, and prints what differs.
+
+Needs a cluster to throw away with kube-scheduler, KWOK, Kueue and the operators of jobs, and without nodes of its own.
+Asked are the clusters of this repository as they are (seed 0), and with small changes by chance: of quotas, limits,
+preemption, nodes, priorities and jobs. Each is rendered, synced and left alone until nothing moves. Exit code 1 where
+anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
+
+from admission.compare import disagreements  # noqa: E402 - tests/ is no package that is installed
+from admission.oracle import Object, Oracle  # noqa: E402
+from admission.variations import CLUSTERS, case  # noqa: E402
+from trainyard.admission.site import site  # noqa: E402
+from trainyard.admission.verdicts import verdicts  # noqa: E402
+from trainyard.cli.admit import document  # noqa: E402
+
+
+class Asked:
+    """What the cluster was asked, and how often it agreed."""
+
+    def __init__(self, kubeconfig: Path, configure: str | None) -> None:
+        self.oracle, self.configure = Oracle(kubeconfig), configure
+        self.configured: Object = {}
+        self.said: Counter[str] = Counter()
+        self.differ = 0
+        self.lines: list[str] = []
+
+    def ask(self, cluster: str, seed: int) -> None:
+        """Render one case, have the cluster decide, and print what it did otherwise than is said."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder) / "repository"
+            drawn = case(root, cluster, seed)
+            checked = drawn.written(root)
+            subprocess.run([sys.executable, "-m", "trainyard", "synth", "--quiet"], cwd=root, check=True)
+            where = site(checked.specs, cluster)
+            self.restart(dict(where.config))
+            found = [each for each in verdicts(checked, clusters=[cluster]) if not each.ask.why]
+            answers = self.oracle.answer(root / "generated" / cluster, where, [each.ask for each in found])
+        for each in found:
+            wrong = [*disagreements(json.loads(json.dumps(document(each))), answers[each.ask.name])]
+            self.said[each.word] += 1
+            self.differ += bool(wrong)
+            for one in wrong:
+                print(f"{cluster} {seed}: {each.ask.name} {each.word}: {one}", flush=True)
+        self.lines.append(
+            json.dumps({"cluster": cluster, "fields": drawn.fields, "jobs": drawn.jobs, "answers": answers})
+        )
+
+    def restart(self, config: Object) -> None:
+        """Have Kueue configured as the cluster's is, where that is another configuration than before."""
+        if self.configure and config != self.configured:
+            subprocess.run(shlex.split(self.configure), input=json.dumps(config), text=True, check=True)
+        self.configured = config
+
+
+def main() -> int:
+    """Compare, and print what differs."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--kubeconfig", type=Path, required=True, help="of a cluster to throw away")
+    parser.add_argument("--configure", help="command that restarts Kueue with the configuration on its standard input")
+    parser.add_argument("--cluster", action="append", choices=CLUSTERS, help="only this one; repeatable")
+    parser.add_argument("--count", type=int, default=10, help="how many cases of each cluster")
+    parser.add_argument("--start", type=int, default=0, help="the first seed")
+    parser.add_argument("--answers", type=Path, help="write every case and answer there, a line each, compressed")
+    given = parser.parse_args()
+    asked, begun = Asked(given.kubeconfig, given.configure), time.monotonic()
+    for cluster in given.cluster or CLUSTERS:
+        for seed in range(given.start, given.start + given.count):
+            asked.ask(cluster, seed)
+            if given.answers:
+                given.answers.write_bytes(gzip.compress("\n".join(asked.lines).encode(), mtime=0))
+    total = asked.said.total()
+    print(f"{len(asked.lines)} clusters, {total} jobs, {asked.differ} differ; {time.monotonic() - begun:.0f} s")
+    for name, count in asked.said.most_common():
+        print(f"{count:6} {name}")
+    return int(asked.differ > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
