@@ -1,13 +1,18 @@
-"""Compares our decision with that of Kueue's own scheduler on thousands of clusters by chance, and prints the table.
+"""Compares our decision with that of Kueue's own code on thousands of cases by chance, and prints the table.
 
 Needs a program that answers for Kueue: `TRAINYARD_KUEUE_ORACLE`, or --program. Each case is asked thrice, and thirty
 times where our answer is another; where Kueue gives several answers itself, which it does where equals come as a map
 has them, none of them is right or wrong, and the case is counted apart. Exit code 1 where anything else differs.
+
+The cases are small crowded clusters or, with --changed, those of a folder (`<topic>/<name>.yaml`), changed by chance;
+with --jobs as well, those about jobs, in its folder `podsets`. Of such cases those are counted apart that no server
+would store, and those that the program takes for none.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -15,16 +20,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
-from queueing.oracle import asked, bare, same  # noqa: E402 - tests/ is no package that is installed
+from queueing import changing, podsets  # noqa: E402 - tests/ is no package that is installed
+from queueing.allowed import forbidden  # noqa: E402
+from queueing.oracle import bare, same, survived  # noqa: E402
 from queueing.worlds import case  # noqa: E402
-from trainyard.queueing.replay import replay  # noqa: E402
+from trainyard.cli.admit import answered  # noqa: E402
 
 CHUNK = 400
 """Cases that the program is given at once."""
@@ -64,12 +71,24 @@ COMPARED: Mapping[str, Callable[[Answer], object]] = {
 }
 
 
+FORBIDDEN = "forbidden"
+"""The field of an answer to a case that is not asked: why no server would store it."""
+
+
+def crashes(answer: Answer) -> bool:
+    """Whether a case is one that Kueue does not survive."""
+    error = str(answer.get("error") or "")
+    return error.startswith("panic") or error.endswith("Kueue would crash")
+
+
 @dataclass
 class Table:
     """How many cases agree, in all and by what is compared."""
 
+    compared: Mapping[str, Callable[[Answer], object]] = field(default_factory=lambda: COMPARED)
+    apart: Counter[str] = field(default_factory=Counter)
+    """How many cases are counted apart, and why."""
     cases: int = 0
-    unstable: int = 0
     crashes: int = 0
     agree: Counter[str] = field(default_factory=Counter)
     differ: dict[int, tuple[str, ...]] = field(default_factory=dict)
@@ -77,43 +96,104 @@ class Table:
     def add(self, seed: int, theirs: Answer, ours: Answer) -> None:
         """Count one case."""
         self.cases += 1
-        if theirs.get("unstable"):
-            self.unstable += 1
+        why = aside(theirs)
+        if why:
+            self.apart[why] += 1
             return
         self.crashes += "error" in theirs
-        wrong = tuple(name for name, part in COMPARED.items() if parts(theirs, part) != parts(ours, part))
-        self.agree.update(name for name in COMPARED if name not in wrong)
-        if same(ours, theirs):
+        wrong = tuple(name for name, part in self.compared.items() if parts(theirs, part) != parts(ours, part))
+        self.agree.update(name for name in self.compared if name not in wrong)
+        if agrees(ours, theirs):
             self.agree["every field"] += 1
         else:
             self.differ[seed] = wrong or ("other fields",)
 
     def lines(self) -> Iterator[str]:
         """Yield the table, and every case that differs."""
-        asked_for = max(1, self.cases - self.unstable)
-        yield f"{self.cases} cases; {self.unstable} that Kueue itself decides in several ways; {self.crashes} crash it"
-        for name in (*COMPARED, "every field"):
+        asked_for = max(1, self.cases - self.apart.total())
+        counted = [f"{self.apart[each]} {each}" for each in APART if each == UNSTABLE or self.apart[each]]
+        yield "; ".join([f"{self.cases} cases", *counted, f"{self.crashes} crash it"])
+        for name in (*self.compared, "every field"):
             yield f"{name:12} {self.agree[name]:6} of {asked_for} agree, {100 * self.agree[name] / asked_for:.3f} %"
         for seed, wrong in sorted(self.differ.items()):
             yield f"seed {seed}: {', '.join(wrong)} differ"
 
 
+def agrees(ours: Answer, theirs: Answer) -> bool:
+    """Whether two answers say the same; a crash is one in any words."""
+    if crashes(theirs):
+        return "error" in ours and UNREAD not in ours["error"]
+    return same(ours, theirs)
+
+
+def aside(theirs: Answer) -> str:
+    """Return why a case is counted apart, nothing of one that is compared."""
+    if FORBIDDEN in theirs:
+        return UNSTORED
+    if "error" in theirs and not crashes(theirs):
+        return NONE
+    return UNSTABLE if theirs.get("unstable") else ""
+
+
+UNREAD = "cannot be read"
+"""What our answer says of a case that we did not expect."""
+
+UNSTORED = "that no server would store"
+NONE = "that are none"
+UNSTABLE = "that Kueue itself decides in several ways"
+APART = (UNSTORED, NONE, UNSTABLE)
+
+
 def parts(answer: Answer, part: Callable[[Answer], object]) -> object:
-    """Return one aspect of all Workloads of an answer, or of the crash that is in its place."""
-    return {name: part(each) for name, each in (answer.get("workloads") or {}).items()} or answer.get("error")
+    """Return one aspect of all Workloads of an answer, or whether a crash is in its place."""
+    return {name: part(each) for name, each in (answer.get("workloads") or {}).items()} or "error" in answer
 
 
-def compare(program: str, seeds: range) -> list[tuple[int, Answer, Answer]]:
+@cache
+def source(folder: Path, jobs: bool) -> changing.Source:
+    """Return the cases that are changed."""
+    return changing.read(folder, jobs=jobs)
+
+
+def compare(program: str, drawn: Callable[[int], Any], ways: Ways, seeds: range) -> list[tuple[int, Answer, Answer]]:
     """Return both answers to the cases of some seeds."""
-    drawn = [case(seed) for seed in seeds]
-    theirs = asked(program, "schedule", drawn, "-repeat", "3", faults=True)
+    every = {seed: drawn(seed) for seed in seeds}
+    reasons = {seed: forbidden(each) for seed, each in every.items()}
+    stored = [each for seed, each in every.items() if not reasons[seed]]
+    theirs = iter(ways.theirs(program, stored, 3))
     found = []
-    for seed, answer, each in zip(seeds, theirs, drawn, strict=True):
-        mine = replay(each)
-        if not same(mine, answer):
-            (answer,) = asked(program, "schedule", [each], "-repeat", str(OFTEN), faults=True)  # noqa: PLW2901
+    for seed, each in every.items():
+        answer, mine = {FORBIDDEN: reasons[seed]} if reasons[seed] else next(theirs), ways.ours(each)
+        if not aside(answer) and not agrees(mine, answer):
+            (answer,) = ways.theirs(program, [each], OFTEN)
         found.append((seed, answer, mine))
     return found
+
+
+def decisions(program: str, cases: list[Any], often: int) -> list[Any]:
+    """Return what Kueue decides, asked so often."""
+    return survived(program, "schedule", cases, "-repeat", str(often))
+
+
+def pod_sets(program: str, cases: list[Any], often: int) -> list[Any]:  # noqa: ARG001 - it has one answer
+    """Return what Kueue makes of jobs; where one is none that its webhooks let in, it may crash, and has no answer."""
+    found = survived(program, "podsets", cases)
+    return [{"error": f"none: {each['error']}"} if "error" in each else podsets.plain(each) for each in found]
+
+
+def our_pod_sets(case: Any) -> Any:
+    """Return what we make of jobs."""
+    try:
+        return podsets.plain(podsets.answer(case))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is no answer
+        return {"error": repr(error)}
+
+
+class Ways(NamedTuple):
+    """How Kueue and we are asked about cases."""
+
+    theirs: Callable[[str, list[Any], int], list[Any]]
+    ours: Callable[[Any], Any]
 
 
 def main() -> int:
@@ -123,19 +203,36 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20_000, help="how many cases")
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes at once")
+    parser.add_argument("--changed", type=Path, metavar="FOLDER", help="change the cases in a folder by chance")
+    parser.add_argument("--jobs", action="store_true", help="of these cases, those about jobs")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="write cases that differ there, with Kueue's answers")
     given = parser.parse_args()
     if not given.program:
         parser.error("name the program: --program, or TRAINYARD_KUEUE_ORACLE")
-    table, begun = Table(), time.monotonic()
-    last = given.start + given.count
+    if given.jobs and not given.changed:
+        parser.error("--jobs asks about cases of a folder: --changed FOLDER")
+    drawn = partial(changed, given.changed, given.jobs) if given.changed else case
+    ways = Ways(pod_sets, our_pod_sets) if given.jobs else Ways(decisions, answered)
+    comparing = partial(compare, given.program, drawn, ways)
+    table, begun = Table({} if given.jobs else COMPARED), time.monotonic()
+    last, kept = given.start + given.count, []
     chunks = [range(start, min(start + CHUNK, last)) for start in range(given.start, last, CHUNK)]
     with ProcessPoolExecutor(given.workers) as pool:
-        for found in pool.map(partial(compare, given.program), chunks):
+        for found in pool.map(comparing, chunks):
             for seed, theirs, ours in found:
                 table.add(seed, theirs, ours)
+                if seed in table.differ:
+                    kept.append(json.dumps({"case": drawn(seed), "answer": theirs}, sort_keys=True))
     print("\n".join(table.lines()))
     print(f"{time.monotonic() - begun:.0f} s")
+    if given.keep:
+        given.keep.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
     return 1 if table.differ else 0
+
+
+def changed(folder: Path, jobs: bool, seed: int) -> Any:
+    """Return a case of a folder, changed as a seed has it."""
+    return changing.changed(source(folder, jobs), seed)
 
 
 if __name__ == "__main__":

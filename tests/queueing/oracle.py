@@ -37,6 +37,17 @@ def asked(program: str, command: str, cases: list[Object], *options: str, faults
     return found
 
 
+def survived(program: str, command: str, cases: list[Object], *options: str) -> list[Object]:
+    """Return the program's answers to cases of which it may not survive some: these have a crash for an answer."""
+    try:
+        return asked(program, command, cases, *options, faults=True)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        if len(cases) == 1:
+            return [{"name": cases[0].get("name", ""), "error": f"panic: {error}"}]
+    half = len(cases) // 2
+    return [one for part in (cases[:half], cases[half:]) for one in survived(program, command, part, *options)]
+
+
 def answers(program: str, question: Question) -> dict[str, Any]:
     """Return Kueue's answer to each run on the empty cluster, by job, and to all of them in order.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -65,3 +66,19 @@ def described(value: Object, around: Surroundings) -> Object:
 def texts(amounts: Mapping[str, int]) -> dict[str, str]:
     """Return amounts as Kueue writes them."""
     return {name: text_of(name, amount) for name, amount in amounts.items()}
+
+
+def plain(found: Object) -> Object:
+    """Return an answer by job as JSON writes it; a Workload without pod sets has an empty list, as some answers do."""
+    jobs = json.loads(json.dumps(found.get("jobs") or {}))
+    for job in jobs.values():
+        for each in job.get("workloads", ()):
+            each["podSets"] = each["podSets"] or []
+    if "error" in found:
+        raise AssertionError(found["error"])
+    return {name: spelled(job) for name, job in jobs.items()}
+
+
+def spelled(job: Object) -> Object:
+    """Return an answer about one job, with the plural of priority classes as servers spell it."""
+    return {"error": job["error"].replace("priorityclasss.", "priorityclasses.")} if "error" in job else job

@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT
 from queueing import asking, claiming
 from queueing.oracle import asked, kueue
-from queueing.podsets import answer
+from queueing.podsets import answer, plain
 from queueing.recorded import CLUSTERS, read
 
 RECORDED = ROOT / "tests/queueing/asked.jsonl.gz"
@@ -32,22 +32,6 @@ CASES = os.environ.get("TRAINYARD_KUEUE_CASES", "")
 def digest(seed):
     """What tells the case of a seed from every other."""
     return hashlib.sha256(json.dumps(asking.case(seed), sort_keys=True).encode()).hexdigest()[:12]
-
-
-def plain(found):
-    """An answer as JSON writes it; a Workload without pod sets has an empty list, as some answers do."""
-    jobs = json.loads(json.dumps(found["jobs"]))
-    for job in jobs.values():
-        for each in job.get("workloads", ()):
-            each["podSets"] = each["podSets"] or []
-    if "error" in found:
-        raise AssertionError(found["error"])
-    return {name: spelled(job) for name, job in jobs.items()}
-
-
-def spelled(job):
-    """An answer about one job, with the plural of priority classes as servers spell it."""
-    return {"error": job["error"].replace("priorityclasss.", "priorityclasses.")} if "error" in job else job
 
 
 def test_jobs_ask_for_what_kueue_makes_of_them():

@@ -62,9 +62,16 @@ class Teller:
             "clusterQueues": {name: self._queue(name) for name in (self.world.states if queues is None else queues)},
         }
         if self.fair:
-            nodes = self.world.cohorts.items()
-            found["cohorts"] = {name: {"weightedShare": weighted(node)} for name, node in nodes}
+            nodes = {name: self.world.cohorts[name] for name in self._cohorts()}
+            found["cohorts"] = {name: {"weightedShare": weighted(node)} for name, node in nodes.items()}
         return kept(found)
+
+    def _cohorts(self) -> list[str]:
+        """Return the cohorts that are declared, and those that queues name; others are parents by name alone."""
+        refused = {name for name, _ in self.start.invalid}
+        declared = (each.name for each in self.case.of("Cohort") if f"Cohort/{each.name}" not in refused)
+        named = (state.spec.cohort for state in self.world.states.values() if state.spec.cohort)
+        return list(dict.fromkeys((*declared, *named)))
 
     def _workload(self, key: str) -> Answer:
         record = self.controller.records.get(key)

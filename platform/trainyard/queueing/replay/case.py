@@ -39,6 +39,8 @@ class Given:
     uid: str
     created: int
     source: Object
+    place: int = 0
+    """Which of the case's objects it is, from 0."""
 
     @property
     def spec(self) -> Object:
@@ -129,7 +131,7 @@ def _given(source: Object, index: int, now: int) -> Given:
     created = metadata.get("creationTimestamp")
     at = nanoseconds(created) if created else now - BEFORE + index * SECOND
     uid = str(metadata.get("uid") or (f"{namespace}/{name}" if namespace else name))
-    return Given(kind, namespace, name, uid, at, source)
+    return Given(kind, namespace, name, uid, at, source, index)
 
 
 def nanoseconds(text: str | datetime) -> int:

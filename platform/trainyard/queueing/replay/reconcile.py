@@ -5,8 +5,9 @@ Restated from kueue v0.19.2 pkg/controller/core/workload_controller.go Reconcile
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from trainyard.pods.selection import selects
 from trainyard.queueing.model.gates import Gates
@@ -24,6 +25,8 @@ from trainyard.queueing.replay.status import (
     Status,
 )
 from trainyard.queueing.replay.world import World
+
+Spec = Mapping[str, Any]
 
 GATED = "AdmissionGated"
 DEACTIVATED = "Deactivated"
@@ -46,9 +49,9 @@ class Reconciler:
     world: World
     gates: Gates
     namespaces: dict[str, dict[str, str]]
-    refusal: Callable[[Record], str | None]
+    refusal: Callable[[Workload, Sequence[Spec]], str | None]
     clock: Callable[[], int]
-    refused: dict[str, str | None] = field(default_factory=dict)
+    refused: dict[tuple[str, bool], str | None] = field(default_factory=dict)
     """By Workload, why it may not be admitted whatever its queue; pods do not change."""
 
     @property
@@ -183,7 +186,7 @@ class Reconciler:
             return DEACTIVATED, "The workload is deactivated"
         if reason:
             return reason, message
-        refused = self.admissibility(record, queue) if exists else None
+        refused = self.admissibility(record, queue, as_written=True) if exists else None
         if refused is not None:
             return "Misconfigured", refused
         if record.gated:
@@ -206,14 +209,19 @@ class Reconciler:
             return self.gates["UnadmittedWorkloadsExplicitStatus"]
         return condition.reason in ("", DEACTIVATED, "PendingEvaluation", "Suspended", "Pending")
 
-    def admissibility(self, record: Record, queue: str) -> str | None:
-        """Return why a Workload may not be admitted in a queue, whatever its quota (ValidateAdmissibility)."""
+    def admissibility(self, record: Record, queue: str, *, as_written: bool = False) -> str | None:
+        """Return why a Workload may not be admitted in a queue, whatever its quota (ValidateAdmissibility).
+
+        The scheduler looks at pods as they are counted; the controller, as they are written.
+        """
         labels = self.namespaces[record.workload.namespace]
         if not selects(self.world.states[queue].spec.selector, labels):
             return NO_NAMESPACE_MATCH
-        if record.key not in self.refused:
-            self.refused[record.key] = self.refusal(record)
-        return self.refused[record.key]
+        key = (record.key, as_written)
+        if key not in self.refused:
+            specs = [each.spec for each in record.workload.pod_sets] if as_written else record.specs
+            self.refused[key] = self.refusal(record.workload, specs)
+        return self.refused[key]
 
     def _evict_for_checks(self, status: Status) -> bool:
         """Evict, or deactivate, where a check says no. Says whether one did."""

@@ -47,7 +47,8 @@ class Setup:
 
     def __init__(self, case: Case) -> None:
         self.case, self.gates = case, case.gates
-        self.invalid: list[tuple[str, str]] = []
+        self.refused: list[tuple[int, str, str]] = []
+        """Which objects the webhooks refuse: their places in the case, their names, and why."""
         self.queues: dict[str, Given] = {}
         self.namespaces: dict[str, dict[str, str]] = {}
         self.empty: list[tuple[QuotaNode, Used]] = []
@@ -64,7 +65,8 @@ class Setup:
             if message is None:
                 found.append(each)
             else:
-                self.invalid.append((f"{kind}/{each.namespace}/{each.name}".replace("//", "/"), message))
+                name = f"{kind}/{each.namespace}/{each.name}".replace("//", "/")
+                self.refused.append((each.place, name, message))
         return found
 
     def build(self) -> None:
@@ -85,7 +87,7 @@ class Setup:
             self.world.waiting[name] = Waiting(state.spec.strategy)
             if ledger is not None and state.spec.usage_based:
                 self._by_usage(self.world.waiting[name], name, ledger)
-        around, invalid = objects.surroundings(case), list(self.invalid)
+        around, invalid = objects.surroundings(case), [(name, message) for _, name, message in sorted(self.refused)]
         simulation = self._simulation(ledger, around, namespaces(case.of("Workload"), self.namespaces))
         names = self._workloads(case, simulation, around, invalid, standing)
         return Start(case, simulation, names, invalid)
@@ -147,7 +149,7 @@ class Setup:
             self.world,
             self.gates,
             labels,
-            lambda found: refusal(found.workload, found.specs, around),
+            lambda workload, specs: refusal(workload, specs, around),
             lambda: simulation.now,
         )
         controller = Controller(self.world, {}, reconciler, ledger)

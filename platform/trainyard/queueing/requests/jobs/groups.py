@@ -78,13 +78,18 @@ def total_of(pod: Object) -> int:
     text = notes_of(pod).get(TOTAL)
     if text is None:
         raise NotMade(f"failed to extract '{TOTAL}' annotation")
-    try:
-        total = int(text)
-    except ValueError as error:
-        raise NotMade(f'strconv.Atoi: parsing "{text}": invalid syntax') from error
+    total = number(text)
     if total < 1:
         raise NotMade(f"incorrect annotation value '{TOTAL}={text}': group total count should be greater than zero")
     return total
+
+
+def number(text: str) -> int:
+    """Return the number that a text is; raises NotMade in Go's words."""
+    try:
+        return int(text)
+    except ValueError as error:
+        raise NotMade(f'strconv.Atoi: parsing "{text}": invalid syntax') from error
 
 
 def check_alike(first: Object, other: Object, total: int) -> None:
@@ -93,7 +98,12 @@ def check_alike(first: Object, other: Object, total: int) -> None:
     queues = [labels_of(each).get(QUEUE, "") for each in (first, other)]
     if queues[0] != queues[1]:
         raise NotMade(f"{names} has different queue names: {queues[0]}!={queues[1]}")
-    theirs = total_of(other)
+    try:
+        theirs = number(notes_of(other).get(TOTAL, ""))
+    except NotMade as error:
+        raise NotMade(
+            f"failed to extract '{TOTAL}' annotation from the pod '{identity_of(other).name}': {error}"
+        ) from error
     if theirs != total:
         raise NotMade(f"{names} has different '{TOTAL}' values: {total}!={theirs}")
 
