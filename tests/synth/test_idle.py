@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,37 @@ def test_validate_and_explain_run_no_program(repo: Repo) -> None:
     assert "is made by jobs/nlp/sweep.py, which is not run here; say --python to run it" in done.stderr
     assert "this was run" in call(repo.root, "explain", "nlp/sweep-a", "--python").stderr
     assert "this was run" in call(repo.root, "validate", "--python").stdout
+
+
+def test_admit_counts_the_runs_of_programs(repo: Repo, tmp_path: Path) -> None:
+    """They hold what generated/ says, and have no verdict; so do pictures, and what a job is told."""
+    write_repository(repo.root, jobs={"nlp/train": JOB, "nlp/wide": JOB}, teams={"nlp": {**TEAM, "python": True}})
+    repo.put("jobs/nlp/sweep.py", BOOM + SWEEP)
+    done = call(repo.root, "admit", "--format", "json", "--svg", str(tmp_path / "svg"))
+    found = {each["job"]: each for each in json.loads(done.stdout)}
+    assert {name: each["verdict"] for name, each in found.items()} == {"nlp/train": "fits", "nlp/wide": "waits for"}
+    assert "held by nlp/sweep-a, nlp/train" in found["nlp/wide"]["detail"]
+    said = "jobs/nlp/sweep.py is not run here, so 1 run in generated/ counts without a verdict; say --python"
+    assert done.stderr.count("is not run") == done.stderr.count(said) == 1, done.stderr
+    picture = (tmp_path / "svg/test.hosts.svg").read_text()
+    assert "nlp/sweep-a" in picture
+    assert "left out" not in picture
+    assert "held by nlp/sweep-a" in call(repo.root, "explain", "nlp/wide").stdout
+    repo.put("jobs/nlp/sweep.py", SWEEP)
+    judged = {each["job"]: each for each in json.loads(call(repo.root, "admit", "--format", "json", "--python").stdout)}
+    assert judged.pop("nlp/sweep-a")["verdict"] == "fits"
+    assert judged == found
+
+
+def test_a_program_without_runs_counts_for_nothing(repo: Repo) -> None:
+    """That is said in one sentence with the others."""
+    repo.put("jobs/nlp/none.py", BOOM)
+    repo.put("generated/test/ledger/nlp/odd.json", "{")
+    done = call(repo.root, "admit")
+    said = "jobs/nlp/none.py and jobs/nlp/sweep.py are not run here, so 1 run in generated/ counts without a verdict"
+    assert said in done.stderr
+    (repo.root / "jobs/nlp/sweep.py").unlink()
+    assert "jobs/nlp/none.py is not run here, so no run of generated/ counts" in call(repo.root, "admit").stderr
 
 
 def test_what_a_program_may_waive_is_not_told_of_its_runs(repo: Repo) -> None:

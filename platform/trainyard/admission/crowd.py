@@ -9,6 +9,7 @@ from typing import Any
 
 from trainyard.admission import nominal, placed
 from trainyard.admission.asks import Ask
+from trainyard.admission.bid import Bidder
 from trainyard.admission.change import Change
 from trainyard.admission.machines import Fit, Machines
 from trainyard.admission.others import Others
@@ -33,7 +34,7 @@ class Crowd:
     """All jobs of a cluster that Kueue is asked about, and what becomes of them together."""
 
     where: Site
-    asks: Sequence[Ask]
+    asks: Sequence[Bidder]
     answer: Answer
     """Kueue's."""
     empty: Machines
@@ -45,7 +46,7 @@ class Crowd:
     """By what jobs ask, the nearest changes with which they fit."""
 
     @staticmethod
-    def of(where: Site, asks: Sequence[Ask]) -> Crowd:
+    def of(where: Site, asks: Sequence[Bidder]) -> Crowd:
         """Have Kueue and the machines decide on all jobs at once."""
         workloads = [one for each in asks for one in each.workloads]
         answer = where.decided(workloads, *(one for each in asks for one in each.beside), briefly=False)
@@ -53,7 +54,7 @@ class Crowd:
         return Crowd(where, asks, answer, empty, full, {} if "error" in answer else full.fill(asks, answer))
 
     @cached_property
-    def others(self) -> Others[Ask]:
+    def others(self) -> Others[Bidder]:
         """The jobs by what one of them waits for."""
         return Others(self.asks, self.answer)
 
@@ -70,7 +71,7 @@ class Crowd:
         fits = {ask.name: self.empty.likely(ask, mine)} if there else {}
         return replace(self, asks=[ask], answer=answer, full=self.empty, fits=fits)
 
-    def alone(self, ask: Ask) -> Alone:
+    def alone(self, ask: Bidder) -> Alone:
         """Return what becomes of a job that has the cluster to itself; jobs that ask for the same are one."""
         shape = ask.shape
         if shape not in self.known:
@@ -78,11 +79,11 @@ class Crowd:
             self.known[shape] = Alone(answer, [] if "error" in answer else said(ask, answer))
         return self.known[shape]
 
-    def hopeless(self, ask: Ask) -> bool:
+    def hopeless(self, ask: Bidder) -> bool:
         """Whether a job gets no quota even on the empty cluster."""
         return not all(map(holds, self.alone(ask).said))
 
-    def lack(self, ask: Ask) -> str:
+    def lack(self, ask: Bidder) -> str:
         """Return what keeps pods of a job from nodes, whichever Kueue would choose, while all others have theirs."""
         anywhere = [
             {**each, "podSets": [{**one, "topology": None} for one in each.get("podSets", ())]}
@@ -120,6 +121,6 @@ class Crowd:
                     yield from ((each, found) for each in (ask, *others))
 
 
-def said(ask: Ask, answer: Answer) -> list[Answer]:
+def said(ask: Bidder, answer: Answer) -> list[Answer]:
     """Return Kueue's answer to each Workload of a job."""
     return [answer["workloads"][key] for key in ask.keys]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 from trainyard.admission import nearest, placed, reasons
 from trainyard.admission.asks import Ask, asks
+from trainyard.admission.bid import Bidder, bid
 from trainyard.admission.closed import closed
 from trainyard.admission.counted import quota
 from trainyard.admission.crowd import Crowd, said
@@ -22,6 +24,13 @@ from trainyard.specs.sources import Specs
 from trainyard.system import memory
 
 Answer = Mapping[str, Any]
+
+
+Objects = Sequence[dict[str, Any]]
+Standing = Mapping[str, Mapping[str, Objects]]
+"""By cluster and job, `<team>/<job>`, the objects of runs that count beside the jobs that are declared."""
+
+NOTHING: Standing = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -55,10 +64,12 @@ class Verdict:
 
 
 @memory.uncollected()
-def verdicts(checked: Checked, names: Sequence[str] = (), clusters: Sequence[str] = ()) -> list[Verdict]:
+def verdicts(
+    checked: Checked, names: Sequence[str] = (), clusters: Sequence[str] = (), standing: Standing = NOTHING
+) -> list[Verdict]:
     """Return the verdicts on these jobs, `<team>/<job>`, of these clusters; by default on all that are declared.
 
-    Whoever else is on a cluster counts, whether asked about or not.
+    Whoever else is on a cluster counts, whether asked about or not, and so do `standing` runs, of which there is none.
     """
     every = checked.specs.clusters
     wanted = {each.job.cluster for each in checked.specs.jobs if not names or f"{each.team}/{each.name}" in names}
@@ -67,7 +78,11 @@ def verdicts(checked: Checked, names: Sequence[str] = (), clusters: Sequence[str
     by_cluster: dict[str, list[Ask]] = {name: [] for name in shown}
     for each in asks(checked, sites, shown):
         by_cluster[each.file.job.cluster].append(each)
-    found = [one for name, mine in by_cluster.items() for one in of_cluster(sites.get(name), mine, names)]
+    found = [
+        one
+        for name, mine in by_cluster.items()
+        for one in of_cluster(sites.get(name), mine, names, standing.get(name, {}))
+    ]
     return sorted(found, key=lambda one: (one.cluster, one.ask.name))
 
 
@@ -78,17 +93,28 @@ def made(specs: Specs, names: Sequence[str]) -> Iterator[tuple[str, Site]]:
             yield name, site(specs, name)
 
 
-def of_cluster(where: Site | None, mine: Sequence[Ask], names: Sequence[str]) -> Iterator[Verdict]:
-    """Yield the verdicts on the jobs of one cluster."""
+def of_cluster(
+    where: Site | None,
+    mine: Sequence[Ask],
+    names: Sequence[str],
+    standing: Mapping[str, Objects] = MappingProxyType({}),
+) -> Iterator[Verdict]:
+    """Yield the verdicts on the jobs of one cluster, beside the runs that stand there."""
     asked = [each for each in mine if not each.why]
     shown = [each for each in mine if not names or each.name in names]
     yield from (Verdict(each, "not judged", each.why) for each in shown if each.why or where is None)
     if where is not None and asked:
-        crowd = Crowd.of(where, [each for each in asked if not each.later])
+        crowd = Crowd.of(where, together([each for each in asked if not each.later], standing, where))
         found = [once_started(each, crowd) if each.later else by_kueue(each, crowd) for each in shown if not each.why]
         for each in lasting(found, crowd):
             used = quota(where, crowd.answer, each.situations)
             yield worded(replace(on_machines(each, crowd), quota=tuple(used)))
+
+
+def together(asked: Sequence[Ask], standing: Mapping[str, Objects], where: Site) -> list[Bidder]:
+    """Return all jobs of a cluster that Kueue is asked about, those of standing runs too, by team and name."""
+    there = (bid(name, values, where.classes, where) for name, values in standing.items())
+    return sorted([*asked, *(each for each in there if not each.why)], key=lambda each: each.name.split("/"))
 
 
 def once_started(ask: Ask, crowd: Crowd) -> Verdict:

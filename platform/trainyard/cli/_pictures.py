@@ -12,6 +12,7 @@ import typer
 from trainyard.cli._out import say
 
 if TYPE_CHECKING:
+    from trainyard.admission.verdicts import Standing
     from trainyard.pictures import Picture
     from trainyard.plan import Plan
     from trainyard.plan.known import Known
@@ -66,14 +67,17 @@ def of_change(known: Known, plan: Plan, *, everything: bool) -> Iterator[Picture
             say(f"no picture of cluster {name}: {error}", error=True)
 
 
-def of_clusters(checked: Checked, names: Iterable[str]) -> Iterator[Picture]:
-    """Yield the pictures of clusters as they are declared; of one whose specs are too wrong for any it is said."""
+def of_clusters(checked: Checked, names: Iterable[str], standing: Standing) -> Iterator[Picture]:
+    """Yield the pictures of clusters as they are declared, with `standing` runs beside the declared jobs.
+
+    Of a cluster whose specs are too wrong for any it is said.
+    """
     from trainyard.errors import SpecError
     from trainyard.pictures import decide, pictures
 
     for name in names:
         try:
-            there = decide(checked, name)
+            there = decide(checked, name, standing)
             yield from () if there is None else pictures(name, None, there, compared=False)
         except SpecError as error:
             say(f"no picture of cluster {name}: {error}", error=True)

@@ -12,6 +12,7 @@ from trainyard.cli import _asked, _pictures
 from trainyard.cli._options import PLAIN, PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, clusters, jobs
 from trainyard.cli._out import data, say
 from trainyard.cli._pictures import SVG
+from trainyard.cli._standing import Idle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,9 +56,9 @@ def command(
     only = [cluster_of(name, checked.specs.clusters) for name in cluster or ()]
     asked, silent = _asked.jobs(checked, names or (), only, root)
     told(checked.printed)
-    found = verdicts(checked, asked, only)
-    for place in checked.idle:
-        say(f"{place.path} is not run, and its jobs are left out; say --python to have them", error=True)
+    idle = Idle.of(checked, root)
+    found = verdicts(checked, asked, only, idle.objects)
+    idle.told()
     never = list(findings(found, checked.findings))
     show([*checked.findings, *never], root)
     for line in silent:
@@ -67,7 +68,7 @@ def command(
     else:
         written(found, verbose=verbose)
     if where is not None:
-        drawn = _pictures.of_clusters(checked, sorted({each.cluster for each in found}))
+        drawn = _pictures.of_clusters(checked, sorted({each.cluster for each in found}), idle.objects)
         _pictures.told(_pictures.write(where, drawn))
     wrong = any(each.is_error for each in never)
     return int(checked.refused or wrong or any(each.word == "never fits" for each in found))

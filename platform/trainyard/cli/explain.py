@@ -11,6 +11,7 @@ import typer
 from trainyard.cli import _asked
 from trainyard.cli._options import PLAIN, PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, clusters, jobs
 from trainyard.cli._out import data, page, say
+from trainyard.cli._standing import Idle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +58,7 @@ def command(
         return resolved
     if kind is not None:
         return in_kind(checked, resolved, kind, root, as_json=format_ == "json")
-    return facts(resolved, checked, as_json=format_ == "json") or int(checked.refused)
+    return facts(resolved, checked, root, as_json=format_ == "json") or int(checked.refused)
 
 
 def find(checked: Checked, name: str, root: Path) -> Resolved | int:
@@ -78,7 +79,7 @@ def find(checked: Checked, name: str, root: Path) -> Resolved | int:
     raise unknown(job, known, checked.idle)
 
 
-def facts(resolved: Resolved, checked: Checked, *, as_json: bool) -> int:
+def facts(resolved: Resolved, checked: Checked, root: Path, *, as_json: bool) -> int:
     """Print every value of a run with its origin, and whether Kueue would admit it."""
     from trainyard.admission.verdicts import verdicts
     from trainyard.cli import _table
@@ -88,7 +89,8 @@ def facts(resolved: Resolved, checked: Checked, *, as_json: bool) -> int:
     run = resolved.run
     found = (*resolved.facts(), *starts.facts(resolved))
     rows = [(name, as_text(sized.value), sized.origin) for name, sized in found]
-    judged = [] if checked.refused else verdicts(checked, [f"{run.team_name}/{run.job_name}"])
+    me = f"{run.team_name}/{run.job_name}"
+    judged = [] if checked.refused else verdicts(checked, [me], standing=Idle.of(checked, root).objects)
     rows += [
         ("admission", f"{each.word}: {each.detail}", "Kueue's decision among all declared jobs") for each in judged
     ]

@@ -15,6 +15,7 @@ from trainyard.admission.changes import Decide, Outcomes, Side, outcomes
 from trainyard.admission.machines import Fit, Machines
 from trainyard.admission.outcomes import Word
 from trainyard.admission.site import Site, admits, site
+from trainyard.admission.verdicts import Standing, together
 from trainyard.plan.known import Jobs, Known
 from trainyard.preflight import Checked
 from trainyard.specs import Cluster
@@ -114,23 +115,25 @@ class Asked:
     idle: int = 0
 
 
-def decide(now: Checked, name: str) -> Decided | None:
+def decide(now: Checked, name: str, standing: Standing | None = None) -> Decided | None:
     """Return what is decided on a cluster about all jobs that are declared; None where it is not declared itself."""
-    return settled(declared(now, name), Site.answered)
+    return settled(declared(now, name, standing), Site.answered)
 
 
-def declared(checked: Checked, name: str) -> Asked | None:
+def declared(checked: Checked, name: str, standing: Standing | None = None) -> Asked | None:
     """Return what the jobs ask for that are declared on a cluster; None where it is not declared itself.
 
-    Steps of pipelines are left out: none is there before somebody starts it.
+    Steps of pipelines are left out: none is there before somebody starts it. `standing` are the runs of programs that
+    were not run, None where nobody looked for them.
     """
     cluster = checked.specs.clusters.get(name)
     if cluster is None:
         return None
     where = site(checked.specs, name) if admits(cluster) else None
-    found = tuple(each for each in asks(checked, {name: where} if where else {}, [name]) if not each.later)
-    runs = {each.name: each.run.run.name for each in found if each.run is not None}
-    return Asked(cluster, where, found, found, runs, len(checked.idle))
+    mine = [each for each in asks(checked, {name: where} if where else {}, [name]) if not each.later]
+    found = tuple(together(mine, (standing or {}).get(name, {}), where) if where is not None else mine)
+    runs = {each.name: each.run.run.name for each in mine if each.run is not None}
+    return Asked(cluster, where, found, found, runs, len(checked.idle) if standing is None else 0)
 
 
 def compare(known: Known, name: str) -> tuple[Decided | None, Decided | None]:
