@@ -11,12 +11,14 @@ import os
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from trainyard.errors import ToolError
 from trainyard.system import git
 from trainyard.system.repository import GENERATED, is_repository
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 NEVER = frozenset({".git", "node_modules"})
 """Folders that hold copies, of the repository's past and of other people's packages."""
@@ -93,6 +95,13 @@ def alike(path: str) -> str:
     return path.lower() if path.isascii() else unicodedata.normalize("NFC", path).casefold()
 
 
+def patterns_of(lines: Sequence[str]) -> GitIgnoreSpec:
+    """Return what patterns match; raises ValueError for what is none."""
+    from pathspec import GitIgnoreSpec  # which takes long to import, and is asked where Git is not
+
+    return GitIgnoreSpec.from_lines(lines)
+
+
 class _ByPatterns:
     """The patterns that count below a folder."""
 
@@ -122,7 +131,7 @@ class _ByPatterns:
         if folder not in self._specs:
             try:
                 lines = (folder / FILE).read_text(encoding="utf-8", errors="replace").splitlines()
-                self._specs[folder] = GitIgnoreSpec.from_lines(lines)
+                self._specs[folder] = patterns_of(lines)
             except (OSError, ValueError):
                 self._specs[folder] = None
         return self._specs[folder]
@@ -132,7 +141,7 @@ class Excluded:
     """What somebody leaves out by patterns of the command line, and which of them matched anything."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        self._specs = {each: GitIgnoreSpec.from_lines([each]) for each in patterns}
+        self._specs = {each: patterns_of([each]) for each in patterns}
         self._used: set[str] = set()
 
     def has(self, *names: str) -> bool:

@@ -12,8 +12,6 @@ import platform
 import shutil
 import sys
 import tarfile
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -106,6 +104,9 @@ def record(program: Path) -> None:
 
 def fetched(address: str) -> bytes:
     """Return what an address serves."""
+    import urllib.error  # which take long to import, and are asked for once
+    import urllib.request
+
     try:
         with urllib.request.urlopen(address, timeout=FETCH_SECONDS) as answer:  # noqa: S310  # the pinned release
             data: bytes = answer.read()
