@@ -34,9 +34,12 @@ def rebuild(asked: Mapping[JobKey, Asked]) -> Rebuild:
 
 
 def all_asked(sides: Iterable[Snapshot], memory: Memory) -> list[dict[JobKey, Asked]]:
-    """Return what every active run of some trees asks for; runs that were seen before are not read."""
-    known: dict[str, Any] = memory.get(ENTRY) or {}
-    found: dict[str, Any] = {}
+    """Return what every active run of some trees asks for; runs that were seen before are not read.
+
+    It is remembered by cluster, so that little is written for a small change.
+    """
+    known: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, Any]] = {}
     asked: dict[tuple[str, ...], Asked] = {}
     told = []
     for side in sides:
@@ -44,13 +47,18 @@ def all_asked(sides: Iterable[Snapshot], memory: Memory) -> list[dict[JobKey, As
         for job, entry in side.active.items():
             oids = tuple(sorted(files_of(side, job, entry).values()))
             if oids not in asked:
+                cluster = job[0]
+                if cluster not in known:
+                    known[cluster], found[cluster] = memory.get(ENTRY, cluster) or {}, {}
                 name = "".join(oids) if len(oids) < 2 else key(*oids)
-                found[name] = known[name] if name in known else of_texts(side.read(oids))
-                asked[oids] = Asked(*found[name])
+                before = known[cluster].get(name)
+                found[cluster][name] = of_texts(side.read(oids)) if before is None else before
+                asked[oids] = Asked(*found[cluster][name])
             here[job] = asked[oids]
         told.append(here)
-    if found.keys() != known.keys():
-        memory.put(found, ENTRY)
+    for cluster, each in found.items():
+        if each.keys() != known[cluster].keys():
+            memory.put(each, ENTRY, cluster)
     return told
 
 
