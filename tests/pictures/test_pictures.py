@@ -159,6 +159,9 @@ def test_who_never_fits_is_none_of_those_who_wait(tmp_path):
     words = said(of_hosts(seen))
     assert "never fits: 2 jobs, 104 GPUs" in words
     assert "worker: insufficient quota for nvidia.com/gpu in flavor gpu, 56 asked, 48 at the most" in words
+    change = drawn(tmp_path / "change", jobs, {}, topology=None, queues={"research": queue})
+    assert summary(change) == ["4 jobs start (144 GPUs, 1 of them waits, 2 of them never fit)"]
+    assert any(each.startswith("nlp/seven") and each.endswith("56 GPUs, never fits") for each in said(of_hosts(change)))
     spoken = parsed(of_hosts(seen)).findtext(f"{SVG}desc")
     assert "nlp/seven never fits: worker: insufficient quota" in spoken
 

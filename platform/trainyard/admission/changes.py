@@ -75,7 +75,7 @@ def outcomes(
     first = [each for each in after.bids if not stays or each.name not in begun]
     last = [each for each in after.bids if stays and each.name in begun]
     held = old.held(after.bids) if old is not None and stays else ()
-    return old, Outcomes(after.where, [*first, *last], decide, held, after.look), stays
+    return old, Outcomes(after.where, [*first, *last], decide, held, after.look, begun), stays
 
 
 def decided(before: Side | None, after: Side, begun: Collection[str], decide: Decide) -> Decided:
@@ -129,6 +129,7 @@ class Outcomes:
         decide: Decide,
         admitted: Iterable[Answer] = (),
         look: Look = unseen,
+        begun: Collection[str] = (),
     ) -> None:
         self.where, self.decide, self.look = where, decide, look
         self.bids = [each for each in bids if not each.why]
@@ -137,7 +138,7 @@ class Outcomes:
         self.together = decide(where, {**asked, "admitted": held}) if self.bids else {}
         if "error" in self.together and held:
             self.together = decide(where, asked)
-        self.others = Others(self.bids, self.together)
+        self.others = Others(self.bids, self.together, begun)
         self._alone: dict[str, list[Answer]] | None = None
         self._details: dict[str, str] = {}
         self._words: dict[tuple[str, ...], Word] = {}

@@ -14,10 +14,10 @@ Job = TypeVar("Job", bound=Bidder)
 
 
 class Others(Generic[Job]):
-    """Jobs in their order, and Kueue's answer about all of them."""
+    """Jobs in their order, and Kueue's answer about all of them; those in `begun` are named before others."""
 
-    def __init__(self, bids: Sequence[Job], answer: Answer) -> None:
-        self.bids, self.answer = bids, answer
+    def __init__(self, bids: Sequence[Job], answer: Answer, begun: Collection[str] = ()) -> None:
+        self.bids, self.answer, self.begun = bids, answer, frozenset(begun)
         self._holding: dict[frozenset[str], list[str]] = {}
 
     def answers(self, bid: Bidder) -> list[Answer]:
@@ -52,7 +52,8 @@ class Others(Generic[Job]):
         """Return the other jobs that hold quota of flavors."""
         key = frozenset(wanted)
         if key not in self._holding:
-            self._holding[key] = [name for name, got in self.flavors.items() if not got.isdisjoint(key)]
+            found = [name for name, got in self.flavors.items() if not got.isdisjoint(key)]
+            self._holding[key] = sorted(found, key=lambda name: name not in self.begun) if self.begun else found
         return [name for name in self._holding[key] if name != own]
 
     def named(self, keys: Iterable[str]) -> str:

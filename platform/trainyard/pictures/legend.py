@@ -60,8 +60,11 @@ def summary(scene: Scene) -> list[str]:
     said = []
     for sign, (one, several) in WORDS.items():
         if jobs := [each for each in scene.touched if does(each)[:1] == sign]:
-            waits = sum(each.state == "waits" for each in jobs if each.change in {"starts", "replaces"})
-            held = f", {waits} of them wait{'s' if waits == 1 else ''}" if waits else ""
+            stopped = [each for each in jobs if each.state == "waits" and each.change in {"starts", "replaces"}]
+            never = sum(each.never for each in stopped)
+            held = ""
+            for count, what in ((len(stopped) - never, "wait"), (never, "never fit")):
+                held += f", {count} of them {what}{'s' if count == 1 else ''}" if count else ""
             gpus = many(sum(each.gpus for each in jobs), "GPU")
             said.append(f"{many(len(jobs), 'job')} {one if len(jobs) == 1 else several} ({gpus}{held})")
     return said or ["no job starts or ends, and none gets or loses its place"]
@@ -167,7 +170,8 @@ def entry(job: Job, width: float) -> Iterator[str]:
     yield from swatch(job)
     sign = does(job)
     where = f" on {many(job.hosts, 'host')}" if job.hosts else ""
-    how = f"{size(job)}{where}" if job.state == "placed" or job.displaced else f"{size(job)}, {job.state}"
+    state = "never fits" if job.never else job.state
+    how = f"{size(job)}{where}" if job.state == "placed" or job.displaced else f"{size(job)}, {state}"
     words = f"{sign}: {how}" if sign else how
     name = fitting(job.name, width - 40 - wide(words, 12), 12.5 if sign else 12)
     yield said_in_one(30, 12, (name, "b" if sign else ""), (words, "" if sign else "f"))

@@ -69,7 +69,8 @@ def told(found: Sequence[Decision], *, everything: bool) -> Iterator[str]:
         return
     first = found[0]
     names = ", ".join(f"{each.team}/{each.run}" for each in found[:NAMED])
-    what = f"{turned(first)}{SEVERAL[first.after]}"
+    before = f"{SEVERAL[first.before].removesuffix(' for')} -> " if first.before else ""
+    what = f"{before}{SEVERAL[first.after]}"
     if {each.detail for each in found} == {first.detail}:
         what = joined(what, reason(first))
     elif first.after != "fits":
