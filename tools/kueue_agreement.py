@@ -31,7 +31,7 @@ from queueing import changing, podsets  # noqa: E402 - tests/ is no package that
 from queueing.allowed import forbidden  # noqa: E402
 from queueing.oracle import bare, same, survived  # noqa: E402
 from queueing.worlds import case  # noqa: E402
-from trainyard.cli.admit import answered  # noqa: E402
+from trainyard.cli._cases import UNREAD, answered  # noqa: E402
 
 CHUNK = 400
 """Cases that the program is given at once."""
@@ -134,9 +134,6 @@ def aside(theirs: Answer) -> str:
         return NONE
     return UNSTABLE if theirs.get("unstable") else ""
 
-
-UNREAD = "cannot be read"
-"""What our answer says of a case that we did not expect."""
 
 UNSTORED = "that no server would store"
 NONE = "that are none"

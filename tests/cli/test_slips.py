@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,35 @@ def test_a_spec_is_no_case(root: Path) -> None:
     done = trainyard(root, "admit", "--replay", "jobs/nlp/train.yaml")
     assert done.returncode == 1
     assert "a case is a mapping with name, mode and objects" in done.stdout
+
+
+FLAVOR = {"kind": "ResourceFlavor", "metadata": {"name": "tas"}, "spec": {"topologyName": "dc"}}
+USED = {"fairSharing": {"weightedShare": 0, "admissionFairSharingStatus": {"consumedResources": {}}}}
+UNREADABLE = {
+    "a field that is required": (
+        [{"kind": "Topology", "metadata": {"name": "dc"}, "spec": {"levels": [{}]}}, FLAVOR],
+        [],
+        "cases.yaml:2: Topology dc: spec.levels[0].nodeLabel: required value",
+    ),
+    "a status that is not whole": (
+        [{"kind": "LocalQueue", "metadata": {"name": "lq"}, "status": USED}],
+        [],
+        "cases.yaml:2: LocalQueue lq: status.fairSharing.admissionFairSharingStatus.lastUpdate: required value",
+    ),
+    "quota of nobody": ([], [{"flavor": "x"}], "cases.yaml:1: the case cannot be read: a field 'workload' is missing"),
+}
+
+
+@pytest.mark.parametrize(("objects", "admitted", "message"), UNREADABLE.values(), ids=UNREADABLE)
+def test_a_case_that_cannot_be_read_says_where(root: Path, objects: list, admitted: list, message: str) -> None:
+    """What the definition of a kind refuses is told with file and line, and the next case is answered."""
+    several = [{"apiVersion": "kueue.x-k8s.io/v1beta2", **each} for each in objects]
+    case = f"name: one\nobjects: {json.dumps(several)}\nadmitted: {json.dumps(admitted)}\n"
+    (root / "cases.yaml").write_text(f"{case}---\nname: two\nobjects: []\n")
+    done = trainyard(root, "admit", "--replay", "cases.yaml")
+    one, two = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, "error" in one, two["name"]) == (1, True, "two")
+    assert message in done.stderr.splitlines()
 
 
 def test_a_job_with_an_error_shows_it(root: Path) -> None:

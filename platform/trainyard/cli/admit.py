@@ -44,7 +44,9 @@ def command(
     if replay is not None:
         if names:
             raise SpecError("--replay answers the cases in a file, and no jobs; leave them out")
-        return replayed(replay)
+        from trainyard.cli import _cases
+
+        return _cases.replayed(replay)
     from trainyard.admission.rules import findings
     from trainyard.admission.verdicts import verdicts
     from trainyard.cli._findings import show, told
@@ -118,34 +120,3 @@ def document(verdict: Verdict) -> dict[str, object]:
         "situations": verdict.situations,
         "machines": {name: machines(fit) for name, fit in verdict.machines.items()},
     }
-
-
-def replayed(path: Path) -> int:
-    """Print the answer to each case of a file, one a line; 1 where one cannot be answered."""
-    from trainyard.documents import load
-    from trainyard.limits import FILE_BYTES
-    from trainyard.system import files
-
-    documents, findings = load(files.read_bounded(path, most=FILE_BYTES), file=str(path))
-    for each in findings:
-        say(f"{each.location.file}:{each.location.line}: {each.message}", error=True)
-    answers = [answered(document.value) for document in documents]
-    for answer in answers:
-        data(json.dumps(answer, ensure_ascii=False))
-    return int(bool(findings) or any("error" in each for each in answers))
-
-
-def answered(case: object) -> dict[str, object]:
-    """Return the answer to a case; what is none is the answer's `error`."""
-    from collections.abc import Mapping
-
-    from trainyard.queueing.replay import replay
-
-    if not isinstance(case, Mapping) or not case.keys() & {"name", "mode", "objects"}:
-        return {"error": "a case is a mapping with name, mode and objects"}
-    try:
-        return replay(case)
-    except RecursionError:
-        return {"name": str(case.get("name") or ""), "error": "the case's cohorts or objects go deeper than is judged"}
-    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        return {"name": str(case.get("name") or ""), "error": f"the case cannot be read: {error}"}

@@ -1,0 +1,94 @@
+"""Cases in a file, answered as Kueue would: one answer a line, and what is wrong with a case that cannot be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trainyard.cli._out import data, say
+
+if TYPE_CHECKING:
+    from trainyard.apiserver import Judge
+    from trainyard.documents import Document
+    from trainyard.findings import Finding
+    from trainyard.manifests import Manifest
+
+UNREAD = "the case cannot be read: "
+"""How the error of a case begins that is none: something is not there, or is no such value."""
+
+LAYERS = frozenset({"decode", "schema", "cel"})
+"""Layers in which the definition of a kind speaks; what webhooks refuse is Kueue's own decision."""
+
+
+def replayed(path: Path) -> int:
+    """Print the answer to each case of a file, one a line; 1 where one cannot be answered."""
+    from trainyard.documents import load
+    from trainyard.limits import FILE_BYTES
+    from trainyard.system import files
+
+    documents, findings = load(files.read_bounded(path, most=FILE_BYTES), file=str(path))
+    for each in findings:
+        say(f"{each.location.file}:{each.location.line}: {each.message}", error=True)
+    failed = bool(findings)
+    for document in documents:
+        answer = answered(document.value)
+        error = str(answer.get("error") or "")
+        if error.startswith(UNREAD):
+            for line in faults(document, error):
+                say(line, error=True)
+        data(json.dumps(answer, ensure_ascii=False))
+        failed |= bool(error)
+    return int(failed)
+
+
+def answered(case: object) -> dict[str, object]:
+    """Return the answer to a case; what is none is the answer's `error`."""
+    from trainyard.queueing.replay import replay
+
+    if not isinstance(case, Mapping) or not case.keys() & {"name", "mode", "objects"}:
+        return {"error": "a case is a mapping with name, mode and objects"}
+    try:
+        return replay(case)
+    except RecursionError:
+        return {"name": str(case.get("name") or ""), "error": "the case's cohorts or objects go deeper than is judged"}
+    except KeyError as error:
+        return {"name": str(case.get("name") or ""), "error": f"{UNREAD}a field {error} is missing"}
+    except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:
+        return {"name": str(case.get("name") or ""), "error": f"{UNREAD}{error}"}
+
+
+def faults(document: Document, error: str) -> Iterator[str]:
+    """Yield with file and line what definitions of kinds refuse in a case, the error where that is nothing."""
+    from trainyard.manifests import Manifest
+
+    objects = document.value.get("objects")
+    several = [each for each in enumerate(objects) if isinstance(each[1], dict)] if isinstance(objects, list) else []
+    found = [each for index, value in several for each in refused(Manifest(document, value, ("objects", index)))]
+    for each in found:
+        yield f"{each.location.file}:{each.location.line}: {each.object}: {each.path}: {each.message}"
+    if not found:
+        where = document.location()
+        yield f"{where.file}:{where.line}: {error}"
+
+
+def refused(manifest: Manifest) -> Iterator[Finding]:
+    """Yield why no server would have an object, for all that the definition of its kind says."""
+    return (each for each in judge().judge(manifest).findings if each.is_error and each.layer in LAYERS)
+
+
+@cache
+def judge() -> Judge:
+    """Return a server with the newest release of everything known; a status counts, as it does for who writes one."""
+    from trainyard.apiserver import Judge, Rulebook, catalog
+    from trainyard.system.data import schemas_dir
+
+    known, _ = catalog.load(schemas_dir())
+    kinds = {
+        key: {version: replace(kind, status=False) for version, kind in versions.items()}
+        for key, versions in known.kinds.items()
+    }
+    return Judge(replace(known, kinds=kinds), rulebook=Rulebook())
