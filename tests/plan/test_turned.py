@@ -48,6 +48,23 @@ COHORT: dict[str, Any] = {
         for name in ("research", "production")
     },
 }
+SPOKEN: dict[str, Any] = {
+    **FLAT,
+    "operators": {**FLAT["operators"], "volcano": {"version": "1.15.1"}},
+    "queues": {"speech": {"teams": ["nlp"], "scheduler": "volcano", "nominalQuota": {"gpu": {"gpus": 32}}}},
+}
+SPEECH: dict[str, Any] = {"nlp/train": {**JOB, "kind": "VolcanoJob", "queue": "speech", "nodes": 4}}
+KEPT = {
+    "apiVersion": "scheduling.volcano.sh/v1beta1",
+    "kind": "Queue",
+    "metadata": {"name": "kept", "annotations": {"argocd.argoproj.io/sync-options": "Prune=false"}},
+    "spec": {
+        "weight": 1,
+        "reclaimable": True,
+        "guarantee": {"resource": {"nvidia.com/gpu": "8"}},
+        "deserved": {"nvidia.com/gpu": "8"},
+    },
+}
 OURS: dict[str, Any] = {"nlp/loan": {**JOB, "nodes": 4, "queue": "research"}}
 SERVED: dict[str, Any] = {
     "nlp/served": {
@@ -119,6 +136,12 @@ CASES: dict[str, tuple[list[Step], str, str, str]] = {
         "node/may-not-fit",
         "",
         "else, as kube-scheduler chooses nodes, it waits for a node for 1 pod of worker",
+    ),
+    "never fits by Volcano": (
+        [(SPOKEN, SPEECH, {}), (SPOKEN, SPEECH, {"kept": KEPT})],
+        "vc-never-fits",
+        "fits",
+        "queue speech takes at most 24 nvidia.com/gpu at one time, and 32 are needed",
     ),
     "another job takes back what is lent": (
         [(COHORT, OURS, {}), (COHORT, {**OURS, "nlp/ours": {**JOB, "queue": "production"}}, {})],

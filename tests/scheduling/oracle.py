@@ -46,8 +46,8 @@ class Scheduler:
             own = {key: value for key, value in labels.items() if "/" not in key}
             self._send("POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": own}})
             self._send("POST", f"/api/v1/namespaces/{name}/serviceaccounts", {"metadata": {"name": "default"}})
-            self._delete(f"/api/v1/namespaces/{name}/pods")
-        self._delete("/api/v1/nodes")
+            self.delete(f"/api/v1/namespaces/{name}/pods")
+        self.delete("/api/v1/nodes")
         heavy = {"metadata": {"name": "heavy"}, "handler": "heavy", "overhead": {"podFixed": OVERHEAD}}
         self._send("POST", "/apis/node.k8s.io/v1/runtimeclasses", heavy)
         chosen = {"selectors": [{"cel": {"expression": f'device.driver == "{CLASS}"'}}]}
@@ -61,10 +61,10 @@ class Scheduler:
         """
         self.asked += 1
         prefix = f"{self.run}-{self.asked}-"
-        own = json.loads(json.dumps(case).replace('"node-', f'"{prefix}node-'))
+        own = self.renamed(case, prefix)
         try:
             for node in own["nodes"]:
-                self._node(node, prefix)
+                self.node(node, prefix)
             self._seen(prefix, len(own["nodes"]))
             events = list(self._decided(prefix, own["pods"]))
         finally:
@@ -72,19 +72,25 @@ class Scheduler:
         found: list[Object] = json.loads(json.dumps(events).replace(f'"{prefix}node-', '"node-'))
         return found
 
-    def _node(self, node: Mapping[str, Any], prefix: str) -> None:
+    def renamed(self, case: Object, prefix: str) -> Object:
+        """Return a case whose nodes have names that none had before."""
+        found: Object = json.loads(json.dumps(case).replace('"node-', f'"{prefix}node-'))
+        return found
+
+    def node(self, node: Mapping[str, Any], prefix: str) -> None:
+        """Make a node of a case."""
         name, offered = node["name"], node["allocatable"]
         value = {
             "metadata": {"name": name, "labels": {**node["labels"], "case": prefix + "case"}},
             "status": {"allocatable": offered, "capacity": offered, "conditions": [READY]},
         }
-        self._must("POST", "/api/v1/nodes", value)
-        self._must("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": node["taints"]}})
+        self.must("POST", "/api/v1/nodes", value)
+        self.must("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": node["taints"]}})
         if CHANNEL in node:
             devices = [{"name": f"channel-{index}"} for index in range(node[CHANNEL])]
             pool = {"name": name, "generation": 1, "resourceSliceCount": 1}
             spec = {"driver": CLASS, "nodeName": name, "pool": pool, "devices": devices}
-            self._must("POST", f"{DEVICES}/resourceslices", {"metadata": {"name": name}, "spec": spec})
+            self.must("POST", f"{DEVICES}/resourceslices", {"metadata": {"name": name}, "spec": spec})
 
     def _seen(self, prefix: str, count: int) -> None:
         """Wait until the scheduler sees the nodes of this case alone, and their taints."""
@@ -101,7 +107,7 @@ class Scheduler:
             pod = {"namespace": "alpha", "labels": {}, "spec": spec}
             self._create(name, pod)
             found = self._outcome(name, pod)
-            self._delete(f"/api/v1/namespaces/alpha/pods/{name}")
+            self.delete(f"/api/v1/namespaces/alpha/pods/{name}")
             if found["against"] == {"Insufficient cpu": count}:
                 return
             assert time.monotonic() < end, f"the scheduler does not see the nodes: {found}"
@@ -137,10 +143,10 @@ class Scheduler:
         if pod.get("takes"):
             requests = [{"name": CHANNEL, "exactly": {"deviceClassName": CLASS}}]
             claim = {"metadata": {"name": name}, "spec": {"devices": {"requests": requests}}}
-            self._must("POST", f"{DEVICES}/namespaces/{namespace}/resourceclaims", claim)
+            self.must("POST", f"{DEVICES}/namespaces/{namespace}/resourceclaims", claim)
             spec["resourceClaims"] = [{"name": CHANNEL, "resourceClaimName": name}]
         value = {"metadata": {"name": name, "labels": pod["labels"]}, "spec": spec}
-        self._must("POST", f"/api/v1/namespaces/{namespace}/pods", value)
+        self.must("POST", f"/api/v1/namespaces/{namespace}/pods", value)
 
     def _outcome(self, name: str, pod: Mapping[str, Any]) -> Object:
         """Return what the scheduler decides first."""
@@ -156,29 +162,31 @@ class Scheduler:
         raise TimeoutError(f"the scheduler does not decide on {name}")
 
     def _get(self, name: str, pod: Mapping[str, Any]) -> Object:
-        return self._must("GET", f"/api/v1/namespaces/{pod['namespace']}/pods/{name}", None)
+        return self.must("GET", f"/api/v1/namespaces/{pod['namespace']}/pods/{name}", None)
 
     def _clean(self, prefix: str, case: Object) -> None:
         for index, pod in enumerate(case["pods"]):
-            self._delete(f"/api/v1/namespaces/{pod['namespace']}/pods/{prefix}{index}")
+            self.delete(f"/api/v1/namespaces/{pod['namespace']}/pods/{prefix}{index}")
         for index, pod in enumerate(case["pods"]):
             if pod.get("takes"):
                 claim = f"{DEVICES}/namespaces/{pod['namespace']}/resourceclaims/{prefix}{index}"
                 self._send("PATCH", claim, {"metadata": {"finalizers": None}})
-                self._delete(claim)
+                self.delete(claim)
         for node in case["nodes"]:
-            self._delete(f"/api/v1/nodes/{node['name']}")
+            self.delete(f"/api/v1/nodes/{node['name']}")
             if CHANNEL in node:
-                self._delete(f"{DEVICES}/resourceslices/{node['name']}")
+                self.delete(f"{DEVICES}/resourceslices/{node['name']}")
 
-    def _delete(self, path: str) -> None:
+    def delete(self, path: str) -> None:
+        """Delete what is there, at once."""
         self.server.request("DELETE", path, query=[("gracePeriodSeconds", "0")])
 
     def _send(self, method: str, path: str, body: Object | None) -> tuple[Any, Object]:
         kind = "application/merge-patch+json" if method == "PATCH" else None
         return self.server.request(method, path, body=body, media_type=kind)
 
-    def _must(self, method: str, path: str, body: Object | None) -> Object:
+    def must(self, method: str, path: str, body: Object | None) -> Object:
+        """Return what the server answers to a request that it has to take."""
         said, value = self._send(method, path, body)
         assert said.accepted, f"{method} {path}: {said.message}"
         return value

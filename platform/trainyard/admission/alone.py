@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.admission import placed
+from trainyard.admission import gangs, placed
 from trainyard.admission.bid import Bidder, bare
 from trainyard.admission.exclusive import exclusive
 from trainyard.admission.machines import Machines
@@ -42,6 +42,9 @@ def unseen(_bid: Bidder) -> Outlook:
 
 def outlook(bid: Bidder, machines: Machines) -> Outlook:
     """Return what becomes of the pods of a job on empty nodes; `machines` are those of its cluster."""
+    if bid.gang:
+        fit = gangs.alone(bid, machines)
+        return Outlook(placed.alone(fit), placed.otherwise(fit))
     answer = machines.where.decided(bid.workloads, *bid.beside)
     mine = [] if "error" in answer else [answer["workloads"][key] for key in bid.keys]
     if not mine or not all(map(admitted, mine)):

@@ -40,6 +40,8 @@ class Ask:
     """Other objects of the run that Kueue reads: runtimes and templates of claims."""
     why: str = ""
     """Why Kueue is not asked; empty where it is."""
+    gang: bool = False
+    """Whether Volcano starts it: its one Workload is its pods in the same form."""
 
     @cached_property
     def name(self) -> str:
@@ -90,10 +92,8 @@ def ask(file: JobFile, run: Resolved | None, sites: Mapping[str, Site]) -> Ask:
     if run is None:
         return Ask(file, why="it cannot be rendered; its findings say why")
     cluster = run.run.cluster
-    if run.kind.scheduler != "kueue":
-        return Ask(file, run, why=f"kind {run.kind.name} is scheduled by {run.kind.scheduler.title()}, not by Kueue")
-    if not admits(cluster):
-        return Ask(file, run, why=f"cluster {run.run.cluster_name!r} has no queues of Kueue's")
+    if not admits(cluster, run.kind.scheduler):
+        return Ask(file, run, why=f"cluster {run.run.cluster_name!r} has no queues of {run.kind.scheduler.title()}'s")
     if (site := sites.get(run.run.cluster_name)) is None:
         return Ask(file, run, why="its cluster cannot be rendered; the findings there say why")
     return asked(file, run, site)
@@ -103,7 +103,7 @@ def asked(file: JobFile, run: Resolved, site: Site) -> Ask:
     """Return the Workloads of a run that Kueue admits, or why there are none."""
     there = [*site.classes, *run.run.runtimes.values()]
     found = bid(f"{file.team}/{file.name}", [each.value() for each in build(run)], there, site)
-    return Ask(file, run, found.workloads, found.owners, found.beside, found.why)
+    return Ask(file, run, found.workloads, found.owners, found.beside, found.why, found.gang)
 
 
 def changed(ask: Ask, site: Site, other: Callable[[Job], Job]) -> Ask | None:

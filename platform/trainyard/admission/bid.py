@@ -11,10 +11,12 @@ from typing import Any, Protocol
 from trainyard.admission.inventory import channel
 from trainyard.admission.site import Site
 from trainyard.carriers import carrier_of
+from trainyard.operators.volcano import Volcano
 from trainyard.queueing.requests.jobs import NotMade, workloads
 
 Object = Mapping[str, Any]
 
+BY_VOLCANO = "Volcano starts it, not Kueue"
 
 PODS = frozenset(
     {
@@ -51,6 +53,10 @@ class Bidder(Protocol):
         """Why Kueue is not asked; empty where it is."""
 
     @property
+    def gang(self) -> bool:
+        """Whether Volcano starts it: its one Workload is its pods in the same form, and Kueue is not asked."""
+
+    @property
     def keys(self) -> list[str]:
         """What its Workloads are called in answers."""
 
@@ -70,6 +76,8 @@ class Bid:
     beside: Sequence[Object] = ()
     """Other objects of the run that Kueue reads: templates of claims."""
     why: str = ""
+    gang: bool = False
+    """Whether Volcano starts it: its one Workload is its pods in the same form."""
 
     @cached_property
     def keys(self) -> list[str]:
@@ -97,6 +105,9 @@ def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object]
         row = carrier_of(value)
         if row is None or not row.trains:
             continue
+        if row.operator == Volcano.name:
+            why = where.volcano
+            return Bid(name, why=why) if why else Bid(name, [gang(value)], [value], beside, BY_VOLCANO, gang=True)
         kinds.append(row.kind)
         if row.framework and row.framework not in where.integrated:
             return Bid(name, why=f"Kueue is configured without {row.framework}: it would start past every quota")
@@ -113,6 +124,26 @@ def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object]
     if not found:
         return Bid(name, why=f"Kueue leaves kind {kinds[0]} to somebody else" if kinds else "it has no workload")
     return Bid(name, found, owners, beside)
+
+
+def gang(job: Object) -> Object:
+    """Return the pods of a Job of Volcano's in the form of a Workload, with how many of them there have to be.
+
+    Of what a job leaves out, Volcano's webhook says all pods (pkg/webhooks/admission/jobs/mutate).
+    """
+    spec, metadata = job["spec"], job["metadata"]
+    sets = [
+        {
+            "name": str(each.get("name")),
+            "count": each.get("replicas", 1),
+            "least": each.get("minAvailable", each.get("replicas", 1)),
+            "template": each.get("template") or {},
+        }
+        for each in spec.get("tasks") or ()
+    ]
+    every = sum(each["least"] for each in sets)
+    asked = {"queueName": spec.get("queue", "default"), "least": spec.get("minAvailable", every), "podSets": sets}
+    return {"metadata": {"name": metadata["name"], "namespace": metadata.get("namespace") or ""}, "spec": asked}
 
 
 def bare(workload: Object) -> Object:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
-from trainyard.admission import placed, reasons
+from trainyard.admission import gangs, placed, reasons
 from trainyard.admission.alone import Look, Outlook, unseen
 from trainyard.admission.bid import Bidder
 from trainyard.admission.closed import closed
@@ -18,8 +19,8 @@ Answer = Mapping[str, Any]
 Decide = Callable[[Site, Mapping[str, Any]], Answer]
 """Answers what a case asks of Kueue on a cluster."""
 
-By = Literal["kueue", "machines"]
-"""Who says what becomes of a job: Kueue, or the nodes that have no place for what Kueue gives quota."""
+By = Literal["kueue", "volcano", "machines"]
+"""Who says what becomes of a job: whose queue it is in, or the nodes that have no place for what that gives quota."""
 
 WAITS = frozenset({"waits for", "does not settle"})
 
@@ -139,6 +140,7 @@ class Outcomes:
         if "error" in self.together and held:
             self.together = decide(where, asked)
         self.others = Others(self.bids, self.together, begun)
+        self.gangs = [each for each in bids if each.gang]
         self._alone: dict[str, list[Answer]] | None = None
         self._details: dict[str, str] = {}
         self._words: dict[tuple[str, ...], Word] = {}
@@ -158,23 +160,42 @@ class Outcomes:
 
     def word(self, bid: Bidder) -> Word:
         """Return what becomes of a job: where no nodes ever take pods of it, it never fits, whatever Kueue does."""
-        word, outlook = self.by_kueue(bid), self.outlook(bid)
+        word, outlook = self.queued(bid), self.outlook(bid)
         if outlook.never:
             return "never fits"
         return "may fit" if outlook.perhaps and word.startswith("fits") else word
 
     def by(self, bid: Bidder) -> By:
         """Return who says what becomes of a job."""
-        return "kueue" if self.word(bid) == self.by_kueue(bid) else "machines"
+        return self.scheduler(bid) if self.word(bid) == self.queued(bid) else "machines"
+
+    def scheduler(self, bid: Bidder) -> By:
+        """Return whose queue a job is in."""
+        return "volcano" if bid.gang else "kueue"
 
     def outlook(self, bid: Bidder) -> Outlook:
         """Return what becomes of the pods of a job on empty machines, none where it never gets quota."""
-        return Outlook() if self.by_kueue(bid) in {"never fits", "not judged"} else self.look(bid)
+        return Outlook() if self.queued(bid) in {"never fits", "not judged"} else self.look(bid)
 
     def turn(self, bid: Bidder, before: Word | None, victims: tuple[str, ...] = ()) -> Turn:
         """Return what is told of a job, and became of it before."""
         perhaps = self.outlook(bid).perhaps
         return Turn(bid.name, before, self.word(bid), self.detail(bid), victims, self.by(bid), perhaps)
+
+    def queued(self, bid: Bidder) -> Word:
+        """Return what whoever has the queue of a job makes of it."""
+        return self.by_volcano(bid) if bid.gang else self.by_kueue(bid)
+
+    @cached_property
+    def full(self) -> Mapping[str, str]:
+        """By queue of Volcano's, why it has no room for all of its jobs at one time."""
+        return gangs.full(self.gangs, self.where)
+
+    def by_volcano(self, bid: Bidder) -> Word:
+        """Return what Volcano makes of a job that has its queue to itself."""
+        if gangs.against(bid, self.where):
+            return "never fits"
+        return "fits alone" if len(self.gangs) > 1 else "fits"
 
     def by_kueue(self, bid: Bidder) -> Word:
         """Return what Kueue makes of a job."""
@@ -196,6 +217,8 @@ class Outcomes:
 
     def detail(self, bid: Bidder) -> str:
         """Return the witness or the reason; jobs that ask for the same get the same."""
+        if bid.gang:
+            return self._of_gang(bid)
         if bid.why or "error" in self.together:
             return bid.why or f"Kueue itself does not survive it: {self.together['error']}"
         outlook = self.outlook(bid)
@@ -208,6 +231,12 @@ class Outcomes:
         if shape not in self._details:
             self._details[shape] = self._reason(bid)
         return self._details[shape]
+
+    def _of_gang(self, bid: Bidder) -> str:
+        outlook, others = self.outlook(bid), [each.name for each in self.gangs if each.name != bid.name]
+        fits = gangs.witness(bid, self.where) + gangs.contended(bid, others, self.full)
+        fits = placed.perhaps(fits, outlook.perhaps, by="Volcano") if outlook.perhaps else fits
+        return gangs.against(bid, self.where) or outlook.never or fits
 
     def _reason(self, bid: Bidder) -> str:
         mine, alone = self.answers(bid), self.alone(bid)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from trainyard.admission import nominal, placed
+from trainyard.admission import gangs, nominal, placed
 from trainyard.admission.asks import Ask
 from trainyard.admission.bid import Bidder
 from trainyard.admission.change import Change
@@ -78,6 +78,15 @@ class Crowd:
             answer = self.where.decided(ask.workloads, *ask.beside)
             self.known[shape] = Alone(answer, [] if "error" in answer else said(ask, answer))
         return self.known[shape]
+
+    def takes(self, ask: Ask) -> bool:
+        """Whether a job gets what it needs on the empty cluster: quota, and nodes whichever are taken first."""
+        if ask.gang:
+            fit = None if gangs.against(ask, self.where) else gangs.alone(ask, self.empty)
+        else:
+            mine = self.alone(ask).said
+            fit = self.empty.alone(ask, mine) if mine and all(map(holds, mine)) else None
+        return fit is not None and not fit.missing and fit.otherwise is None
 
     def hopeless(self, ask: Bidder) -> bool:
         """Whether a job gets no quota even on the empty cluster."""

@@ -13,6 +13,7 @@ from trainyard.admission.tries import Try
 from trainyard.kinds import Resolved
 from trainyard.limits import OTHER_PLACES
 from trainyard.sizing.node import GI, size
+from trainyard.specs import Scheduler
 
 MOST = 3
 """Changes that are named."""
@@ -107,10 +108,11 @@ def of_pod(job: Try, why: str, prefix: Path, cpus: int, memory: int) -> Iterator
 def places(job: Try) -> Iterator[Change]:
     """Yield other queues of the team, and other pools of the queue."""
     spec, cluster = job.job, job.crowd.where.cluster
+    scheduler: Scheduler = "volcano" if job.ask.gang else "kueue"
     pools = {spec.pool, *(role.pool for role in spec.roles.values() if role.pool)}
     others = (
         name
-        for name, queue in cluster.queues_of("kueue").items()
+        for name, queue in cluster.queues_of(scheduler).items()
         if name != spec.queue and job.ask.file.team in queue.teams and pools <= set(queue.nominal_quota)
     )
     yield from job.would(*(one("queue", value=name) for name in islice(others, OTHER_PLACES)))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from trainyard.admission.asks import told
+from trainyard.admission.changes import By
 from trainyard.admission.placed import otherwise
 from trainyard.admission.verdicts import Verdict
 from trainyard.findings import Finding, Severity
@@ -26,6 +27,14 @@ NO_NODE = Rule(
     source="kubernetes v1.35.4 pkg/scheduler/framework/plugins, pkg/kubelet/cm",
     layer="node",
 )
+NO_START = Rule(
+    id="vc-never-fits",
+    title="Volcano starts a job that has the cluster to itself.",
+    why="the pods of a job that its queue has no room for are never made, whatever ends before it",
+    fix="ask for less, as the verdict says, or give the queue more",
+    source="volcano v1.14.1 pkg/scheduler/plugins/proportion/proportion.go, pkg/scheduler/actions/enqueue/enqueue.go",
+    layer="queueing",
+)
 PERHAPS_NODES = Rule(
     id="node/may-not-fit",
     title="A job that gets quota finds nodes whichever of them kube-scheduler takes first.",
@@ -35,6 +44,9 @@ PERHAPS_NODES = Rule(
     layer="node",
     severity=Severity.WARNING,
 )
+
+BY: Mapping[By, Rule] = {"kueue": NEVER, "volcano": NO_START, "machines": NO_NODE}
+"""The rules that jobs break which never fit, by who says so."""
 
 CRASHES = Rule(
     id="kq-crash",
@@ -67,8 +79,7 @@ def findings(verdicts: Iterable[Verdict], standing: Iterable[Finding]) -> Iterat
         elif each.word == "does not settle":
             yield RESTLESS.at(each.ask.file.source, ("queue",), f"job does not settle: {each.detail}")
         elif each.word == "never fits" and not told(there, each.ask.file):
-            rule = NO_NODE if each.by == "machines" else NEVER
-            yield rule.at(each.ask.file.source, ("queue",), f"job never fits: {each.detail}")
+            yield BY[each.by].at(each.ask.file.source, ("queue",), f"job never fits: {each.detail}")
         alone = each.machines.get("alone")
         if alone is not None and (lack := otherwise(alone)):
             yield PERHAPS_NODES.at(each.ask.file.source, ("nodes",), doubt(lack))

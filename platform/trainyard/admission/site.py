@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,11 +13,14 @@ from trainyard.clusters import of_files, platform, team
 from trainyard.errors import SpecError
 from trainyard.labels import HOSTNAME, NAMESPACE, POOL
 from trainyard.manifests import identity_of
+from trainyard.nodes.predicates import amount_of
 from trainyard.operators.kueue import GATES, Kueue, configuration, integrated
+from trainyard.operators.volcano import OVERRIDE, Volcano
 from trainyard.parts.objects import Resource
+from trainyard.quantities import Quantity
 from trainyard.queueing.model.gates import Gates
 from trainyard.releases.facts import lookup
-from trainyard.specs import Cluster
+from trainyard.specs import Cluster, Scheduler
 from trainyard.specs.sources import Specs
 
 if TYPE_CHECKING:
@@ -37,6 +41,9 @@ OWN = frozenset(
 
 RUNTIMES = frozenset({"ClusterTrainingRuntime", "TrainingRuntime"})
 """Kinds that TrainJobs take their pods from."""
+
+OF_VOLCANO = "scheduling.volcano.sh"
+"""The group of Volcano's queues, which are of kind Queue."""
 
 QUEUES = frozenset({"ClusterQueue", "LocalQueue"})
 
@@ -63,6 +70,14 @@ class Site:
     def integrated(self) -> frozenset[str]:
         """The kinds of jobs that its Kueue looks at, by the names of their integrations."""
         return integrated(self.cluster)
+
+    @property
+    def volcano(self) -> str:
+        """Why it is not known what its Volcano does; empty where it is."""
+        values = self.cluster.operators[Volcano.name].values if Volcano.name in self.cluster.operators else {}
+        if lookup(values, OVERRIDE) is None:
+            return ""
+        return f"its Volcano has a configuration of its own ({OVERRIDE})"
 
     def varied(self, workload: Object) -> str:
         """Return the queue of a Workload that Kueue admits in one of several variants; empty where it has none."""
@@ -117,6 +132,14 @@ class Site:
         """Its nodes by name."""
         return self.of("Node")
 
+    @cached_property
+    def offered(self) -> Mapping[str, int]:
+        """What all its nodes offer together, as a scheduler counts it."""
+        found = Counter[str]()
+        for node in self.nodes.values():
+            found.update(amounts(node["status"]["allocatable"]))
+        return found
+
     @property
     def flavors(self) -> Mapping[str, Object]:
         """Its flavors by name."""
@@ -150,9 +173,16 @@ class Site:
         return labels[levels[-1]] if levels else ""
 
 
-def admits(cluster: Cluster) -> bool:
-    """Whether a cluster has queues of Kueue's."""
-    return Kueue.name in cluster.operators and bool(cluster.queues_of("kueue"))
+def amounts(resources: Object) -> dict[str, int]:
+    """Return amounts as a scheduler counts them: thousandths of CPUs, bytes or pieces."""
+    found = {name: Quantity.parse(str(text)) for name, text in resources.items()}
+    return {name: amount_of(found, name) for name in found}
+
+
+def admits(cluster: Cluster, by: Scheduler | None = None) -> bool:
+    """Whether a cluster has queues, by default whosever they are."""
+    names: Iterable[Scheduler] = ("kueue", "volcano") if by is None else (by,)
+    return any(name in cluster.operators and cluster.queues_of(name) for name in names)
 
 
 def site(specs: Specs, name: str) -> Site:
@@ -167,14 +197,18 @@ def site(specs: Specs, name: str) -> Site:
 def rendered(name: str, cluster: Cluster, values: Iterable[Object]) -> Site:
     """Return what Kueue knows of a cluster whose objects are these."""
     kinds = READ | OWN | RUNTIMES
-    return Site(
-        name, cluster, configured(cluster), [*(each for each in values if each["kind"] in kinds), *nodes(cluster)]
-    )
+    read = (each for each in values if each["kind"] in kinds or is_of_volcano(each))
+    return Site(name, cluster, configured(cluster), [*read, *nodes(cluster)])
 
 
 def configured(cluster: Cluster) -> dict[str, Any]:
-    """Return Kueue's configuration; gates of the chart's own list are flags, and count instead of the text's."""
+    """Return Kueue's configuration; gates of the chart's own list are flags, and count instead of the text's.
+
+    It is empty for a cluster without Kueue.
+    """
     config = configuration(cluster)
+    if Kueue.name not in cluster.operators:
+        return config
     listed = lookup(cluster.operators[Kueue.name].values, GATES)
     if not isinstance(listed, list):
         return config
@@ -215,6 +249,12 @@ def open_queue(value: Object) -> Object:
 
 
 def is_read(value: Object) -> bool:
-    """Whether Kueue reads an object."""
+    """Whether Kueue or Volcano reads an object."""
     identity = identity_of(value)
-    return identity.group == KUEUE or identity.kind in READ
+    return identity.group == KUEUE or identity.kind in READ or is_of_volcano(value)
+
+
+def is_of_volcano(value: Object) -> bool:
+    """Whether an object is a queue of Volcano's."""
+    identity = identity_of(value)
+    return (identity.group, identity.kind) == (OF_VOLCANO, "Queue")

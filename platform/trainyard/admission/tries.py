@@ -8,7 +8,6 @@ from dataclasses import replace
 from trainyard.admission.asks import Ask, changed
 from trainyard.admission.change import Change
 from trainyard.admission.crowd import Crowd
-from trainyard.admission.outcomes import holds
 from trainyard.preflight.jobs import check_run
 
 STEPS = 8
@@ -26,13 +25,7 @@ class Try:
     def fits(self, change: Change) -> bool:
         """Whether it gets quota on the empty cluster, and nodes."""
         other = changed(self.ask, self.crowd.where, change.of)
-        if other is None or other.why:
-            return False
-        mine = self.crowd.alone(other).said
-        if not mine or not all(map(holds, mine)):
-            return False
-        fit = self.crowd.empty.alone(other, mine)
-        return not fit.missing and fit.otherwise is None
+        return other is not None and (other.gang or not other.why) and self.crowd.takes(other)
 
     def valid(self, change: Change) -> bool:
         """Whether nothing else would be wrong with it then."""

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
-from trainyard.admission import nearest, placed, reasons
+from trainyard.admission import gangs, nearest, placed, reasons
 from trainyard.admission.asks import Ask, asks
 from trainyard.admission.bid import Bidder, bid
+from trainyard.admission.changes import By
 from trainyard.admission.closed import closed
 from trainyard.admission.counted import quota
 from trainyard.admission.crowd import Crowd, said
@@ -41,8 +42,8 @@ class Verdict:
     word: Word
     detail: str
     """The witness or the reason, in few words."""
-    by: Literal["kueue", "machines"] = "kueue"
-    """Who says so: Kueue, or the nodes that have no place for what Kueue gives quota."""
+    by: By = "kueue"
+    """Who says so."""
     situations: Mapping[str, Sequence[Answer]] = field(default_factory=dict)
     """By situation, Kueue's answer to each Workload of the job."""
     machines: Mapping[str, Fit] = field(default_factory=dict)
@@ -100,21 +101,45 @@ def of_cluster(
     standing: Mapping[str, Objects] = MappingProxyType({}),
 ) -> Iterator[Verdict]:
     """Yield the verdicts on the jobs of one cluster, beside the runs that stand there."""
-    asked = [each for each in mine if not each.why]
+    asked = [each for each in mine if each.gang or not each.why]
     shown = [each for each in mine if not names or each.name in names]
-    yield from (Verdict(each, "not judged", each.why) for each in shown if each.why or where is None)
+    yield from (
+        Verdict(each, "not judged", each.why) for each in shown if (each.why and not each.gang) or where is None
+    )
     if where is not None and asked:
-        crowd = Crowd.of(where, together([each for each in asked if not each.later], standing, where))
+        there = together([each for each in asked if not each.later], standing, where)
+        crowd = Crowd.of(where, [each for each in there if not each.gang])
         found = [once_started(each, crowd) if each.later else by_kueue(each, crowd) for each in shown if not each.why]
         for each in lasting(found, crowd):
             used = quota(where, crowd.answer, each.situations)
             yield worded(replace(on_machines(each, crowd), quota=tuple(used)))
+        beside = [each for each in there if each.gang]
+        full = gangs.full(beside, where)
+        for ask in (each for each in shown if each.gang):
+            others = [] if ask.later else [each.name for each in beside if each.name != ask.name]
+            yield worded(by_volcano(ask, crowd, others, full))
+
+
+def by_volcano(ask: Ask, crowd: Crowd, others: Sequence[str], full: Mapping[str, str]) -> Verdict:
+    """Return the verdict on a job that Volcano starts, as if it were alone: which of several is first nobody knows."""
+    if why := gangs.against(ask, crowd.where):
+        return hopeless(Verdict(ask, "never fits", why, by="volcano"), crowd, why)
+    fit = gangs.alone(ask, crowd.empty)
+    verdict = Verdict(ask, "fits", gangs.witness(ask, crowd.where, fit), machines={"alone": fit})
+    if lack := placed.alone(fit):
+        return hopeless(replace(verdict, by="machines"), crowd, lack)
+    detail = verdict.detail + gangs.contended(ask, others, full)
+    if lack := placed.otherwise(fit):
+        return replace(verdict, word="may fit", by="machines", detail=placed.perhaps(detail, lack, by="Volcano"))
+    return replace(verdict, word="fits alone" if others else "fits", detail=detail)
 
 
 def together(asked: Sequence[Ask], standing: Mapping[str, Objects], where: Site) -> list[Bidder]:
-    """Return all jobs of a cluster that Kueue is asked about, those of standing runs too, by team and name."""
+    """Return all jobs of a cluster that somebody is asked about, those of standing runs too, by team and name."""
     there = (bid(name, values, where.classes, where) for name, values in standing.items())
-    return sorted([*asked, *(each for each in there if not each.why)], key=lambda each: each.name.split("/"))
+    return sorted(
+        [*asked, *(each for each in there if each.gang or not each.why)], key=lambda each: each.name.split("/")
+    )
 
 
 def once_started(ask: Ask, crowd: Crowd) -> Verdict:

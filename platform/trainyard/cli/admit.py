@@ -116,7 +116,7 @@ def document(verdict: Verdict) -> dict[str, object]:
         "verdict": verdict.word,
         "detail": verdict.detail,
         "changes": verdict.changes,
-        "workloads": ask.keys,
+        "workloads": [] if ask.gang else ask.keys,
         "situations": verdict.situations,
         "machines": {name: machines(fit) for name, fit in verdict.machines.items()},
     }

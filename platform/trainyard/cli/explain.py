@@ -16,6 +16,7 @@ from trainyard.cli._standing import Idle
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainyard.admission.verdicts import Verdict
     from trainyard.kinds import Resolved
     from trainyard.kinds.pairs import Pair
     from trainyard.plan.effects import Mark
@@ -91,9 +92,7 @@ def facts(resolved: Resolved, checked: Checked, root: Path, *, as_json: bool) ->
     rows = [(name, as_text(sized.value), sized.origin) for name, sized in found]
     me = f"{run.team_name}/{run.job_name}"
     judged = [] if checked.refused else verdicts(checked, [me], standing=Idle.of(checked, root).objects)
-    rows += [
-        ("admission", f"{each.word}: {each.detail}", "Kueue's decision among all declared jobs") for each in judged
-    ]
+    rows += [("admission", f"{each.word}: {each.detail}", origin(each)) for each in judged]
     marked = marks(resolved)
     if as_json:
         table = [{"name": name, "value": value, "origin": origin} for name, value, origin in rows]
@@ -111,6 +110,13 @@ def facts(resolved: Resolved, checked: Checked, root: Path, *, as_json: bool) ->
         for line in mark_lines(marked):
             say(f"{_table.MARGIN}{line}")
     return 0
+
+
+def origin(verdict: Verdict) -> str:
+    """Return whose decision a verdict is, and about whom it was asked."""
+    ask = verdict.ask
+    who = "Volcano" if ask.gang else "Kueue"
+    return f"{who}'s decision {'alone on its cluster' if ask.gang or ask.later else 'among all declared jobs'}"
 
 
 def marks(resolved: Resolved) -> tuple[Mark, ...]:

@@ -7,6 +7,9 @@ from typing import Any, ClassVar
 from trainyard.operators.base import Operator, Site
 from trainyard.parts.health import by_field
 
+OVERRIDE = "custom.scheduler_config_override"
+"""Where values of its chart have a configuration of the scheduler in place of the default one."""
+
 
 class Volcano(Operator):
     """Volcano from its chart, as its default configuration of the scheduler has it: nothing is preempted.

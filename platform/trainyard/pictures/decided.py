@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from trainyard.admission import placed
+from trainyard.admission import gangs, placed
 from trainyard.admission.alone import Outlook, alike, outlook
 from trainyard.admission.asks import asks
 from trainyard.admission.bid import Bidder
@@ -53,8 +53,15 @@ class Decided:
         """The jobs about which Kueue is asked."""
         return [each for each in self.asks if not each.why and self.answer]
 
+    @property
+    def gangs(self) -> list[Bidder]:
+        """The jobs that Volcano starts."""
+        return [each for each in self.asks if each.gang]
+
     def of(self, ask: Bidder) -> list[Answer]:
-        """Return the answers to the Workloads of a job; none where Kueue is not asked."""
+        """Return the answers to the Workloads of a job; none where nobody is asked."""
+        if ask.gang:
+            return [gangs.answer(ask, self.fits.get(ask.name))]
         return [] if ask.why or not self.answer else [self.answer["workloads"][key] for key in ask.keys]
 
     @cached_property
@@ -69,15 +76,18 @@ class Decided:
 
     @cached_property
     def fits(self) -> Mapping[str, Fit]:
-        """The nodes of each job's pods, by the job's name."""
-        return {} if self.machines is None else self.machines.fill(self.asked, self.answer)
+        """The nodes of each job's pods, by the job's name; of those that Volcano starts as if the first came first."""
+        if self.machines is None:
+            return {}
+        return {**self.machines.fill(self.asked, self.answer), **gangs.fill(self.gangs, self.machines)}
 
     def word(self, ask: Bidder) -> Word:
         """Return what becomes of a job: where a pod of it finds no node it waits, may fit or never fits."""
-        if self.outcomes is None or ask.why:
+        if self.outcomes is None or (ask.why and not ask.gang):
             return "not judged"
         fit = self.fits.get(ask.name)
         word = "waits for" if fit is not None and fit.missing else self.outcomes.word(ask)
+        word = "waits for" if ask.gang and fit is None and word.startswith("fits") else word
         if word == "waits for" and self.outlook(ask).never:
             return "never fits"
         return "may fit" if word.startswith("fits") and self.outlook(ask).perhaps else word
@@ -98,6 +108,8 @@ class Decided:
             return why
         if self.machines is not None and fit is not None and fit.missing:
             return placed.lack(fit) + placed.holders(fit, self.machines, ask.name)
+        if ask.gang and self.word(ask) == "waits for":
+            return f"room in queue {gangs.queue_of(ask)}, if Volcano starts others first"
         return self.outcomes.detail(ask) if self.outcomes is not None else ask.why
 
 

@@ -93,7 +93,17 @@ def job(decided: Decided, ask: Bidder, change: Change, hosts: Mapping[str, int])
     word = decided.word(ask)
     perhaps = decided.outlook(ask).perhaps if word == "may fit" else ""
     never = word == "never fits"
-    return Job(ask.name, change, mine, whole, parts, hosts.get(ask.name, 0), why=ask.why, never=never, perhaps=perhaps)
+    return Job(
+        ask.name,
+        change,
+        mine,
+        whole,
+        parts,
+        hosts.get(ask.name, 0),
+        why="" if ask.gang else ask.why,
+        never=never,
+        perhaps=perhaps,
+    )
 
 
 def state(decided: Decided, ask: Bidder) -> State:

@@ -42,7 +42,7 @@ class Room:
 def seated(decided: Decided) -> dict[str, Room]:
     """Return the hosts of a cluster by name, in the order of its pools, with everybody on them."""
     there = {each.name: each for each in rooms(decided.cluster)}
-    for ask in decided.asked:
+    for ask in (*decided.asked, *decided.gangs):
         fit = decided.fits.get(ask.name)
         cpus = {
             pods["name"]: float(amount((pods.get("usage") or {}).get("cpu", 0))) / max(1, pods["count"])

@@ -10,7 +10,7 @@ from typing import Any
 
 from trainyard.admission.changes import By, Side, Turn, decided
 from trainyard.admission.outcomes import Word
-from trainyard.admission.rules import NEVER, NO_NODE, PERHAPS_NODES, RESTLESS, doubt
+from trainyard.admission.rules import NEVER, NO_NODE, NO_START, PERHAPS_NODES, RESTLESS, doubt
 from trainyard.admission.site import Site
 from trainyard.findings import Finding, Location
 from trainyard.plan import losses
@@ -26,6 +26,7 @@ from trainyard.tree.ledgers import JobKey
 
 RULES: Mapping[tuple[Word, By], Rule] = {
     ("never fits", "kueue"): NEVER,
+    ("never fits", "volcano"): NO_START,
     ("never fits", "machines"): NO_NODE,
     ("may fit", "machines"): PERHAPS_NODES,
     ("does not settle", "kueue"): RESTLESS,

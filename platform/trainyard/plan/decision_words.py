@@ -12,6 +12,7 @@ NAMED = 3
 
 SEVERAL: Mapping[Word, str] = {
     "fits": "fit",
+    "fits alone": "fit alone",
     "fits by borrowing": "fit by borrowing",
     "fits partially": "fit partially",
     "fits after preempting": "fit after preempting others",

@@ -157,6 +157,8 @@ class QueueRow:
     asked_after: float = 0
     fit: int = 0
     """How many of the runs that ask for it fit, may fit, wait, never fit, and of how many nobody knows."""
+    alone: int = 0
+    """How many would start with the queue to themselves; Volcano decides which are first."""
     may: int = 0
     wait: int = 0
     never: int = 0

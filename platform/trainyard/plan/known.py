@@ -21,7 +21,7 @@ class Jobs:
 
     cluster: Cluster
     where: Site | None
-    """None where it has no queues of Kueue's."""
+    """None where it has no queues."""
     bids: tuple[Seen, ...] = ()
     """What they ask of Kueue."""
     whole: tuple[Bid, ...] = ()
@@ -55,7 +55,7 @@ class Known:
             runs = {called(place): entry.name for place, entry in runs_of(side, cluster)}
             mine = tuple(bids(side, where, self.memory)) if where is not None else ()
             whole = tuple(filled(mine, where)) if where is not None else ()
-            why = f"cluster {cluster!r} has no queues of Kueue's"
+            why = f"cluster {cluster!r} has no queues"
             others = () if where is not None else tuple(Bid(name, why=why) for name in runs)
             found.append(Jobs(model, where, mine, (*whole, *others), runs) if model is not None else None)
         return found[0], found[1]

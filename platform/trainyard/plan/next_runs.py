@@ -84,7 +84,7 @@ class Renderer:
             found = ask(file, resolved(self.specs, file), {self.where.name: self.where})
         except (SpecError, KeyError, ValueError, ArithmeticError):
             return None
-        return None if found.why else found
+        return found if found.gang or not found.why else None
 
     def fate(self, asked: Ask) -> Fate:
         """Return what becomes of a job; those whose pods are alike are one."""

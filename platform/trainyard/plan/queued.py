@@ -20,8 +20,8 @@ from trainyard.tree.ledger import Entry
 from trainyard.tree.ledgers import JobKey
 from trainyard.tree.snapshot import Snapshot
 
-KINDS = frozenset(each.lower() for each in READ | OWN | RUNTIMES)
-"""Kinds of objects by which Kueue decides, as names of files begin."""
+KINDS = frozenset(each.lower() for each in {*READ, *OWN, *RUNTIMES, "Queue"})
+"""Kinds of objects by which Kueue and Volcano decide, as names of files begin."""
 
 
 EMPTY = Snapshot({})
@@ -104,17 +104,17 @@ def bids(side: Snapshot, where: Site, memory: Memory) -> list[Seen]:
         oids = sorted(files_of(side, place, entry).values())
         name = key(*oids)
         found[name] = known[name] if name in known else asked(side, oids, where)
-        workloads, beside, why, pods, asks = found[name]
-        told.append(Seen(f"{place[1]}/{place[2]}", workloads, (), beside, why, side, tuple(oids), pods, asks))
+        workloads, beside, why, gang, pods, asks = found[name]
+        told.append(Seen(f"{place[1]}/{place[2]}", workloads, (), beside, why, gang, side, tuple(oids), pods, asks))
     if found.keys() - known.keys():
         memory.put({**known, **found}, *parts)
     return told
 
 
 def asked(side: Snapshot, oids: list[str], where: Site) -> list[Any]:
-    """Return the Workloads of a run, what Kueue reads beside them, why there are none, its pods, and what it asks."""
+    """Return the fields of what a run asks for that is remembered: those of a bid, its pods, and what it asks."""
     made = whole(side, oids, where)
-    return [list(map(bare, made.workloads)), list(made.beside), made.why, key(alike(made)), made.shape]
+    return [list(map(bare, made.workloads)), list(made.beside), made.why, made.gang, key(alike(made)), made.shape]
 
 
 def whole(side: Snapshot, oids: Sequence[str], where: Site, name: str = "") -> Bid:
@@ -141,7 +141,7 @@ def with_pods(bid: Seen, other: Bid) -> Bid:
     """Return what a run asks for with the pods of another that are alike."""
     pairs = zip(bid.workloads, other.workloads, strict=True)
     workloads = [{**mine, "spec": {**mine["spec"], "podSets": its["spec"]["podSets"]}} for mine, its in pairs]
-    return Bid(bid.name, workloads, other.owners, other.beside, bid.why)
+    return Bid(bid.name, workloads, other.owners, other.beside, bid.why, bid.gang)
 
 
 def runs_of(side: Snapshot, cluster: str) -> Iterator[tuple[JobKey, Entry]]:

@@ -21,6 +21,7 @@ from trainyard.tree.ledgers import JobKey
 from trainyard.tree.snapshot import Snapshot
 
 OTHERS: Mapping[Word, str] = {
+    "fits alone": "alone",
     "may fit": "may",
     "waits for": "wait",
     "does not settle": "wait",
@@ -164,13 +165,15 @@ def row_of(cluster: str, name: str, place: Place, sides: list[Quotas], wants: li
 def counts(words: Words, wants: Iterable[tuple[float, JobKey]]) -> Counter[str]:
     """Return how many of those who ask fit, may fit, wait and never fit."""
     found = (words[job] for _, job in wants if job in words)
-    return Counter("fits" if each.startswith("fits") else OTHERS[each] for each in found)
+    return Counter(OTHERS.get(each, "fits") for each in found)
 
 
 def with_outcomes(row: QueueRow, kinds: Mapping[str, int]) -> QueueRow:
-    """Return a row that says how many runs fit, may fit, wait and never fit."""
-    fit, may, wait, never, unknown = (kinds.get(each, 0) for each in ("fits", "may", "wait", "never", "unknown"))
-    return replace(row, fit=fit, may=may, wait=wait, never=never, unknown=unknown)
+    """Return a row that says how many runs fit, fit alone, may fit, wait and never fit."""
+    fit, alone, may, wait, never, unknown = (
+        kinds.get(each, 0) for each in ("fits", "alone", "may", "wait", "never", "unknown")
+    )
+    return replace(row, fit=fit, alone=alone, may=may, wait=wait, never=never, unknown=unknown)
 
 
 def verdict(row: QueueRow) -> str:
@@ -179,7 +182,7 @@ def verdict(row: QueueRow) -> str:
         return "the queue goes"
     if row.held:
         return "the queue admits nothing"
-    counts = [(row.fit, "fits", "fit"), (row.may, "may fit", "may fit"), (row.wait, "waits", "wait")]
-    counts += [(row.never, "never fits", "never fit"), (row.unknown, "not judged", "not judged")]
+    counts = [(row.fit, "fits", "fit"), (row.alone, "fits alone", "fit alone"), (row.may, "may fit", "may fit")]
+    counts += [(row.wait, "waits", "wait"), (row.never, "never fits", "never fit"), (row.unknown, *("not judged",) * 2)]
     unknown = "not judged" if row.asked_after else "no runs"
     return ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count) or unknown

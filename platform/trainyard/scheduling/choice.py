@@ -21,9 +21,12 @@ class Choice:
     seed: int | None = None
     """The chance by which one of equals is taken; without, the first is."""
 
+    anything: bool = False
+    """Whether any node is taken that would do."""
+
     def of(self, state: State | None, wanted: Wanted) -> tuple[int, ...]:
         """Return what sorts a node in a state first that is taken first, whatever pods prefer."""
-        if state is None:
+        if state is None or self.anything:
             return ()
         if self.fullest:
             return tuple(state.free(name) for name in (*wanted.devices, CPU, MEMORY))

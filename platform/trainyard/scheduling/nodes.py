@@ -78,7 +78,11 @@ class Nodes:
             if self.shared.get(name, amount) < amount:
                 return Unplaced({f"no {name} left": len(self.hosts)})
         social = wanted.social or self._averse > 0
-        wishes = not choice.fullest and only is None and (wanted.choosy or self._soft or self._wishing > 0)
+        wishes = (
+            not (choice.fullest or choice.anything)
+            and only is None
+            and (wanted.choosy or self._soft or self._wishing > 0)
+        )
         neighbours = Neighbours(wanted, self.hosts.values()) if social else None
         against: Counter[str] = Counter()
         free: list[tuple[Host, Step | None]] = []

@@ -1,0 +1,163 @@
+"""Jobs that Volcano starts get the verdict that its queue and the nodes come to, with the cluster to themselves."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from command import call
+from make import CLUSTER, IMAGE, JOB, fields, write_repository
+from trainyard.admission.rules import findings
+from trainyard.admission.verdicts import verdicts
+from trainyard.preflight import check_repository
+
+OPERATORS = {**CLUSTER["operators"], "volcano": {"version": "1.15.1"}}
+SPEECH = {"teams": ["nlp"], "scheduler": "volcano", "nominalQuota": {"gpu": {"gpus": 32}}}
+SITE = {**CLUSTER, "operators": OPERATORS, "topology": None, "queues": {"speech": SPEECH}}
+SITE["pools"] = {"gpu": {"shape": "dgx-h100", "nodes": 4}}
+GANG = {**JOB, "kind": "VolcanoJob", "queue": "speech"}
+HALF = {**SPEECH, "nominalQuota": {"gpu": {"gpus": 16}}}
+KEPT = {
+    "apiVersion": "scheduling.volcano.sh/v1beta1",
+    "kind": "Queue",
+    "metadata": {"name": "kept", "annotations": {"argocd.argoproj.io/sync-options": "Prune=false"}},
+    "spec": {"weight": 1, "guarantee": {"resource": {"nvidia.com/gpu": "8"}}, "deserved": {"nvidia.com/gpu": "8"}},
+}
+BELOW = {**KEPT, "spec": {"weight": 1, "parent": "speech"}}
+APART = {
+    "affinity": {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": "trainyard.dev/pool", "labelSelector": {"matchLabels": {"trainyard.dev/job": "train"}}}
+            ]
+        }
+    }
+}
+
+CASES = {
+    "a job whose queue has room, and whose pods have nodes, fits": (
+        {},
+        {"train": {"nodes": 4}},
+        None,
+        {"train": ("fits", "gpu: 4 pods on 4 hosts")},
+    ),
+    "a job of more than its queue has is never started, and is told how many are": (
+        {"queues": {"speech": HALF}},
+        {"train": {"nodes": 3}},
+        None,
+        {
+            "train": (
+                "never fits",
+                "queue speech takes at most 16 nvidia.com/gpu at one time, and 24 are needed; nodes: 2 fits",
+            )
+        },
+    ),
+    "a job is told of another queue of Volcano's that has room": (
+        {"queues": {"speech": HALF, "large": SPEECH}},
+        {"train": {"nodes": 3, "gpusPerNode": 8}},
+        None,
+        {"train": ("never fits", "queue: large fits")},
+    ),
+    "what is guaranteed to another queue a queue does not give": (
+        {},
+        {"train": {"nodes": 4}},
+        KEPT,
+        {"train": ("never fits", "queue speech takes at most 24 nvidia.com/gpu at one time, and 32 are needed")},
+    ),
+    "a queue with queues below it takes no jobs": (
+        {},
+        {"train": {}},
+        BELOW,
+        {"train": ("never fits", "queue speech has queues below it, and takes no jobs itself")},
+    ),
+    "a job whose pods must be apart finds no nodes": (
+        {},
+        {"train": {"patches": [{"object": "Pod", "merge": {"spec": APART}, "reason": "a test"}]}},
+        None,
+        {"train": ("never fits", "alone it waits for a node for pods of worker: ", "; nodes: 1 fits")},
+    ),
+    "of several jobs Volcano decides which is first, and that not all have room is known": (
+        {},
+        {"train": {"nodes": 3}, "other": {"nodes": 2}},
+        None,
+        {
+            "train": (
+                "fits alone",
+                "gpu: 3 pods on 3 hosts; Volcano decides when, beside nlp/other; not all at once: queue speech takes",
+                " at most 32 nvidia.com/gpu at one time, and 40 are needed",
+            ),
+            "other": ("fits alone", "gpu: 2 pods on 2 hosts; Volcano decides when, beside nlp/train"),
+        },
+    ),
+    "several jobs for which there is room are alone all the same": (
+        {},
+        {"train": {"nodes": 2}, "other": {"nodes": 2}},
+        None,
+        {"train": ("fits alone", "gpu: 2 pods on 2 hosts; Volcano decides when, beside nlp/other")},
+    ),
+    "a step of a pipeline is beside nobody": (
+        {"pipelines": {"image": IMAGE, "serviceAccount": "runner"}},
+        {"train": {"after": []}, "other": {}},
+        None,
+        {"train": ("fits alone", "when it is started: gpu: 2 pods on 2 hosts"), "other": ("fits", "gpu: 2 pods")},
+    ),
+    "an elastic job starts with its fewest pods, and has more where there is room": (
+        {"recoveryMinutes": 0},
+        {"train": {"nodes": 4, "minNodes": 2}},
+        None,
+        {"train": ("fits", "gpu: 4 pods on 4 hosts")},
+    ),
+    "what a Volcano does that is configured otherwise is not known": (
+        {
+            "operators": {
+                **OPERATORS,
+                "volcano": {
+                    "version": "1.15.1",
+                    "values": {"custom": {"scheduler_config_override": "actions: allocate"}},
+                },
+            }
+        },
+        {"train": {}},
+        None,
+        {"train": ("not judged", "its Volcano has a configuration of its own (custom.scheduler_config_override)")},
+    ),
+}
+
+
+def checked(folder, cluster, jobs, own=None):
+    """A repository with these changes to a cluster with a queue of Volcano's, these jobs, and an object of its own."""
+    values = {f"nlp/{name}": fields(GANG, job) for name, job in jobs.items()}
+    root = write_repository(folder, jobs=values, clusters={"test": fields(SITE, cluster)})
+    if own is not None:
+        place = root / "platform/extra/test/platform/own.yaml"
+        place.parent.mkdir(parents=True)
+        place.write_text(json.dumps(own))
+    return check_repository(root)
+
+
+@pytest.mark.parametrize(("cluster", "jobs", "own", "expected"), CASES.values(), ids=CASES)
+def test_verdicts(tmp_path, cluster, jobs, own, expected):
+    """A job gets the word, and the detail says what is asked for."""
+    found = {each.ask.file.name: each for each in verdicts(checked(tmp_path, cluster, jobs, own))}
+    for name, (word, *details) in expected.items():
+        assert found[name].word == word, found[name]
+        assert all(each in found[name].detail for each in details), found[name].detail
+
+
+def test_a_job_that_volcano_never_starts_is_a_finding_once(tmp_path):
+    """It stands at the job's queue; a job of which an error is told already gets no second one."""
+    there = checked(tmp_path, {}, {"train": {"nodes": 4}}, KEPT)
+    (found,) = findings(verdicts(there), there.findings)
+    assert (found.rule, found.location.file) == ("vc-never-fits", "jobs/nlp/train.yaml")
+    more = checked(tmp_path / "more", {"queues": {"speech": HALF}}, {"train": {"nodes": 3}})
+    assert list(findings(verdicts(more), more.findings)) == []
+
+
+def test_the_command_tells_of_a_cluster_without_kueue(tmp_path):
+    """Its jobs are judged all the same, and JSON has the hosts of their pods."""
+    operators = {name: each for name, each in OPERATORS.items() if name != "kueue"}
+    checked(tmp_path, {"operators": operators, "priorities": {}}, {"train": {"priority": None}})
+    (train,) = json.loads(call(tmp_path, "admit", "-o", "json").stdout)
+    assert (train["verdict"], train["workloads"], train["situations"]) == ("fits", [], {})
+    assert {each["host"] for each in train["machines"]["alone"]["pods"]} == {"gpu-000", "gpu-001"}
