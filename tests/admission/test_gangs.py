@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from command import call
 from make import CLUSTER, IMAGE, JOB, fields, write_repository
+from scheduling.gang_oracle import Volcano
+from trainyard.admission.asks import asks
+from trainyard.admission.gangs import against
 from trainyard.admission.rules import findings
+from trainyard.admission.site import site
 from trainyard.admission.verdicts import verdicts
 from trainyard.preflight import check_repository
 
@@ -161,3 +168,87 @@ def test_the_command_tells_of_a_cluster_without_kueue(tmp_path):
     (train,) = json.loads(call(tmp_path, "admit", "-o", "json").stdout)
     assert (train["verdict"], train["workloads"], train["situations"]) == ("fits", [], {})
     assert {each["host"] for each in train["machines"]["alone"]["pods"]} == {"gpu-000", "gpu-001"}
+
+
+def test_a_queue_that_is_not_there_starts_nothing(tmp_path):
+    """Volcano's webhook refuses such a job, as a plan says of a run whose queue has gone."""
+    there = checked(tmp_path, {}, {"train": {}})
+    where = site(there.specs, "test")
+    (ask,) = asks(there, {"test": where}, ["test"])
+    assert against(ask, where) == ""
+    without = replace(where, objects=[each for each in where.objects if each["kind"] != "Queue"])
+    assert against(ask, without) == "queue speech does not exist"
+
+
+DRAWN = {
+    "as many as there are": ({}, {"nodes": 4}),
+    "all of one node": ({}, {"nodes": 1}),
+    "half nodes": ({}, {"nodes": 8, "gpusPerNode": 4}),
+    "single GPUs": ({}, {"nodes": 32, "gpusPerNode": 1}),
+    "more than one node has for each": ({}, {"nodes": 2, "memoryPerNode": "1950Gi"}),
+    "five GPUs of each": ({}, {"nodes": 5, "gpusPerNode": 5}),
+    "more than the queue has": ({"queues": {"speech": HALF}}, {"nodes": 3}),
+    "all that the queue has": ({"queues": {"speech": HALF}}, {"nodes": 2}),
+    "its fewest are more than the queue has": (
+        {"queues": {"speech": HALF}, "recoveryMinutes": 0},
+        {"nodes": 4, "minNodes": 3},
+    ),
+    "its fewest are all that the queue has": (
+        {"queues": {"speech": HALF}, "recoveryMinutes": 0},
+        {"nodes": 4, "minNodes": 2},
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cluster", "job"), DRAWN.values(), ids=DRAWN)
+def test_volcano_starts_what_fits(tmp_path, cluster, job):
+    """A running Volcano starts a rendered job on the nodes that its cluster declares if and only if it fits."""
+    kubeconfig = os.environ.get("TRAINYARD_VOLCANO_ORACLE")
+    if not kubeconfig:
+        pytest.skip("a running Volcano: set TRAINYARD_VOLCANO_ORACLE to the kubeconfig of a cluster to throw away")
+    there = checked(tmp_path, cluster, {"train": job})
+    where = site(there.specs, "test")
+    (ask,) = asks(there, {"test": where}, ["test"])
+    (verdict,) = verdicts(there)
+    answer = Volcano(Path(kubeconfig)).answer(question(where, ask))
+    assert (verdict.word == "fits") == any(answer["bound"].values()), (verdict, answer)
+    assert answer["enqueued"] == (verdict.by != "volcano"), (verdict, answer)
+
+
+def question(where, ask):
+    """A job and its cluster as a case for Volcano, without volumes; `held` is what daemons take of a node."""
+    held = {
+        each["spec"]["nodeName"]: each["spec"]["containers"][0]["resources"]["requests"]
+        for each in where.of("Pod").values()
+    }
+    nodes = [
+        {
+            "name": name,
+            "labels": each["metadata"]["labels"],
+            "taints": each["spec"]["taints"],
+            "allocatable": each["status"]["allocatable"],
+            "held": held[name],
+        }
+        for name, each in where.nodes.items()
+    ]
+    (owner,) = ask.owners
+    tasks = [
+        {
+            "name": each["name"],
+            "replicas": each["replicas"],
+            "minAvailable": each["minAvailable"],
+            "labels": {},
+            "spec": bound(each["template"]["spec"]),
+        }
+        for each in owner["spec"]["tasks"]
+    ]
+    queue = where.of("Queue")[owner["spec"]["queue"]]["spec"]
+    least = owner["spec"]["minAvailable"]
+    return {"nodes": nodes, "queue": queue, "others": [], "namespace": "alpha", "minAvailable": least, "tasks": tasks}
+
+
+def bound(spec):
+    """The specification of a pod without its volumes, which nobody provides there."""
+    kept = {name: each for name, each in spec.items() if name != "volumes"}
+    return {**kept, "containers": [{**each, "volumeMounts": []} for each in spec["containers"]]}

@@ -53,6 +53,7 @@ class Volcano:
         try:
             for node in own["nodes"]:
                 asked.node(node, prefix)
+            self._hold(own)
             for name, spec in zip(queues, [case["queue"], *case["others"]], strict=True):
                 self._queue(name, spec)
             asked.must("POST", JOBS.format(case["namespace"]), job(f"{prefix}job", queues[0], own))
@@ -63,7 +64,16 @@ class Volcano:
             for name in queues:
                 self._delete(f"{QUEUES}/{name}")
             for node in own["nodes"]:
+                self._delete(f"/api/v1/namespaces/beta/pods/daemons-{node['name']}")
                 self._delete(f"/api/v1/nodes/{node['name']}")
+
+    def _hold(self, case: Object) -> None:
+        """Put a pod on each node that holds something, as daemons do."""
+        for node in (each for each in case["nodes"] if "held" in each):
+            container = {"name": "all", "image": "x", "resources": {"requests": node["held"]}}
+            spec = {"nodeName": node["name"], "containers": [container], "tolerations": [{"operator": "Exists"}]}
+            value = {"metadata": {"name": f"daemons-{node['name']}"}, "spec": spec}
+            self.scheduler.must("POST", "/api/v1/namespaces/beta/pods", value)
 
     def _queue(self, name: str, spec: Object) -> None:
         value = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": name}}
