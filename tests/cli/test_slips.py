@@ -99,6 +99,7 @@ def test_a_spec_is_no_case(root: Path) -> None:
     assert "a case is a mapping with name, mode and objects" in done.stdout
 
 
+KUEUE = "kueue.x-k8s.io/v1beta2"
 FLAVOR = {"kind": "ResourceFlavor", "metadata": {"name": "tas"}, "spec": {"topologyName": "dc"}}
 USED = {"fairSharing": {"weightedShare": 0, "admissionFairSharingStatus": {"consumedResources": {}}}}
 UNREADABLE = {
@@ -112,14 +113,15 @@ UNREADABLE = {
         [],
         "cases.yaml:2: LocalQueue lq: status.fairSharing.admissionFairSharingStatus.lastUpdate: required value",
     ),
-    "quota of nobody": ([], [{"flavor": "x"}], "cases.yaml:1: the case cannot be read: a field 'workload' is missing"),
+    "quota of nobody": ([], [{"flavor": "x"}], "cases.yaml:3: admitted[0] should name its workload"),
+    "no object": (["x"], [], "cases.yaml:2: objects[0] should be a mapping"),
 }
 
 
 @pytest.mark.parametrize(("objects", "admitted", "message"), UNREADABLE.values(), ids=UNREADABLE)
 def test_a_case_that_cannot_be_read_says_where(root: Path, objects: list, admitted: list, message: str) -> None:
     """What the definition of a kind refuses is told with file and line, and the next case is answered."""
-    several = [{"apiVersion": "kueue.x-k8s.io/v1beta2", **each} for each in objects]
+    several = [{"apiVersion": KUEUE, **each} if isinstance(each, dict) else each for each in objects]
     case = f"name: one\nobjects: {json.dumps(several)}\nadmitted: {json.dumps(admitted)}\n"
     (root / "cases.yaml").write_text(f"{case}---\nname: two\nobjects: []\n")
     done = trainyard(root, "admit", "--replay", "cases.yaml")

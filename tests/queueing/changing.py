@@ -23,7 +23,7 @@ from trainyard.documents import load
 PODS = "podsets"
 """The folder of cases about jobs; all others are about Workloads."""
 
-OFTEN = (1, 1, 2, 3, 4, 6)
+OFTEN = (1, 1, 2, 3, 4, 6, 10)
 """How many parts of a case are changed."""
 
 KEPT = frozenset({"name", "kind", "apiVersion", "mode", "objects"})
@@ -106,7 +106,7 @@ def changed(source: Source, seed: int) -> Object:
     """Return the case of a seed."""
     chance = random.Random(f"changed {seed}")
     case = copy.deepcopy(chance.choice(source.cases))
-    if chance.random() < 0.3:
+    while chance.random() < 0.3:
         case = merged(case, copy.deepcopy(chance.choice(source.cases)), chance)
     for _ in range(chance.choice(OFTEN)):
         if chance.random() < 0.4:
@@ -198,12 +198,14 @@ def workloads(case: Object) -> list[Object]:
 
 
 def double(case: Object, chance: random.Random) -> None:
-    """Have one more of a Workload."""
-    there = workloads(case)
-    if there:
+    """Have one more of a Workload, or several, all as important or each as it happens."""
+    there, alike = workloads(case), chance.random() < 0.5
+    for _ in range(chance.choice([1, 1, 2, 4]) if there else 0):
         more = copy.deepcopy(chance.choice(there))
         more["metadata"]["name"] += "-more"
         more["metadata"].pop("uid", None)
+        if not alike and isinstance(more.get("spec"), dict):
+            more["spec"]["priority"] = chance.choice([-1, 0, 1, 5])
         case["objects"].append(more)
 
 

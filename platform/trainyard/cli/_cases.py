@@ -6,25 +6,29 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Any
 
 from trainyard.cli._out import data, say
+from trainyard.manifests import value_at
 
 if TYPE_CHECKING:
     from trainyard.apiserver import Judge
-    from trainyard.documents import Document
+    from trainyard.documents import Document, Path
     from trainyard.findings import Finding
     from trainyard.manifests import Manifest
 
 UNREAD = "the case cannot be read: "
 """How the error of a case begins that is none: something is not there, or is no such value."""
 
+PARTS = ("featureGates", "fairSharing", "admissionFairSharing", "resources", "waitForPodsReady")
+"""Fields of Kueue's configuration that are mappings."""
+
 LAYERS = frozenset({"decode", "schema", "cel"})
 """Layers in which the definition of a kind speaks; what webhooks refuse is Kueue's own decision."""
 
 
-def replayed(path: Path) -> int:
+def replayed(path: File) -> int:
     """Print the answer to each case of a file, one a line; 1 where one cannot be answered."""
     from trainyard.documents import load
     from trainyard.limits import FILE_BYTES
@@ -62,17 +66,41 @@ def answered(case: object) -> dict[str, object]:
 
 
 def faults(document: Document, error: str) -> Iterator[str]:
-    """Yield with file and line what definitions of kinds refuse in a case, the error where that is nothing."""
+    """Yield with file and line what is wrong with a case: its form, what definitions of kinds refuse, or the error."""
+    from trainyard.documents import format_path
     from trainyard.manifests import Manifest
 
+    told = False
+    for path, message in malformed(document.value):
+        where, told = document.location(path), True
+        yield f"{where.file}:{where.line}: {format_path(path)} {message}"
     objects = document.value.get("objects")
-    several = [each for each in enumerate(objects) if isinstance(each[1], dict)] if isinstance(objects, list) else []
-    found = [each for index, value in several for each in refused(Manifest(document, value, ("objects", index)))]
-    for each in found:
-        yield f"{each.location.file}:{each.location.line}: {each.object}: {each.path}: {each.message}"
-    if not found:
+    for index, value in enumerate(objects if isinstance(objects, list) else ()):
+        for each in refused(Manifest(document, value, ("objects", index))) if isinstance(value, dict) else ():
+            told = True
+            yield f"{each.location.file}:{each.location.line}: {each.object}: {each.path}: {each.message}"
+    if not told:
         where = document.location()
         yield f"{where.file}:{where.line}: {error}"
+
+
+def malformed(case: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Yield fields of a case that are not of their form, and what they should be."""
+    for field in ("objects", "admitted"):
+        several = case.get(field) or []
+        if not isinstance(several, list):
+            yield (field,), "should be a list"
+            continue
+        for index, each in enumerate(several):
+            if not isinstance(each, Mapping):
+                yield (field, index), "should be a mapping"
+            elif field == "admitted" and not isinstance(each.get("workload"), str):
+                yield (field, index), "should name its workload"
+    parts: tuple[Path, ...] = (("config",), *(("config", name) for name in PARTS))
+    for path in parts:
+        value = value_at(case, path)
+        if value is not None and not isinstance(value, Mapping):
+            yield path, "should be a mapping"
 
 
 def refused(manifest: Manifest) -> Iterator[Finding]:

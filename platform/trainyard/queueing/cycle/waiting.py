@@ -44,6 +44,10 @@ class Waiting:
     def __post_init__(self) -> None:
         self.heap = Heap(self._place)
 
+    def __contains__(self, key: str) -> bool:
+        """Say whether a Workload waits here, for its turn or for a change."""
+        return key in self.parked or key in self.heap
+
     def push(self, pending: Pending, *, ready: bool, unchanged: Callable[[Pending, Pending], bool]) -> None:
         """Add a Workload, or what became of one; `ready` says that it need not wait for its time."""
         key = pending.key

@@ -100,7 +100,9 @@ class Teller:
         """Tell what is said of a Workload without quota, and what it asks for."""
         workload, status = record.workload, record.status
         queue, exists = self.world.queue_of(workload.namespace, workload.queue)
-        found: Answer = {"clusterQueue": queue if exists else "", "requests": requests(record)}
+        queued = exists and record.key in self.world.waiting[queue]
+        amounts = record.quota if queued else record.written
+        found: Answer = {"clusterQueue": queue if exists else "", "requests": requests(record, amounts)}
         if not status.active:
             found["message"] = "The workload is deactivated"
         condition = status.conditions.get(QUOTA)
@@ -136,7 +138,7 @@ class Teller:
     def _nominated(self, record: Record) -> Answer:
         """Tell what a Workload would get alone, with the state as it is."""
         queue, _ = self.world.queue_of(record.workload.namespace, record.workload.queue)
-        found: Answer = {"clusterQueue": queue, "requests": requests(record)}
+        found: Answer = {"clusterQueue": queue, "requests": requests(record, record.quota)}
         state = self.world.active.get(queue)
         refused = self.controller.reconciler.admissibility(record, queue) if state else None
         if state is None:
@@ -205,8 +207,8 @@ class Teller:
         return {"active": name not in self.world.inactive} | kept(found) | fair
 
 
-def requests(record: Record) -> list[Answer]:
-    """Return what each pod set asks for in all."""
+def requests(record: Record, amounts: Iterable[Mapping[str, int]]) -> list[Answer]:
+    """Return what each pod set asks for in all; `amounts` are of one pod."""
     return [
         kept(
             {
@@ -216,7 +218,7 @@ def requests(record: Record) -> list[Answer]:
             },
             always=("count",),
         )
-        for each, count, quota in zip(record.workload.pod_sets, record.counts(), record.quota, strict=True)
+        for each, count, quota in zip(record.workload.pod_sets, record.counts(), amounts, strict=True)
     ]
 
 

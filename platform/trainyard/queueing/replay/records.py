@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trainyard.quantities import Quantity
@@ -56,6 +56,8 @@ class Record:
     gates: Gates
     by_eviction: bool = True
     devices: str | None = None
+    written: tuple[Mapping[str, int], ...] = ()
+    """What its pods ask for as they are written: devices are counted once it is queued."""
     pushed: bool = False
     shape: object | None = field(default=None)
 
@@ -192,7 +194,9 @@ def record(workload: Workload, given: Given, around: Surroundings, by_eviction: 
     quota = counted(workload, specs, around)
     pods = tuple(pod_amounts(spec) for spec in specs)
     devices = refusal_of_devices(workload, specs, around)
-    return Record(workload, status, specs, quota, pods, around.gates, by_eviction, devices)
+    claims = around.device_classes or around.claim_templates
+    written = counted(workload, specs, replace(around, device_classes={}, claim_templates={})) if claims else quota
+    return Record(workload, status, specs, quota, pods, around.gates, by_eviction, devices, written)
 
 
 def read_status(given: Given, active: bool) -> Status:
