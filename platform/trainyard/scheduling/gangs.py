@@ -158,11 +158,13 @@ def put(nodes: Nodes, gang: Gang, room: Room, choice: Choice, seed: int | None) 
     placed: list[tuple[int, Placed]] = []
     mark, begun, full = nodes.mark(), False, list[int]()
     refused: dict[int, set[str]] = {number: set() for number in range(len(gang.tasks))}
+    needs = [{name: amount for name in room if (amount := each.wanted.amount(name)) > 0} for each in gang.tasks]
+    left = dict(room)
     for number in order(gang, seed):
         wanted = gang.tasks[number].wanted
         if number in failed:
             continue
-        if exceeds(gang, there, number, room):
+        if any(amount > left[name] for name, amount in needs[number].items()):
             full.append(number)
             continue
         found = (
@@ -173,6 +175,7 @@ def put(nodes: Nodes, gang: Gang, room: Room, choice: Choice, seed: int | None) 
         if isinstance(found, Placed):
             there[number] += 1
             placed.append((number, found))
+            left |= {name: left[name] - amount for name, amount in needs[number].items()}
             begun = begun or gang.ready(there)
             continue
         failed[number] = found
@@ -202,13 +205,6 @@ def asked_once(nodes: Nodes, wanted: Wanted, choice: Choice, refused: set[str]) 
     rank = choice.ranks(nodes.mark())
     hosts = sorted((nodes.hosts[name] for name in free), key=lambda each: (choice.of(each.state, wanted), rank(each)))
     return nodes.place(wanted, hosts[0].name) if hosts else Unplaced(dict(against), tuple(nodes.usable(wanted)))
-
-
-def exceeds(gang: Gang, there: Mapping[int, int], number: int, room: Room) -> bool:
-    """Whether a queue has no room for one more pod of a task beside those that are there."""
-    wanted = gang.tasks[number].wanted
-    taken = {name: sum(gang.tasks[each].wanted.amount(name) * count for each, count in there.items()) for name in room}
-    return any(0 < wanted.amount(name) > most - taken[name] for name, most in room.items())
 
 
 def goes_on(gang: Gang, there: Mapping[int, int], failed: Mapping[int, Unplaced]) -> bool:
