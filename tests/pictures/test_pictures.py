@@ -133,8 +133,25 @@ def test_gpus_without_quota_are_not_free(tmp_path):
     seen = drawn(tmp_path, {"train": {}}, pools=pools)
     assert headline(seen) == "test: 16 of 48 GPUs in use, 16 free, 16 without quota"
     words = said(of_hosts(seen))
-    assert any("16 GPUs, of which no queue of Kueue's has quota" in each for each in words)
+    assert any("16 GPUs, of which no queue has quota" in each for each in words)
     assert "no quota" in words
+
+
+def test_jobs_that_volcano_starts_are_placed_as_long_as_there_is_room(tmp_path):
+    """Which comes first is Volcano's choice: a note says so, and its pool has quota like others."""
+    operators = {**CLUSTER["operators"], "volcano": {"version": "1.15.1"}}
+    queues = {"research": {"teams": ["nlp"], "scheduler": "volcano", "nominalQuota": {"gpu": {"gpus": 32}}}}
+    jobs = {name: {"kind": "VolcanoJob", "nodes": nodes} for name, nodes in (("a", 3), ("b", 2), ("c", 1))}
+    seen = drawn(tmp_path, jobs, operators=operators, queues=queues)
+    assert {each.name: (each.state, each.hosts, each.gpus) for each in seen.jobs} == {
+        "nlp/a": ("placed", 3, 24),
+        "nlp/b": ("waits", 0, 16),
+        "nlp/c": ("placed", 1, 8),
+    }
+    assert headline(seen).startswith("test: 32 of 32 GPUs in use, 0 free")
+    words = said(of_hosts(seen))
+    assert any("waits for room in queue research, if Volcano starts others first" in each for each in words)
+    assert any("jobs that Volcano starts are placed by name" in each for each in words)
 
 
 def test_a_job_without_nodes_for_all_its_pods_is_told_and_marked(tmp_path):

@@ -117,7 +117,7 @@ def used(view: Map, pool: Pool) -> str:
     kind = "parts of GPUs" if pool.parts else "GPUs"
     if not pool.quota:
         what = f"{amount(pool.gpus)} {kind}, of which" if pool.gpus else "of which"
-        return f"{what} no queue of Kueue's has quota"
+        return f"{what} no queue has quota"
     if not pool.gpus:
         return "no GPUs"
     change = step(pool.before if view.scene.compared else None, pool.after)

@@ -76,6 +76,8 @@ def assumed(scene: Scene) -> Iterator[str]:
         yield "Kueue admits no jobs of this cluster, so nobody is placed"
         return
     yield "Kueue's decision on all declared jobs at once, on the nodes as declared, all of them ready"
+    if scene.gangs > 1:
+        yield "jobs that Volcano starts are placed by name, as long as there is room; it may start others first"
     if any(not each.chosen for each in scene.pools):
         words = "no topology: Kueue looks at quota alone, and kube-scheduler spreads pods by CPUs and memory"
         yield f"{words}; it may choose other hosts"

@@ -122,6 +122,8 @@ class Scene:
 
     idle: int = 0
     """Programs that make jobs, of this cluster or others, and were not run."""
+    gangs: int = 0
+    """Jobs that Volcano starts."""
 
     @property
     def whole(self) -> tuple[int, int, int]:
@@ -131,7 +133,7 @@ class Scene:
 
     @property
     def outside(self) -> int:
-        """Whole GPUs that Kueue gives to nobody, having no quota of them; others may use them."""
+        """Whole GPUs that nobody gives, since no queue has quota of them; others may use them."""
         return sum(each.gpus - each.after for each in self.pools if not each.parts and not each.quota)
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from trainyard.admission.bid import Bidder
-from trainyard.labels import HOSTNAME
+from trainyard.labels import HOSTNAME, POOL
 from trainyard.pictures.amounts import amounts, gpu_resources, held
 from trainyard.pictures.decided import Decided
 from trainyard.pictures.scene import Change, Host, Job, Pool, Rack, Scene, State
@@ -38,7 +38,7 @@ def scene(name: str, before: Decided | None, now: Decided, *, compared: bool) ->
     numbers = {each.name: number for number, each in enumerate(jobs)}
     gone = {each.name for each in jobs if each.gone}
     found = tuple(pools(now, rooms, past, numbers, gone))
-    return Scene(name, compared, found, jobs, homeless, now.where is not None, now.idle)
+    return Scene(name, compared, found, jobs, homeless, now.where is not None, now.idle, len(now.gangs))
 
 
 def listed(before: Decided | None, now: Decided, rooms: Rooms, past: Rooms, *, compared: bool) -> tuple[Job, ...]:
@@ -167,10 +167,11 @@ def taken(rooms: Iterable[Room]) -> int:
 
 
 def flavors(now: Decided) -> Iterator[tuple[str, str]]:
-    """Yield the labels of nodes to which flavors lead that some queue or cohort has quota of."""
+    """Yield the labels of nodes to which flavors lead that some queue or cohort has quota of, and Volcano's pools."""
     known = now.where.of("ResourceFlavor") if now.where is not None else {}
     for name in {flavor for each in amounts(now).values() for (flavor, _), count in each.nominal.items() if count}:
         yield from ((known.get(name, {}).get("spec") or {}).get("nodeLabels") or {}).items()
+    yield from ((POOL, pool) for queue in now.cluster.queues_of("volcano").values() for pool in queue.nominal_quota)
 
 
 def where(now: Decided, room: Room) -> tuple[str, str]:
