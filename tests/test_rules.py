@@ -41,6 +41,13 @@ def test_only_rules_make_findings() -> None:
     assert makers == set(MAKERS)
 
 
+def test_a_rule_is_found_by_its_id_as_in_the_list_of_all() -> None:
+    """What a waiver names is looked for alone, and is the rule that the catalogue has; what is none is not found."""
+    named = [*sorted(ENTRIES)[::20], "spec/waive", "lws-no-end"]
+    assert {id_: catalogue.rule_of(id_, ROOT) for id_ in named} == {id_: ENTRIES[id_].rule for id_ in named}
+    assert [catalogue.rule_of(id_, ROOT) for id_ in ("", "no-such-rule", "\ud800")] == [None, None, None]
+
+
 def test_every_id_in_the_code_is_declared() -> None:
     """Whatever looks like a rule's id in a text of the package is one of the catalogue."""
     named = {text for module in package().values() for text in module.texts if ID.fullmatch(text)}

@@ -56,6 +56,23 @@ def entries(root: Path | None = None) -> Mapping[str, Entry]:
     return dict(sorted(found.items()))
 
 
+def rule_of(id_: str, root: Path | None = None) -> Rule | None:
+    """Return the rule of an id as `entries` does, None where there is none; only what names the id is read.
+
+    Raises PolicyError for a policy of that id that cannot be read.
+    """
+    named = (path for path in policy_files(root) if policy_id(path) == id_.replace("_", "-"))
+    of_policies = [rule for rule in map(policy, named) if rule.id == id_]
+    if of_policies:
+        return of_policies[-1]
+    for path in sources(id_):
+        for rule in of_module(module_of(path)):
+            if rule.id == id_:
+                return rule
+    entry = declared().get(id_)
+    return entry.rule if entry else None
+
+
 @cache
 def declared() -> Mapping[str, Entry]:
     """Return the rules that modules declare, by id; imports every module that does."""
@@ -74,14 +91,25 @@ def declared() -> Mapping[str, Entry]:
 
 def modules() -> Iterator[ModuleType]:
     """Yield the modules that declare rules: ours by a look at their text, and those that plug-ins are in."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if re.search(r"\bRule\(", path.read_text(encoding="utf-8")):
-            parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-            yield import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    yield from map(module_of, sources())
     for group in GROUPS:
         for entry in added(group):
             entry.load()
             yield sys.modules[entry.module]
+
+
+def sources(word: str = "") -> Iterator[Path]:
+    """Yield the files of our modules that declare rules, by a look at their text, and that have a word in it."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_bytes()
+        if word.encode("utf-8", "surrogatepass") in text and re.search(rb"\bRule\(", text):
+            yield path
+
+
+def module_of(path: Path) -> ModuleType:
+    """Return the module in a file of ours, imported."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
 
 
 def of_module(module: ModuleType) -> Iterator[Rule]:

@@ -104,6 +104,8 @@ class Waivers:
     used: set[Key] = field(default_factory=set)
     refused: set[Key] = field(default_factory=set)
     """Those that would silence an error."""
+    known: dict[str, Rule | None] = field(default_factory=dict)
+    """Rules by the ids that were asked about."""
 
     @classmethod
     def of(cls, loaded: Loaded) -> Waivers:
@@ -111,10 +113,16 @@ class Waivers:
         own = (each.source.document.value for each in loaded.specs.extra if each.source.document)
         return cls(tuple(listed(loaded)), loaded.root, {rule.id: rule for rule in map(foreign, own) if rule})
 
+    def rule(self, id_: str) -> Rule | None:
+        """Return the rule that a waiver names, None where there is none."""
+        if id_ not in self.known:
+            self.known[id_] = catalogue.rule_of(id_, self.root) or self.own.get(id_)
+        return self.known[id_]
+
     @cached_property
-    def rules(self) -> Mapping[str, Rule]:
-        """Every rule there is; reading them takes long, and few repositories have waivers."""
-        return {**self.own, **{id_: entry.rule for id_, entry in catalogue.entries(self.root).items()}}
+    def ids(self) -> list[str]:
+        """The ids of every rule there is; finding all of them takes long, and few waivers are misspelt."""
+        return [*self.own, *catalogue.entries(self.root)]
 
     @cached_property
     def by_rule(self) -> Mapping[str, tuple[Waiver, ...]]:
@@ -132,7 +140,7 @@ class Waivers:
         """Say whether a finding is waived; `job` is that of the generated object that it is about."""
         for waiver in self.by_rule.get(finding.rule, ()):
             if waiver.is_about(finding, job):
-                rule = self.rules.get(finding.rule)
+                rule = self.rule(finding.rule)
                 if not finding.is_error or (rule is not None and rule.may_waive):
                     self.used.add(waiver.key)
                     return True
@@ -143,12 +151,12 @@ class Waivers:
         """Yield a finding for every waiver of a rule that does not exist or that cannot be waived."""
         guessed: Counter[str] = Counter()
         for waiver in self.waivers:
-            rule = self.rules.get(waiver.rule)
+            rule = self.rule(waiver.rule)
             if waiver.program is not None:
                 continue
             if rule is None:
                 guessed[waiver.source.file] += 1
-                near = guessed[waiver.source.file] <= GUESSES and did_you_mean(waiver.rule, self.rules)
+                near = guessed[waiver.source.file] <= GUESSES and did_you_mean(waiver.rule, self.ids)
                 yield waiver.at(f"rule {waiver.rule!r} does not exist; {near or 'list them by `trainyard rule`'}")
             elif not rule.waivable:
                 yield waiver.at(f"rule {waiver.rule!r} is an error, which cannot be waived; {rule.fix}")
@@ -160,7 +168,7 @@ class Waivers:
         whose objects were looked at. What `synth` says of the tree at hand is not waited for.
         """
         for waiver in sorted(self.waivers, key=lambda waiver: waiver.rule == WAIVE.id):
-            rule = self.rules.get(waiver.rule)
+            rule = self.rule(waiver.rule)
             if rule is None or not rule.waivable or (rule.layer in BEFORE) != before or waiver.waits(rule):
                 continue
             if waiver.key in self.used or waiver.program is not None or not seen(waiver):
