@@ -224,5 +224,6 @@ def test_what_is_kept_for_daemons_is_nobodys_where_kueue_looks_at_quota_alone(tm
     queues = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 16}}}}
     there = checked(tmp_path, {"topology": None, "pools": pools, "queues": queues}, {"first": half, "second": half})
     found = {each.ask.file.name: (each.word, each.detail) for each in verdicts(there)}
-    assert found["first"] == ("fits", "gpu: 1 pod on 1 host")
-    assert found["second"] == ("waits for", "a node for pods of worker: Insufficient cpu on 1 host, held by nlp/first")
+    lack = "a node for pods of worker: Insufficient cpu on 1 host"
+    assert found["first"] == ("fits", f"gpu: 1 pod on 1 host; if its pods come last, it waits for {lack}")
+    assert found["second"] == ("waits for", f"{lack}, held by nlp/first; unless its pods come first")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from trainyard.admission import gangs, nominal, placed
+from trainyard.admission import gangs, nominal, orders, placed
 from trainyard.admission.asks import Ask
 from trainyard.admission.bid import Bidder
 from trainyard.admission.change import Change
@@ -57,6 +57,11 @@ class Crowd:
     def others(self) -> Others[Bidder]:
         """The jobs by what one of them waits for."""
         return Others(self.asks, self.answer)
+
+    @cached_property
+    def last(self) -> dict[str, Fit]:
+        """By job, what becomes of its pods where they come last, of jobs to which Kueue assigns no hosts."""
+        return orders.last(self.where, self.asks, self.answer)
 
     @cached_property
     def opened(self) -> Crowd | None:

@@ -70,18 +70,22 @@ class Machines:
 
     def fill(self, bids: Iterable[Bidder], answer: Answer) -> dict[str, Fit]:
         """Put the pods of all jobs on nodes that Kueue admitted, in the order in which it did; by job."""
-        said = ((bid, [answer["workloads"][key] for key in bid.keys]) for bid in bids)
-        admitted = [(bid, mine) for bid, mine in said if all(each["outcome"] == "admitted" for each in mine)]
         found: dict[str, Fit] = {}
-        for bid, mine in sorted(admitted, key=lambda each: max(one.get("cycle", 0) for one in each[1])):
+        for bid, mine in self.admitted(bids, answer):
             found[bid.name] = self.put(bid, mine)
             for host in dict.fromkeys(placed.host for _, placed in found[bid.name].placed):
                 self.holders.setdefault(host, []).append(bid.name)
         return found
 
+    def admitted(self, bids: Iterable[Bidder], answer: Answer) -> list[tuple[Bidder, list[Answer]]]:
+        """Return the jobs that Kueue admitted, in the order in which it did, with what it says of their Workloads."""
+        said = ((bid, [answer["workloads"][key] for key in bid.keys]) for bid in bids)
+        found = [(bid, mine) for bid, mine in said if all(each["outcome"] == "admitted" for each in mine)]
+        return sorted(found, key=lambda each: max(one.get("cycle", 0) for one in each[1]))
+
     def put(self, bid: Bidder, answers: Sequence[Answer]) -> Fit:
         """Put the pods of a job on nodes; where a gang is bound at once or not at all, all of them or none."""
-        mark, there = self.nodes.mark(), self._arrivals(bid, answers)
+        mark, there = self.nodes.mark(), self.coming(bid, answers)
         found = fit(there, put(self.nodes, pods_of(there)))
         if found.missing and self.where.cluster.gang is not None:
             self.nodes.back(mark)
@@ -89,10 +93,10 @@ class Machines:
         return found
 
     def _prospects(self, bid: Bidder, answers: Sequence[Answer]) -> Iterator[Fit]:
-        there = self._arrivals(bid, answers)
+        there = self.coming(bid, answers)
         return (fit(there, each) for each in prospects(self.nodes, pods_of(there)))
 
-    def _arrivals(self, bid: Bidder, answers: Sequence[Answer]) -> list[Arrival]:
+    def coming(self, bid: Bidder, answers: Sequence[Answer]) -> list[Arrival]:
         """Return the pods of a job with quota, none where a patch makes one none."""
         try:
             return list(arrivals(bid, answers, self.where))

@@ -172,10 +172,21 @@ def on_machines(verdict: Verdict, crowd: Crowd) -> Verdict:
         return hopeless(replace(verdict, by="machines"), crowd, lack)
     if "together" in fits and fits["together"].missing:
         lack = placed.lack(fits["together"]) + placed.holders(fits["together"], crowd.full, ask.name)
-        return replace(verdict, word="waits for", by="machines", detail=lack)
+        return raced(replace(verdict, word="waits for", by="machines", detail=lack), crowd)
     if verdict.word.startswith("fits") and (lack := placed.otherwise(fits["alone"])):
         return replace(verdict, word="may fit", by="machines", detail=placed.perhaps(verdict.detail, lack))
-    return verdict
+    return raced(verdict, crowd)
+
+
+def raced(verdict: Verdict, crowd: Crowd) -> Verdict:
+    """Return a verdict with what becomes of the pods where they come to nodes before or after those of other jobs."""
+    there, last = verdict.machines.get("together"), crowd.last.get(verdict.ask.name)
+    if there is None or last is None or not (there.missing or last.missing):
+        return verdict
+    more = "unless its pods come first" if there.missing else f"if its pods come last, it waits for {placed.lack(last)}"
+    otherwise = verdict.machines["alone"] if there.missing else last
+    machines = {**verdict.machines, "together": replace(there, otherwise=otherwise)}
+    return replace(verdict, detail=f"{verdict.detail}; {more}", machines=machines)
 
 
 def hopeless(verdict: Verdict, crowd: Crowd, why: str, whole: str = "") -> Verdict:
