@@ -111,12 +111,16 @@ def patch(job: dict[str, Any], value: Object) -> None:
 
 
 def size(job: dict[str, Any], trainer: Object, policy: Object | None, *, counted: bool) -> None:
-    """Put the numbers of pods into one job, in place; of several that train the first alone is counted by numNodes."""
+    """Put the numbers of pods into one job, in place; of several that train the first alone is counted by numNodes.
+
+    A runtime's own numbers are at least 1 (trainer v2.3.0 pkg/runtime/runtime.go WithPodSet).
+    """
     spec, name = job["template"]["spec"], text(job, "name")
     asked = number(trainer, "numNodes", 0) if "numNodes" in trainer else None
     pods = number(spec, "parallelism", 1)
     if step(job) == TRAINS and policy is not None:
         pods = number(policy, "numNodes", 1)
+    pods = max(1, pods)
     if policy is not None and isinstance(policy.get("mpi"), Mapping):
         if name == NODE and asked is not None:
             pods = max(1, asked - 1) if inner(policy, "mpi").get("runLauncherAsNode") is True else asked
