@@ -71,8 +71,8 @@ COMPARED: Mapping[str, Callable[[Answer], object]] = {
 }
 
 
-FORBIDDEN = "forbidden"
-"""The field of an answer to a case that is not asked: why no server would store it."""
+ASIDE = "aside"
+"""The field of what stands for an answer to a case that is counted apart: why it is."""
 
 
 def crashes(answer: Answer) -> bool:
@@ -128,11 +128,7 @@ def agrees(ours: Answer, theirs: Answer) -> bool:
 
 def aside(theirs: Answer) -> str:
     """Return why a case is counted apart, nothing of one that is compared."""
-    if FORBIDDEN in theirs:
-        return UNSTORED
-    if "error" in theirs and not crashes(theirs):
-        return NONE
-    return UNSTABLE if theirs.get("unstable") else ""
+    return str(theirs.get(ASIDE) or (UNSTABLE if theirs.get("unstable") else ""))
 
 
 UNSTORED = "that no server would store"
@@ -160,7 +156,7 @@ def compare(program: str, drawn: Callable[[int], Any], ways: Ways, seeds: range)
     theirs = iter(ways.theirs(program, stored, 3))
     found = []
     for seed, each in every.items():
-        answer, mine = {FORBIDDEN: reasons[seed]} if reasons[seed] else next(theirs), ways.ours(each)
+        answer, mine = {ASIDE: UNSTORED} if reasons[seed] else next(theirs), ways.ours(each)
         if not aside(answer) and not agrees(mine, answer):
             (answer,) = ways.theirs(program, [each], OFTEN)
         found.append((seed, answer, mine))
@@ -172,10 +168,16 @@ def decisions(program: str, cases: list[Any], often: int) -> list[Any]:
     return survived(program, "schedule", cases, "-repeat", str(often))
 
 
+def decisions_if_any(program: str, cases: list[Any], often: int) -> list[Any]:
+    """Return the same of cases of which some may be none."""
+    found = decisions(program, cases, often)
+    return [{ASIDE: NONE} if "error" in each and not crashes(each) else each for each in found]
+
+
 def pod_sets(program: str, cases: list[Any], often: int) -> list[Any]:  # noqa: ARG001 - it has one answer
     """Return what Kueue makes of jobs; where one is none that its webhooks let in, it may crash, and has no answer."""
     found = survived(program, "podsets", cases)
-    return [{"error": f"none: {each['error']}"} if "error" in each else podsets.plain(each) for each in found]
+    return [{ASIDE: NONE} if "error" in each else podsets.plain(each) for each in found]
 
 
 def our_pod_sets(case: Any) -> Any:
@@ -209,7 +211,8 @@ def main() -> int:
     if given.jobs and not given.changed:
         parser.error("--jobs asks about cases of a folder: --changed FOLDER")
     drawn = partial(changed, given.changed, given.jobs) if given.changed else case
-    ways = Ways(pod_sets, our_pod_sets) if given.jobs else Ways(decisions, answered)
+    asking = decisions_if_any if given.changed else decisions
+    ways = Ways(pod_sets, our_pod_sets) if given.jobs else Ways(asking, answered)
     comparing = partial(compare, given.program, drawn, ways)
     table, begun = Table({} if given.jobs else COMPARED), time.monotonic()
     last, kept = given.start + given.count, []
