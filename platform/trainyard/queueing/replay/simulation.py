@@ -31,7 +31,10 @@ MAX_EVICTIONS = 6
 A queue admits one Workload a cycle, so there are two cycles at least for each Workload.
 """
 IDLE_CYCLES = 8
-"""Cycles without change after which nothing changes any more: more than there are flavors to go through."""
+"""Cycles without change, and without a Workload that was not looked at since, after which nothing changes any more.
+
+More than there are flavors to go through.
+"""
 ROUNDS = 20
 
 
@@ -63,6 +66,10 @@ class Simulation:
     cycle: int = 0
     last_change: int = 0
     settled: bool = False
+    seen: set[str] = field(default_factory=set)
+    """Whom cycles looked at since the last change."""
+    last_new: int = 0
+    """The last cycle that looked at somebody for the first time since."""
 
     def run(self, mode: str) -> None:
         """Run one cycle, or as many as it takes."""
@@ -95,11 +102,12 @@ class Simulation:
             if changed:
                 idle, self.last_change = 0, self.cycle
                 self.messages.clear()
+                self.seen.clear()
                 continue
             idle += 1
             if idle > 1:
                 self._note_messages()
-            if idle > IDLE_CYCLES:
+            if idle > IDLE_CYCLES and self.cycle - self.last_new > IDLE_CYCLES:
                 self.settled = True
                 return
 
@@ -118,6 +126,10 @@ class Simulation:
             if pending is not None:
                 pending.preemptor = world.waiting[name].preemptor == pending.key
                 found.append(pending)
+        keys = {each.key for each in found}
+        if keys - self.seen:
+            self.last_new = self.cycle
+            self.seen |= keys
         return found
 
     def admissible(self, pending: Pending, queue: QueueState | None) -> Entry | None:
