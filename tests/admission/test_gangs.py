@@ -12,8 +12,11 @@ import pytest
 from command import call
 from make import CLUSTER, IMAGE, JOB, fields, write_repository
 from scheduling.gang_oracle import Volcano
+from trainyard.admission.alone import outlook
 from trainyard.admission.asks import asks
+from trainyard.admission.changes import Outcomes
 from trainyard.admission.gangs import against
+from trainyard.admission.machines import Machines
 from trainyard.admission.rules import findings
 from trainyard.admission.site import site
 from trainyard.admission.verdicts import verdicts
@@ -115,6 +118,18 @@ CASES = {
         None,
         {"train": ("fits", "gpu: 4 pods on 4 hosts")},
     ),
+    "an elastic job that has no room for all of its pods starts with those that have": (
+        {"recoveryMinutes": 0, "queues": {"speech": HALF}},
+        {"train": {"nodes": 4, "minNodes": 1}},
+        None,
+        {"train": ("fits partially", "2 of 4 pods; gpu: 2 pods on 2 hosts")},
+    ),
+    "an elastic job of several is told how many of its pods start": (
+        {"recoveryMinutes": 0, "queues": {"speech": HALF}},
+        {"train": {"nodes": 4, "minNodes": 1}, "other": {"nodes": 1}},
+        None,
+        {"train": ("fits alone", "2 of 4 pods; gpu: 2 pods on 2 hosts; Volcano decides when, beside nlp/other")},
+    ),
     "what a Volcano does that is configured otherwise is not known": (
         {
             "operators": {
@@ -150,6 +165,24 @@ def test_verdicts(tmp_path, cluster, jobs, own, expected):
     for name, (word, *details) in expected.items():
         assert found[name].word == word, found[name]
         assert all(each in found[name].detail for each in details), found[name].detail
+
+
+@pytest.mark.parametrize(
+    ("queue", "least", "word", "detail"),
+    [(SPEECH, 2, "fits", "gpu: 4 pods"), (HALF, 1, "fits partially", "2 of 4 pods; gpu: 2 pods")],
+)
+def test_a_plan_says_how_many_pods_of_an_elastic_job_start(tmp_path, queue, least, word, detail):
+    """Those that find room and nodes, as `trainyard admit` says, and not its fewest."""
+    there = checked(
+        tmp_path, {"recoveryMinutes": 0, "queues": {"speech": queue}}, {"train": {"nodes": 4, "minNodes": least}}
+    )
+    where = site(there.specs, "test")
+    (ask,) = asks(there, {"test": where}, ["test"])
+    machines = Machines.of(where)
+    found = Outcomes(where, [ask], lambda site, case: site.answered(case), look=lambda bid: outlook(bid, machines))
+    assert (found.word(ask), found.detail(ask), found.by(ask)) == (word, detail, "volcano")
+    (verdict,) = verdicts(there)
+    assert (verdict.word, verdict.detail.startswith(detail)) == (word, True)
 
 
 def test_a_job_that_volcano_never_starts_is_a_finding_once(tmp_path):

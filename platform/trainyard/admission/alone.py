@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.admission import gangs, placed
@@ -23,6 +23,8 @@ class Outlook:
     """What keeps pods from nodes; nothing where they find some."""
     perhaps: str = ""
     """What some wait for where kube-scheduler takes other nodes first; nothing where they find nodes in any case."""
+    pods: Mapping[str, int] = field(default_factory=dict)
+    """How many of each pod set have nodes then, of a job that Volcano starts."""
 
 
 Look = Callable[[Bidder], Outlook]
@@ -44,7 +46,7 @@ def outlook(bid: Bidder, machines: Machines) -> Outlook:
     """Return what becomes of the pods of a job on empty nodes; `machines` are those of its cluster."""
     if bid.gang:
         fit = gangs.alone(bid, machines)
-        return Outlook(placed.alone(fit), placed.otherwise(fit))
+        return Outlook(placed.alone(fit), placed.otherwise(fit), gangs.started(fit))
     answer = machines.where.decided(bid.workloads, *bid.beside)
     mine = [] if "error" in answer else [answer["workloads"][key] for key in bid.keys]
     if not mine or not all(map(admitted, mine)):

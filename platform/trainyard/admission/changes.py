@@ -163,11 +163,13 @@ class Outcomes:
         word, outlook = self.queued(bid), self.outlook(bid)
         if outlook.never:
             return "never fits"
-        return "may fit" if outlook.perhaps and word.startswith("fits") else word
+        if outlook.perhaps and word.startswith("fits"):
+            return "may fit"
+        return gangs.word(bid, outlook.pods) if bid.gang and word == "fits" else word
 
     def by(self, bid: Bidder) -> By:
         """Return who says what becomes of a job."""
-        return self.scheduler(bid) if self.word(bid) == self.queued(bid) else "machines"
+        return self.scheduler(bid) if sort(self.word(bid)) == sort(self.queued(bid)) else "machines"
 
     def scheduler(self, bid: Bidder) -> By:
         """Return whose queue a job is in."""
@@ -234,7 +236,7 @@ class Outcomes:
 
     def _of_gang(self, bid: Bidder) -> str:
         outlook, others = self.outlook(bid), [each.name for each in self.gangs if each.name != bid.name]
-        fits = gangs.witness(bid, self.where) + gangs.contended(bid, others, self.full)
+        fits = gangs.witness(bid, self.where, outlook.pods) + gangs.contended(bid, others, self.full)
         fits = placed.perhaps(fits, outlook.perhaps, by="Volcano") if outlook.perhaps else fits
         return gangs.against(bid, self.where) or outlook.never or fits
 

@@ -14,8 +14,9 @@ from typing import Any
 from trainyard.admission.arrivals import Arrival, of_set
 from trainyard.admission.bid import Bidder
 from trainyard.admission.machines import Fit, Machines
+from trainyard.admission.outcomes import Word
 from trainyard.admission.site import Site, amounts
-from trainyard.admission.witness import places
+from trainyard.admission.witness import fewer, places
 from trainyard.admission.words import some
 from trainyard.errors import SpecError
 from trainyard.labels import POOL
@@ -120,18 +121,34 @@ def fit(start: Start, pods: Sequence[Arrival], hosts: int) -> Fit:
     return Fit([(pods[number], each) for number, each in start.placed], missing)
 
 
-def witness(bid: Bidder, where: Site, found: Fit | None = None) -> str:
-    """Return the pools of a job with its pods, and the hosts that they are placed on, where machines were asked."""
-    return places(where, [answer(bid, found)], found)
+def started(found: Fit | None) -> Mapping[str, int]:
+    """Return how many pods of each pod set are there of a job that was started."""
+    return Counter(arrival.pod_set for arrival, _ in found.placed) if found is not None else {}
 
 
-def answer(bid: Bidder, found: Fit | None = None) -> dict[str, Any]:
-    """Return what a job gets as Kueue would say it: of each pod set the pool and what its pods ask for."""
-    there = Counter(arrival.pod_set for arrival, _ in found.placed) if found is not None else Counter[str]()
+def witness(bid: Bidder, where: Site, there: Mapping[str, int], found: Fit | None = None) -> str:
+    """Return the pools of a job with the pods that are there, and the hosts that they are placed on, where known."""
+    said = [answer(bid, there)]
+    lack = fewer(bid.workloads, said)
+    return (f"{lack}; " if lack else "") + places(where, said, found)
+
+
+def word(bid: Bidder, there: Mapping[str, int]) -> Word:
+    """Return how a job that is started fits while it is alone."""
+    return "fits partially" if there and fewer(bid.workloads, [answer(bid, there)]) else "fits"
+
+
+def answer(bid: Bidder, there: Mapping[str, int]) -> dict[str, Any]:
+    """Return what a job gets as Kueue would say it: of each pod set the pool and what its pods ask for.
+
+    Of a job of which nothing is there it is what it needs at the least.
+    """
     rows = []
     for each in sets(bid):
         spec = each["template"].get("spec") or {}
-        count = there[each["name"]] or each["least"]
+        count = there.get(each["name"], 0) if there else each["least"]
+        if not count:
+            continue
         usage = {name: shown(name, count * amount_of(asked, name)) for asked in [pod(each).pod.asked] for name in asked}
         flavors = {POOL: (spec.get("nodeSelector") or {}).get(POOL, "any pool")}
         rows.append({"name": each["name"], "count": count, "flavors": flavors, "usage": usage})

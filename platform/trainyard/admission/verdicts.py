@@ -125,13 +125,14 @@ def by_volcano(ask: Ask, crowd: Crowd, others: Sequence[str], full: Mapping[str,
     if why := gangs.against(ask, crowd.where):
         return hopeless(Verdict(ask, "never fits", why, by="volcano"), crowd, why)
     fit = gangs.alone(ask, crowd.empty)
-    verdict = Verdict(ask, "fits", gangs.witness(ask, crowd.where, fit), machines={"alone": fit})
+    there = gangs.started(fit)
+    verdict = Verdict(ask, "fits", gangs.witness(ask, crowd.where, there, fit), machines={"alone": fit})
     if lack := placed.alone(fit):
         return hopeless(replace(verdict, by="machines"), crowd, lack)
     detail = verdict.detail + gangs.contended(ask, others, full)
     if lack := placed.otherwise(fit):
         return replace(verdict, word="may fit", by="machines", detail=placed.perhaps(detail, lack, by="Volcano"))
-    return replace(verdict, word="fits alone" if others else "fits", detail=detail)
+    return replace(verdict, word="fits alone" if others else gangs.word(ask, there), detail=detail)
 
 
 def together(asked: Sequence[Ask], standing: Mapping[str, Objects], where: Site) -> list[Bidder]:

@@ -36,7 +36,7 @@ class Rooms:
         if bid.pods not in self.known:
             self.asked.add(bid.pods)
             found = outlook(whole(bid.side, bid.files, self.where, bid.name), self.machines)
-            self.known[bid.pods] = [found.never, found.perhaps]
+            self.known[bid.pods] = [found.never, found.perhaps, dict(found.pods)]
         return Outlook(*self.known[bid.pods])
 
     def save(self) -> None:
