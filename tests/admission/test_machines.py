@@ -119,6 +119,31 @@ CASES = {
         {"train": SMALL},
         {"train": ("fits", "gpu: 1 pod on 1 host")},
     ),
+    "groups that have quota hold nodes while another one of their job waits": (
+        {
+            **FLAT,
+            "operators": {**CLUSTER["operators"], "lws": {"version": "0.10.0"}},
+            "queues": {
+                "research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}},
+                "second": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 16}}},
+            },
+            "waive": {"kq-overcommit": "a test"},
+        },
+        {
+            "first": {"nodes": 1, "priority": "high"},
+            "serve": {
+                "kind": "LeaderWorkerSet",
+                "nodes": 1,
+                "waive": {"lws-no-end": "a test"},
+                **patch({"spec": {"replicas": 4}}, "LeaderWorkerSet"),
+            },
+            "train": {"queue": "second"},
+        },
+        {
+            "serve": ("waits for",),
+            "train": ("fits", "if its pods come last, it waits for a node for pods of worker: Insufficient"),
+        },
+    ),
 }
 
 

@@ -69,18 +69,27 @@ class Machines:
         return next(self._prospects(bid, answers))
 
     def fill(self, bids: Iterable[Bidder], answer: Answer) -> dict[str, Fit]:
-        """Put the pods of all jobs on nodes that Kueue admitted, in the order in which it did; by job."""
+        """Put the pods of all jobs on nodes that Kueue admitted, in the order in which it did; by job.
+
+        Jobs of several Workloads of which not all are admitted hold nodes, and are left out of what is returned.
+        """
         found: dict[str, Fit] = {}
         for bid, mine in self.admitted(bids, answer):
-            found[bid.name] = self.put(bid, mine)
-            for host in dict.fromkeys(placed.host for _, placed in found[bid.name].placed):
+            come = self.put(bid, mine)
+            if all(mine):
+                found[bid.name] = come
+            for host in dict.fromkeys(placed.host for _, placed in come.placed):
                 self.holders.setdefault(host, []).append(bid.name)
         return found
 
     def admitted(self, bids: Iterable[Bidder], answer: Answer) -> list[tuple[Bidder, list[Answer]]]:
-        """Return the jobs that Kueue admitted, in the order in which it did, with what it says of their Workloads."""
+        """Return the jobs whose pods are there, in the order in which Kueue admitted them, with what each Workload got.
+
+        That is nothing for those of a job's Workloads that are not admitted.
+        """
         said = ((bid, [answer["workloads"][key] for key in bid.keys]) for bid in bids)
-        found = [(bid, mine) for bid, mine in said if all(each["outcome"] == "admitted" for each in mine)]
+        there = [(bid, [each if each["outcome"] == "admitted" else {} for each in mine]) for bid, mine in said]
+        found = [(bid, mine) for bid, mine in there if any(mine)]
         return sorted(found, key=lambda each: max(one.get("cycle", 0) for one in each[1]))
 
     def put(self, bid: Bidder, answers: Sequence[Answer]) -> Fit:
