@@ -90,7 +90,7 @@ CASES = {
             "train": (
                 "may fit",
                 "gpu: 6 pods on 4 hosts",
-                "else, as kube-scheduler chooses nodes, it waits for a node for 1 pod of worker: Insufficient cpu",
+                "else, as the scheduler chooses nodes, it waits for a node for 1 pod of worker: Insufficient cpu",
             )
         },
     ),

@@ -195,9 +195,7 @@ def test_who_may_fit_is_on_hosts_and_marked(tmp_path):
     words = said(svg)
     assert "may fit: 1 job, 24 GPUs" in words
     assert "may fit" in words
-    assert any(
-        each.startswith("else, as kube-scheduler chooses nodes, it waits for a node for 1 pod") for each in words
-    )
+    assert any(each.startswith("else, as the scheduler chooses nodes, it waits for a node for 1 pod") for each in words)
     assert "nlp/train may fit: else" in parsed(svg).findtext(f"{SVG}desc")
     certain = drawn(tmp_path / "certain", {"small": {"nodes": 1}}, {}, topology=None)
     assert 'class="d"' not in of_hosts(certain)

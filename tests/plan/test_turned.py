@@ -129,13 +129,13 @@ CASES: dict[str, tuple[list[Step], str, str, str]] = {
         [(pool(FLAT, nodes=6), SERVED, {}), (FLAT, SERVED, {})],
         "node/may-not-fit",
         "fits",
-        "else, as kube-scheduler chooses nodes, it waits for a node for 1 pod of worker",
+        "else, as the scheduler chooses nodes, it waits for a node for 1 pod of worker",
     ),
     "begins and may fit": (
         [(FLAT, {}, {}), (FLAT, SERVED, {})],
         "node/may-not-fit",
         "",
-        "else, as kube-scheduler chooses nodes, it waits for a node for 1 pod of worker",
+        "else, as the scheduler chooses nodes, it waits for a node for 1 pod of worker",
     ),
     "never fits by Volcano": (
         [(SPOKEN, SPEECH, {}), (SPOKEN, SPEECH, {"kept": KEPT})],
@@ -256,7 +256,7 @@ def assert_counted(found: plan.Plan, turned: Decision) -> None:
     said = plan.render(found)
     for word, warning, count in (
         ("never fits", "! never fits: ", sum(row.never for row in found.queues)),
-        ("may fit", "! may not fit, as kube-scheduler chooses nodes: ", sum(row.may for row in found.queues)),
+        ("may fit", "! may not fit, as the scheduler chooses nodes: ", sum(row.may for row in found.queues)),
     ):
         is_so = turned.after == word
         assert count == is_so

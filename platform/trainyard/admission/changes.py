@@ -48,7 +48,7 @@ class Turn:
     """The jobs that it preempts."""
     by: By = "kueue"
     perhaps: str = ""
-    """What it may wait for even alone, as kube-scheduler chooses nodes; nothing where it finds some in any case."""
+    """What it may wait for even alone, as the scheduler chooses nodes; nothing where it finds some in any case."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ class Outcomes:
     def _of_gang(self, bid: Bidder) -> str:
         outlook, others = self.outlook(bid), [each.name for each in self.gangs if each.name != bid.name]
         fits = gangs.witness(bid, self.where, outlook.pods) + gangs.contended(bid, others, self.full)
-        fits = placed.perhaps(fits, outlook.perhaps, by="Volcano") if outlook.perhaps else fits
+        fits = placed.perhaps(fits, outlook.perhaps) if outlook.perhaps else fits
         return gangs.against(bid, self.where) or outlook.never or fits
 
     def _reason(self, bid: Bidder) -> str:

@@ -91,9 +91,9 @@ def otherwise(fit: Fit) -> str:
     return lack(fit.otherwise) if fit.otherwise else ""
 
 
-def perhaps(detail: str, otherwise: str, by: str = "kube-scheduler") -> str:
-    """Return where the pods of a job go that may fit, and what some of them else wait for; `by` chooses nodes."""
-    return f"{detail}; else, as {by} chooses nodes, it waits for {otherwise}"
+def perhaps(detail: str, otherwise: str) -> str:
+    """Return where the pods of a job go that may fit, and what some of them else wait for."""
+    return f"{detail}; else, as the scheduler chooses nodes, it waits for {otherwise}"
 
 
 def holders(fit: Fit, machines: Machines, own: str) -> str:

@@ -87,4 +87,4 @@ def findings(verdicts: Iterable[Verdict], standing: Iterable[Finding]) -> Iterat
 
 def doubt(lack: str) -> str:
     """Return what a finding says of a job that may not fit: `lack` is what its pods may wait for."""
-    return f"job may not fit: even alone it may wait for {lack}, as kube-scheduler chooses nodes"
+    return f"job may not fit: even alone it may wait for {lack}, as the scheduler chooses nodes"

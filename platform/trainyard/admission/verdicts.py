@@ -131,7 +131,7 @@ def by_volcano(ask: Ask, crowd: Crowd, others: Sequence[str], full: Mapping[str,
         return hopeless(replace(verdict, by="machines"), crowd, lack)
     detail = verdict.detail + gangs.contended(ask, others, full)
     if lack := placed.otherwise(fit):
-        return replace(verdict, word="may fit", by="machines", detail=placed.perhaps(detail, lack, by="Volcano"))
+        return replace(verdict, word="may fit", by="machines", detail=placed.perhaps(detail, lack))
     return replace(verdict, word="fits alone" if others else gangs.word(ask, there), detail=detail)
 
 

@@ -135,7 +135,7 @@ def row(job: Job) -> Iterator[str]:
 def reason(job: Job) -> str:
     """Return what a job waits for, why it never fits, or what it may wait for; nothing where that is not told."""
     if job.perhaps:
-        return f"else, as kube-scheduler chooses nodes, it waits for {job.perhaps}"
+        return f"else, as the scheduler chooses nodes, it waits for {job.perhaps}"
     words = job.why if job.never or not job.why else f"waits for {job.why}"
     return f"has quota, {words}" if job.hosts and words else words
 

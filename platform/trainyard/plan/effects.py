@@ -197,7 +197,7 @@ class Decision:
     rule: str = ""
     """The rule that it breaks, of which `trainyard rule` says why; empty where it breaks none."""
     perhaps: str = ""
-    """What it may wait for even alone, as kube-scheduler chooses nodes; nothing where it finds some in any case."""
+    """What it may wait for even alone, as the scheduler chooses nodes; nothing where it finds some in any case."""
 
 
 @dataclass(frozen=True, slots=True)

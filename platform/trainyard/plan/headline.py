@@ -95,7 +95,7 @@ def warnings(plan: Plan) -> Iterator[str]:
     if hopeless := [f"{each.team}/{each.run}" for found in never(plan) for each in found]:
         yield f"never fits: {first(hopeless)}"
     if doubtful := [f"{each.team}/{each.run}" for found in perhaps(plan) for each in found]:
-        yield f"may not fit, as kube-scheduler chooses nodes: {first(doubtful)}"
+        yield f"may not fit, as the scheduler chooses nodes: {first(doubtful)}"
     if following := [f"{each.team}/{each.job}" for each in plan.next_runs if each.rule]:
         yield f"next runs that never or may not fit: {first(following)}"
     drained = sorted({each.cluster for each in plan.objects if each.folder.startswith("hardware")})
