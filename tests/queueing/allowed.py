@@ -7,7 +7,7 @@ from functools import cache
 
 from queueing.question import Object
 from trainyard.checks.inputs import decode
-from trainyard.cli._cases import refused
+from trainyard.cli._definitions import refused
 
 
 def forbidden(case: Object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from trainyard.plan import made
 from trainyard.preflight import check_repository
 from trainyard.synth import session
 from trainyard.system.trust import idle
+from trainyard.tree import ledger
 
 pytestmark = pytest.mark.node
 
@@ -145,6 +147,54 @@ def test_a_program_without_runs_counts_for_nothing(repo: Repo) -> None:
     assert said in done.stderr
     (repo.root / "jobs/nlp/sweep.py").unlink()
     assert "jobs/nlp/none.py is not run here, so no run of generated/ counts" in call(repo.root, "admit").stderr
+
+
+ALTERED = "the run does not count: its files are not those of its ledger; restore them"
+DAMAGED = {
+    "emptied": (b"", False, ALTERED),
+    "of no YAML": (b"{[: :\n\t\xff", False, ALTERED),
+    "other than remembered": (b"kind: JobSet\n", False, ALTERED),
+    "a text for metadata": (
+        b"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: x\nspec: 3\n",
+        True,
+        'metadata: ObjectMeta is the text "x", but should be a map',
+    ),
+    "tasks that are a number": (
+        b"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: x}\nspec: {tasks: 5}\n",
+        True,
+        "spec.tasks",
+    ),
+    "no kind": (b"apiVersion: v1\nmetadata: {name: x}\n", True, ": kind: "),
+}
+
+
+@pytest.mark.parametrize(("text", "remembered", "said"), DAMAGED.values(), ids=DAMAGED)
+def test_a_run_that_nobody_made_counts_for_nothing(repo: Repo, text: bytes, remembered: bool, said: str) -> None:
+    """Whatever a branch writes into generated/, and even where its ledger agrees, others are judged without it."""
+    folder = next((repo.root / "generated/test/runs/nlp").glob("sweep-a-*"))
+    for each in list(folder.iterdir()):
+        each.unlink()
+    (folder / "jobset.x.yaml").write_bytes(text)
+    book = repo.root / "generated/test/ledger/nlp/sweep-a.json"
+    if remembered:
+        (entry,) = ledger.load(book.read_bytes()) or ()
+        entry = replace(entry, files=ledger.digest_of_bytes({"jobset.x.yaml": text}))
+        book.write_text(ledger.dump([entry]), encoding="utf-8")
+    done = call(repo.root, "admit", "--format", "json")
+    assert [each["verdict"] for each in json.loads(done.stdout)] == ["fits"]
+    (line,) = [each for each in done.stderr.splitlines() if "does not count" in each]
+    assert line.startswith(f"generated/test/runs/nlp/{folder.name}: the run does not count: ")
+    assert said in line
+    assert "no run of generated/ counts" in done.stderr
+
+
+def test_a_run_counts_for_its_own_job_alone(repo: Repo) -> None:
+    """A ledger that names the run of another job adds none."""
+    folder = repo.root / "generated/test/ledger/nlp"
+    (folder / "sweep-b.json").write_bytes((folder / "sweep-a.json").read_bytes())
+    done = call(repo.root, "admit")
+    assert "the run does not count" in done.stderr
+    assert "so 1 run in generated/ counts without a verdict" in done.stderr
 
 
 def test_what_a_program_may_waive_is_not_told_of_its_runs(repo: Repo) -> None:

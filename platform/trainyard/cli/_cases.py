@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from functools import cache
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
+from trainyard.cli._definitions import refused
 from trainyard.cli._out import data, say
 from trainyard.manifests import value_at
 
 if TYPE_CHECKING:
-    from trainyard.apiserver import Judge
     from trainyard.documents import Document, Path
-    from trainyard.findings import Finding
-    from trainyard.manifests import Manifest
 
 UNREAD = "the case cannot be read: "
 """How the error of a case begins that is none: something is not there, or is no such value."""
 
 PARTS = ("featureGates", "fairSharing", "admissionFairSharing", "resources", "waitForPodsReady")
 """Fields of Kueue's configuration that are mappings."""
-
-LAYERS = frozenset({"decode", "schema", "cel"})
-"""Layers in which the definition of a kind speaks; what webhooks refuse is Kueue's own decision."""
 
 
 def replayed(path: File) -> int:
@@ -101,22 +94,3 @@ def malformed(case: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
         value = value_at(case, path)
         if value is not None and not isinstance(value, Mapping):
             yield path, "should be a mapping"
-
-
-def refused(manifest: Manifest) -> Iterator[Finding]:
-    """Yield why no server would have an object, for all that the definition of its kind says."""
-    return (each for each in judge().judge(manifest).findings if each.is_error and each.layer in LAYERS)
-
-
-@cache
-def judge() -> Judge:
-    """Return a server with the newest release of everything known; a status counts, as it does for who writes one."""
-    from trainyard.apiserver import Judge, Rulebook, catalog
-    from trainyard.system.data import schemas_dir
-
-    known, _ = catalog.load(schemas_dir())
-    kinds = {
-        key: {version: replace(kind, status=False) for version, kind in versions.items()}
-        for key, versions in known.kinds.items()
-    }
-    return Judge(replace(known, kinds=kinds), rulebook=Rulebook())

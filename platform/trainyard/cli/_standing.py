@@ -11,22 +11,37 @@ from trainyard.cli._out import say
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from trainyard.admission.verdicts import Verdict
     from trainyard.preflight import Checked
+    from trainyard.tree.ledgers import JobKey
     from trainyard.tree.standing import Standing
 
 
 @dataclass(frozen=True)
 class Idle:
-    """Programs that were not run, and their runs, by program."""
+    """Programs that were not run, and those of their runs that count, by program."""
 
     runs: Mapping[str, Sequence[Standing]]
+    faults: Sequence[str] = ()
+    """What is wrong with each run that does not count."""
 
     @staticmethod
     def of(checked: Checked, root: Path) -> Idle:
         """Look for the runs of all programs that were not run."""
         from trainyard.tree.standing import standing_runs
 
-        return Idle(standing_runs(root, [place.path for place in checked.idle], checked.specs.clusters))
+        found = standing_runs(root, [place.path for place in checked.idle], checked.specs.clusters)
+        return Idle(found).without({each.key: altered(each) for mine in found.values() for each in mine})
+
+    @property
+    def sound(self) -> Idle:
+        """Those of the runs that a server would have at all: whoever writes into `generated/` may write anything."""
+        return self.without({each.key: refused(each) for mine in self.runs.values() for each in mine})
+
+    def without(self, wrong: Mapping[JobKey, str]) -> Idle:
+        """Return the runs of which nothing is wrong, with what is wrong with the others."""
+        runs = {program: [each for each in mine if not wrong[each.key]] for program, mine in self.runs.items()}
+        return Idle(runs, (*self.faults, *filter(None, wrong.values())))
 
     @property
     def objects(self) -> dict[str, dict[str, tuple[dict[str, object], ...]]]:
@@ -34,11 +49,13 @@ class Idle:
         found: dict[str, dict[str, tuple[dict[str, object], ...]]] = {}
         for each in (one for mine in self.runs.values() for one in mine):
             cluster, team, job = each.key
-            found.setdefault(cluster, {})[f"{team}/{job}"] = each.objects
+            found.setdefault(cluster, {})[f"{team}/{job}"] = tuple(document.value for document in each.objects)
         return found
 
     def told(self) -> None:
-        """Say once what counts of these programs, and what helps."""
+        """Say once what counts of these programs, and what helps; and which runs of theirs do not."""
+        for each in self.faults:
+            say(each, error=True)
         if not self.runs:
             return
         from trainyard.findings import counted
@@ -57,3 +74,44 @@ class Idle:
             f"{who} {'are' if several else 'is'} not run here, so {said}; say --python to judge {whose} jobs",
             error=True,
         )
+
+
+def beside(
+    checked: Checked, root: Path, names: Sequence[str] = (), clusters: Sequence[str] = ()
+) -> tuple[Idle, list[Verdict]]:
+    """Return the verdicts on jobs as `verdicts` does, beside the runs of programs that were not run, and these runs.
+
+    Runs are held to the definitions of their kinds only where nobody can judge jobs beside them, for that takes long.
+    """
+    from trainyard.admission.verdicts import verdicts
+
+    idle = Idle.of(checked, root)
+    try:
+        found = verdicts(checked, names, clusters, idle.objects)
+        if all(each.survived for each in found) or (sound := idle.sound).faults == idle.faults:
+            return idle, found
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        sound = idle.sound
+        if sound.faults == idle.faults:
+            raise
+    return sound, verdicts(checked, names, clusters, sound.objects)
+
+
+def altered(run: Standing) -> str:
+    """Return that a run's files are not those that its ledger remembers; empty where they are."""
+    return "" if run.as_made else f"{uncounted(run)}: its files are not those of its ledger; restore them"
+
+
+def refused(run: Standing) -> str:
+    """Return what the definitions of kinds have against a run's objects, empty where that is nothing."""
+    from trainyard.cli import _definitions
+    from trainyard.manifests import Manifest
+
+    manifests = (Manifest(document, document.value) for document in run.objects)
+    found = (each for one in manifests for each in _definitions.impossible(one))
+    return next((f"{uncounted(run)}: {each.object}: {each.path}: {each.message}" for each in found), "")
+
+
+def uncounted(run: Standing) -> str:
+    """Return how a sentence begins that says why a run does not count."""
+    return f"{run.folder}: the run does not count"

@@ -12,7 +12,7 @@ from trainyard.cli import _asked, _pictures
 from trainyard.cli._options import PLAIN, PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, clusters, jobs
 from trainyard.cli._out import data, say
 from trainyard.cli._pictures import SVG
-from trainyard.cli._standing import Idle
+from trainyard.cli._standing import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +48,6 @@ def command(
 
         return _cases.replayed(replay)
     from trainyard.admission.rules import findings
-    from trainyard.admission.verdicts import verdicts
     from trainyard.cli._findings import show, told
     from trainyard.specs.editing.named import cluster_of
     from trainyard.tree import frozen
@@ -58,8 +57,7 @@ def command(
     only = [cluster_of(name, checked.specs.clusters) for name in cluster or ()]
     asked, silent = _asked.jobs(checked, names or (), only, root)
     told(checked.printed)
-    idle = Idle.of(checked, root)
-    found = verdicts(checked, asked, only, idle.objects)
+    idle, found = beside(checked, root, asked, only)
     idle.told()
     never = list(findings(found, checked.findings))
     show([*checked.findings, *never], root)

@@ -11,7 +11,7 @@ import typer
 from trainyard.cli import _asked
 from trainyard.cli._options import PLAIN, PYTHON, ROOT, TRUST_CHECKOUT, UNSAFE_PYTHON, clusters, jobs
 from trainyard.cli._out import data, page, say
-from trainyard.cli._standing import Idle
+from trainyard.cli._standing import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,6 @@ def find(checked: Checked, name: str, root: Path) -> Resolved | int:
 
 def facts(resolved: Resolved, checked: Checked, root: Path, *, as_json: bool) -> int:
     """Print every value of a run with its origin, and whether Kueue would admit it."""
-    from trainyard.admission.verdicts import verdicts
     from trainyard.cli import _table
     from trainyard.kinds import starts
     from trainyard.kinds.pairs import as_text
@@ -91,7 +90,7 @@ def facts(resolved: Resolved, checked: Checked, root: Path, *, as_json: bool) ->
     found = (*resolved.facts(), *starts.facts(resolved))
     rows = [(name, as_text(sized.value), sized.origin) for name, sized in found]
     me = f"{run.team_name}/{run.job_name}"
-    judged = [] if checked.refused else verdicts(checked, [me], standing=Idle.of(checked, root).objects)
+    judged = [] if checked.refused else beside(checked, root, [me])[1]
     rows += [("admission", f"{each.word}: {each.detail}", origin(each)) for each in judged]
     marked = marks(resolved)
     if as_json:

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
-from trainyard.documents import load
+from trainyard.documents import Document, load
 from trainyard.system.repository import GENERATED
-from trainyard.tree import layout
+from trainyard.tree import layout, ledger
 from trainyard.tree.disk import Disk
 from trainyard.tree.ledgers import JobKey
 from trainyard.tree.programs import standing
@@ -23,7 +22,14 @@ class Standing:
 
     key: JobKey
     run: str
-    objects: tuple[dict[str, Any], ...]
+    objects: tuple[Document, ...]
+    as_made: bool = True
+    """Whether its files are those that its ledger remembers; of others nothing is read."""
+
+    @property
+    def folder(self) -> str:
+        """Where its files are, from the repository on."""
+        return f"{GENERATED}/{self.key[0]}/{layout.run_folder(self.key[1], self.run)}"
 
 
 def standing_runs(root: Path, programs: Sequence[str], clusters: Iterable[str]) -> Mapping[str, Sequence[Standing]]:
@@ -40,15 +46,17 @@ def standing_runs(root: Path, programs: Sequence[str], clusters: Iterable[str]) 
         paths = (f"{folder}/{path}" for path, _, is_plain in disk.walk(f"{GENERATED}/{folder}") if is_plain)
         found |= {path: path for path in paths}
     tree = from_disk(root / GENERATED, found)
-    return {
-        program: [Standing(each.key, tree.active[each.key].name, objects(tree, each.key)) for each in runs]
-        for program, runs in standing(programs, tree).items()
-    }
+    return {program: [read(tree, each.key) for each in runs] for program, runs in standing(programs, tree).items()}
 
 
-def objects(tree: Snapshot, key: JobKey) -> tuple[dict[str, Any], ...]:
-    """Return the objects of a job's active run."""
-    folder = layout.run_folder(key[1], tree.active[key].name)
-    texts = tree.read(list(tree.folder(f"{key[0]}/{folder}").values()))
-    values = (document.value for text in texts for document in load(text, file="")[0])
-    return tuple(value for value in values if isinstance(value, dict))
+def read(tree: Snapshot, key: JobKey) -> Standing:
+    """Return a job's active run, with the objects of its files where these are what its ledger remembers."""
+    entry = tree.active[key]
+    folder = f"{key[0]}/{layout.run_folder(key[1], entry.name)}"
+    there = tree.folder(folder)
+    contents = dict(zip(there, tree.read(list(there.values())), strict=True))
+    its_own = layout.job_of_run(folder) == key[1:] and ledger.digest_of_bytes(contents) == entry.files
+    if not its_own:
+        return Standing(key, entry.name, (), as_made=False)
+    documents = (document for text in contents.values() for document in load(text, file="")[0])
+    return Standing(key, entry.name, tuple(each for each in documents if isinstance(each.value, dict)))

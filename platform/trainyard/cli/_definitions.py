@@ -1,0 +1,41 @@
+"""What the definitions of kinds have against objects that a command reads, whoever wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trainyard.apiserver import Judge
+    from trainyard.findings import Finding
+    from trainyard.manifests import Manifest
+
+LAYERS = frozenset({"decode", "schema", "cel"})
+"""Layers in which the definition of a kind speaks; what webhooks refuse is Kueue's own decision."""
+
+
+def refused(manifest: Manifest) -> Iterator[Finding]:
+    """Return why no server would have an object, for all that the definition of its kind says."""
+    return (each for each in judge().judge(manifest).findings if each.is_error and each.layer in LAYERS)
+
+
+def impossible(manifest: Manifest) -> Iterator[Finding]:
+    """Return the same of an object whose kind is known or not said, nothing of others."""
+    known = not manifest.kind or judge().judge(manifest).verdict != "unknown"
+    return refused(manifest) if known else iter(())
+
+
+@cache
+def judge() -> Judge:
+    """Return a server with the newest release of everything known; a status counts, as it does for who writes one."""
+    from trainyard.apiserver import Judge, Rulebook, catalog
+    from trainyard.system.data import schemas_dir
+
+    known, _ = catalog.load(schemas_dir())
+    kinds = {
+        key: {version: replace(kind, status=False) for version, kind in versions.items()}
+        for key, versions in known.kinds.items()
+    }
+    return Judge(replace(known, kinds=kinds), rulebook=Rulebook())
