@@ -20,6 +20,14 @@ from trainyard.preflight import check_repository
 ASKED = ("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu")
 GPUS = {"gpu": {"gpus": 16}}
 TWO = {"teams": ["nlp"], "nominalQuota": GPUS, "cohort": "all"}
+FABRIC = {
+    "type": "infiniband",
+    "attach": "rdma-shared",
+    "resources": ["rdma/shared_ib"],
+    "memlock": "provided",
+    "subnetManager": "OpenSM",
+    "pools": ["gpu"],
+}
 RECLAIMS = {**TWO, "preemption": {"reclaimWithinCohort": "Any"}}
 
 CASES = {
@@ -237,6 +245,21 @@ def test_verdicts(tmp_path, cluster, jobs, expected):
     for name, (word, *details) in expected.items():
         assert found[name].word == word, found[name]
         assert all(each in found[name].detail for each in details), found[name].detail
+
+
+@pytest.mark.parametrize(
+    ("large", "fabric", "job"),
+    [({"spot": True}, None, {}), ({}, FABRIC, {"fabric": "rdma"})],
+)
+def test_a_job_is_told_of_no_pool_that_it_may_not_name(tmp_path, large, fabric, job):
+    """One of spot nodes that it does not expect, or one that its fabric does not reach."""
+    pools = {**CLUSTER["pools"], "large": {"shape": "dgx-h100", "nodes": 2, "racks": 1, **large}}
+    quota = {"gpu": {"gpus": 4}, "large": {"gpus": 16}}
+    cluster = {"pools": pools, "fabric": fabric, "queues": {"research": {"teams": ["nlp"], "nominalQuota": quota}}}
+    (found,) = verdicts(checked(tmp_path, cluster, {"train": {"nodes": 1, "gpusPerNode": 8, **job}}))
+    assert found.word == "never fits"
+    assert found.changes
+    assert not any(each.startswith("pool: ") for each in found.changes), found.changes
 
 
 def test_what_is_ones_own_is_there_while_the_others_use_all_of_theirs(tmp_path):

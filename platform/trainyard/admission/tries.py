@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from trainyard.admission.asks import Ask, changed
 from trainyard.admission.change import Change
 from trainyard.admission.crowd import Crowd
 from trainyard.preflight.jobs import check_run
+from trainyard.preflight.placement import check
 
 STEPS = 8
 """Values that are tried below the most that fits, where something else is wrong with that one."""
@@ -31,7 +33,8 @@ class Try:
         """Whether nothing else would be wrong with it then."""
         assert self.ask.run is not None
         run = replace(self.ask.run.run, job=change.of(self.job))
-        return not any(each.is_error for each in check_run(run)[1])
+        wrong = chain(check(replace(self.ask.file, job=run.job), run.cluster, team_known=True), check_run(run)[1])
+        return not any(each.is_error for each in wrong)
 
     def would(self, *changes: Change) -> Iterator[Change]:
         """Yield the changes that would do."""
