@@ -13,6 +13,7 @@ from command import call
 from make import CLUSTER, JOB, TEAM, write_repository
 from repo import Repo
 from trainyard import __version__
+from trainyard.documents import dump
 from trainyard.plan import made
 from trainyard.preflight import check_repository
 from trainyard.synth import session
@@ -136,6 +137,25 @@ def test_admit_counts_the_runs_of_programs(repo: Repo, tmp_path: Path) -> None:
     judged = {each["job"]: each for each in json.loads(call(repo.root, "admit", "--format", "json", "--python").stdout)}
     assert judged.pop("nlp/sweep-a")["verdict"] == "fits"
     assert judged == found
+
+
+def test_runs_of_programs_on_other_clusters_do_not_count(repo: Repo) -> None:
+    """Who asks about one cluster, or a job there, is told how many runs count on that one."""
+    for cluster in ("test", "other"):
+        repo.put(
+            f"platform/clusters/{cluster}.yaml",
+            dump({**CLUSTER, "argocd": {"version": "3.5.1", "destination": {"name": cluster}}}),
+        )
+    repo.put("jobs/nlp/far.yaml", dump({**JOB, "cluster": "other"}))
+    none, one = "no run of generated/ counts", "1 run in generated/ counts"
+    for given, said in (
+        (["nlp/far"], none),
+        (["--cluster", "other"], none),
+        (["nlp/far", "nlp/train"], one),
+        (["--cluster", "test"], one),
+        ([], one),
+    ):
+        assert f"jobs/nlp/sweep.py is not run here, so {said}" in call(repo.root, "admit", *given).stderr, given
 
 
 def test_a_program_without_runs_counts_for_nothing(repo: Repo) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from trainyard.cli._out import say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from trainyard.admission.verdicts import Verdict
     from trainyard.preflight import Checked
@@ -26,11 +26,13 @@ class Idle:
     """What is wrong with each run that does not count."""
 
     @staticmethod
-    def of(checked: Checked, root: Path) -> Idle:
-        """Look for the runs of all programs that were not run."""
+    def of(checked: Checked, root: Path, jobs: Collection[str] = (), clusters: Collection[str] = ()) -> Idle:
+        """Look for the runs of all programs that were not run, on these clusters or those of these jobs, or on all."""
         from trainyard.tree.standing import standing_runs
 
-        found = standing_runs(root, [place.path for place in checked.idle], checked.specs.clusters)
+        theirs = {each.job.cluster for each in checked.specs.jobs if f"{each.team}/{each.name}" in jobs}
+        there = [each for each in checked.specs.clusters if each in (clusters or theirs or checked.specs.clusters)]
+        found = standing_runs(root, [place.path for place in checked.idle], there)
         return Idle(found).without({each.key: altered(each) for mine in found.values() for each in mine})
 
     @property
@@ -85,7 +87,7 @@ def beside(
     """
     from trainyard.admission.verdicts import verdicts
 
-    idle = Idle.of(checked, root)
+    idle = Idle.of(checked, root, names, clusters)
     try:
         found = verdicts(checked, names, clusters, idle.objects)
         if all(each.survived for each in found) or (sound := idle.sound).faults == idle.faults:
