@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from command import call
 from conftest import ROOT
 from make import CLUSTER, JOB, TEAM, write_repository
 from repo import Repo
@@ -149,6 +151,20 @@ def test_a_runtime_that_a_run_names_stays_as_it_is(tmp_path: Path, edit: tuple[s
     assert errors(synth(repo)) == []
     file.write_text(RUNTIME.replace(*edit))
     assert any(said in each for each in errors(synth(repo))), errors(synth(repo))
+
+
+def test_a_job_whose_room_a_change_takes_is_judged_all_the_same(repo: Repo) -> None:
+    """The error is told once, at the cluster or as a warning of the base, and the verdict says what would fit."""
+    queue = {**CLUSTER["queues"]["research"], "nominalQuota": {"gpu": {"gpus": 8}, "cpu": {"nodes": 4}}}
+    write_repository(repo.root, jobs=jobs(), clusters={"test": {**CLUSTER, "queues": {"research": queue}}})
+    for word in ("error: this change breaks", "warning: job needs"):
+        done = call(repo.root, "admit", "--format", "json")
+        (found,) = json.loads(done.stdout)
+        assert (found["verdict"], found["changes"]) == ("never fits", ["nodes: 1", "gpusPerNode: 4"])
+        assert word in done.stderr
+        assert (done.stderr.count("[kq-max-quota"), done.stderr.count("[kq-never-fits")) == (1, 0), done.stderr
+        repo.commit()
+        repo.git("branch", "-f", "main", "work")
 
 
 def older_job(repo: Repo) -> None:

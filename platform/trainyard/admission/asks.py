@@ -69,8 +69,8 @@ def asks(checked: Checked, sites: Mapping[str, Site], clusters: Collection[str])
     runs = {(each.run.team_name, each.run.job_name): each for each in checked.runs}
     errors: dict[tuple[str, str], set[str]] = {}
     for each in checked.findings:
-        if each.is_error:
-            errors.setdefault((each.location.file, prefix_of(each.message)), set()).add(each.rule)
+        if is_wrong(each):
+            errors.setdefault(about(each), set()).add(each.rule)
     for file in sorted(checked.specs.jobs, key=lambda one: (one.team, one.name)):
         if file.job.retired or file.job.cluster not in clusters:
             continue
@@ -119,4 +119,14 @@ def changed(ask: Ask, site: Site, other: Callable[[Job], Job]) -> Ask | None:
 def told(findings: Iterable[Finding], file: JobFile) -> bool:
     """Whether an error is told of a job already."""
     here = (file.source.file, file.source.prefix)
-    return any(each.is_error and (each.location.file, prefix_of(each.message)) == here for each in findings)
+    return any(is_wrong(each) and about(each) == here for each in findings)
+
+
+def is_wrong(finding: Finding) -> bool:
+    """Whether a finding is an error, or one that stood at the base of a run that is there."""
+    return finding.is_error or finding.frozen
+
+
+def about(finding: Finding) -> tuple[str, str]:
+    """Return the file that a finding is about, which is not the one that a change broke it with, and its prefix."""
+    return (finding.spec or finding.location).file, prefix_of(finding.message)
