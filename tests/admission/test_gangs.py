@@ -12,7 +12,7 @@ import pytest
 from command import call
 from make import CLUSTER, IMAGE, JOB, fields, write_repository
 from scheduling.gang_oracle import Volcano
-from trainyard.admission.alone import outlook
+from trainyard.admission.alone import alike, outlook
 from trainyard.admission.asks import asks
 from trainyard.admission.changes import Outcomes
 from trainyard.admission.gangs import against
@@ -183,6 +183,16 @@ def test_a_plan_says_how_many_pods_of_an_elastic_job_start(tmp_path, queue, leas
     assert (found.word(ask), found.detail(ask), found.by(ask)) == (word, detail, "volcano")
     (verdict,) = verdicts(there)
     assert (verdict.word, verdict.detail.startswith(detail)) == (word, True)
+
+
+def test_jobs_that_need_other_numbers_of_their_pods_are_not_alike(tmp_path):
+    """What is remembered of one would be told of the other."""
+    there = checked(tmp_path, {}, {"train": {"nodes": 4}})
+    (ask,) = asks(there, {"test": site(there.specs, "test")}, ["test"])
+    (workload,) = ask.workloads
+    fewer = replace(ask, workloads=[{**workload, "spec": {**workload["spec"], "least": 1}}])
+    assert alike(ask) == alike(replace(ask))
+    assert alike(ask) != alike(fewer)
 
 
 def test_a_job_that_volcano_never_starts_is_a_finding_once(tmp_path):

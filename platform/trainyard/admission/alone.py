@@ -80,10 +80,11 @@ def looks(spec: Mapping[str, Any]) -> bool:
 
 def of_workload(workload: Mapping[str, Any], owner: Mapping[str, Any]) -> Iterator[Any]:
     """Yield by what Kueue and nodes decide about a Workload: its owner's kind, its queue, and its pod sets."""
-    yield [owner["kind"], workload["metadata"]["namespace"], workload["spec"].get("queueName")]
-    for each, known in zip(workload["spec"]["podSets"], bare(workload)["spec"]["podSets"], strict=True):
-        metadata, spec = each["template"].get("metadata") or {}, each["template"].get("spec") or {}
-        yield [known, exclusive(owner, each["name"]), {name: spec[name] for name in BY_NODE if name in spec}]
+    spec = workload["spec"]
+    yield [owner["kind"], workload["metadata"]["namespace"], spec.get("queueName"), spec.get("least")]
+    for each, known in zip(spec["podSets"], bare(workload)["spec"]["podSets"], strict=True):
+        metadata, pod = each["template"].get("metadata") or {}, each["template"].get("spec") or {}
+        yield [known, exclusive(owner, each["name"]), {name: pod[name] for name in BY_NODE if name in pod}]
         yield (metadata.get("annotations") or {}).get(NETWORKS)
-        if looks(spec):
+        if looks(pod):
             yield metadata.get("labels")

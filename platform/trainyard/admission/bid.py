@@ -131,7 +131,7 @@ def gang(job: Object) -> Object:
 
     Of what a job leaves out, Volcano's webhook says all pods (pkg/webhooks/admission/jobs/mutate).
     """
-    spec, metadata = job["spec"], job["metadata"]
+    spec, metadata = job.get("spec") or {}, job["metadata"]
     sets = [
         {
             "name": str(each.get("name")),

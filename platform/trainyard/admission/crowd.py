@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from trainyard.admission import gangs, nominal, orders, placed
+from trainyard.admission.alone import alike
 from trainyard.admission.asks import Ask
 from trainyard.admission.bid import Bidder
 from trainyard.admission.change import Change
@@ -42,6 +43,8 @@ class Crowd:
     fits: Mapping[str, Fit]
     """By job, where its pods are."""
     known: dict[str, Alone] = field(default_factory=dict)
+    taken: dict[str, bool] = field(default_factory=dict)
+    """By what jobs ask, whether the empty cluster has what they need."""
     nearest: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     """By what jobs ask, the nearest changes with which they fit."""
 
@@ -86,6 +89,12 @@ class Crowd:
 
     def takes(self, ask: Ask) -> bool:
         """Whether a job gets what it needs on the empty cluster: quota, and nodes whichever are taken first."""
+        same = alike(ask)
+        if same not in self.taken:
+            self.taken[same] = self._takes(ask)
+        return self.taken[same]
+
+    def _takes(self, ask: Ask) -> bool:
         if ask.gang:
             fit = None if gangs.against(ask, self.where) else gangs.alone(ask, self.empty)
         else:

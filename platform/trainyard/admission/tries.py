@@ -51,6 +51,12 @@ class Try:
     def largest(self, low: int, high: int, change: Callable[[int], Change]) -> int:
         """Return the most of a number below `high` with which it fits, as it does with `low`."""
         while high - low > 1:
-            middle = (low + high) // 2
+            middle = roundest(low, high)
             low, high = (middle, high) if self.fits(change(middle)) else (low, middle)
         return low
+
+
+def roundest(low: int, high: int) -> int:
+    """Return of the numbers between two the one that is divided by the largest power of two: most jobs try the same."""
+    power = 1 << ((high - 1) ^ low).bit_length() - 1
+    return (high - 1) // power * power

@@ -21,12 +21,6 @@ def refused(manifest: Manifest) -> Iterator[Finding]:
     return (each for each in judge().judge(manifest).findings if each.is_error and each.layer in LAYERS)
 
 
-def impossible(manifest: Manifest) -> Iterator[Finding]:
-    """Return the same of an object whose kind is known or not said, nothing of others."""
-    known = not manifest.kind or judge().judge(manifest).verdict != "unknown"
-    return refused(manifest) if known else iter(())
-
-
 @cache
 def judge() -> Judge:
     """Return a server with the newest release of everything known; a status counts, as it does for who writes one."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trainyard.cli._definitions import LAYERS
 from trainyard.cli._out import say
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from trainyard.preflight import Checked
     from trainyard.tree.ledgers import JobKey
     from trainyard.tree.standing import Standing
+
+SAID = LAYERS | {"meta"}
+"""Layers in which it is told whether an object is one at all; whom it names need not be among the run's own."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +110,11 @@ def altered(run: Standing) -> str:
 
 def refused(run: Standing) -> str:
     """Return what the definitions of kinds have against a run's objects, empty where that is nothing."""
-    from trainyard.cli import _definitions
+    from trainyard.cli._definitions import judge
     from trainyard.manifests import Manifest
 
     manifests = (Manifest(document, document.value) for document in run.objects)
-    found = (each for one in manifests for each in _definitions.impossible(one))
+    found = (each for one in manifests for each in judge().judge(one).findings if each.is_error and each.layer in SAID)
     return next((f"{uncounted(run)}: {each.object}: {each.path}: {each.message}" for each in found), "")
 
 
