@@ -19,12 +19,16 @@ VOLUMES = {
 }
 QUEUES = {
     **make.CLUSTER["queues"],
-    "production": {"teams": ["ads"], "nominalQuota": {"gpu": {"gpus": 0}}},
+    "production": {"teams": ["ads"], "nominalQuota": {"gpu": {"gpus": 0}, "spare": {"gpus": 0}}},
 }
 
 JOBS = {
     "a job as it should be": ({}, None),
     "a queue of another team": ({"queue": "production"}, "queue 'production' does not admit team 'nlp'; use research"),
+    "a queue of another team, and no other of its pool": (
+        {"queue": "production", "pool": "spare", "nodes": 1},
+        "queue 'production' does not admit team 'nlp'; no queue of test with quota of spare does",
+    ),
     "a pool without quota": ({"pool": "spare", "nodes": 1}, "queue 'research' has no quota of pool 'spare'; "),
     "a priority of another team": (
         {"priority": "high"},

@@ -159,8 +159,8 @@ JOBS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
             (
                 "run/pair",
                 (
-                    "launcher 'mpirun' cannot run in kind 'VolcanoJob', which lacks 'ssh'; kinds that can: none on this"
-                    " cluster"
+                    "launcher 'mpirun' cannot run in kind 'VolcanoJob', which lacks 'ssh'; kinds that can: none in"
+                    " queue 'batch'"
                 ),
             )
         ],

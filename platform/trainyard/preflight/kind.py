@@ -137,7 +137,7 @@ def listed(run: Run, able: Callable[[Kind], bool]) -> str:
         key=lambda kind: (kind.carrier.ending is None, kind.name not in PREFERRED, kind.name),
     )
     missing = next((kind for kind in others if able(kind) and kind.carrier.operator), None)
-    return f"{missing.name}, with {missing.carrier.operator}" if missing else "none on this cluster"
+    return f"{missing.name}, with {missing.carrier.operator}" if missing else f"none in queue {run.job.queue!r}"
 
 
 def check_lengths(run: Run, kind: Kind, roles: Sequence[RoleSpec]) -> Iterator[Finding]:

@@ -130,8 +130,12 @@ class On:
             yield QUEUE.at(source, ("queue",), absent("queue", job.queue, self.name, queues))
             return
         if team_known and self.file.team not in queue.teams:
-            open_to = [name for name, each in queues.items() if self.file.team in each.teams]
-            hint = f"use {' or '.join(open_to)}" if open_to else f"no queue of {self.name} does"
+            pools = {name for name, _ in pools_of(job)} & self.cluster.pools.keys()
+            alike = {name: each for name, each in queues.items() if each.scheduler == queue.scheduler}
+            able = {name: each for name, each in alike.items() if pools <= each.nominal_quota.keys()}
+            open_to = [name for name, each in able.items() if self.file.team in each.teams]
+            none = f"no queue of {self.name} with quota of {' and '.join(sorted(pools))} does"
+            hint = f"use {' or '.join(open_to)}" if open_to else none
             message = f"queue {job.queue!r} does not admit team {self.file.team!r}; {hint}"
             yield QUEUE_TEAM.at(source, ("queue",), message)
         for name, place in pools_of(job):
