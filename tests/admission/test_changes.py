@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from make import CLUSTER, JOB, fields, write_repository
+from make import CLUSTER, JOB, TEAM, fields, write_repository
 from trainyard.admission.alone import Outlook, alike
 from trainyard.admission.asks import asks
 from trainyard.admission.bid import Bid
@@ -92,10 +92,13 @@ CASES = {
 }
 
 
-def side(folder, cluster, jobs):
+def side(folder, cluster, jobs, team=None):
     """What Kueue knows of a repository, and the runs there by job."""
     values = {f"nlp/{name}": fields(JOB, job) for name, job in jobs.items()}
-    there = check_repository(write_repository(folder, jobs=values, clusters={"test": fields(CLUSTER, cluster)}))
+    root = write_repository(
+        folder, jobs=values, teams={"nlp": fields(TEAM, team or {})}, clusters={"test": fields(CLUSTER, cluster)}
+    )
+    there = check_repository(root)
     where = site(there.specs, "test")
     found = list(asks(there, {"test": where}, ["test"]))
     assert all(each.run for each in found), there.findings
@@ -126,6 +129,17 @@ def test_who_is_preempted_is_told_once(tmp_path):
     found = turns(tmp_path, (PREEMPTS, {"z": THREE}), (PREEMPTS, {"z": THREE, "a": {**TWO, "priority": "high"}}))
     assert [(each.name, each.victims) for each in found.turns] == [("nlp/a", ("nlp/z",))]
     assert found.words == {"nlp/a": "fits after preempting", "nlp/z": "waits for"}
+
+
+def test_what_a_team_may_do_makes_nobody_queue_again(tmp_path):
+    """A new run preempts one that is there, though the team's file lists a secret more: Kueue reads none of that."""
+    old, _ = side(tmp_path / "before", PREEMPTS, {"z": THREE})
+    new, _ = side(
+        tmp_path / "after", PREEMPTS, {"z": THREE, "a": {**TWO, "priority": "high"}}, {"secrets": ["tokens", "other"]}
+    )
+    assert list(old.where.of("Namespace").values()) != list(new.where.of("Namespace").values())
+    (turn,) = decided(old, new, {"nlp/a"}, lambda where, case: where.answered(case)).turns
+    assert (turn.name, turn.after, turn.victims) == ("nlp/a", "fits after preempting", ("nlp/z",))
 
 
 WHO = {"where it has quota": ({}, "machines"), "where it has none": (ONE_NODE, "kueue")}

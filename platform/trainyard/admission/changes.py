@@ -106,8 +106,13 @@ def remains(before: Site, after: Site) -> bool:
     """Whether everything that Kueue knew of a cluster is there as it was."""
     if before is after:
         return True
-    there = {place(each): each for each in after.objects}
-    return before.config == after.config and all(there.get(place(each)) == each for each in before.objects)
+    there = {place(each): read(each) for each in after.objects}
+    return before.config == after.config and all(there.get(place(each)) == read(each) for each in before.objects)
+
+
+def read(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what Kueue reads of an object: of a namespace its labels, while what a team may is in annotations."""
+    return value["metadata"].get("labels") or {} if value["kind"] == "Namespace" else value
 
 
 def place(value: Mapping[str, Any]) -> tuple[str, str, str]:
