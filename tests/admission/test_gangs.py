@@ -185,6 +185,15 @@ def test_a_plan_says_how_many_pods_of_an_elastic_job_start(tmp_path, queue, leas
     assert (verdict.word, verdict.detail.startswith(detail)) == (word, True)
 
 
+@pytest.mark.parametrize("spec", [5, {"weight": 1, "guarantee": 5}, {"guarantee": {"resource": {"cpu": "x"}}}])
+def test_a_queue_that_is_none_is_told_with_its_place(tmp_path, spec):
+    """Where it keeps jobs from being judged, the command says which object is wrong, and where."""
+    checked(tmp_path, {}, {"train": {"nodes": 4}}, {**KEPT, "spec": spec})
+    done = call(tmp_path, "admit")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "platform/extra/test/platform/own.yaml:1: Queue kept: spec" in done.stderr
+
+
 def test_jobs_that_need_other_numbers_of_their_pods_are_not_alike(tmp_path):
     """What is remembered of one would be told of the other."""
     there = checked(tmp_path, {}, {"train": {"nodes": 4}})

@@ -10,10 +10,13 @@ from trainyard.cli._definitions import LAYERS
 from trainyard.cli._out import say
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from trainyard.admission.verdicts import Verdict
+    from trainyard.documents import Document
+    from trainyard.findings import Finding
     from trainyard.preflight import Checked
+    from trainyard.specs.sources import Specs
     from trainyard.tree.ledgers import JobKey
     from trainyard.tree.standing import Standing
 
@@ -88,17 +91,21 @@ def beside(
     """Return the verdicts on jobs as `verdicts` does, beside the runs of programs that were not run, and these runs.
 
     Runs are held to the definitions of their kinds only where nobody can judge jobs beside them, for that takes long.
+    Raises SpecError where an object of the repository's own is none of its kind, and jobs cannot be judged for that.
     """
     from trainyard.admission.verdicts import verdicts
+    from trainyard.errors import SpecError
 
     idle = Idle.of(checked, root, names, clusters)
     try:
         found = verdicts(checked, names, clusters, idle.objects)
         if all(each.survived for each in found) or (sound := idle.sound).faults == idle.faults:
             return idle, found
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         sound = idle.sound
         if sound.faults == idle.faults:
+            if why := misshapen(checked.specs):
+                raise SpecError(why) from error
             raise
     return sound, verdicts(checked, names, clusters, sound.objects)
 
@@ -110,12 +117,28 @@ def altered(run: Standing) -> str:
 
 def refused(run: Standing) -> str:
     """Return what the definitions of kinds have against a run's objects, empty where that is nothing."""
+    found = (each for document in run.objects for each in wrong_with(document))
+    return next((f"{uncounted(run)}: {each.object}: {each.path}: {each.message}" for each in found), "")
+
+
+def misshapen(specs: Specs) -> str:
+    """Return where an object of the repository's own is none of its kind, and why; empty where all are."""
+    documents = (file.source.document for file in specs.extra)
+    whole = (each for each in documents if each is not None and isinstance(each.value, dict))
+    found = (each for document in whole for each in wrong_with(document) if each.rule != "schema/unknown-kind")
+    places = (
+        f"{each.location.file}:{each.location.line}: {each.object}: {each.path}: {each.message}" for each in found
+    )
+    return next(places, "")
+
+
+def wrong_with(document: Document) -> Iterator[Finding]:
+    """Return what the definition of its kind has against an object."""
     from trainyard.cli._definitions import judge
     from trainyard.manifests import Manifest
 
-    manifests = (Manifest(document, document.value) for document in run.objects)
-    found = (each for one in manifests for each in judge().judge(one).findings if each.is_error and each.layer in SAID)
-    return next((f"{uncounted(run)}: {each.object}: {each.path}: {each.message}" for each in found), "")
+    judged = judge().judge(Manifest(document, document.value))
+    return (each for each in judged.findings if each.is_error and each.layer in SAID)
 
 
 def uncounted(run: Standing) -> str:
