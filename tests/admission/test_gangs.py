@@ -222,6 +222,15 @@ def test_the_command_tells_of_a_cluster_without_kueue(tmp_path):
     assert {each["host"] for each in train["machines"]["alone"]["pods"]} == {"gpu-000", "gpu-001"}
 
 
+def test_the_arithmetic_of_a_job_that_never_starts(tmp_path):
+    """What the pods that have to be there ask for, beside what their queue has no room for."""
+    checked(tmp_path, {"queues": {"speech": HALF}, "recoveryMinutes": 0}, {"train": {"nodes": 4, "minNodes": 3}})
+    said = call(tmp_path, "admit", "-v").stdout
+    assert "takes at most 16 nvidia.com/gpu at one time, and 24 are needed" in said
+    assert "\n    worker × 3: " in said
+    assert ", 24 nvidia.com/gpu" in said
+
+
 def test_a_queue_that_is_not_there_starts_nothing(tmp_path):
     """Volcano's webhook refuses such a job, as a plan says of a run whose queue has gone."""
     there = checked(tmp_path, {}, {"train": {}})

@@ -92,13 +92,15 @@ def written(found: Sequence[Verdict], *, verbose: bool) -> None:
 
 def arithmetic(verdict: Verdict) -> Iterator[str]:
     """Yield a verdict with what is asked for and what Kueue says in each situation."""
+    from trainyard.admission import gangs
     from trainyard.admission.counted import SITUATIONS, asked, told
     from trainyard.admission.placed import lines
 
+    counts = asked({"alone": [gangs.answer(verdict.ask, {})]} if verdict.ask.gang else verdict.situations)
     yield f"  {verdict.ask.name}  {verdict.word}  {verdict.detail}"
     there, alone = verdict.machines.get("together"), verdict.machines.get("alone")
     hosts = lines(there) if there else (f"{SITUATIONS['alone']}: {line}" for line in lines(alone)) if alone else ()
-    for line in (*asked(verdict.situations), *hosts, *told(verdict.situations), *verdict.quota):
+    for line in (*counts, *hosts, *told(verdict.situations), *verdict.quota):
         yield f"    {line}"
 
 
