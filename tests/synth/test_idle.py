@@ -209,6 +209,16 @@ def test_a_run_that_nobody_made_counts_for_nothing(repo: Repo, text: bytes, reme
     assert "no run of generated/ counts" in done.stderr
 
 
+def test_a_plan_says_which_queue_is_none(repo: Repo) -> None:
+    """Its jobs cannot be judged, and the place is that of the object that somebody wrote."""
+    keep = {"annotations": {"argocd.argoproj.io/sync-options": "Prune=false"}}
+    queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "k", **keep}}
+    repo.put("platform/extra/test/platform/k.yaml", json.dumps({**queue, "spec": {"resourceGroups": 5}}))
+    done = call(repo.root, "plan")
+    assert done.returncode == 2
+    assert "platform/extra/test/platform/k.yaml:1: ClusterQueue k: spec.resourceGroups: invalid value: 5" in done.stderr
+
+
 def test_a_run_counts_for_its_own_job_alone(repo: Repo) -> None:
     """A ledger that names the run of another job adds none."""
     folder = repo.root / "generated/test/ledger/nlp"

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 SAID = LAYERS | {"meta"}
 """Layers in which it is told whether an object is one at all; whom it names need not be among the run's own."""
 
+FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What judging jobs ends in where an object is none of its kind."""
+
 
 @dataclass(frozen=True)
 class Idle:
@@ -101,7 +104,7 @@ def beside(
         found = verdicts(checked, names, clusters, idle.objects)
         if all(each.survived for each in found) or (sound := idle.sound).faults == idle.faults:
             return idle, found
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except FAULTS as error:
         sound = idle.sound
         if sound.faults == idle.faults:
             if why := misshapen(checked.specs):

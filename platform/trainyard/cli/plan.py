@@ -12,6 +12,7 @@ from trainyard.cli._findings import report, show, view_of
 from trainyard.cli._options import BASE, FORMAT, PYTHON, QUIET, ROOT, SUMMARY, TRUST_CHECKOUT, UNSAFE_PYTHON
 from trainyard.cli._out import ready, say
 from trainyard.cli._pictures import SVG, Links
+from trainyard.cli._standing import FAULTS, misshapen
 
 
 def command(
@@ -29,6 +30,7 @@ def command(
     """Say in words what the change at hand does to the clusters, or why it is refused, which fails."""
     from trainyard import __version__
     from trainyard.checks.result import Result
+    from trainyard.errors import SpecError
     from trainyard.plan import render
     from trainyard.plan.made import made_of
     from trainyard.plan.objects import skipped
@@ -39,7 +41,14 @@ def command(
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     if svg is not None:
         svg = _pictures.folder_for(svg, root)
-    plan, known = made_of(root, __version__, ref=base, automated=automated)
+    try:
+        plan, known = made_of(root, __version__, ref=base, automated=automated)
+    except FAULTS as error:
+        from trainyard.specs.load import read_repository
+
+        if why := misshapen(read_repository(root).specs):
+            raise SpecError(why) from error
+        raise
     left_out = skipped(root)
     drawn: Links = {}
     if svg is not None:
