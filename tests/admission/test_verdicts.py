@@ -385,5 +385,5 @@ def test_cases_are_replayed_line_by_line(tmp_path):
     done = call(tmp_path, "admit", "--replay", "cases.jsonl")
     first, second = map(json.loads, done.stdout.splitlines())
     assert (first["name"], first["mode"]) == ("empty", "settle")
-    assert "want cycle, settle or nominate" in second["error"]
+    assert "want cycle, settle, rest or nominate" in second["error"]
     assert done.returncode == 1

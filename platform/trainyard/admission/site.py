@@ -101,7 +101,7 @@ class Site:
         """Its Kueue, with queues, flavors and topologies, and no Workload."""
         from trainyard.queueing.replay import Prepared  # which is not asked where all is remembered
 
-        return Prepared({"name": self.name, "config": self.config, "objects": self.objects})
+        return Prepared({"name": self.name, "mode": "rest", "config": self.config, "objects": self.objects})
 
     @cached_property
     def classes(self) -> list[Object]:
@@ -125,7 +125,7 @@ class Site:
 
         objects = [*self.objects, *case.get("beside", ()), *case["workloads"]]
         rest = {name: each for name, each in case.items() if name in {"mode", "admitted"}}
-        return replay({"name": self.name, "config": self.config, "objects": objects, **rest})
+        return replay({"name": self.name, "mode": "rest", "config": self.config, "objects": objects, **rest})
 
     @property
     def nodes(self) -> Mapping[str, Object]:

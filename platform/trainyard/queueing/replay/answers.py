@@ -12,7 +12,7 @@ from trainyard.queueing.model.amounts import UNLIMITED, minus, text_of
 from trainyard.queueing.model.placements import Placement
 from trainyard.queueing.quota.shares import share
 from trainyard.queueing.quota.tree import QuotaNode
-from trainyard.queueing.replay.case import NOMINATE, SETTLE, Case, read
+from trainyard.queueing.replay.case import NOMINATE, REST, SETTLE, Case, read
 from trainyard.queueing.replay.records import Record
 from trainyard.queueing.replay.setup import Start, set_up
 from trainyard.queueing.replay.status import QUOTA, AdmittedSet
@@ -55,7 +55,7 @@ class Teller:
             "name": self.case.name,
             "mode": self.case.mode,
             "cycles": simulation.last_change,
-            "unsettled": self.case.mode == SETTLE and not simulation.settled,
+            "unsettled": self.case.mode in {SETTLE, REST} and not simulation.settled,
             "invalid": [{"object": name, "message": message} for name, message in self.start.invalid],
             "faults": [{"object": name, "message": message} for name, message in self.world.faults],
             "workloads": workloads,

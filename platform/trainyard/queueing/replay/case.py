@@ -17,7 +17,7 @@ BEFORE = 3600 * SECOND
 
 START = "2026-01-01T00:00:00Z"
 
-CYCLE, SETTLE, NOMINATE = "cycle", "settle", "nominate"
+CYCLE, SETTLE, REST, NOMINATE = "cycle", "settle", "rest", "nominate"
 
 CLUSTER_WIDE = frozenset(
     {
@@ -103,8 +103,8 @@ class Case:
 def read(value: Object) -> Case:
     """Read a case; raises ValueError where it is none."""
     mode = value.get("mode") or SETTLE
-    if mode not in (CYCLE, SETTLE, NOMINATE):
-        raise ValueError(f'mode "{mode}": want cycle, settle or nominate')
+    if mode not in (CYCLE, SETTLE, REST, NOMINATE):
+        raise ValueError(f'mode "{mode}": want cycle, settle, rest or nominate')
     now = nanoseconds(value.get("now") or START)
     config: Object = value.get("config") or {}
     objects = list(value.get("objects") or ())

@@ -9,7 +9,7 @@ from trainyard.queueing.cycle.entries import Entry
 from trainyard.queueing.cycle.scheduler import Scheduler
 from trainyard.queueing.cycle.waiting import GENERIC, OTHER_NAMESPACE
 from trainyard.queueing.quota.state import QueueState
-from trainyard.queueing.replay.case import CYCLE, SECOND, SETTLE
+from trainyard.queueing.replay.case import CYCLE, REST, SECOND, SETTLE
 from trainyard.queueing.replay.controller import Controller
 from trainyard.queueing.replay.reconcile import NO_NAMESPACE_MATCH
 from trainyard.queueing.replay.records import Record
@@ -31,9 +31,9 @@ MAX_EVICTIONS = 6
 A queue admits one Workload a cycle, so there are two cycles at least for each Workload.
 """
 IDLE_CYCLES = 8
-"""Cycles without change, and without a Workload that was not looked at since, after which nothing changes any more.
+"""Cycles without change after which nothing changes any more: more than there are flavors to go through.
 
-More than there are flavors to go through.
+At rest there was also no Workload in them that was not looked at since the last change.
 """
 ROUNDS = 20
 
@@ -74,7 +74,7 @@ class Simulation:
     def run(self, mode: str) -> None:
         """Run one cycle, or as many as it takes."""
         self.controller.process_retries()
-        if mode == SETTLE:
+        if mode in {SETTLE, REST}:
             self._end_evictions()
             self.deliver()
         idle, most = 0, max(MAX_CYCLES, 2 * len(self.controller.records))
@@ -107,7 +107,8 @@ class Simulation:
             idle += 1
             if idle > 1:
                 self._note_messages()
-            if idle > IDLE_CYCLES and self.cycle - self.last_new > IDLE_CYCLES:
+            everyone = mode == SETTLE or self.cycle - self.last_new > IDLE_CYCLES
+            if idle > IDLE_CYCLES and everyone:
                 self.settled = True
                 return
 
