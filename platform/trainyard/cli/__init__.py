@@ -9,7 +9,6 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from contextvars import copy_context
 from pathlib import Path
 from types import ModuleType
@@ -188,6 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     atexit.register(gc.freeze)  # the last collection would look at everything and free nothing that the end does not
     context = copy_context()
     context.run(hold, given)
-    with memory.uncollected() if chosen in LARGE else nullcontext():
-        code = context.run(guarded, lambda: app.main(args=given, prog_name="trainyard", standalone_mode=False))
+    if chosen in LARGE:
+        gc.disable()  # to the end: a search that begins when the work is done would look at everything
+    code = context.run(guarded, lambda: app.main(args=given, prog_name="trainyard", standalone_mode=False))
     sys.exit(code)

@@ -19,8 +19,7 @@ def look_seldom() -> None:
 def uncollected() -> Iterator[None]:
     """Look for no circular garbage meanwhile: where much is kept and little dropped, the search is a tenth of the work.
 
-    What counts no more references is freed as ever. What is left at the end counts as old: the next search would else
-    look at all of it, for a quarter of a second in a large command.
+    What counts no more references is freed as ever.
     """
     was = gc.isenabled()
     gc.disable()
@@ -28,7 +27,4 @@ def uncollected() -> Iterator[None]:
         yield
     finally:
         if was:
-            if not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
