@@ -22,7 +22,7 @@ class Outlook:
     never: str = ""
     """What keeps pods from nodes; nothing where they find some."""
     perhaps: str = ""
-    """What some wait for where kube-scheduler takes other nodes first; nothing where they find nodes in any case."""
+    """What some wait for where the scheduler takes other nodes first; nothing where they find nodes in any case."""
     pods: Mapping[str, int] = field(default_factory=dict)
     """How many of each pod set have nodes then, of a job that Volcano starts."""
 

@@ -126,6 +126,11 @@ def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object]
     return Bid(name, found, owners, beside)
 
 
+def is_judged(bid: Bidder) -> bool:
+    """Whether it is said what becomes of a job: Kueue is asked, or Volcano starts it."""
+    return bid.gang or not bid.why
+
+
 def gang(job: Object) -> Object:
     """Return the pods of a Job of Volcano's in the form of a Workload, with how many of them there have to be.
 

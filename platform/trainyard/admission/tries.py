@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from trainyard.admission.asks import Ask, changed
+from trainyard.admission.bid import is_judged
 from trainyard.admission.change import Change
 from trainyard.admission.crowd import Crowd
 from trainyard.preflight.jobs import check_run
@@ -27,7 +28,7 @@ class Try:
     def fits(self, change: Change) -> bool:
         """Whether it gets quota on the empty cluster, and nodes."""
         other = changed(self.ask, self.crowd.where, change.of)
-        return other is not None and (other.gang or not other.why) and self.crowd.takes(other)
+        return other is not None and is_judged(other) and self.crowd.takes(other)
 
     def valid(self, change: Change) -> bool:
         """Whether nothing else would be wrong with it then."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from trainyard.admission import gangs, nearest, placed, reasons
 from trainyard.admission.asks import Ask, asks
-from trainyard.admission.bid import Bidder, bid
+from trainyard.admission.bid import Bidder, bid, is_judged
 from trainyard.admission.changes import By
 from trainyard.admission.closed import closed
 from trainyard.admission.counted import quota
@@ -101,11 +101,9 @@ def of_cluster(
     standing: Mapping[str, Objects] = MappingProxyType({}),
 ) -> Iterator[Verdict]:
     """Yield the verdicts on the jobs of one cluster, beside the runs that stand there."""
-    asked = [each for each in mine if each.gang or not each.why]
+    asked = [each for each in mine if is_judged(each)]
     shown = [each for each in mine if not names or each.name in names]
-    yield from (
-        Verdict(each, "not judged", each.why) for each in shown if (each.why and not each.gang) or where is None
-    )
+    yield from (Verdict(each, "not judged", each.why) for each in shown if not is_judged(each) or where is None)
     if where is not None and asked:
         there = together([each for each in asked if not each.later], standing, where)
         crowd = Crowd.of(where, [each for each in there if not each.gang])
@@ -138,9 +136,7 @@ def by_volcano(ask: Ask, crowd: Crowd, others: Sequence[str], full: Mapping[str,
 def together(asked: Sequence[Ask], standing: Mapping[str, Objects], where: Site) -> list[Bidder]:
     """Return all jobs of a cluster that somebody is asked about, those of standing runs too, by team and name."""
     there = (bid(name, values, where.classes, where) for name, values in standing.items())
-    return sorted(
-        [*asked, *(each for each in there if each.gang or not each.why)], key=lambda each: each.name.split("/")
-    )
+    return sorted([*asked, *filter(is_judged, there)], key=lambda each: each.name.split("/"))
 
 
 def once_started(ask: Ask, crowd: Crowd) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,9 +16,9 @@ LAYERS = frozenset({"decode", "schema", "cel"})
 """Layers in which the definition of a kind speaks; what webhooks refuse is Kueue's own decision."""
 
 
-def refused(manifest: Manifest) -> Iterator[Finding]:
+def refused(manifest: Manifest, layers: Collection[str] = LAYERS) -> Iterator[Finding]:
     """Return why no server would have an object, for all that the definition of its kind says."""
-    return (each for each in judge().judge(manifest).findings if each.is_error and each.layer in LAYERS)
+    return (each for each in judge().judge(manifest).findings if each.is_error and each.layer in layers)
 
 
 @cache

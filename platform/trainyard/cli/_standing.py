@@ -137,11 +137,10 @@ def misshapen(specs: Specs) -> str:
 
 def wrong_with(document: Document) -> Iterator[Finding]:
     """Return what the definition of its kind has against an object."""
-    from trainyard.cli._definitions import judge
+    from trainyard.cli import _definitions
     from trainyard.manifests import Manifest
 
-    judged = judge().judge(Manifest(document, document.value))
-    return (each for each in judged.findings if each.is_error and each.layer in SAID)
+    return _definitions.refused(Manifest(document, document.value), SAID)
 
 
 def uncounted(run: Standing) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from trainyard.admission import gangs, placed
 from trainyard.admission.alone import Outlook, alike, outlook
 from trainyard.admission.asks import asks
-from trainyard.admission.bid import Bidder
+from trainyard.admission.bid import Bidder, is_judged
 from trainyard.admission.changes import Decide, Outcomes, Side, outcomes
 from trainyard.admission.machines import Fit, Machines
 from trainyard.admission.outcomes import Word
@@ -83,7 +83,7 @@ class Decided:
 
     def word(self, ask: Bidder) -> Word:
         """Return what becomes of a job: where a pod of it finds no node it waits, may fit or never fits."""
-        if self.outcomes is None or (ask.why and not ask.gang):
+        if self.outcomes is None or not is_judged(ask):
             return "not judged"
         fit = self.fits.get(ask.name)
         word = "waits for" if fit is not None and fit.missing else self.outcomes.word(ask)

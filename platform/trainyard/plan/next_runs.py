@@ -14,7 +14,7 @@ from typing import Any
 
 from trainyard.admission.alone import Outlook, alike, outlook
 from trainyard.admission.asks import Ask, ask, resolved
-from trainyard.admission.bid import Bidder
+from trainyard.admission.bid import Bidder, is_judged
 from trainyard.admission.changes import Decide, Outcomes, sort
 from trainyard.admission.machines import Machines
 from trainyard.admission.outcomes import Word
@@ -84,7 +84,7 @@ class Renderer:
             found = ask(file, resolved(self.specs, file), {self.where.name: self.where})
         except (SpecError, KeyError, ValueError, ArithmeticError):
             return None
-        return found if found.gang or not found.why else None
+        return found if is_judged(found) else None
 
     def fate(self, asked: Ask) -> Fate:
         """Return what becomes of a job; those whose pods are alike are one."""
