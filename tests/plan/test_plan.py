@@ -312,10 +312,11 @@ def test_the_first_commit_is_compared_with_nothing(tmp_path: Path) -> None:
 
 
 def test_the_base_is_named(site: Site) -> None:
-    """The plan says which commit it is compared with."""
+    """The plan says which commit it is compared with, and which branch led to it."""
     site.synth()
     commit = site.repo.git("rev-parse", "main")
-    assert plan.render(plan.read(site.repo.root)).splitlines()[0] == f"compared with {commit[:12]}"
+    first = plan.render(plan.read(site.repo.root)).splitlines()[0]
+    assert first == f"compared with refs/heads/main at commit {commit[:12]}"
     assert plan.read(site.repo.root, ref="main").base == commit
 
 

@@ -19,6 +19,7 @@ from trainyard.findings import Finding, Location, Severity
 from trainyard.synth import session
 from trainyard.system import git as system_git
 from trainyard.tree.frozen import Frozen
+from trainyard.tree.commit import Base
 from trainyard.tree.snapshot import from_git
 
 pytestmark = pytest.mark.node
@@ -310,7 +311,7 @@ def sort(repo: Repo, finding: Finding, before: list[Finding] | None) -> Finding:
 
     git = system_git.find(repo.root)
     assert git is not None
-    return Frozen(repo.root, git, from_git(git, git.head()), find).sort([finding])[0]
+    return Frozen(repo.root, git, from_git(git, Base(git.head())), find).sort([finding])[0]
 
 
 PLATFORM = "generated/dev/platform/x.yaml"

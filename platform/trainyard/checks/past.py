@@ -14,8 +14,9 @@ from trainyard.system import cache
 from trainyard.system.git import Git, absent, find
 from trainyard.system.ignored import Excluded
 from trainyard.system.repository import GENERATED
+from trainyard.system.revisions import resolve
 from trainyard.tree import claims, layout
-from trainyard.tree.commit import base_commit, contents
+from trainyard.tree.commit import base_of, contents
 from trainyard.tree.disk import CACHE, Disk
 from trainyard.tree.origins import locator
 from trainyard.tree.snapshot import Snapshot, from_disk, from_git
@@ -27,10 +28,10 @@ def objects_at(root: Path, ref: str, clusters: Iterable[str]) -> Mapping[str, Se
     Raises ToolError where there is no such commit.
     """
     git = find(root)
-    commit = git.commit(ref) if git else None
-    if git is None or commit is None:
+    found = resolve(git, ref, option="--against") if git else None
+    if git is None or found is None:
         raise ToolError(f"--against {ref!r} is no commit of this repository")
-    return {cluster: list(contents(git, commit, f"{GENERATED}/{cluster}", (".yaml",))) for cluster in clusters}
+    return {cluster: list(contents(git, found.commit, f"{GENERATED}/{cluster}", (".yaml",))) for cluster in clusters}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def before(
     if git is None or not specs.repository.live:
         return Before()
     try:
-        base = from_git(git, base_commit(git, ref, revision=specs.repository.revision))
+        base = from_git(git, base_of(git, ref, revision=specs.repository.revision))
     except ToolError as error:
         if ref is not None:
             raise
@@ -97,9 +98,10 @@ def files_at(ref: str, paths: Iterable[str], excluded: Excluded) -> Iterator[tup
         git = None if name == inputs.STDIN else find(folder)
         if git is None:
             raise TrainyardError(f"--against compares with a commit, but {absent(name)}; give --old")
-        commit = git.commit(ref)
-        if commit is None:
+        revision = resolve(git, ref, option="--against")
+        if revision is None:
             raise ToolError(f"--against {ref!r} is no commit of the repository that holds {name}")
+        commit = revision.commit
         if path.is_dir():
             found = contents(git, commit, "", inputs.SUFFIXES)
             left = inputs.left_out(path, excluded)

@@ -145,25 +145,36 @@ def hint(error: Exception) -> str:
 
 
 def hold(arguments: Sequence[str]) -> None:
-    """Let of a checkout only count what was accepted, from the first look at it on."""
-    from trainyard.system.trust import DECIDE, TRUST, Checkout
+    """Let of a checkout only count what was accepted, and say what a pipeline demands, from the first look at it on."""
+    from trainyard.system.trust import DECIDE, DEFAULT, REVIEWED, TRUST, Checkout, Reviewed
 
-    words = [*arguments, ""]
-    given = next((words[at + 1] for at, word in enumerate(words[:-1]) if word == "--base"), None)
-    ref = next((word.removeprefix("--base=") for word in words if word.startswith("--base=")), given)
+    ref = last_value("--base", arguments) or os.environ.get("TRAINYARD_BASE")
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
-
+    REVIEWED.set(Reviewed(os.environ.get(DEFAULT, ""), demanded=automated))
     known: dict[Path, Checkout | None] = {}
 
     def decide(root: Path) -> Checkout | None:
         from trainyard.tree.trust import decide as decided
 
         if root not in known:
-            base = ref or os.environ.get("TRAINYARD_BASE")
-            known[root] = decided(root, ref=base, automated=automated, said=os.environ.get(TRUST, ""))
+            known[root] = decided(root, ref=ref, automated=automated, said=os.environ.get(TRUST, ""))
         return known[root]
 
     DECIDE.set(decide)
+
+
+def last_value(option: str, arguments: Sequence[str]) -> str | None:
+    """Return what an option is given, the last time that it is, as the command's own parser reads it."""
+    found = None
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            break
+        if word == option:
+            found = next(words, None)
+        elif word.startswith(f"{option}="):
+            found = word.removeprefix(f"{option}=")
+    return found
 
 
 def absolute(path: str) -> str:

@@ -35,6 +35,7 @@ def compare(sides: Sides, *, live: bool, specs: Collection[str] = ()) -> Plan:
     return Plan(
         base.commit,
         live or base.live,
+        base.compared,
         switched,
         runs=runs,
         objects=tuple(effect for effect, _ in things),

@@ -247,6 +247,8 @@ class Plan:
     """The commit that it is compared with."""
     live: bool
     """Whether clusters sync the repository, before the change or after it."""
+    compared: str = ""
+    """The same commit with the branch that led to it, in words."""
     switched: Switch | None = None
     """Whether the change turns `live` on or off."""
     told: Told = "disk"

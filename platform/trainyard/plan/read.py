@@ -32,11 +32,12 @@ from trainyard.system import cache, files
 from trainyard.system import git as system_git
 from trainyard.system.repository import CLUSTERS, GENERATED, JOBS, SETTINGS, TEAMS, is_repository, job_file
 from trainyard.tree import layout
-from trainyard.tree.commit import ASK, base_commit
+from trainyard.tree.commit import ASK, base_of
 from trainyard.tree.disk import CACHE, Disk
 from trainyard.tree.origins import at_field
 from trainyard.tree.rules import STALE, UNKNOWN
-from trainyard.tree.snapshot import Snapshot, from_disk, from_git, settings
+from trainyard.tree.settings import settings
+from trainyard.tree.snapshot import Snapshot, from_disk, from_git
 from trainyard.tree.wanted import wanted
 
 
@@ -65,7 +66,7 @@ def reading(
         raise ToolError(ASK)
     store = cache.private(CACHE, outside=root)
     base = verdict.base if verdict else None
-    base = base or from_git(git, base_commit(git, ref, revision=revision), store)
+    base = base or from_git(git, base_of(git, ref, revision=revision), store)
     disk = verdict.disk if verdict else None
     disk = disk or Disk(root, store, git.algorithm)
     there = from_disk(root / GENERATED, disk.scan(GENERATED), base)

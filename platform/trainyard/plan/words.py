@@ -77,7 +77,7 @@ def opening(plan: Plan) -> Iterator[str]:
     """Yield what stands against the change, and what it is compared with."""
     if plan.refused:
         yield from refusals([finding for finding in plan.findings if finding.is_error])
-    yield f"compared with {plan.base[:12]}" if plan.base else "compared with nothing: all of it is new"
+    yield f"compared with {plan.compared}"
 
 
 def states(plan: Plan) -> Iterator[str]:

@@ -14,7 +14,7 @@ from trainyard.plan.object_words import object_lines, platform_lines
 from trainyard.plan.queues import verdict
 from trainyard.plan.run_words import change, mark_lines
 from trainyard.plan.words import ASKED, HEAD, closing, clusters, limited, rebuilding, states, step
-from trainyard.report.markdown import code, escaped, fence, sentence
+from trainyard.report.markdown import escaped, fence, sentence
 
 ROWS = 30
 """Rows of a table of runs, and lines about the objects of a cluster, unless all are asked for."""
@@ -64,8 +64,7 @@ def render(
 
 def blocks(plan: Plan, at: str, pictures: Pictures, *, everything: bool) -> Iterator[str]:
     """Yield the parts of a plan: the headline, warnings, queues, and what happens on each cluster."""
-    against = f"compared with {code(plan.base[:12])}" if plan.base else "compared with nothing: all of it is new"
-    yield " · ".join([against, *map(sentence, states(plan))])
+    yield " · ".join(map(sentence, (f"compared with {plan.compared}", *states(plan))))
     if marked := limited(list(warnings(plan)), WARNINGS, everything=everything):
         yield "\n".join(f"* ⚠️ {sentence(each)}" for each in marked)
     if plan.queues:

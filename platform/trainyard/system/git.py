@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from trainyard.errors import ToolError
-from trainyard.system import process
+from trainyard.system import files, process
 
 PASSED = frozenset(
     (
@@ -63,6 +64,8 @@ class Staged:
     oid: str
     hidden: bool
     """Whether Git is told to look at no file for it: it is not checked out, or taken for unchanged."""
+    stage: int = 0
+    """0, or the side of a conflict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +91,59 @@ class Git:
         done = self.call(*arguments)
         return done.out.decode("utf-8", "surrogateescape").rstrip("\n") if done.code == 0 else None
 
-    def commit(self, ref: str) -> str | None:
-        """Return the id of the commit that a name stands for, or None where there is none."""
-        if ref.startswith("-") or not ref:
-            return None
-        return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    def peeled(self, expression: str) -> str | None:
+        """Return the commit of an id, or of an id with steps to its ancestors; None where there is none."""
+        return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{expression}^{{commit}}")
 
     def commits(self, names: Iterable[str]) -> dict[str, str]:
-        """Return the commits of references, by their full names: of those that exist, asked for at once."""
-        asked = [name for name in dict.fromkeys(names) if "\n" not in name]
-        lines = "".join(f"{name}^{{commit}}\n" for name in asked)
-        done = self.call(
-            "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=lines.encode("utf-8", "surrogateescape")
-        )
-        answers = zip(asked, done.out.decode("utf-8", "surrogateescape").splitlines(), strict=False)
-        return {name: answer.split()[1] for name, answer in answers if answer.startswith("commit ")}
+        """Return the commits of references that exist, by their full names, in the order of the names.
+
+        No other reference stands in for one that is missing: Git itself would look for `refs/tags/<name>` then.
+        """
+        asked = list(dict.fromkeys(name for name in names if name.startswith("refs/") and "\n" not in name))
+        listed = self.ask("for-each-ref", "--format=%(objectname) %(refname)", "--", *asked) if asked else None
+        pairs = (line.partition(" ") for line in (listed or "").splitlines())
+        ids = {ref: oid for oid, _, ref in pairs if ref in asked}
+        found = dict(zip(ids, self._peel(ids.values()), strict=True))
+        return {name: commit for name in asked if (commit := found.get(name))}
+
+    def _peel(self, ids: Iterable[str]) -> list[str | None]:
+        """Return the commit that each object leads to, or None where it leads to another kind of object."""
+        answers = self._checked(f"{oid}^{{commit}}" for oid in ids)
+        return [words[1] if words[0] == "commit" else None for words in answers]
+
+    def objects(self, ids: Iterable[str], kind: str = "") -> frozenset[str]:
+        """Return those of these full ids of which this clone has the object; with `kind`, an object of that type."""
+        asked = list(dict.fromkeys(ids))
+        answers = zip(asked, self._checked(asked), strict=True)
+        return frozenset(oid for oid, words in answers if words[1] != "missing" and kind in {"", words[0]})
+
+    def _checked(self, expressions: Iterable[str]) -> list[tuple[str, str]]:
+        """Return type and id of objects; of those that are not there, another text and `missing`."""
+        lines = "".join(f"{each}\n" for each in expressions)
+        if not lines:
+            return []
+        done = self.call("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=lines.encode())
+        pairs = (line.rpartition(" ") for line in done.out.decode("utf-8", "surrogateescape").splitlines())
+        return [(before, last) for before, _, last in pairs]
 
     def head(self) -> str | None:
         """Return the commit at hand, or None before the first one."""
-        return self.commit("HEAD")
+        return self.ask("show-ref", "--verify", "--hash", "HEAD")
+
+    def written(self, name: str) -> str | None:
+        """Return the commit that Git has written to a file of its own, such as MERGE_HEAD; None without that file.
+
+        A reference of that name, which anybody may have pushed, is not looked at.
+        """
+        data = self.own_file(name)
+        first = (data or b"").split(b"\n", 1)[0].split(b"\t", 1)[0].decode("ascii", "replace")
+        return self.peeled(first) if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", first) else None
+
+    def own_file(self, name: str) -> bytes | None:
+        """Return the content of a plain file in Git's own folder, or None where it is not there."""
+        path = self.ask("rev-parse", "--git-path", name)
+        return files.read(self.root / path) if path else None
 
     def shallow(self) -> bool:
         """Say whether the history is cut off."""
@@ -121,13 +158,17 @@ class Git:
         parents = [line.removeprefix("parent ") for line in header if line.startswith("parent ")]
         if not parents:
             return None
-        if self.commit(parents[0]) is None:
+        if self.peeled(parents[0]) is None:
             raise ToolError("this clone is shallow and lacks the commit before HEAD; fetch it: git fetch --deepen=1")
         return parents[0]
 
     def merge_base(self, one: str, *others: str) -> str | None:
         """Return the best common ancestor of one commit and a merge of the others, or None where there is none."""
         return self.ask("merge-base", one, *others)
+
+    def is_ancestor(self, commit: str, of: str) -> bool:
+        """Say whether a commit is another, or one of its ancestors."""
+        return self.call("merge-base", "--is-ancestor", commit, of).code == 0
 
     def branches(self, pattern: str) -> list[str]:
         """Return the full names of the branches below `refs/heads` or `refs/remotes`, sorted."""
@@ -150,8 +191,8 @@ class Git:
         for record in done.out.decode("utf-8", "surrogateescape").split("\0"):
             about, _, path = record.partition("\t")
             if path:
-                tag, mode, oid, _ = about.split()
-                found.append(Staged(path, mode, oid, hidden=tag in {"S", "s", "h"}))
+                tag, mode, oid, stage = about.split()
+                found.append(Staged(path, mode, oid, hidden=tag in {"S", "s", "h"}, stage=int(stage)))
         return found
 
     def unstaged(self, *paths: str) -> frozenset[str]:
@@ -176,6 +217,22 @@ class Git:
         """Return the settings that take away every program by which attributes would translate files."""
         names = self.ask("config", "--name-only", "-z", "--get-regexp", FILTERS) or ""
         return {name: "false" if name.endswith(".required") else "" for name in names.split("\0") if name}
+
+    def attributes(self, names: Sequence[str], paths: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return the values of attributes of files, by path and name."""
+        asked = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        done = self.call("check-attr", "-z", "--stdin", *names, stdin=asked)
+        if done.code:
+            raise ToolError(f"git cannot tell attributes: {done.complaint}")
+        words = done.out.decode("utf-8", "surrogateescape").split("\0")
+        found: dict[str, dict[str, str]] = {}
+        for path, name, value in zip(words[0::3], words[1::3], words[2::3], strict=False):
+            found.setdefault(path, {})[name] = value
+        return found
+
+    def is_partial(self) -> bool:
+        """Say whether the clone may lack objects that a remote has, so that nothing follows from their absence."""
+        return self.call("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$").code == 0
 
     def kept(self) -> list[str] | None:
         """Return the files of the folder that are tracked or not ignored, or None where Git cannot list them.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
 from trainyard.system import files
-from trainyard.system.git import Git, blob_id
+from trainyard.system.git import Git, Staged, blob_id
 from trainyard.system.repository import EXTRA, TEAMS
 
 UNSAFE = "TRAINYARD_UNSAFE_PYTHON"
@@ -27,6 +28,23 @@ UNSAFE = "TRAINYARD_UNSAFE_PYTHON"
 TRUST = "TRAINYARD_TRUST_CHECKOUT"
 """Variable that lets all of a checkout count, as `--trust-checkout` does."""
 
+DEFAULT = "TRAINYARD_DEFAULT_BRANCH"
+"""Variable that names the branch that reviewed changes go to, where the clone does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What is known of reviews from outside the checkout."""
+
+    branch: str = ""
+    """The branch that reviewed changes go to, or empty where the clone tells."""
+    demanded: bool = False
+    """Whether a base has to be on that branch: in a pipeline, where the author of a change chooses its target."""
+
+
+REVIEWED: ContextVar[Reviewed | None] = ContextVar("reviewed", default=None)
+"""Which branch is reviewed; None in a program that imports us, as if the clone tells and nothing is demanded."""
+
 IDLE = ContextVar("idle", default=False)
 """Whether such programs are left alone, in a command that only looks: their runs are what generated/ has of them."""
 
@@ -34,8 +52,23 @@ POLICIES, SCHEMAS = "policies", "schemas"
 JUDGES = (POLICIES, EXTRA, TEAMS)
 """Folders of what is run, and of what says who may have programs."""
 
-UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
-"""Names of commits whose changes Git has staged, and not whoever works here."""
+UNDER_WAY = (
+    *("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG", "AUTO_MERGE"),
+    *("rebase-apply", "rebase-merge", "sequencer"),
+)
+"""Files and folders that Git has while it brings what others have committed.
+
+Source: git v2.47 Documentation/git-{merge,am,rebase,cherry-pick}.txt, wt-status.c.
+"""
+
+TRANSLATING = ("text", "eol", "crlf", "ident", "filter", "working-tree-encoding")
+"""Attributes by which a checkout writes another content than Git has stored.
+
+Source: git v2.47 Documentation/gitattributes.txt.
+"""
+
+IDENT = re.compile(rb"\$Id:[^$\n]*\$")
+"""What the attribute `ident` makes of `$Id$`."""
 
 
 @contextmanager
@@ -71,22 +104,53 @@ class Checkout:
 
     @cached_property
     def edited(self) -> frozenset[str]:
-        """The files that are not as committed, as Git sees it: no attribute makes one of what was checked out."""
-        if not self.edits or self.git is None:
+        """The files that whoever works here has written: Git has never stored what they hold.
+
+        Git stores what a branch brings, however it comes into the working tree: by a checkout, a merge, a cherry-pick
+        or a stash. What somebody stages or commits is stored too, and counts once it is merged. Times of files tell
+        nothing: in a copy of a clone all of them are new.
+        """
+        return self.edited_below(*JUDGES)
+
+    def edited_below(self, *tops: str) -> frozenset[str]:
+        """Return the files below folders that whoever works here has written."""
+        if not self.edits or self.git is None or self.under_way() or self.git.is_partial():
             return frozenset()
-        staged = {each.path: each.oid for each in self.git.staged(*JUDGES)}
-        head = {} if self.under_way() else self.at("HEAD")
-        added = {path for path, oid in staged.items() if head and head.get(path) != oid}
-        listed = (f"{top}/{each.path}" for top in JUDGES for each in files.walk(self.root / top))
+        staged = {entry.path: entry for entry in self.git.staged(*tops)}
+        listed = (f"{top}/{entry.path}" for top in tops for entry in files.walk(self.root / top))
         new = {path for path in listed if path not in staged and not self.foreign(path)}
-        return self.git.unstaged(*JUDGES, SCHEMAS) | added | new
+        changed = {path for path in self.git.unstaged(*tops) if path in staged}
+        return self.unknown_to_git([path for path in sorted(new | changed) if not self.is_unmerged(staged.get(path))])
+
+    @staticmethod
+    def is_unmerged(entry: Staged | None) -> bool:
+        """Say whether a path of the index is in conflict, so that the file has lines of both sides."""
+        return entry is not None and entry.stage != 0
+
+    def unknown_to_git(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return those files of which Git has never stored the content, whatever line endings it would store.
+
+        Of a file that attributes translate in another way nothing is known.
+        """
+        if self.git is None or not paths:
+            return frozenset()
+        translated = self.git.attributes(TRANSLATING, paths)
+        known = {path: data for path in paths if (data := files.read(self.root / path)) is not None}
+        forms = {path: forms_of(data) for path, data in known.items()}
+        ids = {path: {blob_id(form, self.git.algorithm) for form in each} for path, each in forms.items()}
+        stored = self.git.objects({oid for each in ids.values() for oid in each})
+        return frozenset(
+            path
+            for path, each in ids.items()
+            if not each & stored and not is_translated(translated.get(path, {}), known[path])
+        )
 
     def under_way(self) -> bool:
-        """Say whether Git has staged what others have committed."""
+        """Say whether Git is in the middle of bringing what others have committed."""
         if self.git is None:
             return False
-        squashed = self.git.ask("rev-parse", "--git-path", "SQUASH_MSG")
-        return bool(self.git.commits(UNDER_WAY)) or bool(squashed and (self.root / squashed).exists())
+        places = self.git.ask("rev-parse", *(word for name in UNDER_WAY for word in ("--git-path", name))) or ""
+        return any(os.path.lexists(self.root / place) for place in places.splitlines())
 
     def foreign(self, path: str) -> bool:
         """Say whether a file lies behind a link or in another repository, such as a submodule: Git knows no edit of it.
@@ -132,14 +196,35 @@ class Checkout:
         return sorted({name for name in {*there, *known} if "/" not in name})
 
     def schemas(self) -> bool:
-        """Say whether the API types at hand are as they were accepted, or edited here."""
+        """Say whether the API types at hand are as they were accepted, but for what was edited here."""
         if self.git is None:
             return False
-        committed = self.at("HEAD").get(SCHEMAS)
-        changed = committed is None or any(path.startswith(f"{SCHEMAS}/") for path in self.edited)
-        return (self.edits and changed) or (
-            committed is not None and any(each.get(SCHEMAS) == committed for each in self.accepted)
-        )
+        staged = {entry.path: entry.oid for entry in self.git.staged(SCHEMAS)}
+        same = [staged == self.below(commit) for commit in self.commits] if staged else [True]
+        if not any(same):
+            return False
+        gone = (path for path in self.git.unstaged(SCHEMAS) if (self.root / path).exists())
+        listed = (f"{SCHEMAS}/{entry.path}" for entry in files.walk(self.root / SCHEMAS))
+        others = {*gone, *(path for path in listed if path not in staged)}
+        return not others or others <= self.edited_below(SCHEMAS)
+
+    def below(self, commit: str) -> dict[str, str]:
+        """Return the content ids of API types in a commit, by their paths."""
+        oid = self.at(commit).get(SCHEMAS)
+        return {f"{SCHEMAS}/{path}": each for path, each in self.git.listing(oid).items()} if self.git and oid else {}
+
+
+def forms_of(data: bytes) -> set[bytes]:
+    """Return how Git may have stored a file: as it is, with its line endings, and without what it expanded in it."""
+    plain = IDENT.sub(b"$Id$", data)
+    return {form for text in (data, plain) for form in (text, text.replace(b"\r\n", b"\n"))}
+
+
+def is_translated(attributes: Mapping[str, str], data: bytes) -> bool:
+    """Say whether a checkout may have made another content of what Git has stored."""
+    values = {name: value for name, value in attributes.items() if value not in {"unspecified", "unset"}}
+    lines = values.pop("text", "auto") != "auto" or bool({values.pop("eol", None), values.pop("crlf", None)} - {None})
+    return bool(values) or (lines and b"\r" in data)
 
 
 DECIDE: ContextVar[Callable[[Path], Checkout | None] | None] = ContextVar("decide", default=None)

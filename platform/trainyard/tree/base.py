@@ -12,11 +12,12 @@ from trainyard.system import git as system_git
 from trainyard.system.cache import Cache
 from trainyard.system.git import Git, absent
 from trainyard.system.repository import GENERATED, SETTINGS
-from trainyard.tree import layout, ledger, snapshot
-from trainyard.tree.commit import base_commit
+from trainyard.tree import layout, ledger
+from trainyard.tree.commit import base_commit, base_of
 from trainyard.tree.disk import Disk
 from trainyard.tree.ledgers import runs_of
 from trainyard.tree.rules import UNPROVEN, place
+from trainyard.tree.settings import settings
 from trainyard.tree.snapshot import Snapshot, from_disk, from_git
 
 
@@ -42,12 +43,12 @@ def find_base(
         message = f"{absent()}, so runs are taken to be as generated/ has them; nobody sees where it was edited"
         return from_disk(disk.root / GENERATED, disk.scan(GENERATED)), [unproven(message)]
     try:
-        commit = base_commit(git, ref, revision=revision, writing=writing)
+        base = base_of(git, ref, revision=revision, writing=writing)
     except ToolError as error:
         if live or ref is not None:
             raise
         return Snapshot(algorithm=git.algorithm), [unproven(f"nothing shows whether live was true before: {error}")]
-    return from_git(git, commit, store), []
+    return from_git(git, base, store), []
 
 
 def runs_known(root: Path, job: str) -> int:
@@ -62,7 +63,7 @@ def runs_known(root: Path, job: str) -> int:
     if git is None or data is None:
         return there
     try:
-        commit = base_commit(git, None, revision=snapshot.settings(data)[1], writing=True)
+        commit = base_commit(git, None, revision=settings(data)[1], writing=True)
     except ToolError:
         return there
     tree = git.object_id(commit, GENERATED) if commit else None

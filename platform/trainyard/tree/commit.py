@@ -3,67 +3,143 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from trainyard.errors import ToolError
 from trainyard.system.git import Git
+from trainyard.system.repository import SETTINGS
+from trainyard.system.revisions import HEAD, resolve
+from trainyard.system.trust import DEFAULT, REVIEWED
+from trainyard.tree.settings import settings
 
 ASK = "in CI, say what to compare with: --base REF, or TRAINYARD_BASE"
 """A checkout of a pipeline may lack the branches that tell the base, so nothing is guessed there."""
 
 BRANCHES = ("main", "master")
+NOTHING = "nothing: all of it is new"
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The commit that a change is compared with, and how it was found."""
+
+    commit: str | None
+    """None where there is nothing before the change."""
+    ref: str = ""
+    """Full name of the branch that the change goes to, or the id that was given for it."""
+    at: bool = False
+    """Whether the commit is the tip of that branch."""
+
+    def __str__(self) -> str:
+        """Return the commit and the branch, in words."""
+        if self.commit is None:
+            return NOTHING
+        short = self.commit[:12]
+        if not self.ref or self.ref == self.commit:
+            return f"commit {short}"
+        return f"{self.ref} at commit {short}" if self.at else f"commit {short}, where this branch left {self.ref}"
 
 
 def base_commit(git: Git, ref: str | None = None, *, revision: str = "main", writing: bool = False) -> str | None:
-    """Return the commit that the tree at hand is compared with, or None where there is nothing before it.
+    """Return the commit of `base_of`."""
+    return base_of(git, ref, revision=revision, writing=writing).commit
+
+
+def base_of(git: Git, ref: str | None = None, *, revision: str = "main", writing: bool = False) -> Base:
+    """Return the commit that the tree at hand is compared with.
 
     That is the merge base of HEAD and `ref`, or of HEAD and the default branch. On the default branch itself it is
     the first parent of the commit that is judged: of HEAD where HEAD is what the tree holds, and HEAD where the
     tree is to become the next commit, as it is while `writing` or with anything uncommitted.
 
-    Raises ToolError where the commit cannot be told or was not fetched.
+    Raises ToolError where the commit cannot be told, was not fetched, or has to be reviewed and is not.
     """
-    known = git.commits(("HEAD", "MERGE_HEAD"))
-    head, merging = known.get("HEAD"), known.get("MERGE_HEAD")
+    head, merging = git.head(), git.written("MERGE_HEAD")
     if ref is not None:
-        target = git.commit(ref)
+        target = resolve(git, ref, option="--base")
         if target is None:
             raise ToolError(f"--base {ref!r} is no commit of this repository; fetch it, or give another")
         if head is None:
-            return target
-        named = "" if ref in {"HEAD", "@"} else git.ask("rev-parse", "--symbolic-full-name", ref) or ""
+            return Base(target.commit, target.ref or target.commit, at=True)
+        require_reviewed(git, ref, target.commit, head)
+        named, goal = "" if target.ref in {None, HEAD} else target.ref or "", target.commit
+        shown = target.ref or target.commit
     elif head is None:
-        return None
+        return Base(None)
     else:
-        ref, target = default_branch(git, revision)
-        named = ref
-    found = head if target == head else git.merge_base(target, head, *([merging] if merging else []))
+        named, goal = default_branch(git, revision)
+        ref = shown = named
+    found = head if goal == head else git.merge_base(goal, head, *([merging] if merging else []))
     if not found:
         raise ToolError(f"HEAD and {ref} have no common commit here{_hint(git)}")
     if found != head or not is_at(git, named) or writing or git.changed():
-        return found
-    return git.first_parent(head)
+        return Base(found, shown, at=found == goal)
+    return Base(git.first_parent(head))
+
+
+def require_reviewed(git: Git, ref: str, commit: str, head: str) -> None:
+    """Raise ToolError where a base has to be on the branch that reviewed changes go to, and is not.
+
+    The author of a change may choose its target, and edit a merged run on a branch of their own first. Nothing is
+    asked where HEAD itself is on that branch.
+    """
+    reviewed = REVIEWED.get()
+    if reviewed is None or not reviewed.demanded:
+        return
+    try:
+        branch, tip = default_branch(git, BRANCHES[0])
+    except ToolError:
+        raise ToolError(f"the clone does not tell its default branch; name it in {DEFAULT}, as refs/…") from None
+    if not git.is_ancestor(commit, tip) and not git.is_ancestor(head, tip):
+        raise ToolError(f"--base {ref!r} is not on {branch}; compare with that, or name a reviewed branch in {DEFAULT}")
 
 
 def default_branch(git: Git, revision: str) -> tuple[str, str]:
     """Return the full name and the commit of the default branch: the remote's where there is one, else the local one.
 
-    `revision` is what Argo CD syncs. Raises ToolError where several branches could be meant.
+    `revision` is what Argo CD syncs, as the tree at hand says; a merged branch that says otherwise counts more.
+    Raises ToolError where several branches could be meant.
     """
+    reviewed = REVIEWED.get()
+    if reviewed is not None and (said := reviewed.branch):
+        target = resolve(git, said, option=DEFAULT)
+        if target is None:
+            raise ToolError(f"{DEFAULT} {said!r} is no commit of this repository; fetch it")
+        return target.ref or target.commit, target.commit
     remotes = (git.ask("remote") or "").split()
     remote = "origin" if "origin" in remotes or not remotes else remotes[0]
     names = dict.fromkeys((revision, *BRANCHES))
     pointer = f"refs/remotes/{remote}/HEAD"
-    candidates = [f"refs/remotes/{remote}/{name}" for name in names] + [f"refs/heads/{name}" for name in names]
-    known = git.commits([pointer, *candidates])
-    if pointer in known and (target := git.ask("symbolic-ref", "--quiet", pointer)):
-        return target, known[pointer]
-    for candidate in candidates:
-        if candidate in known:
-            return candidate, known[candidate]
+    known = git.commits([pointer, *(f"{place}/{name}" for place in _places(remote) for name in names)])
+    if pointer in known and (target_of := git.ask("symbolic-ref", "--quiet", pointer)):
+        return target_of, known[pointer]
+    for place in _places(remote):
+        there = {name: known[f"{place}/{name}"] for name in names if f"{place}/{name}" in known}
+        if there:
+            name = synced(git, revision, there)
+            return f"{place}/{name}", there[name]
     local = git.branches("refs/heads")
-    if len(local) == 1 and not git.branches("refs/remotes") and (commit := git.commit(local[0])):
+    if len(local) == 1 and not git.branches("refs/remotes") and (commit := git.commits(local).get(local[0])):
         return local[0], commit
     raise ToolError("cannot tell the default branch; say what to compare with: --base REF")
+
+
+def _places(remote: str) -> tuple[str, str]:
+    return f"refs/remotes/{remote}", "refs/heads"
+
+
+def synced(git: Git, revision: str, there: dict[str, str]) -> str:
+    """Return which of the branches that are there is the default one.
+
+    A branch may write its own name to `revision` of `platform/repository.yaml`. So where `main` or `master` is there
+    too, what that one says decides, as long as it says anything.
+    """
+    first = next(iter(there))
+    merged = next((name for name in BRANCHES if name in there), None)
+    if first != revision or first in BRANCHES or merged is None:
+        return first
+    found = git.object_id(there[merged], SETTINGS)
+    said = settings(next(git.read([found])))[1] if found else revision
+    return said if said in there else merged
 
 
 def is_at(git: Git, branch: str) -> bool:

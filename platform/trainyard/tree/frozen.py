@@ -25,7 +25,7 @@ from trainyard.system.repository import GENERATED, JOBS, SETTINGS, SPECS, job_fi
 from trainyard.tree import layout, ledger
 from trainyard.tree.base import unproven
 from trainyard.tree.changed import Change, blamed, changes
-from trainyard.tree.commit import base_commit, contents
+from trainyard.tree.commit import base_of, contents
 from trainyard.tree.snapshot import Snapshot, from_git
 from trainyard.tree.spec_files import laid_out, spec_files
 from trainyard.tree.wanted import Wanted
@@ -63,12 +63,12 @@ def weighed(
     if git is None or not settings.live or not any(each.is_error for each in findings):
         return findings
     try:
-        commit = base_commit(git, ref, revision=settings.revision)
+        base = base_of(git, ref, revision=settings.revision)
     except ToolError as error:
         if ref is not None:
             raise
         return [*findings, unproven(f"whether this change caused the errors is not known: {error}")]
-    return Frozen(root, git, from_git(git, commit), find).sort(findings)
+    return Frozen(root, git, from_git(git, base), find).sort(findings)
 
 
 @dataclass(frozen=True)

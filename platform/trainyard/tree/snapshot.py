@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from trainyard.documents import load
 from trainyard.findings import Finding
 from trainyard.system import cache, files
 from trainyard.system.cache import Cache
 from trainyard.system.git import Git, blob_id
 from trainyard.system.repository import GENERATED, SETTINGS
 from trainyard.tree import index, layout, ledger
+from trainyard.tree.commit import Base
 from trainyard.tree.index import Entry
 from trainyard.tree.ledgers import NOTHING, JobKey, read_ledgers
 from trainyard.tree.rules import LEDGER, place
+from trainyard.tree.settings import settings
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Snapshot:
     """Git's object format."""
     commit: str | None = None
     """The commit; None where there is none before the change, or no Git."""
+    compared: str = ""
+    """The commit and the branch that led to it, in words."""
     proven: bool = True
     """False where the tree at hand stands for its own past, because there is no Git."""
     findings: tuple[Finding, ...] = ()
@@ -108,15 +110,16 @@ class Snapshot:
         return {each: found.get(each, {}) for each in paths}
 
 
-def from_git(git: Git, commit: str | None, store: Cache | None = None) -> Snapshot:
-    """Read the snapshot of a commit; of none there is nothing before the change."""
+def from_git(git: Git, base: Base, store: Cache | None = None) -> Snapshot:
+    """Read the snapshot of a base; of none there is nothing before the change."""
+    commit, compared = base.commit, str(base)
     if commit is None:
-        return Snapshot(algorithm=git.algorithm)
+        return Snapshot(algorithm=git.algorithm, compared=compared)
     tree, repository = git.object_ids(commit, GENERATED, SETTINGS)
     found = listing(git, tree, store) if tree else {}
     live = settings(next(git.read([repository])))[0] if repository else bool(found)
     ledgers, broken = read_ledgers(found, git.read, store)
-    return Snapshot(found, ledgers, live, git.read, git.algorithm, commit, findings=unreadable(broken))
+    return Snapshot(found, ledgers, live, git.read, git.algorithm, commit, compared, findings=unreadable(broken))
 
 
 def listing(git: Git, tree: str, store: Cache | None = None) -> dict[str, str]:
@@ -167,14 +170,3 @@ def unreadable(paths: Sequence[str]) -> tuple[Finding, ...]:
     """Return a finding for each ledger that cannot be read."""
     message = "this ledger cannot be read at the base; compare with a commit before the damage: --base REF"
     return tuple(LEDGER.of(place(path), message) for path in paths)
-
-
-def settings(data: bytes) -> tuple[bool, str]:
-    """Return `live` and `revision` from the text of a `repository.yaml`, which need not be valid.
-
-    What does not say `false` is taken as live: a slip in this file must not thaw what clusters run.
-    """
-    documents, _ = load(data, file=SETTINGS)
-    value: Any = documents[0].value if documents else None
-    found = value if isinstance(value, dict) else {}
-    return found.get("live") is not False, str(found.get("revision") or "main")

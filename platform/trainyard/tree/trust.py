@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from trainyard.errors import ToolError
 from trainyard.system import git as system_git
 from trainyard.system.git import Git
+from trainyard.system.revisions import resolve
 from trainyard.system.trust import Checkout
-from trainyard.tree.commit import default_branch
+from trainyard.tree.commit import BRANCHES, default_branch, require_reviewed
 
 
 def decide(root: Path, *, ref: str | None, automated: bool, said: str = "") -> Checkout | None:
@@ -30,18 +32,19 @@ def decide(root: Path, *, ref: str | None, automated: bool, said: str = "") -> C
 
 
 def accepted(git: Git, ref: str | None) -> list[str]:
-    """Return where this branch left the default one, and the default branch itself."""
+    """Return where this branch left the default one, and the default branch itself; the same of the base.
+
+    In a pipeline the base counts only if it is on the branch that reviewed changes go to. Raises ToolError where the
+    name of the base is ambiguous.
+    """
     found: list[str] = []
-    for name in (ref, default(git)):
-        target = git.commit(name) if name else None
-        if target is not None:
-            found += [each for each in (git.merge_base(target, "HEAD"), target) if each]
+    head = git.head() or ""
+    named = resolve(git, ref, option="--base") if ref else None
+    with suppress(ToolError):
+        if named and ref:
+            require_reviewed(git, ref, named.commit, head)
+            found += [each for each in (git.merge_base(named.commit, head), named.commit) if each]
+    with suppress(ToolError):  # a clone that tells no default branch has nothing that was merged
+        _, target = default_branch(git, BRANCHES[0])
+        found += [each for each in (git.merge_base(target, head), target) if each]
     return list(dict.fromkeys(found))
-
-
-def default(git: Git) -> str | None:
-    """Return the default branch, None where it cannot be told."""
-    try:
-        return default_branch(git, "main")[0]
-    except ToolError:
-        return None
