@@ -79,7 +79,16 @@ def test_ids_are_found_whole_and_by_their_beginning(repo: Repo) -> None:
 
 
 UNKNOWN = ("nothing", "", "-x", "--all", "refs/heads/nothing", "0" * 40, "work:a.txt", "work@{1}", "work@{yesterday}")
-SEARCHES = (":/two", "work^{/two}", "HEAD^{tree}", "main..work", "work\nmain", "refs/heads/*", "work@{u}~0@{u}", "FETCH_HEAD")
+SEARCHES = (
+    ":/two",
+    "work^{/two}",
+    "HEAD^{tree}",
+    "main..work",
+    "work\nmain",
+    "refs/heads/*",
+    "work@{u}~0@{u}",
+    "FETCH_HEAD",
+)
 
 
 @pytest.mark.parametrize("name", [*UNKNOWN, *SEARCHES])

@@ -18,8 +18,8 @@ from trainyard.checks.repository import validate_repository
 from trainyard.findings import Finding, Location, Severity
 from trainyard.synth import session
 from trainyard.system import git as system_git
-from trainyard.tree.frozen import Frozen
 from trainyard.tree.commit import Base
+from trainyard.tree.frozen import Frozen
 from trainyard.tree.snapshot import from_git
 
 pytestmark = pytest.mark.node

@@ -18,6 +18,7 @@ ASK = "in CI, say what to compare with: --base REF, or TRAINYARD_BASE"
 BRANCHES = ("main", "master")
 NOTHING = "nothing: all of it is new"
 
+
 @dataclass(frozen=True, slots=True)
 class Base:
     """The commit that a change is compared with, and how it was found."""
