@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import pytest
 import yaml
@@ -71,7 +72,8 @@ def shell(script: str, repo: Repo, **env: str) -> subprocess.CompletedProcess[st
 
 def github(repo: Repo, **env: str) -> tuple[dict[str, int], str, str]:
     """Return how each step of the workflow ends, its summary and its log."""
-    steps = yaml.safe_load((repo.root / FORGES["github"][0]).read_text())["jobs"]["check"]["steps"]
+    loaded = yaml.safe_load((repo.root / FORGES["github"][0]).read_text())
+    steps, env = loaded["jobs"]["check"]["steps"], {**loaded["env"], **env}
     summary, variables = repo.root.parent / "summary", repo.root.parent / "env"
     for file in (summary, variables):
         file.write_text("")
@@ -80,7 +82,7 @@ def github(repo: Repo, **env: str) -> tuple[dict[str, int], str, str]:
         if "run" in step:
             given = dict(line.split("=", 1) for line in variables.read_text().splitlines())
             files = {"GITHUB_STEP_SUMMARY": str(summary), "GITHUB_ENV": str(variables)}
-            done = shell(step["run"], repo, **files, **given, **env)
+            done = shell(step["run"], repo, **{**files, **env, **given})
             codes[step["name"]] = done.returncode
             log += done.stdout + done.stderr
     return codes, summary.read_text(), log
@@ -88,8 +90,9 @@ def github(repo: Repo, **env: str) -> tuple[dict[str, int], str, str]:
 
 def gitlab(repo: Repo, **env: str) -> tuple[int, str, str]:
     """Return how the job ends, its plan and its log."""
-    script = yaml.safe_load((repo.root / FORGES["gitlab"][0]).read_text())["trainyard"]["script"]
-    done = shell("\n".join(script), repo, **env)
+    job = yaml.safe_load((repo.root / FORGES["gitlab"][0]).read_text())["trainyard"]
+    variables = {name: str(value) for name, value in job["variables"].items()}
+    done = shell("\n".join(job["script"]), repo, **variables, **env)
     return done.returncode, (repo.root / "plan.md").read_text(), done.stdout + done.stderr
 
 
@@ -153,7 +156,9 @@ def test_nothing_in_a_pipeline_can_change_by_itself(begun, forge, file):
     assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
     assert loaded["permissions"] == {"contents": "read"}
     assert not [step["run"] for step in loaded["jobs"]["check"]["steps"] if "${{" in step.get("run", "")]
-    assert loaded[True] == {"pull_request": None, "push": {"branches": ["main"]}, "merge_group": None}
+    kinds = ["opened", "synchronize", "reopened", "edited"]  # edited: with a new target, it is another change
+    assert loaded[True] == {"pull_request": {"types": kinds}, "push": {"branches": ["main"]}, "merge_group": None}
+    assert "if" not in loaded["jobs"]["check"]  # a job that is skipped counts as passed
 
 
 def test_the_page_on_people_shows_the_same_owners():
@@ -166,7 +171,7 @@ def test_the_page_on_people_shows_the_same_owners():
 @pytest.mark.node
 def test_github_shows_what_a_pull_request_does(branch):
     """Beside the base branch, the summary has the plan; a fault fails and stands at its line."""
-    event = {"TARGET": "main", "BEFORE": ""}
+    event = {"EVENT": "pull_request", "BEFORE": "", "QUEUED": ""}
     codes, summary, log = github(branch, **event)
     assert codes == {"base": 0, "setup": 0, "plan": 0, "check": 0}, log
     assert "research/more" in summary
@@ -182,7 +187,7 @@ def test_github_shows_what_a_pull_request_does(branch):
 @pytest.mark.node
 def test_gitlab_shows_what_a_merge_request_does(branch):
     """The same, as a file and as the report of tests that GitLab reads."""
-    event = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main"}
+    event = {"CI_PIPELINE_SOURCE": "merge_request_event", "CI_MERGE_REQUEST_EVENT_TYPE": "detached"}
     code, plan, log = gitlab(branch, **event)
     assert (code, "research/more" in plan) == (0, True), log
     (branch.root / "jobs/research/more.yaml").write_text("cluster: deu\n")
@@ -204,14 +209,53 @@ PUSHES = {
 def test_a_push_is_compared_with_what_was_there(branch, tmp_path, before, base):
     """On the branch itself the base is what it was before; where that is not known, the commit before."""
     before = branch.git("rev-parse", before) if before.startswith("HEAD") else before
-    steps = yaml.safe_load((branch.root / FORGES["github"][0]).read_text())["jobs"]["check"]["steps"]
-    (step,) = (each for each in steps if each.get("name") == "base")
-    done = shell(step["run"], branch, TARGET="", BEFORE=before, GITHUB_ENV=str(tmp_path / "env"))
+    asked = {"EVENT": "push", "BEFORE": before, "QUEUED": ""}
+    expected = {"TRAINYARD_BASE": branch.git("rev-parse", base)}
+    assert of_github(branch, tmp_path, asked) == expected
+    assert of_gitlab(branch, {"CI_PIPELINE_SOURCE": "push", "CI_COMMIT_BEFORE_SHA": before}) == {**SYNCED, **expected}
+
+
+SYNCED = {"TRAINYARD_DEFAULT_BRANCH": "refs/remotes/origin/main"}
+MERGE_REQUEST = {"CI_PIPELINE_SOURCE": "merge_request_event", "CI_COMMIT_BEFORE_SHA": "0" * 40}
+
+
+def of_github(repo: Repo, folder: Path, asked: dict[str, str]) -> dict[str, str]:
+    """Return what the step `base` of the workflow says."""
+    loaded = yaml.safe_load((repo.root / FORGES["github"][0]).read_text())
+    (step,) = (each for each in loaded["jobs"]["check"]["steps"] if each.get("name") == "base")
+    file = folder / "env"
+    file.unlink(missing_ok=True)
+    done = shell(step["run"], repo, GITHUB_ENV=str(file), **loaded["env"], **asked)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "env").read_text() == f"TRAINYARD_BASE={branch.git('rev-parse', base)}\n"
-    script = yaml.safe_load((branch.root / FORGES["gitlab"][0]).read_text())["trainyard"]["script"][0]
-    done = shell(f'{script}\necho "$TRAINYARD_BASE"', branch, CI_COMMIT_BEFORE_SHA=before)
-    assert done.stdout == f"{branch.git('rev-parse', base)}\n"
+    return dict(line.split("=", 1) for line in file.read_text().splitlines())
+
+
+def of_gitlab(repo: Repo, asked: dict[str, str]) -> dict[str, str]:
+    """Return what the first line of the job's script says."""
+    job = yaml.safe_load((repo.root / FORGES["gitlab"][0]).read_text())["trainyard"]
+    variables = {name: str(value) for name, value in job["variables"].items()}
+    done = shell(f"{job['script'][0]}\nenv | grep ^TRAINYARD_ | sort", repo, **variables, **asked)
+    assert done.returncode == 0, done.stderr
+    return dict(line.split("=", 1) for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("target", ["main", "evil", "release/1"])
+def test_a_change_is_compared_with_what_argo_cd_syncs(branch, tmp_path, target):
+    """Whatever its target is, which its author chooses, and may choose anew after a check."""
+    asked = {"EVENT": "pull_request", "BEFORE": branch.git("rev-parse", "HEAD~1"), "QUEUED": "", "TARGET": target}
+    assert of_github(branch, tmp_path, asked) == {"TRAINYARD_BASE": "refs/remotes/origin/main"}
+    for kind in ("detached", "merged_result", ""):
+        asked = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": target, "CI_MERGE_REQUEST_EVENT_TYPE": kind, **MERGE_REQUEST}
+        assert of_gitlab(branch, asked) == {**SYNCED, "TRAINYARD_BASE": "refs/remotes/origin/main"}
+
+
+def test_a_queued_change_is_compared_with_those_before_it(branch, tmp_path):
+    """They were approved, and are merged first; the branch itself does not hold them yet."""
+    queued = branch.git("rev-parse", "HEAD~1")
+    expected = {"TRAINYARD_DEFAULT_BRANCH": queued, "TRAINYARD_BASE": queued}
+    assert of_github(branch, tmp_path, {"EVENT": "merge_group", "BEFORE": "", "QUEUED": queued}) == expected
+    asked = {"CI_MERGE_REQUEST_EVENT_TYPE": "merge_train", "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": queued}
+    assert of_gitlab(branch, {**asked, **MERGE_REQUEST}) == expected
 
 
 def test_a_first_commit_is_its_own_base(tmp_path):
@@ -219,9 +263,8 @@ def test_a_first_commit_is_its_own_base(tmp_path):
     repo = Repo(tmp_path / "a")
     begin(repo.root, "--ci", "gitlab", "--empty")
     first = repo.commit()
-    script = yaml.safe_load((repo.root / FORGES["gitlab"][0]).read_text())["trainyard"]["script"][0]
-    done = shell(f'{script}\necho "$TRAINYARD_BASE"', repo, CI_COMMIT_BEFORE_SHA="0" * 40)
-    assert (done.returncode, done.stdout) == (0, f"{first}\n")
+    asked = {"CI_PIPELINE_SOURCE": "push", "CI_COMMIT_BEFORE_SHA": "0" * 40}
+    assert of_gitlab(repo, asked) == {**SYNCED, "TRAINYARD_BASE": first}
     assert call(repo.root, "check", CI="true", TRAINYARD_BASE=first).returncode == 0
 
 

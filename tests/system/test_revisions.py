@@ -119,7 +119,7 @@ def test_a_tag_does_not_stand_in_for_a_branch_that_is_not_there(repo: Repo) -> N
     assert found(repo, "FETCH_HEAD") is None
     assert at(repo).written("MERGE_HEAD") is None
     assert at(repo).commits(["refs/remotes/origin/release"]) == {}
-    with pytest.raises(ToolError, match="'origin/release' is a tag, not a branch; .* write refs/tags/origin/release"):
+    with pytest.raises(ToolError, match=r"'origin/release' is a tag, not a branch; .* write refs/tags/origin/release"):
         found(repo, "origin/release")
 
 

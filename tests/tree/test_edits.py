@@ -124,7 +124,7 @@ COPIES = {"a copy": copied, "an archive": unpacked, "files with new times": touc
 
 @pytest.mark.parametrize("case", COPIES)
 def test_a_copied_clone_has_no_edits(case: str, repo: Repo, tmp_path: Path) -> None:
-    """What a branch has committed is the branch's, whatever the times of its files are; what is written there counts."""
+    """Whatever the times of its files are, what a branch has committed is the branch's; what is written here counts."""
     theirs(repo)
     copy = COPIES[case](repo, tmp_path / "copy")
     done, said = ran(repo, copy)

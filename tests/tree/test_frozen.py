@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,14 @@ from repo import Repo
 from trainyard import __version__
 from trainyard.checks.repository import validate_repository
 from trainyard.findings import Finding, Location, Severity
+from trainyard.preflight import check_repository
 from trainyard.synth import session
 from trainyard.system import git as system_git
+from trainyard.tree import ledger
 from trainyard.tree.commit import Base
 from trainyard.tree.frozen import Frozen
 from trainyard.tree.snapshot import from_git
+from trainyard.tree.wanted import wanted
 
 pytestmark = pytest.mark.node
 
@@ -354,3 +358,40 @@ def test_an_old_error_in_the_specs_hides_no_other_in_the_tree(repo: Repo) -> Non
         (Severity.WARNING, True)
     ]
     assert result.objects
+
+
+def crossing(repo: Repo, base: str) -> list[tuple[str, str]]:
+    """Return rule and severity of what is said across the lines of a team, compared with a branch."""
+    result = validate_repository(repo.root, base=base, second=False)
+    return [(each.rule, each.severity.value) for each in result.findings if each.rule.startswith("run/tenant-")]
+
+
+def test_an_edited_run_crosses_no_line_whatever_the_base_is(repo: Repo) -> None:
+    """A branch that holds the edit already, and is named as the base, makes no warning of it."""
+    (path,) = (repo.root / "generated/test/runs/nlp").glob("train-*/jobset.*.yaml")
+    text = path.read_text()
+    assert text.count("          spec:\n") == 1
+    path.write_text(text.replace("          spec:\n", "          spec:\n            hostPID: true\n", 1))
+    repo.commit()
+    repo.git("branch", "evil")
+    repo.git("commit", "-q", "--allow-empty", "-m", "more")
+    assert crossing(repo, "evil") == [("run/tenant-host", "error")]
+    assert crossing(repo, "main") == [("run/tenant-host", "error")]
+
+
+def test_a_line_that_is_drawn_closer_is_a_warning_on_runs_that_are_there(repo: Repo) -> None:
+    """What a job asks for in its own file was reviewed: the run goes on, and the next one is refused."""
+    own = {"object": "Pod", "merge": {"spec": {"hostPID": True}}, "reason": "r"}
+    write_repository(repo.root, jobs={"nlp/train": {**JOB, "checkpoint": CHECKPOINT, "patches": [own]}})
+    (path,) = (repo.root / "generated/test/runs/nlp").glob("train-*/jobset.*.yaml")
+    path.write_text(path.read_text().replace("          spec:\n", "          spec:\n            hostPID: true\n", 1))
+    ledger_file = repo.root / "generated/test/ledger/nlp/train.json"
+    (spec,) = [job for job in check_repository(repo.root).specs.jobs if job.name == "train"]
+    entries = ledger.load(ledger_file.read_bytes())
+    ledger_file.write_text(ledger.dump([replace(each, spec=wanted(spec).spec) for each in entries or ()]))
+    repo.commit()
+    repo.git("branch", "before")
+    repo.git("commit", "-q", "--allow-empty", "-m", "more")
+    found = crossing(repo, "before")
+    assert found
+    assert {severity for _, severity in found} == {"warning"}

@@ -103,6 +103,18 @@ def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolv
     return [run for run in runs if run.run.name not in refused], findings
 
 
+def across_lines(root: Path, file: str) -> frozenset[tuple[str, str]]:
+    """Return in which rules and sentences the runs of one file of jobs cross their team's lines, as rendered now."""
+    loaded = read_repository(root)
+    accepted = Waivers.of(loaded)
+    checked = (
+        jobs.check(loaded.specs, job, broken=loaded.broken, accepted=accepted.covers)[0]
+        for job in loaded.specs.jobs
+        if job.source.file == file
+    )
+    return frozenset(crossing for run in checked if run for crossing in objects.across_lines(loaded.specs, run))
+
+
 def idle(loaded: Loaded) -> frozenset[tuple[str, str]]:
     """Return the jobs that others come after and that programs may make which were not run."""
     named = (each for file in loaded.specs.jobs for each in after_of(file.team, file.job)) if loaded.idle else ()

@@ -30,6 +30,7 @@ from trainyard.rules import Rule
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
 from trainyard.system.data import schemas_dir
+from trainyard.tenancy import RULES as TENANCY
 
 if TYPE_CHECKING:
     from trainyard.apiserver import Judge
@@ -83,6 +84,13 @@ def check(
         others += refused(cluster, [each for each in objects if hands_on(each.run)], around, home)
         yield from others
         yield from tenants.unsaid(tenants.check(specs, name, objects, in_job), others)
+
+
+def across_lines(specs: Specs, run: Resolved) -> Iterator[tuple[str, str]]:
+    """Yield rule and sentence of each line of its team that a run crosses."""
+    allowed = tenants.of_team(specs, run.run.cluster_name, run.run.team_name)
+    for _, breach in tenants.found(Objects(run), allowed):
+        yield TENANCY[breach.subject].id, breach.message
 
 
 def found(

@@ -1,13 +1,14 @@
 """Findings on frozen runs: an error only where this change causes it, and then reported where the change is.
 
 Of a frozen run neither the job's file nor the generated files have changed since the base. What the rules at hand find
-there at the base too is a warning, or else a rule that grew stricter would keep the main branch red for ever.
+there at the base too is a warning, or else a rule that grew stricter would keep the main branch red for ever. An object
+that crosses its team's lines is an error whatever the base is, unless its job asks for it: somebody has edited it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from trainyard.system import files
 from trainyard.system import git as system_git
 from trainyard.system.git import Git, blob_id
 from trainyard.system.repository import GENERATED, JOBS, SETTINGS, SPECS, job_file
+from trainyard.tenancy import RULES as TENANCY
 from trainyard.tree import layout, ledger
 from trainyard.tree.base import unproven
 from trainyard.tree.changed import Change, blamed, changes
@@ -34,6 +36,9 @@ Find = Callable[[Path, Sequence[str]], Iterable[Finding]]
 """What the rules at hand find in the repository in a folder: in its specs, and in the trees of these clusters."""
 
 Key = tuple[str, str, str | None, str]
+
+LINES = frozenset(rule.id for rule in TENANCY.values())
+"""Rules of what the runs of a team may be."""
 
 
 def checked(root: Path, *, home: Path | None = None, ref: str | None = None) -> Checked:
@@ -79,6 +84,8 @@ class Frozen:
     git: Git
     base: Snapshot
     find: Find
+    asked_for: dict[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    """What the jobs of a file ask for across the lines of their team, of files that were asked about."""
 
     def sort(self, findings: Sequence[Finding]) -> list[Finding]:
         """Return the findings with the errors on frozen runs in their place.
@@ -116,6 +123,8 @@ class Frozen:
 
     def placed(self, finding: Finding, runs: Sequence[str], known: Collection[Key]) -> Finding:
         """Return an error on frozen runs as it weighs in this change, given what is found at the base."""
+        if self.was_edited(finding):
+            return replace(finding, fix="restore the run as its job asks for it, or retire the job")
         if self.stands(finding) or key(finding) in known:
             return replace(finding, severity=Severity.WARNING, frozen=True)
         team, _, _ = finding.location.file.rpartition("/")
@@ -128,6 +137,27 @@ class Frozen:
         place = finding.spec or finding.location
         cause = blamed((each for path in causes for each in self.lines(path)), what) or Location(causes[0], 1, 1)
         return replace(finding, message=message, location=cause, spec=place, fix=fix)
+
+    def was_edited(self, finding: Finding) -> bool:
+        """Say whether an object of a run crosses its team's lines, and the job as it is would not be rendered so."""
+        path = finding.location.file.removeprefix(f"{GENERATED}/")
+        folder = layout.run_of(path)
+        if folder is None or path == finding.location.file or finding.rule not in LINES:
+            return False
+        cluster, name = folder.partition("/")[0], folder.rpartition("/")[2]
+        team = layout.job_of_run(folder)[0]
+        owners = (
+            self.file_of(cluster, team, key[2], entry)
+            for key, entry in self.base.active.items()
+            if key[:2] == (cluster, team) and entry.name == name
+        )
+        return not any((finding.rule, finding.message) in self.across_lines(file) for file in owners)
+
+    def across_lines(self, file: str) -> frozenset[tuple[str, str]]:
+        """Return what the jobs of a file ask for across the lines of their team, by rule and sentence."""
+        if file not in self.asked_for:
+            self.asked_for[file] = preflight.across_lines(self.root, file)
+        return self.asked_for[file]
 
     def lines(self, path: str) -> Iterator[Change]:
         """Yield where a spec differs from the base."""
