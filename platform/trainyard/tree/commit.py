@@ -88,8 +88,10 @@ def require_reviewed(git: Git, ref: str, commit: str, head: str) -> None:
         return
     try:
         branch, tip = default_branch(git, BRANCHES[0])
-    except ToolError:
-        raise ToolError(f"the clone does not tell its default branch; name it in {DEFAULT}, as refs/…") from None
+    except ToolError as error:
+        if reviewed.branch:
+            raise
+        raise ToolError(f"the clone does not tell its default branch; name it in {DEFAULT}, as refs/…") from error
     if not git.is_ancestor(commit, tip) and not git.is_ancestor(head, tip):
         raise ToolError(f"--base {ref!r} is not on {branch}; compare with that, or name a reviewed branch in {DEFAULT}")
 
