@@ -11,7 +11,7 @@ from repo import Repo
 from trainyard.checks import inputs
 from trainyard.errors import ToolError, TrainyardError
 from trainyard.findings import Finding
-from trainyard.system import files
+from trainyard.system import files, git_command
 from trainyard.system import git as system_git
 from trainyard.system.git import Git
 from trainyard.tree.commit import base_commit
@@ -105,8 +105,8 @@ def test_variables_of_git_lead_nowhere_else(repo: Repo, tmp_path: Path, monkeypa
     monkeypatch.setenv("GIT_CONFIG_PARAMETERS", "'core.bare=true'")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     used(repo)
-    assert not {"GIT_DIR", "GIT_CONFIG_PARAMETERS"} & set(system_git.environment())
-    assert "GIT_CONFIG_GLOBAL" in system_git.environment()
+    assert not {"GIT_DIR", "GIT_CONFIG_PARAMETERS"} & set(git_command.environment())
+    assert "GIT_CONFIG_GLOBAL" in git_command.environment()
 
 
 def test_an_object_is_what_its_id_says(repo: Repo) -> None:

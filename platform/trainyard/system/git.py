@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,41 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainyard.errors import ToolError
-from trainyard.system import files, process
-
-PASSED = frozenset(
-    (
-        *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_EXEC_PATH"),
-        *("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_TEMPLATE_DIR"),
-    )
-)
-"""Variables of Git that count: the user's own settings, where Git itself is, and where it looks for repositories.
-
-Others are what it sets for its hooks, programs to start, or other places of objects; the repository is found from the
-folder. `GIT_CONFIG_KEY_<n>` and `GIT_CONFIG_VALUE_<n>` go with the count.
-"""
-
-SETTINGS = {
-    "core.fsmonitor": "false",
-    "core.hooksPath": os.devnull,
-    "core.attributesFile": os.devnull,
-    "core.pager": "cat",
-    "core.sshCommand": "false",
-    "core.gitProxy": "",
-    "diff.external": "",
-    "protocol.allow": "never",
-    "protocol.ext.allow": "never",
-    "protocol.file.allow": "never",
-    "submodule.recurse": "false",
-    "safe.bareRepository": "explicit",
-}
-"""What keeps a repository's own settings from starting programs, and from fetching, where it is only read.
-
-A partial clone does not fetch what it lacks: what it would start for that is named by its settings.
-Source: git v2.47 Documentation/config/{core,protocol,safe,submodule}.txt.
-"""
-
-OURS_ALONE = ("--no-pager", *(word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")))
+from trainyard.system import files, git_command, process
 
 FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
 """Settings by which attributes of files start programs: `clean` where a file is compared with the index."""
@@ -81,10 +46,7 @@ class Git:
 
     def call(self, *arguments: str, stdin: bytes = b"", settings: Mapping[str, str] | None = None) -> process.Completed:
         """Run `git` in the folder, without locks, prompts, hooks or replaced objects, and with more settings."""
-        env = with_settings(environment(), settings or {})
-        return process.run(
-            ["git", "--no-replace-objects", *OURS_ALONE, *arguments], cwd=self.root, stdin=stdin, env=env
-        )
+        return git_command.run(self.root, arguments, stdin=stdin, settings=settings or {})
 
     def ask(self, *arguments: str) -> str | None:
         """Return the answer without its line end, or None where Git says no."""
@@ -315,30 +277,6 @@ class Git:
 
     def _why(self, done: process.Completed) -> str:
         return done.complaint if done.code else "fetch what is missing: git fetch --refetch"
-
-
-def environment() -> dict[str, str]:
-    """Return the environment of every Git that is started: without its own variables but those that count."""
-    dropped = [name for name in os.environ if name.startswith("GIT_") and name not in PASSED]
-    dropped = [name for name in dropped if not name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"))]
-    told = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "GIT_NO_LAZY_FETCH": "1"}
-    own = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}  # an id stands for what it is the id of
-    return process.environment(drop=dropped, LC_ALL="C", **told, **own)
-
-
-def with_settings(variables: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment with settings of Git, behind those that are in it.
-
-    An option `-c` would end a name at its first `=`, which names of filters may have.
-    """
-    count = variables.get("GIT_CONFIG_COUNT", "")
-    first = int(count) if count.isdecimal() else 0
-    pairs = {
-        f"GIT_CONFIG_{what}_{place}": text
-        for place, (name, value) in enumerate(settings.items(), start=first)
-        for what, text in (("KEY", name), ("VALUE", value))
-    }
-    return {**variables, **pairs, **({"GIT_CONFIG_COUNT": str(first + len(settings))} if settings else {})}
 
 
 def is_installed() -> bool:
