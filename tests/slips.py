@@ -102,7 +102,7 @@ def found(slip: Slip, root: Path) -> list[Finding]:
     """Return what is said of a mistake: of the specs, and where it takes that, of what would be rendered."""
     if slip.file.startswith("strangers/"):
         return judged(slip, root)
-    from trainyard.plan.whole import everything
+    from trainyard.plan.read.findings import everything
     from trainyard.preflight import check_repository
 
     write(slip, root)

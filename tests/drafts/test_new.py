@@ -13,7 +13,7 @@ from trainyard.cli._ask import Asker
 from trainyard.documents import dump
 from trainyard.drafts.cluster import ClusterDraft
 from trainyard.drafts.job import HEADER, JobDraft
-from trainyard.plan.whole import everything
+from trainyard.plan.read.findings import everything
 from trainyard.preflight import check_repository
 from trainyard.sizing.gpus import offers
 from trainyard.specs.load import read_repository

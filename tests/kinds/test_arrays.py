@@ -7,7 +7,7 @@ import pytest
 from make import make_cluster, make_job_file, make_run, make_specs, make_team
 from trainyard.carriers import carrier_of
 from trainyard.kinds import build, default_kind, resolve
-from trainyard.plan.shape import shape
+from trainyard.plan.read.shape import shape
 from trainyard.preflight.ceiling import needed
 from trainyard.preflight.jobs import check, check_run
 

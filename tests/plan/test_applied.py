@@ -10,9 +10,9 @@ import pytest
 
 from trainyard.documents import dump
 from trainyard.findings import Finding, Location, ObjectRef, Severity
-from trainyard.plan.applied import Applications, refused, sync
+from trainyard.plan.compare.syncing import Applications, refused, sync
 from trainyard.plan.effects import ObjectEffect
-from trainyard.plan.sides import Sides
+from trainyard.plan.read.sides import Sides
 from trainyard.tree.snapshot import Snapshot
 
 AUTOMATED: dict[str, Any] = {"automated": {"prune": True}}

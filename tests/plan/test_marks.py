@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from trainyard.findings import ObjectRef
-from trainyard.plan.dangers import dangers
-from trainyard.plan.marks import marks
-from trainyard.plan.security import loosened
+from trainyard.plan.compare.dangers import dangers
+from trainyard.plan.compare.marks import marks
+from trainyard.plan.compare.security import loosened
 
 RESTRICTED: dict[str, Any] = {
     "automountServiceAccountToken": False,

@@ -13,7 +13,7 @@ from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
 from repo import Repo
 from trainyard import __version__, plan
 from trainyard.documents import dump
-from trainyard.plan import next_runs
+from trainyard.plan.decide import next_runs
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 
@@ -61,7 +61,7 @@ def test_a_next_run_that_never_fits_is_told(tmp_path: Path) -> None:
     """What asks for a whole node asks for more of a larger one, and of a limit; who says what it needs does not."""
     repo = changed(tmp_path, pool(**AGENT), SITE)
     for _ in range(2):
-        found = plan.made(repo.root, __version__, ref="main")
+        found = plan.make_plan(repo.root, __version__, ref="main")
         assert found.decisions == ()
         (told,) = found.next_runs
         assert (told.team, told.job, told.before, told.after, told.rule) == (
@@ -83,19 +83,19 @@ def test_what_is_remembered_renders_nothing(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     repo = changed(tmp_path, pool(**AGENT), SITE)
     with mock.patch.object(next_runs, "told", wraps=next_runs.told) as told:
-        plan.made(repo.root, __version__, ref="main")
+        plan.make_plan(repo.root, __version__, ref="main")
         assert told.call_count == len(JOBS)
-        plan.made(repo.root, __version__, ref="main")
+        plan.make_plan(repo.root, __version__, ref="main")
         assert told.call_count == len(JOBS)
         repo.git("checkout", "-q", "main", "--", ".")
         rendered(repo, pool(**AGENT), {**JOBS, "nlp/more": {**JOB, "nodes": 1}})
-        assert plan.made(repo.root, __version__, ref="main").next_runs == ()
+        assert plan.make_plan(repo.root, __version__, ref="main").next_runs == ()
         assert told.call_count == len(JOBS)
 
 
 def test_where_nothing_is_frozen_the_runs_themselves_are_judged(tmp_path: Path) -> None:
     """A tree that no cluster syncs has the runs as they are rendered now."""
     repo = changed(tmp_path, pool(**AGENT), SITE, live=False)
-    found = plan.made(repo.root, __version__, ref="main")
+    found = plan.make_plan(repo.root, __version__, ref="main")
     assert found.next_runs == ()
     assert [(each.job, each.after) for each in found.decisions] == [("train", "never fits")]

@@ -15,7 +15,7 @@ from make import JOB, write_repository
 from plan.own import DIFFER, FEW, PIN
 from repo import Repo
 from trainyard.checks import validate
-from trainyard.plan.passed import parts
+from trainyard.plan.read.passed_runs import parts
 from trainyard.system.cache import Cache
 from trainyard.tree.snapshot import Snapshot
 

@@ -13,14 +13,14 @@ from trainyard import plan
 from trainyard.documents import dump
 from trainyard.documents.differences import changed_keys, differences
 from trainyard.errors import SpecError, ToolError
-from trainyard.plan import losses
+from trainyard.plan.compare.renames import renamed
+from trainyard.plan.decide.rebuild import all_asked, rebuild
 from trainyard.plan.effects import Rebuild
-from trainyard.plan.headline import headline
-from trainyard.plan.memory import Memory
-from trainyard.plan.rebuild import all_asked, rebuild
-from trainyard.plan.renames import renamed
-from trainyard.plan.shape import Shape, shape
-from trainyard.plan.sides import Run, Sides
+from trainyard.plan.read import losses
+from trainyard.plan.read.memory import Memory
+from trainyard.plan.read.shape import Shape, shape
+from trainyard.plan.read.sides import Run, Sides
+from trainyard.plan.words.headline import headline
 from trainyard.system.cache import Cache
 from trainyard.tree import ledger
 from trainyard.tree.snapshot import Snapshot
@@ -47,7 +47,7 @@ def site(first: Site, tmp_path: Path) -> Site:
 def said(site: Site) -> plan.Plan:
     """Synthesise and return the plan."""
     site.synth()
-    return plan.read(site.repo.root)
+    return plan.read_plan(site.repo.root)
 
 
 def words(site: Site) -> list[str]:
@@ -211,13 +211,13 @@ def test_an_edited_frozen_file_is_said(site: Site) -> None:
     run = site.run_of("nlp/llm")
     path = site.generated / f"test/runs/nlp/{run}/job.{run}.yaml"
     path.write_text(path.read_text() + "# edited\n")
-    assert f"edits files of nlp/{run}, which is frozen and refused" in plan.render(plan.read(site.repo.root))
+    assert f"edits files of nlp/{run}, which is frozen and refused" in plan.render(plan.read_plan(site.repo.root))
 
 
 def test_a_ledger_that_cannot_be_read_is_said(site: Site) -> None:
     """Its runs would else look stopped."""
     (site.generated / "test/ledger/nlp/llm.json").write_text("{")
-    (found,) = plan.read(site.repo.root).findings
+    (found,) = plan.read_plan(site.repo.root).findings
     assert found.is_error
     assert found.message.startswith("this ledger cannot be read")
 
@@ -306,7 +306,7 @@ def test_the_first_commit_is_compared_with_nothing(tmp_path: Path) -> None:
     site = Site(Repo(tmp_path / "repo"))
     site.job("nlp/llm")
     site.synth()
-    text = plan.render(plan.read(site.repo.root))
+    text = plan.render(plan.read_plan(site.repo.root))
     assert text.startswith("compared with nothing: all of it is new\n")
     assert "starts nlp/llm-" in text
 
@@ -315,9 +315,9 @@ def test_the_base_is_named(site: Site) -> None:
     """The plan says which commit it is compared with, and which branch led to it."""
     site.synth()
     commit = site.repo.git("rev-parse", "main")
-    first = plan.render(plan.read(site.repo.root)).splitlines()[0]
+    first = plan.render(plan.read_plan(site.repo.root)).splitlines()[0]
     assert first == f"compared with refs/heads/main at commit {commit[:12]}"
-    assert plan.read(site.repo.root, ref="main").base == commit
+    assert plan.read_plan(site.repo.root, ref="main").base == commit
 
 
 def test_hardware_and_runs_in_one_change_are_a_finding(site: Site) -> None:
@@ -355,11 +355,11 @@ def test_hardware_and_runs_before_anything_is_live_are_none(tmp_path: Path) -> N
 def test_without_git_there_is_no_plan(tmp_path: Path) -> None:
     """Two trees are needed."""
     with pytest.raises(SpecError, match=r"has no platform/repository\.yaml"):
-        plan.read(tmp_path)
+        plan.read_plan(tmp_path)
     (tmp_path / "platform").mkdir()
     (tmp_path / "platform/repository.yaml").write_text("live: true\n")
     with pytest.raises(ToolError, match="no Git repository"):
-        plan.read(tmp_path)
+        plan.read_plan(tmp_path)
 
 
 def job(**pod: Any) -> dict[str, Any]:

@@ -9,12 +9,12 @@ import pytest
 
 from make import CLUSTER, TEAM, make_cluster
 from trainyard.documents import dump
-from trainyard.plan.cluster_words import Site
-from trainyard.plan.decided import Decisions
+from trainyard.plan.decide.decisions import Decisions
+from trainyard.plan.decide.queues import rows, verdict
+from trainyard.plan.decide.rebuild import Asked
 from trainyard.plan.effects import QueueRow
-from trainyard.plan.platform import spec_changes
-from trainyard.plan.queues import rows, verdict
-from trainyard.plan.rebuild import Asked
+from trainyard.plan.words.clusters import Site
+from trainyard.plan.words.platform import spec_changes
 from trainyard.tree.snapshot import Snapshot
 
 FILE = "platform/clusters/test.yaml"

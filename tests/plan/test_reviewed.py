@@ -142,7 +142,7 @@ def test_what_a_reviewer_reads(committed: Repo, tmp_path: Path, case: str, golde
     """Text and Markdown are as they were reviewed, and the data is as its schema says."""
     repo = committed.copied(tmp_path / "repo")
     rendered(repo, **CASES[case])
-    found = plan.made(repo.root, __version__, ref="main")
+    found = plan.make_plan(repo.root, __version__, ref="main")
     assert not found.refused, found.findings
     objects = tuple(each for each in found.objects if each.object.kind in KINDS)
     found = replace(found, base="0" * 40, compared=str(Base("0" * 40)), findings=(), objects=objects)

@@ -166,7 +166,7 @@ def test_what_a_reviewer_reads_of_runs_that_turn(tmp_path: Path, case: str, gold
             repo.git("switch", "-qc", "work")
         elif number < len(steps) - 1:
             repo.git("branch", "-f", "main", "work")
-    found = plan.made(repo.root, __version__, ref="main")
+    found = plan.make_plan(repo.root, __version__, ref="main")
     assert not found.refused, found.findings
     (turned,) = found.decisions
     assert (turned.rule, turned.before or "", detail in turned.detail) == (rule, before, True), turned
@@ -204,7 +204,7 @@ def test_a_run_that_begins_in_vain_is_refused(tmp_path: Path, own: dict[str, Any
     repo.commit()
     repo.git("switch", "-qc", "work")
     rendered(repo, FLAT, {"nlp/train": JOB, "nlp/small": {**JOB, "nodes": 1}}, own)
-    found = plan.made(repo.root, __version__, ref="main")
+    found = plan.make_plan(repo.root, __version__, ref="main")
     assert {each.before for each in found.decisions} == {None}
     assert [(each.rule, each.location.file) for each in found.findings if each.is_error] == [
         ("kq-never-fits", "jobs/nlp/small.yaml") for _ in own
@@ -224,7 +224,7 @@ def test_a_step_that_never_fits_is_refused(tmp_path: Path) -> None:
     repo.git("switch", "-qc", "work")
     rendered(repo, site, {"nlp/train": step, "nlp/small": {**step, "nodes": 1}}, {"flavor": TAINTED})
     for _ in range(2):
-        found = plan.made(repo.root, __version__, ref="main")
+        found = plan.make_plan(repo.root, __version__, ref="main")
         assert [(each.rule, each.location.file) for each in found.findings if each.is_error] == [
             ("kq-never-fits", "jobs/nlp/small.yaml")
         ]
@@ -238,7 +238,7 @@ def test_a_run_that_begins_and_may_fit_is_warned_of(tmp_path: Path) -> None:
     repo.commit()
     repo.git("switch", "-qc", "work")
     rendered(repo, FLAT, SERVED, {})
-    found = plan.made(repo.root, __version__, ref="main")
+    found = plan.make_plan(repo.root, __version__, ref="main")
     checked = check_repository(repo.root)
     admitted = verdicts(checked)
     (warned,) = findings(admitted, checked.findings)

@@ -14,7 +14,7 @@ from make import CLUSTER, JOB, TEAM, write_repository
 from repo import Repo
 from trainyard import __version__
 from trainyard.documents import dump
-from trainyard.plan import made
+from trainyard.plan import make_plan
 from trainyard.preflight import check_repository
 from trainyard.synth import session
 from trainyard.system.trust import idle
@@ -59,7 +59,7 @@ def test_a_plan_runs_no_program(repo: Repo) -> None:
     """One that changed is told as not run; its run is left alone, and nothing of that is remembered for a synth."""
     repo.put("jobs/nlp/sweep.py", BOOM + SWEEP)
     with idle():
-        plan = made(repo.root, __version__)
+        plan = make_plan(repo.root, __version__)
     assert [(each.rule, each.location.file, each.is_error) for each in plan.findings] == [
         ("run/python-idle", "jobs/nlp/sweep.py", False)
     ]
@@ -70,7 +70,7 @@ def test_a_plan_runs_no_program(repo: Repo) -> None:
 def test_a_plan_of_programs_as_at_the_base_says_nothing_of_them(repo: Repo) -> None:
     """What was reviewed and merged is known by its runs."""
     with idle():
-        assert made(repo.root, __version__).findings == ()
+        assert make_plan(repo.root, __version__).findings == ()
 
 
 def test_a_program_that_a_branch_adds_is_told_by_the_tree(repo: Repo) -> None:
@@ -81,7 +81,7 @@ def test_a_program_that_a_branch_adds_is_told_by_the_tree(repo: Repo) -> None:
     list(outcome.work.write())  # not saved: another machine looks at it
     repo.put("jobs/nlp/more.py", BOOM + SWEEP)
     with idle():
-        plan = made(repo.root, __version__)
+        plan = make_plan(repo.root, __version__)
     assert {each.job: each.word for each in plan.runs} == {"sweep-a": "keeps", "train": "keeps", "more-a": "starts"}
     assert [each.rule for each in plan.findings] == ["run/python-idle"]
 
@@ -102,7 +102,7 @@ def test_what_a_program_ends_is_told_by_the_tree(
     assert outcome.work is not None, outcome.findings
     list(outcome.work.write())  # not saved: another machine looks at it
     with idle():
-        plan = made(repo.root, __version__)
+        plan = make_plan(repo.root, __version__)
     assert [each.rule for each in plan.findings] == ["run/python-idle"]
     assert {each.job: each.word for each in plan.runs} == {"train": "keeps", **runs}
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trainyard.admission.verdicts import Standing
     from trainyard.pictures import Picture
     from trainyard.plan import Plan
-    from trainyard.plan.known import Known
+    from trainyard.plan.decide.known import Known
     from trainyard.preflight import Checked
 
 Links = Mapping[str, tuple[tuple[str, str], ...]]

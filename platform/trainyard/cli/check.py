@@ -69,7 +69,7 @@ def checked(named: Named, base: str | None) -> Result:
     from trainyard.checks.result import Result
     from trainyard.cli import _named
     from trainyard.cli._progress import progress
-    from trainyard.plan.whole import everything
+    from trainyard.plan.read.findings import everything
 
     result = Result()
     automated = os.environ.get("CI", "").lower() in {"1", "true"}

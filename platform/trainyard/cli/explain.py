@@ -103,7 +103,7 @@ def facts(resolved: Resolved, checked: Checked, root: Path, *, as_json: bool) ->
     for line in _table.lines(rows, within=_table.columns()):
         say(line)
     if marked:
-        from trainyard.plan.run_words import mark_lines
+        from trainyard.plan.words.runs import mark_lines
 
         say("what a reviewer should see")
         for line in mark_lines(marked):
@@ -121,7 +121,7 @@ def origin(verdict: Verdict) -> str:
 def marks(resolved: Resolved) -> tuple[Mark, ...]:
     """Return patches, waivers, what is outside of our containers, and what pods may beyond the strictest level."""
     from trainyard.kinds import build
-    from trainyard.plan.marks import marks
+    from trainyard.plan.compare.marks import marks
     from trainyard.specs.run import written
 
     return marks(written(resolved.run.job), [each.value() for each in build(resolved)])

@@ -32,8 +32,8 @@ def command(
     from trainyard.checks.result import Result
     from trainyard.errors import SpecError
     from trainyard.plan import render
-    from trainyard.plan.made import made_of
-    from trainyard.plan.objects import skipped
+    from trainyard.plan.assemble import make_plan_with_sources
+    from trainyard.plan.read.judged_objects import skipped
     from trainyard.report import require
     from trainyard.report.legible import legible
 
@@ -42,7 +42,7 @@ def command(
     if svg is not None:
         svg = _pictures.folder_for(svg, root)
     try:
-        plan, known = made_of(root, __version__, ref=base, automated=automated)
+        plan, known = make_plan_with_sources(root, __version__, ref=base, automated=automated)
     except FAULTS as error:
         from trainyard.specs.load import read_repository
 

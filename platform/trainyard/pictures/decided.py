@@ -16,7 +16,7 @@ from trainyard.admission.machines import Fit, Machines
 from trainyard.admission.outcomes import Word
 from trainyard.admission.site import Site, admits, site
 from trainyard.admission.verdicts import Standing, together
-from trainyard.plan.known import Jobs, Known
+from trainyard.plan.decide.known import Jobs, Known
 from trainyard.preflight import Checked
 from trainyard.specs import Cluster
 

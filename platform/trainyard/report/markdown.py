@@ -40,7 +40,7 @@ def heading(view: View) -> str:
     """Return what a plan comes to in a few words, nothing where the command is another."""
     if view.plan is None:
         return ""
-    from trainyard.plan.headline import headline
+    from trainyard.plan.words.headline import headline
 
     return headline(view.plan)
 

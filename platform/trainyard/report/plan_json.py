@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from trainyard.findings import ObjectRef
+from trainyard.plan.decide.queues import verdict
 from trainyard.plan.effects import Amount, Plan
-from trainyard.plan.headline import headline, warnings
-from trainyard.plan.queues import verdict
+from trainyard.plan.words.headline import headline, warnings
 
 OUTSIDE = frozenset({"findings"})
 """Fields of a plan that stand elsewhere in the report."""

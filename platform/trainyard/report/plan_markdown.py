@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from trainyard.findings import counted
-from trainyard.plan.decision_words import decision_lines, next_lines
+from trainyard.plan.decide.queues import verdict
 from trainyard.plan.effects import Plan, RunEffect
-from trainyard.plan.fold import Group, groups
-from trainyard.plan.headline import warnings
-from trainyard.plan.object_words import object_lines, platform_lines
-from trainyard.plan.queues import verdict
-from trainyard.plan.run_words import change, mark_lines
-from trainyard.plan.words import ASKED, HEAD, closing, clusters, limited, rebuilding, states, step
+from trainyard.plan.words.decisions import decision_lines, next_lines
+from trainyard.plan.words.groups import Group, groups
+from trainyard.plan.words.headline import warnings
+from trainyard.plan.words.objects import object_lines, platform_lines
+from trainyard.plan.words.runs import change, mark_lines
+from trainyard.plan.words.text import ASKED, HEAD, closing, clusters, limited, rebuilding, states, step
 from trainyard.report.markdown import escaped, fence, sentence
 
 ROWS = 30

@@ -9,8 +9,8 @@ from trainyard.admission.alone import Outlook, outlook
 from trainyard.admission.bid import Bidder
 from trainyard.admission.machines import Machines
 from trainyard.admission.site import Site
-from trainyard.plan.memory import Memory
-from trainyard.plan.queued import Seen, listed, whole
+from trainyard.plan.decide.workloads import Seen, listed, whole
+from trainyard.plan.read.memory import Memory
 from trainyard.tree.snapshot import Snapshot
 
 

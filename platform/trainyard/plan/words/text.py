@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from trainyard.findings import Finding, counted
-from trainyard.plan.decision_words import decision_lines, next_lines
+from trainyard.plan.decide.queues import verdict
 from trainyard.plan.effects import Plan, QueueRow, Rebuild
-from trainyard.plan.fold import groups
-from trainyard.plan.headline import headline, warnings
-from trainyard.plan.object_words import object_lines, platform_lines
-from trainyard.plan.queues import verdict
-from trainyard.plan.run_words import group_lines
+from trainyard.plan.words.decisions import decision_lines, next_lines
+from trainyard.plan.words.groups import groups
+from trainyard.plan.words.headline import headline, warnings
+from trainyard.plan.words.objects import object_lines, platform_lines
+from trainyard.plan.words.runs import group_lines
 
 ERRORS = 40
 """Errors that are told; the commands that find them tell all."""

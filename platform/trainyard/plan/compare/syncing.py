@@ -16,7 +16,7 @@ from trainyard.findings import Finding
 from trainyard.labels import SYNC_OPTIONS
 from trainyard.manifests import value_at
 from trainyard.plan.effects import ObjectEffect, Sync
-from trainyard.plan.sides import Sides, plain
+from trainyard.plan.read.sides import Sides, plain
 from trainyard.system.repository import GENERATED
 from trainyard.tree import layout
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainyard.plan import losses, reasons
+from trainyard.plan.compare import reasons
+from trainyard.plan.compare.marks import compared, marks, of_job
+from trainyard.plan.compare.renames import former, kept, renamed, twin
 from trainyard.plan.effects import Amount, Changed, Mark, RunEffect, RunWord
-from trainyard.plan.marks import compared, marks, of_job
-from trainyard.plan.renames import former, kept, renamed, twin
-from trainyard.plan.sides import Run, Sides, files_of
+from trainyard.plan.read import losses
+from trainyard.plan.read.sides import Run, Sides, files_of
 from trainyard.system.repository import job_file
 from trainyard.tree.ledger import Entry
 from trainyard.tree.ledgers import JobKey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from trainyard.plan.sides import Run, Sides
+from trainyard.plan.read.sides import Run, Sides
 from trainyard.tree.ledgers import JobKey
 
 

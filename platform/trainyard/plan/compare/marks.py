@@ -9,8 +9,8 @@ from typing import Any
 from trainyard.credentials import hide, leaks
 from trainyard.documents.differences import abridged, flat
 from trainyard.findings import Path, format_path
+from trainyard.plan.compare.security import each, loosened
 from trainyard.plan.effects import Mark
-from trainyard.plan.security import each, loosened
 
 SHOWN = 3
 """Fields of a patch that are named."""

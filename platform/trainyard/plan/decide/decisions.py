@@ -13,12 +13,12 @@ from trainyard.admission.outcomes import Word
 from trainyard.admission.rules import NEVER, NO_NODE, NO_START, PERHAPS_NODES, RESTLESS, doubt
 from trainyard.admission.site import Site
 from trainyard.findings import Finding, Location
-from trainyard.plan import losses
+from trainyard.plan.decide.machines import Rooms
+from trainyard.plan.decide.workloads import bids, is_as_it_was, runs_of, sites
 from trainyard.plan.effects import Decision, RunEffect, Victim
-from trainyard.plan.memory import Memory
-from trainyard.plan.queued import bids, is_as_it_was, runs_of, sites
-from trainyard.plan.rooms import Rooms
-from trainyard.plan.sides import Sides
+from trainyard.plan.read import losses
+from trainyard.plan.read.memory import Memory
+from trainyard.plan.read.sides import Sides
 from trainyard.rules import Rule
 from trainyard.specs.models.cluster import Cluster
 from trainyard.system.repository import cluster_file

@@ -8,9 +8,9 @@ from typing import Any
 
 from trainyard.documents.differences import FieldChange, flat, told
 from trainyard.manifests import value_at
-from trainyard.plan.dangers import LEVELS
+from trainyard.plan.compare.dangers import LEVELS
 from trainyard.plan.effects import SpecChange
-from trainyard.plan.spec_words import filled, phrase, waiver
+from trainyard.plan.words.fields import filled, phrase, waiver
 from trainyard.quantities import Quantity
 from trainyard.specs.models.team import DEFAULT, STRICTEST
 

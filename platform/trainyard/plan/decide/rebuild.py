@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.plan.effects import Rebuild
-from trainyard.plan.memory import Memory
-from trainyard.plan.shape import shape
-from trainyard.plan.sides import files_of, plain
+from trainyard.plan.read.memory import Memory
+from trainyard.plan.read.shape import shape
+from trainyard.plan.read.sides import files_of, plain
 from trainyard.system.cache import key
 from trainyard.tree.ledgers import JobKey
 from trainyard.tree.snapshot import Snapshot

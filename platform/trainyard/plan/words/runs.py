@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from trainyard.findings import counted
 from trainyard.plan.effects import Changed, Mark, RunEffect, RunWord
-from trainyard.plan.fold import Group
+from trainyard.plan.words.groups import Group
 
 SHOWN = 4
 """Runs of a group, and fields of a change, that are named."""

@@ -10,8 +10,8 @@ from typing import Any
 from trainyard.admission.alone import alike, is_social
 from trainyard.admission.bid import Bid, bare, bid
 from trainyard.admission.site import OWN, READ, RUNTIMES, Site, admits, rendered
-from trainyard.plan.memory import Memory
-from trainyard.plan.sides import Sides, files_of, plain
+from trainyard.plan.read.memory import Memory
+from trainyard.plan.read.sides import Sides, files_of, plain
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.reading import document
 from trainyard.system.cache import key

@@ -12,7 +12,7 @@ from trainyard.carriers import Carrier, PodSet, carrier_of, pod_sets_of
 from trainyard.findings import counted
 from trainyard.manifests import value_at
 from trainyard.parts.contract import DIR, EVERY
-from trainyard.plan.asks import asks, cores
+from trainyard.plan.read.requests import asks, cores
 from trainyard.tree.references import LABELS
 
 ORDINARY = frozenset({"cpu", "memory", "ephemeral-storage"})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from trainyard.documents.differences import differences
-from trainyard.plan.applied import Applications, sync
-from trainyard.plan.dangers import dangers
+from trainyard.plan.compare.dangers import dangers
+from trainyard.plan.compare.syncing import Applications, sync
 from trainyard.plan.effects import ObjectEffect
-from trainyard.plan.sides import Sides, plain
+from trainyard.plan.read.sides import Sides, plain
 from trainyard.system.repository import cluster_file
 from trainyard.tree import index, layout
 from trainyard.tree.snapshot import Snapshot

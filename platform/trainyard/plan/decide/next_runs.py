@@ -20,11 +20,11 @@ from trainyard.admission.machines import Machines
 from trainyard.admission.outcomes import Word
 from trainyard.admission.site import Site
 from trainyard.errors import SpecError
-from trainyard.plan.decided import RULES, Decisions, answered, called
+from trainyard.plan.decide.decisions import RULES, Decisions, answered, called
+from trainyard.plan.decide.workloads import bids, listed, models, runs_of, sites
 from trainyard.plan.effects import NextRun
-from trainyard.plan.memory import Memory
-from trainyard.plan.queued import bids, listed, models, runs_of, sites
-from trainyard.plan.sides import Sides
+from trainyard.plan.read.memory import Memory
+from trainyard.plan.read.sides import Sides
 from trainyard.specs.load import read_repository
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.sources import JobFile, Specs

@@ -14,7 +14,7 @@ from pathlib import Path
 from trainyard.checks import past
 from trainyard.errors import ToolError
 from trainyard.findings import Finding, Skipped
-from trainyard.plan import passed
+from trainyard.plan.read import passed_runs as passed
 from trainyard.specs.sources import Specs
 from trainyard.system import ahead, cache, files, kubeconform
 from trainyard.system.repository import SETTINGS, TEAMS, cluster_file

@@ -9,7 +9,7 @@ from trainyard.documents.differences import flat
 from trainyard.findings import ObjectRef
 from trainyard.labels import NAMESPACE, POD_SECURITY
 from trainyard.manifests import value_at
-from trainyard.plan.security import each, loosened
+from trainyard.plan.compare.security import each, loosened
 from trainyard.specs.models.team import SecurityLevel
 
 LEVELS: tuple[SecurityLevel, ...] = ("restricted", "baseline", "privileged")

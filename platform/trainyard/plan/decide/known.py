@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from trainyard.admission.bid import Bid
 from trainyard.admission.changes import Decide
 from trainyard.admission.site import Site
-from trainyard.plan.decided import answered, called
-from trainyard.plan.memory import Memory
-from trainyard.plan.queued import Seen, bids, filled, models, runs_of, sites
-from trainyard.plan.sides import Sides
+from trainyard.plan.decide.decisions import answered, called
+from trainyard.plan.decide.workloads import Seen, bids, filled, models, runs_of, sites
+from trainyard.plan.read.memory import Memory
+from trainyard.plan.read.sides import Sides
 from trainyard.specs.models.cluster import Cluster
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from trainyard.documents.differences import flat, told
 from trainyard.manifests import value_at
-from trainyard.plan.cluster_words import ClusterWords, Site
 from trainyard.plan.effects import SpecChange
-from trainyard.plan.spec_words import filled, phrase, waiver
-from trainyard.plan.team_words import TeamWords
+from trainyard.plan.words.clusters import ClusterWords, Site
+from trainyard.plan.words.fields import filled, phrase, waiver
+from trainyard.plan.words.teams import TeamWords
 from trainyard.system.repository import CLUSTERS, SETTINGS, TEAMS
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from trainyard.documents.differences import FieldChange, flat, told
 from trainyard.findings import counted, format_path
 from trainyard.manifests import value_at
+from trainyard.plan.decide.rebuild import Asked
 from trainyard.plan.effects import SpecChange
-from trainyard.plan.rebuild import Asked
-from trainyard.plan.shape import VENDORS
-from trainyard.plan.spec_words import filled, phrase, waiver
+from trainyard.plan.read.shape import VENDORS
+from trainyard.plan.words.fields import filled, phrase, waiver
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.pools import Pool
 from trainyard.specs.shapes import known

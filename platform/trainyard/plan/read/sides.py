@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from trainyard.documents import load
 from trainyard.manifests import value_at
-from trainyard.plan.shape import VENDORS, Shape, shape
+from trainyard.plan.read.shape import VENDORS, Shape, shape
 from trainyard.system.repository import GENERATED, JOBS, cluster_file
 from trainyard.tree import index, layout
 from trainyard.tree.ledger import Entry

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from trainyard.findings import Finding
-from trainyard.plan import objects
 from trainyard.plan.effects import Told
+from trainyard.plan.read import judged_objects as objects
 from trainyard.specs.sources import Specs
 from trainyard.synth import session
 from trainyard.tree.base import unproven

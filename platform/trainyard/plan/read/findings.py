@@ -10,7 +10,7 @@ from trainyard.checks.repository import validate_repository
 from trainyard.checks.result import Result
 from trainyard.errors import ToolError
 from trainyard.findings import Skipped
-from trainyard.plan import objects
+from trainyard.plan.read import judged_objects as objects
 from trainyard.specs.sources import Printed
 from trainyard.synth import session
 from trainyard.system import git

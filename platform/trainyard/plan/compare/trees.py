@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from trainyard.plan.compare.objects import object_effects
+from trainyard.plan.compare.runs import run_effects
 from trainyard.plan.effects import Plan, Switch
-from trainyard.plan.runs import run_effects
-from trainyard.plan.sides import Sides
-from trainyard.plan.things import object_effects
+from trainyard.plan.read.sides import Sides
 from trainyard.tree.hardware import hardware_with_runs
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.plan.effects import Lost
-from trainyard.plan.shape import Shape
+from trainyard.plan.read.shape import Shape
 from trainyard.specs.models.job import Checkpoint
 
 DEFAULT = Checkpoint.model_fields["every_minutes"].default

@@ -9,12 +9,12 @@ from typing import Any
 
 from trainyard.admission.outcomes import Word
 from trainyard.manifests import value_at
-from trainyard.plan.asks import listed
-from trainyard.plan.decided import Decisions, Words
+from trainyard.plan.decide.decisions import Decisions, Words
+from trainyard.plan.decide.rebuild import Asked
 from trainyard.plan.effects import QueueRow
-from trainyard.plan.rebuild import Asked
-from trainyard.plan.shape import VENDORS
-from trainyard.plan.sides import plain
+from trainyard.plan.read.requests import listed
+from trainyard.plan.read.shape import VENDORS
+from trainyard.plan.read.sides import plain
 from trainyard.policies.devices import WHOLE_GPUS
 from trainyard.quantities import Quantity
 from trainyard.tree.ledgers import JobKey

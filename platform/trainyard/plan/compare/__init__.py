@@ -1,0 +1,1 @@
+"""What happens to runs and objects between two trees."""

@@ -1,0 +1,1 @@
+"""What Kueue and machines make of the jobs on both sides of a change."""

@@ -1,0 +1,1 @@
+"""Both sides of a change: trees, specs, and what a synth and the checks find."""
