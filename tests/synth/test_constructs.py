@@ -7,12 +7,13 @@ import subprocess
 import sys
 from typing import Any
 
+import cdk8s
 import pytest
 
 from everything import everything, everything_specs
 from make import IMAGE, make_cluster, make_job, make_resolved, make_team
 from trainyard import clusters, constructs
-from trainyard.constructs import Foreign, Objects, TrainingRun
+from trainyard.constructs import Foreign, Objects, Site, Space, TrainingRun
 from trainyard.constructs.folder import Folder, new_app
 from trainyard.errors import SpecError
 from trainyard.kinds import build
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.node
 
 JOB = Resource("batch/v1", "Job", "train-abc", ("nodes",), "nlp", fields={"spec": {"limits": {"cpu": 4}}}, source="job")
 SERVICE = Resource("v1", "Service", "train-abc", (), "nlp")
+SITE = Site("test", make_cluster())
+SPACE = Space("nlp", make_team(), SITE)
 
 
 @pytest.fixture
@@ -85,17 +88,16 @@ def test_a_run_is_its_kinds_objects(folder):
 
 def test_a_program_makes_a_run_of_models(folder):
     """Job, team and cluster are the models that files are read into."""
-    props = {"team_name": "nlp", "team": make_team(), "cluster": make_cluster()}
-    inside = TrainingRun(folder, "run", name="train", job=make_job(), **props)
+    inside = TrainingRun(folder, "train", job=make_job(), space=SPACE)
     (workload,) = folder.objects()
     assert workload["metadata"]["name"] == inside.run.run.name
     with pytest.raises(SpecError, match="job 'train' cannot run: gpusPerNode is 9"):
-        TrainingRun(folder, "wrong", name="train", job=make_job(gpus_per_node=9), **props)
+        TrainingRun(folder, "wrong", name="train", job=make_job(gpus_per_node=9), space=SPACE)
 
 
 ABSENT = {
-    "an operator": (constructs.OperatorInstall, {"operator": "kueu", "cluster": make_cluster()}, "'kueue'"),
-    "a pool": (constructs.KubeletSettings, {"pool": "gpus", "cluster": make_cluster()}, "'gpu'"),
+    "an operator": (constructs.OperatorInstall, {"operator": "kueu", "site": SITE}, "'kueue'"),
+    "a pool": (constructs.KubeletSettings, {"pool": "gpus", "site": SITE}, "'gpu'"),
     "a cluster": (constructs.ArgoCd, {"cluster_name": "tset", "specs": everything_specs()}, "'test'"),
 }
 
@@ -109,9 +111,8 @@ def test_what_is_not_there_is_named(folder, construct, props, near):
 
 def test_a_run_has_a_job_s_name(folder):
     """As a file would: the server refuses others."""
-    props = {"team_name": "nlp", "team": make_team(), "cluster": make_cluster()}
     with pytest.raises(SpecError, match="job name 'Big_Train' should be a letter"):
-        TrainingRun(folder, "run", name="Big_Train", job=make_job(), **props)
+        TrainingRun(folder, "run", name="Big_Train", job=make_job(), space=SPACE)
 
 
 def test_every_folder_holds_what_the_cluster_says(tmp_path):
@@ -132,29 +133,29 @@ def test_every_folder_holds_what_the_cluster_says(tmp_path):
 @pytest.mark.parametrize("team", ["nlp", "ads"])
 def test_a_team_by_itself_is_the_teams_folder(folder, team):
     """A program that puts a team into a chart of its own gets what synth writes."""
-    specs, cluster = everything_specs(), everything()
-    constructs.TeamSpace(folder, "team", team_name=team, team=specs.teams[team], cluster_name="test", cluster=cluster)
+    specs = everything_specs()
+    site = Site("test", everything(), specs.repository)
+    constructs.TeamSpace(folder, "team", space=Space(team, specs.teams[team], site))
     ours = {resource.identity for resource in clusters.folders(specs, "test")[f"teams/{team}"]}
     assert {identity_of(each) for each in folder.objects()} == ours
 
 
 def test_ids_and_the_names_of_files_are_those_of_the_list(golden):
     """Programs of other people find objects by their ids, and a changed name deletes something in a cluster."""
-    specs, cluster, app = everything_specs(), everything(), new_app()
-    team = {"team_name": "nlp", "team": specs.teams["nlp"]}
-    on = {"cluster_name": "test", "cluster": cluster}
+    specs, app = everything_specs(), new_app()
+    site = Site("test", everything(), specs.repository)
+    space = Space("nlp", specs.teams["nlp"], site)
     constructs.ArgoCd(Folder(app, "argocd"), "argocd", specs=specs, cluster_name="test")
-    constructs.Platform(Folder(app, "platform"), "platform", cluster=cluster, repository=specs.repository)
-    constructs.QueueSet(Folder(app, "queues"), "queues", cluster=cluster)
-    constructs.OperatorInstall(Folder(app, "operator"), "kueue", operator="kueue", cluster=cluster)
-    constructs.Hardware(Folder(app, "hardware"), "hardware", cluster=cluster)
-    constructs.KubeletSettings(Folder(app, "nodes"), "h100", pool="h100", cluster=cluster)
-    constructs.TeamSpace(Folder(app, "team"), "nlp", **team, **on)
-    constructs.CheckpointClaims(Folder(app, "claims"), "nlp", **team, **on)
-    constructs.FabricNetworks(Folder(app, "networks"), "nlp", team_name="nlp", cluster=cluster)
+    constructs.Platform(Folder(app, "platform"), "platform", site=site)
+    constructs.QueueSet(Folder(app, "queues"), "queues", site=site)
+    constructs.OperatorInstall(Folder(app, "operator"), "kueue", operator="kueue", site=site)
+    constructs.Hardware(Folder(app, "hardware"), "hardware", site=site)
+    constructs.KubeletSettings(Folder(app, "nodes"), "h100", pool="h100", site=site)
+    constructs.TeamSpace(Folder(app, "team"), "nlp", space=space)
+    constructs.CheckpointClaims(Folder(app, "claims"), "nlp", space=space)
+    constructs.FabricNetworks(Folder(app, "networks"), "nlp", space=space)
     job = make_job(files=[{"source": "a.yaml", "mountPath": "/etc/a"}], kind="Job")
-    props = {"contents": {"a.yaml": "a: 1"}, "cluster": make_cluster(), "team_name": "nlp", "team": make_team()}
-    constructs.TrainingRun(Folder(app, "run"), "train", name="train", job=job, **props)
+    constructs.TrainingRun(Folder(app, "run"), "train", job=job, space=SPACE, contents={"a.yaml": "a: 1"})
     golden("golden/constructs.txt", "".join(f"{each.node.path}\n" for each in app.node.find_all() if each.node.path))
 
 
@@ -167,7 +168,7 @@ def test_applications_are_of_all_folders_where_none_are_named(folder):
 
 def test_a_pool_s_files_are_texts_for_a_program_to_put_where_nodes_find_them(folder):
     """A chart writes objects alone, so the construct hands its files out by name."""
-    inside = constructs.KubeletSettings(folder, "nodes", pool="h100", cluster=everything())
+    inside = constructs.KubeletSettings(folder, "nodes", pool="h100", site=Site("test", everything()))
     assert list(folder.objects()) == []
     assert inside.files == {file.name: file.text for file in clusters.node_files(everything())["nodes/h100"]}
 
@@ -175,9 +176,47 @@ def test_a_pool_s_files_are_texts_for_a_program_to_put_where_nodes_find_them(fol
 def test_a_run_without_its_files_is_refused(folder):
     """Programs have no folder beside the job, so they say what is in its files."""
     job = make_job(image=IMAGE, files=[{"source": "a.yaml", "mountPath": "/etc/a"}])
-    props = {"team_name": "nlp", "team": make_team(), "cluster": make_cluster()}
     with pytest.raises(SpecError, match="contents lack the text of file"):
-        TrainingRun(folder, "run", name="train", job=job, **props)
+        TrainingRun(folder, "run", name="train", job=job, space=SPACE)
+
+
+def test_labels_and_annotations_are_added_as_to_any_object_of_cdk8s(folder):
+    """What a program says of an object's metadata stands beside what we say, and a patch changes what it names."""
+    inside = TrainingRun(folder, "train", job=make_job(), space=SPACE)
+    (before,) = folder.objects()
+    entry = next(each for each in inside.node.find_all() if isinstance(each, cdk8s.ApiObject))
+    entry.metadata.add_label("example.com/mine", "1")
+    entry.metadata.add_annotation("example.com/note", "n")
+    entry.add_json_patch(cdk8s.JsonPatch.add("/spec/suspend", False))
+    (after,) = folder.objects()
+    assert after["metadata"]["labels"] == {**before["metadata"]["labels"], "example.com/mine": "1"}
+    assert after["metadata"]["annotations"] == {**before["metadata"].get("annotations", {}), "example.com/note": "n"}
+    assert after["spec"] == {**before["spec"], "suspend": False}
+
+
+def test_the_chart_s_labels_are_added_and_its_namespace_to_no_object_without_one(folder):
+    """Labels are as everywhere in cdk8s; a Namespace in a namespace would be refused."""
+    chart = cdk8s.Chart(new_app(), "chart", namespace="other", labels={"example.com/own": "yes"})
+    Foreign(chart, "own", values=[value("v1", "ConfigMap"), {**value("v1", "Namespace"), "metadata": {"name": "n"}}])
+    own = {"example.com/own": "yes"}
+    config, space = chart.to_json()
+    assert config["metadata"] == {"name": "one", "namespace": "nlp", "labels": own}
+    assert space["metadata"] == {"name": "n", "labels": own}
+
+
+def test_fields_of_metadata_that_cdk8s_does_not_know_stay(folder):
+    """Whatever somebody wrote, with the slashes and tildes of any key."""
+    own = {**value("v1", "ConfigMap"), "data": {"a/b": "1"}, "x~y/z": {"a": 1}}
+    own["metadata"] |= {"generateName": "one-", "ownerReferences": [{"kind": "Job", "name": "j"}], "annotations": {}}
+    Foreign(folder, "own", values=[own])
+    (found,) = folder.objects()
+    assert found == own
+
+
+def test_tenants_policies_are_always_there(folder):
+    """They hold what runs of teams may be, so nothing leaves them out in silence."""
+    constructs.Platform(folder, "platform", site=SITE)
+    assert any(each["kind"] == "ValidatingAdmissionPolicy" for each in folder.objects())
 
 
 @pytest.mark.slow

@@ -29,6 +29,7 @@ from trainyard.constructs.cluster import (  # noqa: E402 - after Node is named
 )
 from trainyard.constructs.programs import Here  # noqa: E402 - after Node is named
 from trainyard.constructs.run import TrainingRun  # noqa: E402 - after Node is named
+from trainyard.constructs.site import Site, Space  # noqa: E402 - after Node is named
 
 __all__ = [
     "ArgoCd",
@@ -43,6 +44,8 @@ __all__ = [
     "OperatorInstall",
     "Platform",
     "QueueSet",
+    "Site",
+    "Space",
     "TeamRuns",
     "TeamSpace",
     "TrainingRun",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from constructs import Construct
 
@@ -11,30 +10,29 @@ from trainyard import clusters
 from trainyard.clusters import argocd, nets, nodes, platform, settings, software
 from trainyard.clusters import team as _team
 from trainyard.constructs.base import Objects
+from trainyard.constructs.site import Document, Site, Space
 from trainyard.errors import SpecError
 from trainyard.findings import did_you_mean
 from trainyard.manifests import Identity
 from trainyard.operators.install import installed
-from trainyard.specs import Cluster, Repository, Team
 from trainyard.specs.sources import Specs
 
 NOTHING: frozenset[Identity] = frozenset()
-Document = Mapping[str, Any]
 
 
 class QueueSet(Objects):
     """Flavors, their topology, cohorts and queues of a cluster; nothing where it has no queues."""
 
-    def __init__(self, scope: Construct, id_: str, *, cluster: Cluster, without: frozenset[Identity] = NOTHING) -> None:
+    def __init__(self, scope: Construct, id_: str, *, site: Site, without: frozenset[Identity] = NOTHING) -> None:
         super().__init__(scope, id_, without=without)
-        self.put(platform.queueing(cluster))
+        self.put(platform.queueing(site.cluster))
 
 
 class Platform(Objects):
-    """What one cluster has for all teams: its queues, priorities, storage classes, and the policies that it enforces.
+    """What one cluster has for all teams: queues, priorities, storage classes, and the policies that it enforces.
 
-    `policies` are ValidatingAdmissionPolicies as documents; those that `repository` switches off are left out. With the
-    cluster's name there are those that hold what runs of teams may be.
+    `policies` are ValidatingAdmissionPolicies as documents; those that the site's repository switches off are left
+    out. Beside them there are always those that hold what runs of teams may be.
     """
 
     def __init__(
@@ -42,20 +40,16 @@ class Platform(Objects):
         scope: Construct,
         id_: str,
         *,
-        cluster: Cluster,
-        cluster_name: str | None = None,
-        repository: Repository | None = None,
+        site: Site,
         policies: Sequence[Document] = (),
         without: frozenset[Identity] = NOTHING,
     ) -> None:
         super().__init__(scope, id_, without=without)
-        self.part(QueueSet(self, "queues", cluster=cluster, without=without))
-        self.put(platform.priorities(cluster))
-        self.put(platform.storage(cluster))
-        if repository is not None:
-            self.put(platform.policies(repository, policies))
-        if cluster_name is not None:
-            self.put(platform.tenancy(cluster_name, cluster))
+        self.part(QueueSet(self, "queues", site=site, without=without))
+        self.put(platform.priorities(site.cluster))
+        self.put(platform.storage(site.cluster))
+        self.put(platform.policies(site.repository, policies))
+        self.put(platform.tenancy(site.name, site.cluster))
 
 
 class OperatorInstall(Objects):
@@ -65,21 +59,22 @@ class OperatorInstall(Objects):
     """
 
     def __init__(
-        self, scope: Construct, id_: str, *, operator: str, cluster: Cluster, without: frozenset[Identity] = NOTHING
+        self, scope: Construct, id_: str, *, operator: str, site: Site, without: frozenset[Identity] = NOTHING
     ) -> None:
         super().__init__(scope, id_, without=without)
-        found = {site.name: (site, known) for site, known in installed(cluster)}
+        found = {each.name: (each, known) for each, known in installed(site.cluster)}
         if operator not in found:
-            raise SpecError(f"operator {operator!r} is not installed on this cluster; {did_you_mean(operator, found)}")
+            near = did_you_mean(operator, found)
+            raise SpecError(f"operator {operator!r} is not installed on cluster {site.name!r}; {near}")
         self.put(software.operator(*found[operator]))
 
 
 class Hardware(Objects):
     """What drains, reboots or reconfigures nodes: a change of it is synced by hand."""
 
-    def __init__(self, scope: Construct, id_: str, *, cluster: Cluster, without: frozenset[Identity] = NOTHING) -> None:
+    def __init__(self, scope: Construct, id_: str, *, site: Site, without: frozenset[Identity] = NOTHING) -> None:
         super().__init__(scope, id_, without=without)
-        self.put(software.hardware(cluster))
+        self.put(software.hardware(site.cluster))
 
 
 class KubeletSettings(Construct):
@@ -90,73 +85,39 @@ class KubeletSettings(Construct):
     Raises SpecError for a pool that the cluster does not have.
     """
 
-    def __init__(self, scope: Construct, id_: str, *, pool: str, cluster: Cluster) -> None:
+    def __init__(self, scope: Construct, id_: str, *, pool: str, site: Site) -> None:
         super().__init__(scope, id_)
-        if pool not in cluster.pools:
-            raise SpecError(f"pool {pool!r} does not exist on this cluster; {did_you_mean(pool, cluster.pools)}")
-        self.files = {file.name: file.text for file in nodes.files(cluster, pool)}
+        pools = site.cluster.pools
+        if pool not in pools:
+            raise SpecError(f"pool {pool!r} does not exist on cluster {site.name!r}; {did_you_mean(pool, pools)}")
+        self.files = {file.name: file.text for file in nodes.files(site.cluster, pool)}
 
 
 class CheckpointClaims(Objects):
     """A team's claims on the storage that the cluster has, kept whatever vanishes from Git."""
 
-    def __init__(
-        self,
-        scope: Construct,
-        id_: str,
-        *,
-        team_name: str,
-        team: Team,
-        cluster_name: str,
-        cluster: Cluster,
-        without: frozenset[Identity] = NOTHING,
-    ) -> None:
+    def __init__(self, scope: Construct, id_: str, *, space: Space, without: frozenset[Identity] = NOTHING) -> None:
         super().__init__(scope, id_, without=without)
-        self.put(_team.volumes(cluster_name, cluster, team_name, team))
+        self.put(_team.volumes(space.site.name, space.site.cluster, space.name, space.team))
 
 
 class FabricNetworks(Objects):
     """A network for each rail of the fabric in a team's namespace; nothing where the team has no use for one."""
 
-    def __init__(
-        self, scope: Construct, id_: str, *, team_name: str, cluster: Cluster, without: frozenset[Identity] = NOTHING
-    ) -> None:
+    def __init__(self, scope: Construct, id_: str, *, space: Space, without: frozenset[Identity] = NOTHING) -> None:
         super().__init__(scope, id_, without=without)
-        self.put(nets.attachments(cluster, team_name))
+        self.put(nets.attachments(space.site.cluster, space.name))
 
 
 class TeamSpace(Objects):
-    """What a team has on a cluster: namespace, queues, rights, network policies, claims and networks of the fabric.
+    """What a team has on a cluster: namespace, queues, rights, network policies, claims and networks of the fabric."""
 
-    `own` are objects that the platform adds to the cluster: runtimes and templates of claims which runs may name.
-    """
-
-    def __init__(
-        self,
-        scope: Construct,
-        id_: str,
-        *,
-        team_name: str,
-        team: Team,
-        cluster_name: str,
-        cluster: Cluster,
-        repository: Repository | None = None,
-        own: Sequence[Document] = (),
-        without: frozenset[Identity] = NOTHING,
-    ) -> None:
+    def __init__(self, scope: Construct, id_: str, *, space: Space, without: frozenset[Identity] = NOTHING) -> None:
         super().__init__(scope, id_, without=without)
-        self.put(_team.space(cluster_name, cluster, team_name, team, repository, own))
-        claims = CheckpointClaims(
-            self,
-            "claims",
-            team_name=team_name,
-            team=team,
-            cluster_name=cluster_name,
-            cluster=cluster,
-            without=without,
-        )
-        self.part(claims)
-        self.part(FabricNetworks(self, "networks", team_name=team_name, cluster=cluster, without=without))
+        site = space.site
+        self.put(_team.space(site.name, site.cluster, space.name, space.team, site.repository, space.own))
+        self.part(CheckpointClaims(self, "claims", space=space, without=without))
+        self.part(FabricNetworks(self, "networks", space=space, without=without))
 
 
 class TeamRuns(Objects):
@@ -197,6 +158,6 @@ class ArgoCd(Objects):
 class ArgoCdSettings(Objects):
     """What Argo CD must be told once: health of kinds that it does not know, and fields that controllers write."""
 
-    def __init__(self, scope: Construct, id_: str, *, cluster: Cluster) -> None:
+    def __init__(self, scope: Construct, id_: str, *, site: Site) -> None:
         super().__init__(scope, id_)
-        self.put([settings.resource(cluster)])
+        self.put([settings.resource(site.cluster)])

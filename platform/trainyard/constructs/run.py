@@ -8,10 +8,11 @@ from typing import Any, overload
 from constructs import Construct
 
 from trainyard.constructs.base import Objects
+from trainyard.constructs.site import Space
 from trainyard.errors import SpecError
 from trainyard.kinds import Resolved, build
 from trainyard.preflight import jobs
-from trainyard.specs import Cluster, Job, Repository, Team
+from trainyard.specs import Job
 from trainyard.specs.reading.layout import job_name
 from trainyard.specs.sources import JobFile, Source, Specs
 
@@ -19,9 +20,9 @@ from trainyard.specs.sources import JobFile, Source, Specs
 class TrainingRun(Objects):
     """The objects of one run, named by a digest of the job: the workload, and its Service and files if any.
 
-    `job`, `team` and `cluster` are the models that files are read into; `contents` has the text of each of the job's
-    `files` by its source; `run` is a run that was checked already. Raises SpecError with every sentence that stands
-    against the job.
+    `job` is the model that a file is read into, and `space` the team that it is of; the job is called `name`, by
+    default as the construct. `contents` has the text of each of the job's `files` by its source. `run` is a run that
+    was checked already. Raises SpecError with every error of the job.
     """
 
     @overload
@@ -30,11 +31,9 @@ class TrainingRun(Objects):
         scope: Construct,
         id_: str,
         *,
-        name: str,
         job: Job,
-        team_name: str,
-        team: Team,
-        cluster: Cluster,
+        space: Space,
+        name: str | None = ...,
         contents: Mapping[str, str] = ...,
     ) -> None: ...
 
@@ -43,7 +42,7 @@ class TrainingRun(Objects):
 
     def __init__(self, scope: Construct, id_: str, *, run: Resolved | None = None, **props: Any) -> None:
         super().__init__(scope, id_)
-        self.run = run or resolved(**props)
+        self.run = run or resolved(**{**props, "name": props.get("name") or id_})
         self.put(build(self.run))
 
     @property
@@ -52,12 +51,10 @@ class TrainingRun(Objects):
         return self.run.run.name
 
 
-def resolved(
-    *, name: str, job: Job, team_name: str, team: Team, cluster: Cluster, contents: Mapping[str, str] | None = None
-) -> Resolved:
-    """Return a job's run; raises SpecError with every sentence that stands against it."""
-    file = JobFile(team_name, name, job, Source(f"job {name}"), contents or {})
-    specs = Specs(Repository(live=True, repo_url="https://none"), {job.cluster: cluster}, {team_name: team}, (file,))
+def resolved(*, name: str, job: Job, space: Space, contents: Mapping[str, str] | None = None) -> Resolved:
+    """Return a job's run; raises SpecError with every error of the job."""
+    site, file = space.site, JobFile(space.name, name, job, Source(f"job {name}"), contents or {})
+    specs = Specs(site.repository, {site.name: site.cluster}, {space.name: space.team}, (file,))
     run, findings = jobs.check(specs, file)
     misnamed = job_name(f"job {name}", name)
     errors = [finding.message for finding in (*([misnamed] if misnamed else []), *findings) if finding.is_error]

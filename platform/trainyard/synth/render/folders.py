@@ -83,40 +83,24 @@ def fill(
     without: frozenset[Identity],
 ) -> Objects:
     """Put what is ours into a folder, by its path."""
-    cluster, (top, _, rest) = specs.clusters[name], folder.path.partition("/")
+    site = constructs.Site(name, specs.clusters[name], specs.repository)
+    top, _, rest = folder.path.partition("/")
     if folder.path == SETTINGS:
-        return constructs.ArgoCdSettings(folder, "settings", cluster=cluster)
+        return constructs.ArgoCdSettings(folder, "settings", site=site)
     match top:
         case "argocd":
             folders = [path for path in found if path != "argocd"]
             kinds = clusters.own_kinds(own)
             return constructs.ArgoCd(folder, "argocd", specs=specs, cluster_name=name, folders=folders, own=kinds)
         case "operators":
-            return constructs.OperatorInstall(folder, rest, operator=rest, cluster=cluster)
+            return constructs.OperatorInstall(folder, rest, operator=rest, site=site)
         case "hardware":
-            return constructs.Hardware(folder, "hardware", cluster=cluster)
+            return constructs.Hardware(folder, "hardware", site=site)
         case "platform":
-            return constructs.Platform(
-                folder,
-                "platform",
-                cluster=cluster,
-                cluster_name=name,
-                repository=specs.repository,
-                policies=policies,
-                without=without,
-            )
+            return constructs.Platform(folder, "platform", site=site, policies=policies, without=without)
         case "teams":
-            return constructs.TeamSpace(
-                folder,
-                rest,
-                team_name=rest,
-                team=specs.teams[rest],
-                cluster_name=name,
-                cluster=cluster,
-                repository=specs.repository,
-                own=clusters.of_team(specs, name, rest),
-                without=without,
-            )
+            space = constructs.Space(rest, specs.teams[rest], site, clusters.of_team(specs, name, rest))
+            return constructs.TeamSpace(folder, rest, space=space, without=without)
         case _:
             return constructs.TeamRuns(folder, rest, team_name=rest)
 
