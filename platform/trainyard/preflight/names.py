@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from trainyard.documents import Path
 from trainyard.findings import Finding, Location, did_you_mean
+from trainyard.images import is_of_registry
 from trainyard.preflight import fields, placement, secrets
 from trainyard.preflight.placement import LEVEL, POOL, PRIORITY, QUEUE, QUEUE_POOL, QUEUE_TEAM, TEAM_PRIORITY
 from trainyard.preflight.secrets import ACCOUNT, CONFIG_MAP, SECRET
@@ -116,7 +117,7 @@ def check_image(file: JobFile, repository: Repository) -> Iterator[Finding]:
     """Yield images from a registry that the repository does not allow, those of the job's own containers too."""
     allowed = repository.registries
     for path, image in images(file.job):
-        if allowed and not any(image.startswith(prefix.rstrip("/") + "/") for prefix in allowed):
+        if allowed and not is_of_registry(image, allowed):
             name = image.partition("@")[0]
             message = f"image {name!r} is from a registry that is not allowed; use one of: {', '.join(allowed)}"
             yield REGISTRY.at(file.source, path, message)

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
+from typing import Any
 
-from trainyard.tenancy.shapes import Both, Condition
-
-DIGEST = "@sha256:[0-9a-f]{64}$"
+from trainyard import images
+from trainyard.findings import Path
+from trainyard.tenancy.shapes import About, Both, Breach, Condition, Shape
+from trainyard.tenancy.shapes.base import shown
 
 REGISTRY = Condition(
     lambda value, about: (
         isinstance(value, str)
-        and (not about.allowance.lists["registries"] or value.startswith(about.allowance.lists["registries"]))
+        and (
+            not about.allowance.lists["registries"] or images.is_of_registry(value, about.allowance.lists["registries"])
+        )
     ),
     "size(variables.registries) == 0 || variables.registries.exists(r, {x}.startsWith(r))",
     "image {name} is from a registry that is not allowed; push it to one that is",
     subject="image",
 )
-NAMED = Condition(
-    lambda value, _about: isinstance(value, str) and re.search(DIGEST, value) is not None and value == value.strip(),
-    f"{{x}}.matches('{DIGEST}')",
-    "image {name} is not named by digest; name it as repository@sha256:digest",
-    subject="digest",
-)
-IMAGE = Both(REGISTRY, NAMED)
+
+
+class Pinned(Shape):
+    """An image by digest, in the form that container runtimes read."""
+
+    def breaches(self, value: Any, path: Path, _subject: str, _about: About) -> Iterator[Breach]:
+        """Refuse a name without a digest, and what is no name."""
+        if (fault := images.fault(value)) is not None:
+            yield Breach("digest", path, f"image {shown(value)} {fault}")
+
+    def cel(self, x: str, _depth: int = 0) -> str:
+        """Ask the same by the same grammar."""
+        return f"({images.condition(x)})"
+
+
+IMAGE = Both(REGISTRY, Pinned())

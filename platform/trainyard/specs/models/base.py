@@ -26,6 +26,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from trainyard import images
 from trainyard.quantities import Quantity
 
 JOB_NAME = re.compile(r"[a-z][-a-z0-9]*")
@@ -307,8 +308,15 @@ LabelValue = Annotated[
 ]
 Labels = dict[LabelKey, LabelValue]
 
-IMAGE = r"[a-z0-9][-a-z0-9._:]*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)+(?::[A-Za-z0-9_][-A-Za-z0-9_.]*)?@sha256:[0-9a-f]{64}"
 
-Digest = Annotated[StrictStr, Form(r"sha256:[0-9a-f]{64}", "sha256: and 64 hex digits")]
+def short_name(image: str) -> str:
+    """Refuse an image whose name is longer than registries take."""
+    if not images.is_short(image):
+        raise wrong("length", f"has a name of more than {images.LONGEST_NAME} characters; push it to a shorter one")
+    return image
 
-Image = Annotated[StrictStr, Form(IMAGE, "registry/path@sha256: and 64 hex digits")]
+
+Digest = Annotated[StrictStr, Form(images.DIGEST, "sha256: and 64 hex digits")]
+
+IMAGE = f"(?:{images.DOMAIN}|{images.COMPONENT})/{images.PATH}(?::{images.TAG})?@{images.DIGEST}"
+Image = Annotated[StrictStr, Form(IMAGE, "registry/path@sha256: and 64 hex digits"), AfterValidator(short_name)]

@@ -1,0 +1,127 @@
+"""Image references are read as container runtimes read them, by specs, tenants' lines, policies and CEL alike."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from conftest import ROOT
+from trainyard import images
+from trainyard.apiserver.cel import STRING, Environment
+from trainyard.images import condition, fault, is_of_registry, is_pinned
+from trainyard.specs.models.base import Image
+
+HEX = "4f0c7e2ab95d8136" * 4
+END = f"@sha256:{HEX}"
+
+RIGHT = {
+    "a registry and a repository": f"registry.example.com/nlp/llm{END}",
+    "a port": f"registry.example.com:5000/llm{END}",
+    "a tag before the digest": f"registry.example.com/llm:v1.2_x{END}",
+    "the longest tag": f"registry.example.com/llm:{'t' * 128}{END}",
+    "an address": f"127.0.0.1:5000/llm{END}",
+    "an address of IPv6": f"[2001:db8::1]:5000/llm{END}",
+    "a host in capitals": f"Registry.example.com/llm{END}",
+    "separators": f"registry.example.com/a.b/c_d/e__f/g---h{END}",
+    "the machine itself": f"localhost/llm{END}",
+    "a short name of Docker's": f"nlp/llm{END}",
+    "the library's": f"docker.io/library/python{END}",
+    "the longest name": f"registry.example.com/{'a' * 234}{END}",
+}
+WRONG = {
+    "the folder above": (f"registry.example.com/../evil{END}", "no node can pull"),
+    "the folder itself": (f"registry.example.com/./llm{END}", "no node can pull"),
+    "an empty part": (f"registry.example.com//llm{END}", "no node can pull"),
+    "an empty part at the end": (f"registry.example.com/llm/{END}", "no node can pull"),
+    "a repository in capitals": (f"registry.example.com/LLM{END}", "no node can pull"),
+    "two dots": (f"registry.example.com/a..b{END}", "no node can pull"),
+    "three underscores": (f"registry.example.com/a___b{END}", "no node can pull"),
+    "a separator at the end": (f"registry.example.com/llm-{END}", "no node can pull"),
+    "a user": (f"registry.example.com@evil.example.net/llm{END}", "no node can pull"),
+    "two digests": (f"registry.example.com/llm{END}{END}", "no node can pull"),
+    "a scheme": (f"https://registry.example.com/llm{END}", "no node can pull"),
+    "an escape": (f"registry.example.com/%2e%2e/llm{END}", "no node can pull"),
+    "a question": (f"registry.example.com/llm?x=y{END}", "no node can pull"),
+    "a space": (f"registry.example.com/llm {END}", "no node can pull"),
+    "a port that is none": (f"registry.example.com:port/llm{END}", "no node can pull"),
+    "an empty tag": (f"registry.example.com/llm:{END}", "no node can pull"),
+    "a tag that is too long": (f"registry.example.com/llm:{'t' * 129}{END}", "no node can pull"),
+    "an address without brackets": (f"2001:db8::1/llm{END}", "no node can pull"),
+    "a line after it": (f"registry.example.com/llm{END}\n", "64 lower case hex digits"),
+    "letters of another alphabet": (f"registry.example.com/\u0430{END}", "no node can pull"),
+    "no digest": ("registry.example.com/llm", "is not named by digest"),
+    "a tag alone": ("registry.example.com/llm:v1", "is not named by digest"),
+    "a digest that is too short": (f"registry.example.com/llm{END[:-1]}", "64 lower case hex digits"),
+    "a digest that is too long": (f"registry.example.com/llm{END}a", "64 lower case hex digits"),
+    "a digest in capitals": (f"registry.example.com/llm@sha256:{HEX.upper()}", "64 lower case hex digits"),
+    "another algorithm": (f"registry.example.com/llm@sha512:{HEX * 2}", "64 lower case hex digits"),
+    "no algorithm": (f"registry.example.com/llm@{HEX}", "64 lower case hex digits"),
+    "a name that is too long": (f"registry.example.com/{'a' * 235}{END}", "more than 255 characters"),
+    "a text without end": ("a/" * 100_000, "more than 255 characters"),
+    "nothing": ("", "no node can pull"),
+}
+
+
+def by_cel(text: str) -> bool:
+    """Return the verdict of the condition that policies have."""
+    return bool(Environment({"x": STRING}, minor=35).compile(condition("x")).evaluate({"x": text}))
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_names_that_runtimes_take_are_right(case: str) -> None:
+    """By each reader of the grammar; a spec wants a registry or an organisation before the name."""
+    text = RIGHT[case]
+    assert fault(text) is None
+    assert is_pinned(text)
+    assert by_cel(text)
+    assert TypeAdapter(Image).validate_python(text) == text
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_names_that_no_runtime_takes_are_refused(case: str) -> None:
+    """By each reader of the grammar, with a message that says what is wrong."""
+    text, said = WRONG[case]
+    assert said in (fault(text) or "")
+    assert not is_pinned(text)
+    assert not by_cel(text)
+    with pytest.raises(ValidationError):
+        TypeAdapter(Image).validate_python(text)
+
+
+@pytest.mark.parametrize("value", [None, 1, [], {}])
+def test_what_is_no_text_is_no_image(value: object) -> None:
+    """Files in the tree may hold whatever somebody wrote."""
+    assert fault(value) is not None
+    assert not is_pinned(value)
+    assert not is_of_registry(value, ["x"])
+
+
+REGISTRIES = {
+    "a host that goes on": ("registry.example.com.evil.example.net/x", False),
+    "a user before the host": ("registry.example.com@evil.example.net/x", False),
+    "another port": ("registry.example.com:443/x", False),
+    "capitals": ("REGISTRY.example.com/x", False),
+    "the host alone": ("registry.example.com", False),
+    "a repository in it": ("registry.example.com/x", True),
+    "a path that begins alike": ("mirror.example.com/teams/x", False),
+    "a path in another": ("mirror.example.com/team/x", True),
+}
+
+
+@pytest.mark.parametrize("case", REGISTRIES)
+def test_a_registry_is_a_whole_host_or_path(case: str) -> None:
+    """A name that begins alike is another registry's."""
+    text, known = REGISTRIES[case]
+    assert is_of_registry(text, ("registry.example.com", "mirror.example.com/team/")) == known
+
+
+def test_the_policy_has_the_same_grammar() -> None:
+    """A policy is a file of its own, which the cluster reads."""
+    policy = yaml.safe_load((ROOT / "policies" / "sec-digest.yaml").read_text())["spec"]
+    texts = {each["name"]: each["expression"] for each in policy["variables"]}
+    assert texts["pinned"] == images.quoted(f"^(?:{images.PINNED})$")
+    assert texts["repository"] == images.quoted(f"^{images.NAME}")
+    for each in policy["validations"]:
+        assert f"<= {images.LONGEST} " in each["expression"]
+        assert f"<= {images.LONGEST_NAME})" in each["expression"]
