@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from make import IMAGE
 
-ELSEWHERE = "evil.example.net/x@sha256:" + "4f0c7e2ab95d8136" * 4
+DIGEST = "@sha256:" + "4f0c7e2ab95d8136" * 4
+ELSEWHERE = f"evil.example.net/x{DIGEST}"
 
 
 class Try(NamedTuple):
@@ -58,6 +59,16 @@ SIDE: dict[str, Any] = {
     "env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}],
     "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
 }
+
+
+def disk(**amounts: str) -> dict[str, Any]:
+    """Return resources of a container of one's own, with more of local disk or another resource."""
+    found = {key: dict(said) for key, said in SIDE["resources"].items()}
+    for key, text in amounts.items():
+        found[key]["ephemeral-storage"] = text
+    return found
+
+
 RIGHTS = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Ei"}}}
 MANAGED = {"argocd.argoproj.io/sync-options": "Prune=false"}

@@ -9,7 +9,10 @@ from trainyard.labels import POOL
 from tries import CLAIM, ELSEWHERE, MANAGED, SIDE, patched
 
 TORCH = {"kind": "ClusterTrainingRuntime", "name": "torch"}
-LITTLE: dict[str, dict[str, Any]] = {each: {"cpu": "1", "memory": "1Gi"} for each in ("limits", "requests")}
+LITTLE: dict[str, dict[str, Any]] = {
+    each: {"cpu": "1", "memory": "1Gi", "ephemeral-storage": "1Gi"} for each in ("limits", "requests")
+}
+WITHOUT_DISK = {each: {"cpu": "1", "memory": "1Gi"} for each in ("limits", "requests")}
 METRICS = [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization"}}}]
 GPU = {"nvidia.com/gpu": 1}
 WITH_GPU = {**SIDE, "env": [], "resources": {key: {**said, **GPU} for key, said in SIDE["resources"].items()}}
@@ -123,6 +126,11 @@ WORKLOADS: dict[str, tuple[str, dict[str, Any], str]] = {
     "another run's runtime": ("TrainJob", {"spec": {"runtimeRef": {"name": "other-aaaaaaaa"}}}, "object"),
     "a runtime of another API": ("TrainJob", {"spec": {"runtimeRef": {"apiGroup": "example.com"}}}, "field"),
     "the platform's runtime without resources": ("TrainJob", {"spec": {"runtimeRef": TORCH}}, "resources"),
+    "the platform's runtime without a limit of disk": (
+        "TrainJob",
+        {"spec": {"runtimeRef": TORCH, "trainer": {"resourcesPerNode": WITHOUT_DISK, "env": SIDE["env"]}}},
+        "resources",
+    ),
     "the platform's runtime without GPUs": (
         "TrainJob",
         {"spec": {"runtimeRef": TORCH, "trainer": {"resourcesPerNode": LITTLE}}},

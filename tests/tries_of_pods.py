@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from make import IMAGE
-from tries import CLAIM, ELSEWHERE, MANAGED, RIGHTS, SIDE, Try, avoiding, more, noted, pod, volume
+from tries import CLAIM, DIGEST, ELSEWHERE, MANAGED, RIGHTS, SIDE, Try, avoiding, disk, more, noted, pod, volume
 
 PODS: dict[str, Try] = {
     "processes of the node": pod("C3", "host", hostPID=True),
@@ -225,6 +225,30 @@ PODS: dict[str, Try] = {
     ),
     "memory without a limit": more("M5", "resources", resources={"requests": {"cpu": "1", "memory": "1Gi"}}),
     "no CPU": more("M5", "resources", resources={"requests": {"memory": "1Gi"}, "limits": {"memory": "1Gi"}}),
+    "more disk than it requests": more("M5", "resources", resources=disk(requests="1Gi", limits="100Ti")),
+    "an empty folder that is larger than the pod may be": volume("M5", "resources", emptyDir={"sizeLimit": "100Ti"}),
+    "memory that is larger than the pod may be": volume(
+        "M5", "resources", emptyDir={"medium": "Memory", "sizeLimit": "100Ti"}
+    ),
+    "an image of the folder above": more("H7", "digest", image=f"registry.example.com/../evil{DIGEST}"),
+    "an image of a folder above, further on": more("H7", "digest", image=f"registry.example.com/a/../../evil{DIGEST}"),
+    "an image with an empty part": more("H7", "digest", image=f"registry.example.com//evil{DIGEST}"),
+    "an image in capitals": more("H7", "digest", image=f"registry.example.com/Evil{DIGEST}"),
+    "an image with two digests": more("H7", "digest", image=f"registry.example.com/x{DIGEST}{DIGEST}"),
+    "an image with another digest": more("H7", "digest", image=f"registry.example.com/x@sha512:{'a' * 128}"),
+    "an image with digits in capitals": more("H7", "digest", image=f"registry.example.com/x{DIGEST.upper()}"),
+    "an image with a name without end": more("H7", "digest", image=f"registry.example.com/{'a' * 300}{DIGEST}"),
+    "a registry for a user": more("H7", "image", image=f"registry.example.com@evil.example.net/x{DIGEST}"),
+    "a registry by another port": more("H7", "image", image=f"registry.example.com:443/x{DIGEST}"),
+    "a registry in capitals": more("H7", "image", image=f"REGISTRY.example.com/x{DIGEST}"),
+    "an image without a registry": more("H7", "image", image=f"python{DIGEST}"),
+    "an image volume of the folder above": volume(
+        "H7", "digest", image={"reference": f"registry.example.com/../evil{DIGEST}"}
+    ),
+    "devices by Google's injector": noted(
+        "M2", annotations={"devices.gke.io/container.side": "- path: /dev/nvidia0\n"}
+    ),
+    "networks by Google's webhook": noted("M4", annotations={"networking.gke.io/interfaces": "[]"}),
     "resources of the pod alone": pod("M5", "resources", resources={"limits": {"cpu": "500"}}),
 }
 """Tries in pods, which every kind has."""

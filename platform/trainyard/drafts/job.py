@@ -189,7 +189,7 @@ class JobDraft:
         there = fabric.usable(self.cluster) and fabric.reaches(self.cluster, self.answers["pool"])
         fits = self.whole_gpus == count or not fabric.serves_whole_nodes(self.cluster)
         level = self.specs.teams[self.team].level_on(self.answers["cluster"])
-        allowed = fabric.level_on(self.cluster) != "privileged" or level == "privileged"
+        allowed = fabric.serves(self.cluster, level)
         choices = ("rdma", "tcp") if there and self.whole_gpus and fits and allowed else ("tcp",)
         several = self.nodes > 1 and len(choices) > 1
         yield Question("fabric", "network", choices, default="rdma" if several else "tcp", asked=several)

@@ -85,7 +85,7 @@ def check_job(run: Resolved) -> Iterator[Finding]:
     if not on:
         return
     level = run.run.team.level_on(run.run.cluster_name)
-    if kind.level_on(cluster) == "privileged" and level != "privileged":
+    if not kind.serves(cluster, level):
         message = (
             f"fabric {kind.name!r} mounts paths of the node, but team {run.run.team_name!r} is {level} on"
             f" {run.run.cluster_name!r}; raise it there"

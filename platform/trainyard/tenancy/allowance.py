@@ -63,16 +63,20 @@ def of(
     repository: Repository, cluster_name: str, cluster: Cluster, name: str, team: Team, own: Iterable[Object] = ()
 ) -> Allowance:
     """Return what runs of a team may use on a cluster; `own` are the platform's objects below `platform/extra`."""
-    privileged = team.level_on(cluster_name) == "privileged"
+    kind, privileged = fabric_type(cluster), team.level_on(cluster_name) == "privileged"
     level = "baseline" if team.level_on(cluster_name) == "baseline" else "restricted"
     parts = attached(cluster)
-    sidecars = [each for part in parts for each in part.sidecars] if privileged else []
+    reserved = sorted({str(each["name"]) for part in parts for each in part.sidecars})
+    if not kind.serves(cluster, team.level_on(cluster_name)):
+        parts = ()
+    trusted = parts if privileged else ()
+    sidecars = [each for part in trusted for each in part.sidecars]
     given = [identity_of(each) for each in own]
-    volumes = [each for part in parts for each in part.volumes]
+    volumes = [each for part in trusted for each in part.volumes]
     mounted = {str(each["name"]) for part in parts for each in part.mounts}
     lists: dict[str, Iterable[str]] = {
         "level": (level,),
-        "host": ("yes",) if privileged and any(part.host for part in parts) else (),
+        "host": ("yes",) if any(part.host for part in trusted) else (),
         "registries": (f"{each.rstrip('/')}/" for each in repository.registries),
         "keys": repository.labels,
         "queues": sorted(key for key, queue in cluster.queues.items() if name in queue.teams),
@@ -92,11 +96,15 @@ def of(
         "grace": (str(cluster.longest_grace_seconds),),
         "networks": sorted({each for part in parts for each in part.annotations.get(NETWORKS, "").split(",") if each}),
         "pairs": sorted({*pairs(parts), *limits(cluster)}),
-        "hostpaths": sorted({daemons.described(each) for each in volumes if "hostPath" in each}) if privileged else (),
+        "hostpaths": sorted({daemons.described(each) for each in volumes if "hostPath" in each}),
         "runtimes": sorted(f"{each.kind}/{each.name}" for each in given if may_name(each, name)),
         "claimtemplates": sorted(each.name for each in given if is_template(each, name)),
         "channels": (nvlink.domain(""),) if spans(cluster) else (),
+        "attaching": sorted(attaching(cluster, parts)),
+        "wholenodes": sorted(whole(cluster)) if parts else (),
+        "rails": sorted(f"{network}={name}" for network, name in kind.network_devices(cluster).items()),
         **dict(daemons.lists(sidecars, volumes, mounted)),
+        "daemons": reserved,
     }
     return Allowance(name, {key: tuple(items) for key, items in lists.items()}, made(cluster))
 
@@ -141,6 +149,26 @@ def pairs(parts: Iterable[Attached]) -> Iterator[str]:
     """Yield the annotations of the fabric whose values are whole, as `key=value`."""
     for part in parts:
         yield from (f"{key}={text}" for key, text in part.annotations.items() if key != NETWORKS)
+
+
+def attaching(cluster: Cluster, parts: Iterable[Attached]) -> set[str]:
+    """Return the annotations by which pods get all that a node has of the fabric, where it serves whole nodes."""
+    if not fabric_type(cluster).serves_whole_nodes(cluster):
+        return set()
+    return {key for part in parts for key in part.annotations if key != NETWORKS}
+
+
+def whole(cluster: Cluster) -> frozenset[str]:
+    """Return the GPUs of each node of a fabric that serves whole nodes, as `resource=count`.
+
+    Nothing where pods without GPUs may be on it: no device tells then who has a whole node.
+    """
+    kind = fabric_type(cluster)
+    if not kind.usable(cluster) or not kind.serves_whole_nodes(cluster):
+        return frozenset()
+    pools = [pool for name, pool in cluster.pools.items() if known(pool.shape) and kind.reaches(cluster, name)]
+    gpus = [pool.node.gpus for pool in pools]
+    return frozenset(f"{each.resource}={each.count}" for each in gpus if each) if all(gpus) else frozenset()
 
 
 def limits(cluster: Cluster) -> Iterator[str]:

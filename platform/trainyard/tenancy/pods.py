@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.tenancy import containers, rights
+from trainyard.tenancy import attached, containers, disks, rights
 from trainyard.tenancy.containers import CONTAINER, STARTING
 from trainyard.tenancy.devices import BLIND, BLIND_BESIDE, CLAIMS
 from trainyard.tenancy.fabric import VOLUMES, of
@@ -111,6 +111,7 @@ CONDITIONS = (
         ("automountServiceAccountToken",),
     ),
     *rights.CONDITIONS,
+    *disks.CONDITIONS,
     VOLUMES,
 )
 
@@ -182,7 +183,13 @@ FIELDS: dict[str, Shape] = {
 def template(*more: Condition) -> Fields:
     """Return the shape of a template whose pods meet some conditions more."""
     spec = Fields("pods", FIELDS, ABOUT, required=("containers",), conditions=(*CONDITIONS, *more))
-    return Fields("pods", {"metadata": OF_TEMPLATE, "spec": spec}, {"metadata": "label"}, required=("spec",))
+    return Fields(
+        "pods",
+        {"metadata": OF_TEMPLATE, "spec": spec},
+        {"metadata": "label"},
+        required=("spec",),
+        conditions=attached.CONDITIONS,
+    )
 
 
 TEMPLATE = template(BLIND)

@@ -46,7 +46,7 @@ LISTS = (
     *("level", "host", "registries", "keys", "queues", "priorities", "accounts", "secrets", "configmaps", "claims"),
     *("scratch", "schedulers", "runtimeclasses", "taints", "gpupools", "capabilities", "grace", "networks", "pairs"),
     *("hostpaths", "images", "commands", "needs", "daemons", "daemonenv", "daemonmounts", "daemonvolumes"),
-    *("daemonprobes", "daemononly", "runtimes", "claimtemplates", "channels"),
+    *("daemonprobes", "daemononly", "runtimes", "claimtemplates", "channels", "attaching", "wholenodes", "rails"),
 )
 """The lists of an allowance, each a variable."""
 
@@ -136,9 +136,8 @@ def conditions(name: str, cluster: Cluster) -> list[dict[str, str]]:
     among = ", ".join(f"'{each}'" for each in groups)
     user = "request.userInfo.?username.orValue('')"
     own = f"{user}.startsWith('system:serviceaccount:' + request.namespace + ':')"
-    if cluster.pipelines is not None and cluster.pipelines.namespace:
-        account = f"system:serviceaccount:{cluster.pipelines.namespace}:{cluster.pipelines.service_account}"
-        own += f" || {user} == '{account}'"
+    for account in cluster.pipelines.accounts_apart() if cluster.pipelines else ():
+        own += f" || {user} == 'system:serviceaccount:{account}'"
     applied = f"object.metadata.?annotations[?'{TRACKING}'].orValue('')"
     apps = " || ".join(f"{applied}.startsWith('{name}-{each}')" for each in ("teams-", "platform:"))
     return [
@@ -269,6 +268,8 @@ def at(template: Template) -> str:
 def of_pods() -> Iterator[Validation]:
     """Yield what is asked of every pod template."""
     metadata, body = pods.LAUNCHED.fields["metadata"], pods.LAUNCHED.fields["spec"]
+    for each in pods.LAUNCHED.conditions:
+        yield said(each.subject or "field", f"variables.templates.all(t, {each.cel('t', 1)})")
     yield said("label", f"variables.templates.all(t, !has(t.metadata) || {metadata.cel('t.metadata', 1)})")
     assert isinstance(body, Fields)
     for subject, text in by_subject(body, "t.spec", "field", depth=1):

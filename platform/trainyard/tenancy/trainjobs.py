@@ -12,8 +12,8 @@ from typing import Any
 
 from trainyard.carriers.runtimes import CLUSTER_WIDE, NODE, RUNTIME
 from trainyard.carriers.table import TRAINER as GROUP
-from trainyard.labels import POOL
-from trainyard.tenancy import pods
+from trainyard.labels import NETWORKS, POOL
+from trainyard.tenancy import attached, disks, pods
 from trainyard.tenancy.amounts import COVERS
 from trainyard.tenancy.devices import SAID, asking, asks
 from trainyard.tenancy.fabric import of
@@ -53,7 +53,7 @@ REFERENCE = Fields(
     ),
 )
 
-RESOURCES = Fields("resources", dict.fromkeys(("claims", "limits", "requests"), ANY), conditions=(COVERS,))
+RESOURCES = Fields("resources", dict.fromkeys(("claims", "limits", "requests"), ANY), conditions=(COVERS, disks.COVERS))
 """Of a TrainJob's nodes, which take the place of those of its runtime's container."""
 STARTER = Fields(
     "an initializer",
@@ -116,6 +116,29 @@ def stays(value: Any, about: About) -> bool:
     return not is_own(inner(value, "runtimeRef"), about) or not any(pool in pools for _, pool in found)
 
 
+def is_attached(notes: Mapping[str, Any], about: About) -> bool:
+    """Whether annotations attach pods to a fabric whose devices have to be requested."""
+    return attached.is_attached(notes, about) or (bool(about.allowance.lists["rails"]) and NETWORKS in notes)
+
+
+def has_devices(value: Any, about: About) -> bool:
+    """Whether a patch attaches the trainer's pods alone to the fabric, and the trainer requests what that needs.
+
+    Pods of the run's own runtime say it there, beside their containers.
+    """
+    limits = [inner(inner(inner(value, "trainer"), "resourcesPerNode"), "limits")]
+    found = [(job, notes) for job, notes in attached.patched(value) if is_attached(notes, about)]
+    return not found or (
+        not is_own(inner(value, "runtimeRef"), about)
+        and all(
+            job == NODE
+            and (not attached.is_attached(notes, about) or attached.has_whole_node(limits, about))
+            and attached.has_devices(notes, limits, about)
+            for job, notes in found
+        )
+    )
+
+
 IS_OWN_OF = IS_OWN.replace("{x}", "{x}.runtimeRef")
 JOBS = "p.?trainingRuntimeSpec.?template.?spec.?replicatedJobs.orValue([])"
 SELECTED = f"?template.?spec.?template.?spec.?nodeSelector[?'{POOL}']"
@@ -123,6 +146,14 @@ NEAR = f"{JOBS}.exists(j, j.{SELECTED}.orValue('') in variables.gpupools)"
 FAR = f"{JOBS}.exists(j, j.?name.orValue('') == '{NODE}' && j.{SELECTED}.hasValue())"
 PATCHES = "{x}.?runtimePatches.orValue([])"
 GIVEN = "{x}.?trainer.?resourcesPerNode"
+NOTES = "j.?template.?spec.?template.?metadata.?annotations.orValue({})"
+GIVEN_LIMITS = f"[{GIVEN}.?limits.orValue({{}})]"
+HAS_DEVICES = (
+    f"{PATCHES}.all(p, {JOBS}.all(j, !({attached.cel_attached(NOTES)} || "
+    f"(size(variables.rails) > 0 && '{NETWORKS}' in {NOTES})) || (!{IS_OWN_OF} && j.?name.orValue('') == '{NODE}' && "
+    f"(!{attached.cel_attached(NOTES)} || {attached.cel_whole(GIVEN_LIMITS)}) && "
+    f"{attached.cel_devices(NOTES, GIVEN_LIMITS)})))"
+)
 BEFORE = "dyn(oldObject).?spec.?runtimePatches.orValue([])"
 
 TRAINJOB = Fields(
@@ -159,6 +190,13 @@ TRAINJOB = Fields(
             stays,
             f"!{IS_OWN_OF} || {PATCHES}.all(p, !{NEAR} || (oldObject != null && p in {BEFORE}))",
             "a patch gets pods of the run's own runtime to a pool with GPUs; say the pool in the runtime",
+            "device",
+            ("runtimePatches",),
+        ),
+        Condition(
+            has_devices,
+            HAS_DEVICES,
+            "a patch attaches pods to the fabric without its devices; request them in resourcesPerNode",
             "device",
             ("runtimePatches",),
         ),

@@ -54,6 +54,14 @@ class FabricType(ABC):
         """Whether only pods with all GPUs of a node can be attached on the cluster."""
         return self.whole_nodes
 
+    def serves(self, cluster: Cluster, level: str) -> bool:
+        """Whether pods of a team at a Pod Security level may be attached to the fabric."""
+        return level == "privileged" or self.level_on(cluster) != "privileged"
+
+    def network_devices(self, _cluster: Cluster) -> Mapping[str, str]:
+        """Return the networks of device type that pods name, each with the resource that a pod requests for it."""
+        return {}
+
     @abstractmethod
     def reaches(self, cluster: Cluster, pool_name: str) -> bool:
         """Whether pods on the pool can be attached to the fabric."""

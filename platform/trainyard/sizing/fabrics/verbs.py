@@ -54,6 +54,12 @@ class Verbs(FabricType):
             env=self.environment(cluster, share.pool_name) if taken else {},
         )
 
+    def network_devices(self, cluster: Cluster) -> Mapping[str, str]:
+        """Return the network of each rail whose NICs, or functions of them, are devices of their own."""
+        if rails.attach(cluster) not in rails.SECONDARY - devices.SHARED:
+            return {}
+        return {rails.network(cluster, rail): devices.resource(cluster, rail) for rail in rails.every_rail(cluster)}
+
     def environment(self, cluster: Cluster, pool_name: str) -> dict[str, Sized[str]]:
         """Return what NCCL and RCCL must be told of the fabric.
 
