@@ -7,9 +7,10 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from everything import EVERYTHING, everything
-from make import make_team
+from make import IMAGE, make_cluster, make_team
 from trainyard.clusters import team as chart
 from trainyard.labels import NAMESPACE as NAME
 from trainyard.parts.objects import Resource
@@ -336,3 +337,42 @@ def test_the_permanent_object_never_changes(golden):
     each = chart.permanent("nlp")
     parts = (each.api_version, each.kind, each.namespace, each.name, each.labels, each.annotations, each.fields)
     golden("golden/permanent.txt", "\n".join(map(str, parts)) + "\n")
+
+
+PIPELINES: dict[str, tuple[dict[str, Any], dict[str, str | None]]] = {
+    "an account in each team's profile": (
+        {"serviceAccount": "default-editor", "namespaces": {"nlp": "nlp-pipelines"}},
+        {"nlp": "nlp-pipelines/default-editor", "ads": None},
+    ),
+    "an account in each team's namespace": ({}, {"nlp": "nlp/pipeline-runner", "ads": "ads/pipeline-runner"}),
+    "one for all": (
+        {"namespace": "kubeflow"},
+        {"nlp": "kubeflow/pipeline-runner", "ads": "kubeflow/pipeline-runner"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PIPELINES)
+def test_pipelines_of_a_team_start_its_runs(case: str) -> None:
+    """The account of one team's steps has rights in that team's namespace alone, and other teams have none."""
+    pipelines, wanted = PIPELINES[case]
+    cluster = make_cluster(pipelines={"image": IMAGE, **pipelines})
+    for team, account in wanted.items():
+        bound = found(cluster, team).get(("RoleBinding", "pipelines"))
+        subjects = [f"{each['namespace']}/{each['name']}" for each in bound.value()["subjects"]] if bound else [None]
+        assert subjects == [account]
+        assert (("Role", "pipelines") in found(cluster, team)) == (account is not None)
+
+
+WRONG_PIPELINES: dict[str, tuple[dict[str, Any], str]] = {
+    "both": ({"namespace": "kubeflow", "namespaces": {"nlp": "a"}}, "has namespace beside namespaces"),
+    "one for two": ({"namespaces": {"nlp": "a", "ads": "a"}}, "has namespace 'a' for two teams"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_PIPELINES)
+def test_an_account_of_a_team_is_no_other_teams(case: str) -> None:
+    """Whoever runs pipelines in a namespace does so as the accounts in it."""
+    pipelines, said = WRONG_PIPELINES[case]
+    with pytest.raises(ValidationError, match=said):
+        make_cluster(pipelines={"image": IMAGE, **pipelines})

@@ -11,9 +11,12 @@ from trainyard.preflight import order
 PIPELINES = {"image": "registry.example.com/python@sha256:" + "0" * 64, "namespace": "kubeflow"}
 
 
-def found(*files, pipelines=True, names=(), broken=()):
+PROFILES = {"image": PIPELINES["image"], "namespaces": {"nlp": "nlp-pipelines"}}
+
+
+def found(*files, pipelines=PIPELINES, names=(), broken=()):
     """Return what is said of the order of jobs."""
-    cluster = make_cluster(pipelines=PIPELINES if pipelines else None)
+    cluster = make_cluster(pipelines=pipelines or None)
     specs = make_specs(*files, clusters={"test": cluster, "other": cluster})
     return [(each.location.file, each.message) for each in order.check(specs, names, broken=frozenset(broken))]
 
@@ -52,6 +55,22 @@ CASES = {
         (make_job_file("a", after=[], kind="RayCluster", launcher="ray"), make_job_file("b", after=["a"])),
         {},
         ["kind 'RayCluster' has no end, so that no step after it would begin; choose another, or remove after"],
+    ),
+    "a team with a profile": ((A,), {"pipelines": PROFILES}, []),
+    "a team without a profile": (
+        (make_job_file("a", team="ads", after=[]),),
+        {"pipelines": PROFILES},
+        ["team 'ads' has no pipelines on cluster 'test'; add it to namespaces of pipelines, or remove after"],
+    ),
+    "a job of another team, by an account for all": (
+        (make_job_file("a", team="ads", after=[]), make_job_file("b", after=["ads/a"])),
+        {},
+        [],
+    ),
+    "a job of another team, by each team's account": (
+        (make_job_file("a", team="ads", after=[]), make_job_file("b", after=["ads/a"])),
+        {"pipelines": {"image": PIPELINES["image"]}},
+        ["ads/a is another team's, whose runs pipelines of 'nlp' may not start; remove it"],
     ),
     "itself": ((make_job_file("a", after=["a"]),), {}, ["nlp/a comes after itself; remove a job from after"]),
 }

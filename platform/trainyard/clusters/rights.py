@@ -33,7 +33,7 @@ def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
     fields = {"roleRef": role, "subjects": [group]}
     yield Resource(f"{RBAC}/v1", "Role", NAME, ("group",), name, fields={"rules": rules(cluster, team)}, source=source)
     yield Resource(f"{RBAC}/v1", "RoleBinding", NAME, ("group",), name, fields=fields, source=source)
-    if cluster.pipelines is not None:
+    if cluster.pipelines is not None and cluster.pipelines.namespace_of(name) is not None:
         yield from of_pipelines(cluster, cluster.pipelines, name)
     for account, about in team.accounts.items():
         off = {"automountServiceAccountToken": False}
@@ -64,7 +64,7 @@ def of_pipelines(cluster: Cluster, pipelines: Pipelines, team: str) -> Iterator[
     account = {
         "kind": "ServiceAccount",
         "name": pipelines.service_account,
-        "namespace": pipelines.namespace or team,
+        "namespace": pipelines.namespace_of(team),
     }
     role = {"apiGroup": RBAC, "kind": "Role", "name": PIPELINES}
     yield Resource(f"{RBAC}/v1", "Role", PIPELINES, ("pipelines",), team, fields=fields)

@@ -8,6 +8,7 @@ from trainyard.findings import Finding, did_you_mean
 from trainyard.kinds import Kind, kinds
 from trainyard.preflight.jobs import run_of
 from trainyard.rules import Rule
+from trainyard.specs import Cluster
 from trainyard.specs.order import JobName, after_of, circle
 from trainyard.specs.sources import JobFile, Specs
 
@@ -53,6 +54,10 @@ def check(specs: Specs, names: Iterable[JobName], *, broken: frozenset[JobName])
             )
             yield ORDER.at(file.source, ("after",), message)
             continue
+        if cluster is not None and cluster.pipelines and cluster.pipelines.namespace_of(file.team) is None:
+            message = f"team {file.team!r} has no pipelines on cluster {file.job.cluster!r}"
+            yield ORDER.at(file.source, ("after",), f"{message}; add it to namespaces of pipelines, or remove after")
+            continue
         kind = kind_of(specs, file)
         if kind is not None and kind.carrier.ending is None:
             message = (
@@ -60,7 +65,7 @@ def check(specs: Specs, names: Iterable[JobName], *, broken: frozenset[JobName])
             )
             yield ENDLESS.at(file.source, ("kind",) if file.job.kind else ("after",), message)
         for index, other in enumerate(before[name]):
-            problem = None if other in broken else wrong(file, other, steps, known)
+            problem = None if other in broken else wrong(file, other, steps, known) or foreign(file, other, cluster)
             if problem is not None:
                 yield STEP.at(file.source, place(file, other, index), problem)
         if circle(name, before):
@@ -77,6 +82,13 @@ def place(file: JobFile, other: JobName, index: int) -> tuple[str | int, ...]:
     """Return the field that names another job."""
     spelled = [(each.rpartition("/")[0] or file.team, each.rpartition("/")[2]) for each in file.job.after]
     return ("after", spelled.index(other) if other in spelled else index)
+
+
+def foreign(file: JobFile, other: JobName, cluster: Cluster | None) -> str | None:
+    """Return what is wrong with a job of another team, where each team's pipelines have an account of their own."""
+    if other[0] == file.team or cluster is None or cluster.pipelines is None or cluster.pipelines.namespace:
+        return None
+    return f"{'/'.join(other)} is another team's, whose runs pipelines of {file.team!r} may not start; remove it"
 
 
 def wrong(file: JobFile, other: JobName, steps: dict[JobName, JobFile], known: set[JobName]) -> str | None:

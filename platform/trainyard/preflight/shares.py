@@ -146,6 +146,10 @@ class Shares:
                 if team not in known_teams:
                     message = f"team {team!r} has no file in platform/teams; {did_you_mean(team, known_teams)}"
                     yield UNKNOWN_TEAM.at(self.source, ("queues", name, "teams", index), message)
+        for team in self.cluster.pipelines.namespaces if self.cluster.pipelines else ():
+            if team not in known_teams:
+                message = f"team {team!r} has no file in platform/teams; {did_you_mean(team, known_teams)}"
+                yield UNKNOWN_TEAM.at(self.source, ("pipelines", "namespaces", team), message, key=True)
 
     def unused(self) -> Iterator[Finding]:
         """Yield pools that no queue has, so that nobody may use them."""

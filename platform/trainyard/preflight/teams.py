@@ -116,8 +116,8 @@ def taken(specs: Specs) -> Mapping[str, str]:
     found |= {name: "Multus and other daemons" for name in RESOLVERS if name not in found}
     for name, cluster in specs.clusters.items():
         found[cluster.argocd.namespace] = f"Argo CD of cluster {name!r}"
-        if cluster.pipelines is not None and cluster.pipelines.namespace:
-            found[cluster.pipelines.namespace] = f"pipelines of cluster {name!r}"
+        for space in cluster.pipelines.namespaces_apart() if cluster.pipelines else ():
+            found[space] = f"pipelines of cluster {name!r}"
     return found
 
 

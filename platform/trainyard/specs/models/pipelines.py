@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from trainyard.specs.models.base import Image, Name, Spec
+from typing import Self
+
+from pydantic import model_validator
+
+from trainyard.specs.models.base import Image, Name, Spec, wrong
 
 
 class Pipelines(Spec):
@@ -11,6 +15,32 @@ class Pipelines(Spec):
     image: Image
     """By digest: any image with Python 3.9 or newer as `python3`; each step's own pod runs in it, and waits."""
     service_account: Name = "pipeline-runner"
-    """Account of the steps' pods, which may start and end the teams' runs."""
+    """Account of the steps' pods, which may start and end runs."""
+    namespaces: dict[Name, Name] = {}
+    """By team, the namespace where its own account is; other teams have no pipelines."""
     namespace: Name | None = None
-    """Where that account is; default: each team's own namespace, as with a profile for each team."""
+    """Where one account for all teams is, which may start and end every team's runs; default: each team's own."""
+
+    @model_validator(mode="after")
+    def one_owner_each(self) -> Self:
+        """Refuse an account of several teams among those of single teams."""
+        if self.namespaces and self.namespace is not None:
+            raise wrong("pipelines", "has namespace beside namespaces; remove namespace")
+        twice = sorted({each for each in self.namespaces.values() if list(self.namespaces.values()).count(each) > 1})
+        if twice:
+            raise wrong("pipelines", f"has namespace {twice[0]!r} for two teams; give each team its own")
+        return self
+
+    def namespace_of(self, team: str) -> str | None:
+        """Return where the account of a team's steps is; None of a team without pipelines."""
+        return self.namespaces.get(team) if self.namespaces else self.namespace or team
+
+    def namespaces_apart(self) -> list[str]:
+        """Return the namespaces of accounts that are not in the namespace of the team whose runs they start."""
+        return (
+            [self.namespace] if self.namespace else [place for team, place in self.namespaces.items() if place != team]
+        )
+
+    def accounts_apart(self) -> list[str]:
+        """Return these accounts, as `namespace:name`."""
+        return [f"{place}:{self.service_account}" for place in self.namespaces_apart()]
