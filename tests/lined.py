@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from attached_runs import may, on_rails
 from conftest import ROOT
 from everything import EVERYTHING
 from make import make_cluster, make_team
@@ -24,6 +25,10 @@ from trainyard.tenancy.policies import binding, policies
 SPACE = "tenants-line"
 DIRECT = f"{SPACE}-direct"
 """A namespace on a fabric that brings a container of its own."""
+BESIDE = f"{SPACE}-beside"
+"""One of a team on the same cluster that may not be on the fabric."""
+RAILS = f"{SPACE}-rails"
+"""One whose pods may name networks of virtual functions."""
 
 RBAC = "rbac.authorization.k8s.io"
 WRITER = "bob"
@@ -115,6 +120,8 @@ def around() -> Iterator[Object]:
     """Yield what the test puts on the cluster: namespaces, rights, policies, queues."""
     yield space(SPACE, everything())
     yield space(DIRECT, replace(with_daemon("gpudirect-tcpxo")[2], kinds=everything().kinds))
+    yield space(BESIDE, may("gpudirect-tcpxo", "restricted"))
+    yield space(RAILS, on_rails()[1])
     for each in (*rights(make_cluster(), "nlp", make_team()), affinity("nlp")):
         yield here(each.value())
     yield bound("writers", "admin", {"kind": "User", "name": WRITER})
@@ -124,7 +131,7 @@ def around() -> Iterator[Object]:
     role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"}
     yield head(f"{RBAC}/v1", "ClusterRoleBinding", SPACE, roleRef=role, subjects=[account])
     yield from held("test", Cluster.model_validate(EVERYTHING), "line", SPACE)
-    yield from held("test", with_daemon("gpudirect-tcpxo")[0], "direct", DIRECT)
+    yield from held("test", with_daemon("gpudirect-tcpxo")[0], "direct", DIRECT, BESIDE, RAILS)
     names = ["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu"]
     quota = {"name": SPACE, "resources": [{"name": each, "nominalQuota": "1000000Gi"} for each in names]}
     group = {"coveredResources": names, "flavors": [quota]}

@@ -10,15 +10,18 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from attached_runs import GPUS, NAMED, RAIL, SHARES, notes_of, on_rails, with_counts, with_notes
 from conftest import ROOT
-from lined import ARGOCD, DIRECT, SPACE, WRITER, Object, Somebody, around, here, holds, tree_around
+from lined import ARGOCD, BESIDE, DIRECT, RAILS, SPACE, WRITER, Object, Somebody, around, here, holds, tree_around
 from tenants import on_fabric, rendered, target, with_daemon, with_metadata
 from trainyard.documents import load
 from trainyard.kinds import kinds
+from trainyard.labels import NETWORKS
 from tries_of_fabric import FABRIC, PATCHED
 from tries_of_objects import LARGE, OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
 from tries_of_pods import PODS
@@ -43,11 +46,12 @@ def admin() -> Iterator[Somebody]:
     for value in made:
         code, said = somebody.create(value)
         assert code in {200, 201, 409}, said
-    probe = here(rendered("Job", {"object": "Pod", "merge": PODS["processes of the node"].merge})[0])
+    wrong = rendered("Job", {"object": "Pod", "merge": PODS["processes of the node"].merge})[0]
     end = time.monotonic() + UNTIL
-    while "(run/tenant-" not in Somebody(ARGOCD).create(probe, dryRun="All")[1]:
-        assert time.monotonic() < end, "policies are not in effect"
-        time.sleep(1)
+    for place in (SPACE, DIRECT, BESIDE, RAILS):
+        while "(run/tenant-" not in Somebody(ARGOCD).create(here(wrong, place), dryRun="All")[1]:
+            assert time.monotonic() < end, "policies are not in effect"
+            time.sleep(1)
     yield somebody
     for value in reversed(made):
         somebody.delete(value)
@@ -105,6 +109,29 @@ def test_what_a_fabric_brings_is_admitted(argocd: Somebody) -> None:
     for value in on_fabric("gpudirect-tcpxo"):
         code, said = argocd.create(here(value, DIRECT), dryRun="All")
         assert code == 201, (code, said)
+
+
+@pytest.mark.parametrize("case", SHARES)
+def test_a_fabric_goes_with_all_gpus_of_a_node(argocd: Somebody, case: str) -> None:
+    """Its interfaces and devices are for teams that may be on it, on pods that have a whole node's GPUs."""
+    counts = SHARES[case]
+    plain = with_counts(on_fabric("gpudirect-tcpxo", fabric="tcp"), GPUS, *counts)
+    for place, (key, text) in product((DIRECT, BESIDE), notes_of("gpudirect-tcpxo").items()):
+        code, said = argocd.create(here(with_notes(plain, {key: text})[-1], place), dryRun="All")
+        if place == DIRECT and sum(counts) == 8:
+            assert code == 201 or "admission webhook" in said, (code, said)
+        else:
+            assert holds(code, said), (key, code, said)
+        assert argocd.create(here(plain[-1], place), dryRun="All")[0] == 201
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_a_network_goes_with_its_device(argocd: Somebody, case: str) -> None:
+    """A device for each network of device type that pods name."""
+    named, counts, wrong = NAMED[case]
+    values = with_notes(with_counts(on_rails(fabric="tcp")[0], RAIL, *counts), {NETWORKS: named})
+    code, said = argocd.create(here(values[-1], RAILS), dryRun="All")
+    assert holds(code, said) == wrong, (code, said)
 
 
 def shell(somebody: Somebody, container: str) -> tuple[int, str]:

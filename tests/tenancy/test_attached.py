@@ -2,72 +2,31 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
 
+from attached_runs import (
+    GPUS,
+    NAMED,
+    RAIL,
+    SHARES,
+    body,
+    may,
+    notes_of,
+    on_rails,
+    with_all_kinds,
+    with_counts,
+    with_notes,
+)
 from make import make_cluster, make_repository, make_team
 from shipped import agreed
-from tenants import FABRICS, everything, on_fabric, rendered, with_daemon
+from tenants import FABRICS, on_fabric, rendered
 from trainyard.labels import NETWORKS, POOL
-from trainyard.tenancy import Allowance
 from trainyard.tenancy.allowance import of
 from tries import SIDE
-
-GPUS = "nvidia.com/gpu"
-ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["gpu"]}
-OPERATORS = {"sriov-network-operator": {"version": "1.6.0"}, "multus": {"version": "4.3.0"}}
-VOID = {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}
-
-
-def may(fabric: str, level: str) -> Allowance:
-    """Return what a team at a Pod Security level may use on a cluster with a fabric of Google's."""
-    cluster, _, _ = with_daemon(fabric)
-    team = make_team(secrets=["tokens"], podSecurity=level)
-    return allowing_all(of(make_repository(), "test", cluster, "nlp", team))
-
-
-def allowing_all(allowed: Allowance) -> Allowance:
-    """Return the same with all kinds that there are."""
-    return replace(allowed, kinds=everything().kinds)
-
-
-def body(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the template of a JobSet's pods."""
-    found_: dict[str, Any] = value["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
-    return found_
-
-
-def giving(values: list[dict[str, Any]], resource: str, *counts: int) -> list[dict[str, Any]]:
-    """Return a run of which each container has so many of a resource: the first is the trainer."""
-    made = deepcopy(values)
-    containers = body(made[-1])["spec"]["containers"]
-    containers += [deepcopy({**SIDE, "name": f"side-{index}"}) for index in range(1, len(counts))]
-    for container, count in zip(containers, counts, strict=False):
-        for said in container["resources"].values():
-            said.pop(resource, None)
-            said |= {resource: count} if count else {}
-        container["env"] = [*container.get("env", []), VOID] if resource == GPUS else container.get("env", [])
-    return made
-
-
-def noting(values: list[dict[str, Any]], notes: dict[str, str]) -> list[dict[str, Any]]:
-    """Return a run whose pods have annotations more."""
-    made = deepcopy(values)
-    body(made[-1])["metadata"].setdefault("annotations", {}).update(notes)
-    return made
-
-
-def notes_of(fabric: str) -> dict[str, str]:
-    """Return the annotations by which pods are on a fabric of Google's."""
-    pairs = may(fabric, "privileged").lists["pairs"]
-    return {key: text for key, _, text in (each.partition("=") for each in pairs)}
-
-
-SHARES = {"none": (0,), "half a node": (4,), "a whole node": (8,), "a whole node in two": (4, 4), "seven": (4, 3)}
 
 
 @pytest.mark.parametrize("fabric", FABRICS)
@@ -75,11 +34,11 @@ def test_a_fabric_of_whole_nodes_goes_with_all_gpus_of_one(fabric: str) -> None:
     """Its interfaces and devices are in no quota, so they go with the GPUs; to teams that may be on it alone."""
     plain = on_fabric(fabric, fabric="tcp")
     for level, (_, counts) in product(("restricted", "baseline", "privileged"), SHARES.items()):
-        values = giving(plain, GPUS, *counts)
+        values = with_counts(plain, GPUS, *counts)
         assert not agreed(values, may(fabric, level))
         for key, text in notes_of(fabric).items():
             wanted = level != "privileged" or sum(counts) != 8
-            assert agreed(noting(values, {key: text}), may(fabric, level)) == wanted, (level, counts, key)
+            assert agreed(with_notes(values, {key: text}), may(fabric, level)) == wanted, (level, counts, key)
 
 
 @pytest.mark.parametrize("fabric", FABRICS)
@@ -106,32 +65,12 @@ def test_the_nodes_network_goes_with_all_gpus_of_a_node() -> None:
     fabric = {"type": "roce", "rails": 8, "attach": "host", "pools": ["gpu"]}
     cluster = make_cluster(topology=None, fabric=fabric)
     team = make_team(podSecurity="privileged")
-    allowed = allowing_all(of(make_repository(), "test", cluster, "nlp", team))
+    allowed = with_all_kinds(of(make_repository(), "test", cluster, "nlp", team))
     values = rendered("JobSet", cluster=cluster, team=team, gpusPerNode=8, fabric="rdma")
     assert body(values[-1])["spec"]["hostNetwork"]
     assert not agreed(values, allowed)
-    assert agreed(giving(values, GPUS, 4), allowed)
-    assert agreed(giving(values, GPUS, 0), allowed)
-
-
-def on_rails(**job: Any) -> tuple[list[dict[str, Any]], Allowance]:
-    """Return a run on rails of virtual functions, and what its team may use."""
-    operators = {"kueue": {"version": "0.19.2"}, "jobset": {"version": "0.12.0"}, **OPERATORS}
-    cluster = make_cluster(topology=None, fabric=ROCE, operators=operators)
-    allowed = allowing_all(of(make_repository(), "test", cluster, "nlp", make_team()))
-    return rendered("JobSet", cluster=cluster, gpusPerNode=8, **{"fabric": "rdma", **job}), allowed
-
-
-RAIL = "openshift.io/rail_0"
-NAMED = {
-    "as many as it requests": ("rail-0", (1,), False),
-    "none of its devices": ("rail-0", (0,), True),
-    "one device for two": ("rail-0,rail-0", (1,), True),
-    "two devices for two": ("rail-0,rail-0", (2,), False),
-    "devices of two containers": ("rail-0,rail-0", (1, 1), False),
-    "a network of another namespace": ("ads/rail-0", (1,), True),
-    "devices without a network": ("", (1,), True),
-}
+    assert agreed(with_counts(values, GPUS, 4), allowed)
+    assert agreed(with_counts(values, GPUS, 0), allowed)
 
 
 @pytest.mark.parametrize("case", NAMED)
@@ -139,7 +78,7 @@ def test_a_network_goes_with_its_device(case: str) -> None:
     """An injector adds devices for networks when the pod is made, which Kueue has not counted then."""
     named, counts, wanted = NAMED[case]
     values, allowed = on_rails(fabric="tcp")
-    assert agreed(noting(giving(values, RAIL, *counts), {NETWORKS: named}), allowed) == wanted
+    assert agreed(with_notes(with_counts(values, RAIL, *counts), {NETWORKS: named}), allowed) == wanted
 
 
 def test_runs_on_rails_pass() -> None:

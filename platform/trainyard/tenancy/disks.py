@@ -14,7 +14,7 @@ from typing import Any
 
 from trainyard.manifests import value_at
 from trainyard.tenancy.amounts import amount
-from trainyard.tenancy.fabric import OWN, of, own
+from trainyard.tenancy.fabric import of
 from trainyard.tenancy.rights import inner
 from trainyard.tenancy.shapes import About, Condition
 
@@ -36,10 +36,10 @@ def has_limit(resources: Any) -> bool:
     return limit is not None and limit.amount > 0
 
 
-def is_limited(pod: Any, about: About) -> bool:
-    """Whether quota counts all the disk that a pod may use."""
+def is_limited(pod: Any, _about: About) -> bool:
+    """Whether quota counts all the disk that a pod may use: limits of all containers add up, the fabric's too."""
     return any(has_limit(each.get("resources")) for each in of(pod, "containers")) and all(
-        is_counted(each.get("resources")) for each in own(pod, about)
+        is_counted(each.get("resources")) for field in ("containers", "initContainers") for each in of(pod, field)
     )
 
 
@@ -95,9 +95,10 @@ def fitting(medium: str, resource: str) -> str:
     )
 
 
+ALL = "({x}.?containers.orValue([]) + {x}.?initContainers.orValue([]))"
 LIMITED = Condition(
     is_limited,
-    f"{{x}}.?containers.orValue([]).exists(c, {limited('c.?resources')}) && {OWN}.all(c, {counted('c.?resources')})",
+    f"{{x}}.?containers.orValue([]).exists(c, {limited('c.?resources')}) && {ALL}.all(c, {counted('c.?resources')})",
     "pods have no limit of ephemeral-storage, or request less; set both alike in one container at least",
     "resources",
     ("containers",),

@@ -105,9 +105,9 @@ WORDS: Mapping[str, tuple[str, str, str, str]] = {
         STANDARDS,
     ),
     "device": (
-        "Containers of a run see the GPUs that they ask for, in the nodes' own runtime.",
-        "a variable or a runtime class shows all GPUs of a node, without quota, those of other teams too",
-        "ask for GPUs by gpusPerNode; a runtime class is listed in runtimeClasses of the cluster's file",
+        "Containers of a run see the GPUs and NICs that they ask for, in the nodes' own runtime.",
+        "a variable, an annotation or a runtime class gives devices of a node without quota, those of other teams too",
+        "ask for GPUs by gpusPerNode and NICs by fabric; list a runtime class in runtimeClasses of the cluster",
         "NVIDIA/nvidia-container-toolkit v1.18 README.md; NVIDIA/k8s-device-plugin v0.20.0 README.md",
     ),
     "grace": (
@@ -117,10 +117,10 @@ WORDS: Mapping[str, tuple[str, str, str, str]] = {
         "kubernetes v1.35 staging/src/k8s.io/api/core/v1/types.go terminationGracePeriodSeconds",
     ),
     "resources": (
-        "Every container of a run asks for the CPUs and memory that it may use.",
+        "Every container of a run asks for the CPUs and memory that it may use, and each pod for its local disk.",
         "quota counts requests: what is used beyond is taken from others on the node",
-        "request CPU and memory, as much as their limits",
-        "kueue v0.19.2 pkg/workload/resources.go",
+        "request CPU, memory and ephemeral-storage, as much as their limits",
+        "kueue v0.19.2 pkg/workload/resources.go; kubernetes v1.35.4 pkg/kubelet/eviction/eviction_manager.go",
     ),
     "controller": (
         "A run is managed by its cluster's own controllers, and held by nobody.",
