@@ -249,6 +249,25 @@ PODS: dict[str, Try] = {
         "M2", annotations={"devices.gke.io/container.side": "- path: /dev/nvidia0\n"}
     ),
     "networks by Google's webhook": noted("M4", annotations={"networking.gke.io/interfaces": "[]"}),
+    "an image on the host's own folder": more("H7", "digest", image=f"registry.example.com/..{DIGEST}"),
+    "an image with an escape": more("H7", "digest", image=f"registry.example.com/%2e%2e/x{DIGEST}"),
+    "an image with a space before it": more("H7", "image", image=f" registry.example.com/x{DIGEST}"),
+    "an image with a tag after its digest": more("H7", "digest", image=f"registry.example.com/x{DIGEST}:v1"),
+    "a registry with a dot at its end": more("H7", "image", image=f"registry.example.com./x{DIGEST}"),
+    "disk of a container before the others": pod(
+        "M5", "resources", initContainers=[{**SIDE, "resources": disk(requests="1m", limits="100Ti")}]
+    ),
+    "an empty folder by its exponent": volume("M5", "resources", emptyDir={"sizeLimit": "1e18"}),
+    "devices by CDI": noted("M2", annotations={"cdi.k8s.io/x": "nvidia.com/gpu=all"}),
+    "devices by an injector of NRI": noted("M2", annotations={"devices.nri.io/container.side": "- path: /dev/sda\n"}),
+    "mounts by an injector of NRI": noted("M2", annotations={"mounts.nri.io/container.side": "- source: /\n"}),
+    "limits by an adjuster of NRI": noted(
+        "M2", annotations={"ulimits.nri.containerd.io/container.side": "- type: memlock\n"}
+    ),
+    "networks as JSON": noted("M4", annotations={"k8s.v1.cni.cncf.io/networks": '[{"name": "rail-0"}]'}),
+    "a network by the former key": noted("M4", annotations={"kubernetes.v1.cni.cncf.io/networks": "rail-0"}),
+    "an interface of Amazon's": noted("M4", annotations={"vpc.amazonaws.com/pod-eni": "[]"}),
+    "a gang of the scheduler's": pod("C3", "field", schedulingGroup={"podGroupName": "x"}),
     "resources of the pod alone": pod("M5", "resources", resources={"limits": {"cpu": "500"}}),
 }
 """Tries in pods, which every kind has."""

@@ -32,7 +32,7 @@ KINDS = sorted(kinds())
 UNTIL = 120
 """Seconds until policies are in effect, or pods there."""
 
-DROPPED = {"a field that nobody knows yet", "an elastic policy that nobody knows yet"}
+DROPPED = {"a field that nobody knows yet", "a gang of the scheduler's", "an elastic policy that nobody knows yet"}
 """What a server takes out before any policy sees it."""
 
 
