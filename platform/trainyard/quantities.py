@@ -22,9 +22,16 @@ SUFFIX_OF = {power: suffix for suffix, power in DECIMAL_SUFFIXES.items()}
 MAX_BINARY = Decimal(2**63 - 1)
 NANO = Decimal("1e-9")
 ONE = Decimal(1)
+NOTHING, LITTLE = Decimal(0), Decimal("0e-10")
+"""Zero with a great power of ten, which is nothing at all, and with one below what the server's numbers hold."""
 HUGE = Decimal("1e1000")
 WIDE = Context(prec=1100, Emax=MAX_EMAX, Emin=MIN_EMIN)
 """Exact for every amount of at most 1,100 digits."""
+
+MOST_DIGITS = 19
+MOST = Decimal(1).scaleb(MOST_DIGITS)
+"""Beyond every number of 64 bits, in which Kubernetes counts. With billionths it has 28 digits, as many as Python's
+decimals keep by default; the server itself keeps `1e1000000000` (apimachinery v0.35.4 pkg/api/resource/quantity.go)."""
 
 
 class Format(Enum):
@@ -43,9 +50,15 @@ class Quantity:
     Mirrors resource.Quantity of apimachinery 0.35 (`pkg/api/resource/quantity.go`).
     """
 
-    amount: Decimal
+    exact: Decimal
+    """The amount as it was written, of whatever size: it is compared and added, and never made a whole number."""
     format: Format = Format.DECIMAL_SI
     text: str | None = field(default=None, repr=False)
+
+    @property
+    def amount(self) -> Decimal:
+        """The amount within 10^19, just beyond what 64 bits hold: safe to compute with, whatever somebody wrote."""
+        return self.exact if self.exact.adjusted() < MOST_DIGITS else MOST.copy_sign(self.exact)
 
     @staticmethod
     def parse(value: str | float) -> Quantity:
@@ -67,21 +80,21 @@ class Quantity:
         """
         if self.text is not None:
             return self.text
-        if not self.amount:
+        if not self.exact:
             return "0"
         if (
             self.format is Format.BINARY_SI
-            and 1024 <= self.amount.copy_abs() < HUGE
-            and _up(self.amount, ONE) == self.amount
+            and 1024 <= self.exact.copy_abs() < HUGE
+            and _up(self.exact, ONE) == self.exact
         ):
             return self._binary_text()
-        mantissa, power = _thousands(self.amount)
+        mantissa, power = _thousands(self.exact)
         if self.format is Format.DECIMAL_EXPONENT or power not in SUFFIX_OF:
             return f"{mantissa}e{power}" if power else str(mantissa)
         return f"{mantissa}{SUFFIX_OF[power]}"
 
     def _binary_text(self) -> str:
-        mantissa, suffix = int(self.amount), ""
+        mantissa, suffix = int(self.exact), ""
         for name in BINARY_SUFFIXES:
             if mantissa % 1024:
                 break
@@ -89,38 +102,38 @@ class Quantity:
         return f"{mantissa}{suffix}"
 
     def value(self) -> int:
-        """Return the amount in base units, rounded away from zero to a whole number, within 10^1000."""
-        return int(_up(max(-HUGE, min(self.amount, HUGE)), ONE))
+        """Return the amount in base units, rounded away from zero to a whole number, within 10^19."""
+        return int(_up(self.amount, ONE))
 
     def milli_value(self) -> int:
-        """Return the amount in thousandths of the base unit, rounded away from zero, within 10^1000."""
-        return int(_up(max(-HUGE, min(self.amount.scaleb(3, WIDE), HUGE)), ONE))
+        """Return the amount in thousandths of the base unit, rounded away from zero, within 10^22."""
+        return int(_up(self.amount.scaleb(3), ONE))
 
     def __add__(self, other: Quantity) -> Quantity:
-        return Quantity(WIDE.add(self.amount, other.amount), self.format if self.amount else other.format)
+        return Quantity(WIDE.add(self.exact, other.exact), self.format if self.exact else other.format)
 
     def __sub__(self, other: Quantity) -> Quantity:
-        return Quantity(WIDE.subtract(self.amount, other.amount), self.format if self.amount else other.format)
+        return Quantity(WIDE.subtract(self.exact, other.exact), self.format if self.exact else other.format)
 
     def __mul__(self, times: int) -> Quantity:
-        return Quantity(WIDE.multiply(self.amount, Decimal(times)), self.format)
+        return Quantity(WIDE.multiply(self.exact, Decimal(times)), self.format)
 
     __rmul__ = __mul__
 
     def __neg__(self) -> Quantity:
-        return Quantity(self.amount.copy_negate(), self.format)
+        return Quantity(self.exact.copy_negate(), self.format)
 
     def __eq__(self, other: object) -> bool:
-        return self.amount == other.amount if isinstance(other, Quantity) else NotImplemented
+        return self.exact == other.exact if isinstance(other, Quantity) else NotImplemented
 
     def __lt__(self, other: Quantity) -> bool:
-        return self.amount < other.amount
+        return self.exact < other.exact
 
     def __hash__(self) -> int:
-        return hash(self.amount)
+        return hash(self.exact)
 
     def __bool__(self) -> bool:
-        return bool(self.amount)
+        return bool(self.exact)
 
     def __str__(self) -> str:
         return self.canonical()
@@ -154,6 +167,8 @@ class _Number(NamedTuple):
 
     def decimal(self) -> tuple[Decimal, bool, bool]:
         digits, scale = self.whole + self.fraction, self.power - len(self.fraction)
+        if not -9 <= scale <= 0 and not digits.strip("0"):
+            return (NOTHING, True, False) if scale > 0 and len(digits) <= 18 else (LITTLE, False, False)
         amount = Decimal(digits).scaleb(scale, WIDE)
         if len(digits) > 18 or scale < -9:
             return _up(amount, NANO), False, False

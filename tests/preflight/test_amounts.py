@@ -91,6 +91,40 @@ def test_an_amount_without_a_unit(job, said, tmp_path):
     assert said in errors[0][1]
 
 
+HUGE = {
+    "a power of ten": "1e5000",
+    "a power that takes all memory": "1e1000000000",
+    "many digits": "9" * 5000,
+    "one more than 64 bits hold": "9223372036854775808",
+    "below zero": "-1e1000000000",
+}
+
+
+def patched(**requests):
+    """Return fields of a job with a patch of what its pods request."""
+    merge = {"spec": {"containers": [{"name": "trainer", "resources": {"requests": requests}}]}}
+    return {"patches": [{"object": "Pod", "reason": "a test", "merge": merge}]}
+
+
+@pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
+@pytest.mark.parametrize("resource", ["cpu", "memory", "ephemeral-storage", "example.com/x"])
+def test_an_amount_that_nobody_can_count(text, resource, tmp_path):
+    """An amount beyond 64 bits in a patch or a container is an error at its line, before anything is computed."""
+    own = {"containers": [{"name": "a", "image": IMAGE, "resources": {"limits": {resource: text}}}]}
+    jobs = {"nlp/patched": fields(JOB, patched(**{resource: text})), "nlp/own": fields(JOB, own)}
+    errors = [message for rule, message in found(tmp_path, jobs=jobs) if rule == "run/amount"]
+    assert len(errors) == 2
+    assert all(f"is {text[:20]!r}, but 8Ei is the most that Kubernetes counts" in each for each in errors)
+
+
+def test_the_largest_amount_and_the_smallest_count(tmp_path):
+    """What 64 bits hold is judged by what nodes have, and what is less than a billionth is a billionth."""
+    jobs = {"nlp/large": fields(JOB, patched(memory=2**63 - 1)), "nlp/small": fields(JOB, patched(cpu="1e-1000000000"))}
+    rules = {rule for rule, _ in found(tmp_path, jobs=jobs)}
+    assert rules
+    assert "run/amount" not in rules
+
+
 @pytest.mark.parametrize("job", RIGHT.values(), ids=RIGHT)
 def test_an_amount_with_one(job, tmp_path):
     """Every way of Kubernetes to write an amount is taken."""

@@ -161,6 +161,6 @@ def binary(size: int) -> Quantity:
 
 def _in_go(amount: Quantity) -> str:
     """Write a quantity as Go prints the struct: digits and power of ten."""
-    sign, digits, exponent = amount.amount.as_tuple()
+    sign, digits, exponent = amount.exact.as_tuple()
     number = int(Decimal((sign, digits, 0)))
     return f"{{{{{number} {exponent}}} {{<nil>}}  {amount.format.value}}}"

@@ -1,4 +1,4 @@
-"""Amounts of bytes in the parts of pods that jobs write in Kubernetes' own words: one without a unit starts nothing."""
+"""Amounts that a job writes in Kubernetes' own words: without a unit, or beyond what is counted, no pod starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainyard.kinds import Resolved
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
 from trainyard.sizing.quota import in_bytes
-from trainyard.specs.models.base import LEAST_BYTES, in_words
+from trainyard.specs.models.base import LEAST_BYTES, MOST_OF_A_QUANTITY, in_words
 
 UNIT = Rule(
     id="run/unit",
@@ -23,28 +23,70 @@ UNIT = Rule(
 )
 
 
+BEYOND = Rule(
+    id="run/amount",
+    title="Amounts in a job's own containers, volumes and patches are 8Ei at most.",
+    why="Kubernetes counts in 64 bits: a larger amount wraps around or counts as nothing, and no node has it",
+    fix="write what a node of the pool has, or less",
+    source="kubernetes v1.35 staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go ScaledValue",
+    layer="run",
+)
+
+
 def check(run: Resolved) -> Iterator[Finding]:
-    """Yield amounts of less than a megabyte in containers, init containers and volumes; none at all is meant."""
+    """Yield amounts that nothing can be, in containers, volumes and patches; no amount at all is meant."""
     job = run.run.job
     fields = {"containers": job.containers, "initContainers": job.init_containers, "volumes": job.volumes}
     for field, parts in fields.items():
         for index, part in enumerate(parts):
             for path, value in amounts(part, (field, index)):
-                try:
-                    amount = Quantity.parse(value)
-                except ValueError:
-                    continue  # which the API server's rules tell
-                if 0 < amount.amount < LEAST_BYTES:
+                amount = read(value)
+                if amount is None:
+                    continue
+                if is_bytes(path) and 0 < amount.amount < LEAST_BYTES:
                     message = f"{format_path(path)} is {str(value)[:20]!r}, which is {in_words(amount)}; write a unit"
                     yield UNIT.at(run.run.source, path, message)
+                yield from beyond(run, path, value, amount)
+    for index, patch in enumerate(job.patches):
+        for path, value in amounts(patch.merge, ("patches", index, "merge")):
+            if (amount := read(value)) is not None:
+                yield from beyond(run, path, value, amount)
+
+
+def beyond(run: Resolved, path: Path, value: Any, amount: Quantity) -> Iterator[Finding]:
+    """Yield an amount that Kubernetes cannot count."""
+    if abs(amount.amount) > MOST_OF_A_QUANTITY:
+        message = f"{format_path(path)} is {str(value)[:20]!r}, but 8Ei is the most that Kubernetes counts; write less"
+        yield BEYOND.at(run.run.source, path, message)
+
+
+def read(value: Any) -> Quantity | None:
+    """Return a quantity, None of what is none, which the API server's rules tell."""
+    try:
+        return Quantity.parse(value)
+    except ValueError:
+        return None
 
 
 def amounts(part: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    """Yield the amounts of bytes in a container or volume: of memory, disk and huge pages, and sizes of volumes."""
+    """Yield the amounts in a container, volume or patch: of resources, and sizes of volumes."""
     if isinstance(part, dict):
         for key, value in part.items():
             if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-                if key == "sizeLimit" or (path[-1] in {"limits", "requests"} and (in_bytes(key) or key == "storage")):
+                if key == "sizeLimit" or path[-1] in RESOURCES:
                     yield (*path, key), value
             else:
                 yield from amounts(value, (*path, key))
+    elif isinstance(part, (list, tuple)):
+        for index, each in enumerate(part):
+            yield from amounts(each, (*path, index))
+
+
+RESOURCES = frozenset({"limits", "requests"})
+"""Fields that hold amounts by resource, wherever a pod has them."""
+
+
+def is_bytes(path: Path) -> bool:
+    """Whether an amount is of memory, disk or huge pages, or the size of a volume."""
+    name = str(path[-1])
+    return name in {"sizeLimit", "storage"} or in_bytes(name)

@@ -9,7 +9,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from trainyard.limits import QUANTITY
 from trainyard.quantities import Quantity
 from trainyard.sizing.base import RoleSize
 from trainyard.sizing.roles import WORKER
@@ -107,7 +106,6 @@ def parsed(value: Any) -> Quantity | None:
 def amount_of(value: str | float) -> Quantity | None:
     """Return a text or a number as the same."""
     try:
-        quantity = Quantity.parse(value)
+        return Quantity.parse(value)
     except ValueError:
         return None
-    return quantity if quantity.amount.copy_abs() < QUANTITY else None

@@ -24,7 +24,7 @@ _HUGE: int = 10**_MOST_DIGITS
 @lru_cache(maxsize=4096)
 def _nanos(value: str | float, kind: str) -> int | None:  # noqa: ARG001  # keeps 1, 1.0 and True apart in the cache
     try:
-        amount = Quantity.parse(value).amount
+        amount = Quantity.parse(value).exact
     except (ValueError, ArithmeticError):
         return None
     if amount.adjusted() > _MOST_DIGITS:
@@ -64,7 +64,7 @@ def as_int64(value: Any, *, thousandths: bool = False) -> int:
     if -(2**63) <= count < 2**63:
         return count
     quantity = Quantity.parse(value)
-    sign, digits, exponent = quantity.amount.as_tuple()
+    sign, digits, exponent = quantity.exact.as_tuple()
     if quantity.format is Format.BINARY_SI or len(digits) > _MOST_FAST_DIGITS or not isinstance(exponent, int):
         return _wrapped(count)
     power = exponent + 3 * thousandths

@@ -13,7 +13,7 @@ from trainyard.apiserver.cel import values
 from trainyard.apiserver.cel.errors import CelError
 from trainyard.apiserver.cel.functions import Functions
 from trainyard.apiserver.cel.values import Opaque
-from trainyard.quantities import Format, Quantity
+from trainyard.quantities import MOST_DIGITS, WIDE, Format, Quantity
 
 FUNCTIONS = Functions(since=28)
 
@@ -48,7 +48,7 @@ def parse(text: str) -> Amount:
     if quantity.format is Format.BINARY_SI:
         power = _binary_power(text)
         return Amount(quantity, "." not in text and BINARY_DIGITS - 1 - written - power * 3 // 10 >= 0)
-    return Amount(quantity, written <= FAST_DIGITS and not text.endswith("i") and _exponent(quantity.amount) >= -9)
+    return Amount(quantity, written <= FAST_DIGITS and not text.endswith("i") and _exponent(quantity.exact) >= -9)
 
 
 def _digits(text: str) -> str:
@@ -105,7 +105,7 @@ def comparison(one: Opaque, two: Opaque) -> int:
 @FUNCTIONS.define("sign(kubernetes.Quantity) -> int")
 def sign(value: Opaque) -> int:
     """-1 below zero, 0, or 1."""
-    amount = amount_of(value).quantity.amount
+    amount = amount_of(value).quantity.exact
     return (amount > 0) - (amount < 0)
 
 
@@ -127,13 +127,13 @@ FUNCTIONS.define("kubernetes.Quantity.compareTo(kubernetes.Quantity) -> int")(co
 @FUNCTIONS.define("kubernetes.Quantity.asApproximateFloat() -> double")
 def as_float(value: Opaque) -> float:
     """Return the nearest double."""
-    return float(amount_of(value).quantity.amount)
+    return float(amount_of(value).quantity.exact)
 
 
 def whole(amount: Amount) -> int | None:
     """Return the amount as a 64-bit number, None where the server has none: it does not reduce `1000m` or `1.0`."""
-    number = amount.quantity.amount
-    if not amount.fast or _exponent(number) < 0:
+    number = amount.quantity.exact
+    if not amount.fast or _exponent(number) < 0 or number.adjusted() >= MOST_DIGITS:
         return None
     found = int(number)
     return found if values.INT_MIN <= found <= values.INT_MAX else None
@@ -165,8 +165,8 @@ def combined(one: Amount, two: Amount, total: Quantity) -> Opaque:
         return box(one)
     if one.fast and two.fast and not one.quantity:
         return box(Amount(total, fast=True))
-    exponent = min(_exponent(one.quantity.amount), _exponent(two.quantity.amount))
-    units = abs(total.amount).scaleb(-exponent)
+    exponent = min(_exponent(one.quantity.exact), _exponent(two.quantity.exact))
+    units = WIDE.abs(total.exact).scaleb(-exponent, WIDE)
     return box(Amount(total, fast=one.fast and two.fast and units <= values.INT_MAX))
 
 
