@@ -15,7 +15,7 @@ from trainyard.documents import load
 from trainyard.findings import Location, Severity
 from trainyard.rules import Rule
 from trainyard.specs.sources import Source
-from trainyard.system.data import PACKAGE
+from trainyard.system.data import PACKAGE, policy_files
 
 MAKERS = {
     "rules.py": "a rule makes its own findings",
@@ -44,8 +44,10 @@ def test_only_rules_make_findings() -> None:
 def test_a_rule_is_found_by_its_id_as_in_the_list_of_all() -> None:
     """What a waiver names is looked for alone, and is the rule that the catalogue has; what is none is not found."""
     named = [*sorted(ENTRIES)[::20], "spec/waive", "lws-no-end"]
-    assert {id_: catalogue.rule_of(id_, ROOT) for id_ in named} == {id_: ENTRIES[id_].rule for id_ in named}
-    assert [catalogue.rule_of(id_, ROOT) for id_ in ("", "no-such-rule", "\ud800")] == [None, None, None]
+    assert {id_: catalogue.rule_of(id_, policy_files(ROOT)) for id_ in named} == {
+        id_: ENTRIES[id_].rule for id_ in named
+    }
+    assert [catalogue.rule_of(id_, policy_files(ROOT)) for id_ in ("", "no-such-rule", "\ud800")] == [None, None, None]
 
 
 def test_every_id_in_the_code_is_declared() -> None:

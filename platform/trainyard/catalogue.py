@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -56,16 +56,19 @@ def entries(root: Path | None = None) -> Mapping[str, Entry]:
     return dict(sorted(found.items()))
 
 
-def rule_of(id_: str, root: Path | None = None) -> Rule | None:
+def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:
     """Return the rule of an id as `entries` does, None where there is none; only what names the id is read.
+
+    `policies` are the files of all policies, Trainyard's own among them.
 
     Raises PolicyError for a policy of that id that cannot be read.
     """
-    named = (path for path in policy_files(root) if policy_id(path) == id_.replace("_", "-"))
+    named = (path for path in policies if policy_id(path) == id_.replace("_", "-"))
     of_policies = [rule for rule in map(policy, named) if rule.id == id_]
     if of_policies:
         return of_policies[-1]
-    for path in sources(id_):
+    word = id_.encode("utf-8", "surrogatepass")
+    for path in (path for path, text in sources() if word in text):
         for rule in of_module(module_of(path)):
             if rule.id == id_:
                 return rule
@@ -91,19 +94,19 @@ def declared() -> Mapping[str, Entry]:
 
 def modules() -> Iterator[ModuleType]:
     """Yield the modules that declare rules: ours by a look at their text, and those that plug-ins are in."""
-    yield from map(module_of, sources())
+    for path, _ in sources():
+        yield module_of(path)
     for group in GROUPS:
         for entry in added(group):
             entry.load()
             yield sys.modules[entry.module]
 
 
-def sources(word: str = "") -> Iterator[Path]:
-    """Yield the files of our modules that declare rules, by a look at their text, and that have a word in it."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        text = path.read_bytes()
-        if word.encode("utf-8", "surrogatepass") in text and re.search(rb"\bRule\(", text):
-            yield path
+@cache
+def sources() -> tuple[tuple[Path, bytes], ...]:
+    """Return the files of our modules that declare rules, each with its text, found by one walk of the package."""
+    texts = ((path, path.read_bytes()) for path in sorted(PACKAGE.rglob("*.py")))
+    return tuple((path, text) for path, text in texts if re.search(rb"\bRule\(", text))
 
 
 def module_of(path: Path) -> ModuleType:

@@ -27,8 +27,23 @@ DIRECTIVES = 4
 SPEC_DEPTH = 64
 """Lists and maps of a spec's field in one another: published definitions go 41 deep."""
 
-QUANTITY = 10**30
-"""Of anything, far above what any machine has: sums of larger ones take memory for every zero."""
+ENTRIES = 1000
+"""Entries of a list or map of a spec whose model gives no other bound: a cluster of 100 teams has 100 queues."""
+
+FREE_VALUES = 5000
+"""Values in one field that is written in the words of Kubernetes or of a chart, and in all patches of a job together.
+
+Most charts have fewer defaults, and each patch is merged into what those before it made.
+"""
+
+ROLES = 16
+"""Roles of a job beside its workers, each a list of pods with sizes and commands: published jobs have a handful."""
+
+CONTAINERS = 50
+"""Containers of a job beside the training one, and as many init containers: kubelets start them one by one."""
+
+PATCHES, WAIVERS, VOLUMES, LABELS = 100, 100, 100, 100
+"""Of one file, of each: who needs more of them needs another field, another rule or another job."""
 
 FINDINGS = 100
 """Findings that are said of one document; behind them stands that there are more."""

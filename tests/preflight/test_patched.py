@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from clock import within
 from make import make_run
 from trainyard.preflight.jobs import check_run
 from two_sockets import cluster
@@ -140,3 +141,13 @@ def test_more_pods_than_nodes_have_room_for():
     assert finding[0] == "run/patch-size"
     assert finding[1] == f"{MERGE}.cpu"
     assert finding[2] == "8 patched pods fit 1 to a node, but pool 'cpu' has 4 nodes; lower cpu"
+
+
+def test_one_of_many_patches_is_found_in_no_time() -> None:
+    """The patch that asks for too much is found by halving, not by rendering the run once a patch."""
+    patches = [sized(cpu="8" if number == 67 else "6", memory="8Gi") for number in range(68)]
+    after = [
+        {"object": "Pod", "merge": {"metadata": {"annotations": {f"a{n}": "b"}}}, "reason": "x"} for n in range(32)
+    ]
+    said = within(2, lambda: found(*patches, *after))
+    assert [(rule, path) for rule, path, _ in said] == [("kq-max-quota", MERGE.replace("0", "67", 1) + ".cpu")]

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import page
+from clock import within
 from command import call
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, UNLISTED, write_repository
@@ -16,6 +17,7 @@ from trainyard import preflight
 from trainyard.checks.repository import validate_repository
 from trainyard.documents import dump
 from trainyard.findings import Finding
+from trainyard.preflight.waivers import Waivers
 
 SMALL = {**JOB, "nodes": 1}
 NEAR = {**CLUSTER["operators"], "kueue": UNLISTED}
@@ -164,3 +166,14 @@ def test_a_policy_that_is_switched_off_exists(tmp_path: Path) -> None:
     (root / "policies").mkdir()
     (root / "policies/own_policy.py").write_text('"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""\ncheck = list')
     assert said(root) == ["error: policy 'sec-dgest' does not exist; did you mean 'sec-digest'? [spec/unknown-policy]"]
+
+
+def test_rules_that_do_not_exist_are_looked_for_in_no_time() -> None:
+    """The sources and the policies are walked once, however many ids are asked about."""
+    ids = [f"no-such-rule-{number}" for number in range(300)]
+
+    def unknown() -> list[str]:
+        waivers = Waivers(root=ROOT)
+        return [each for each in ids if waivers.rule(each) is None]
+
+    assert within(2, unknown) == ids

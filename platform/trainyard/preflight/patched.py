@@ -87,11 +87,20 @@ def with_first(run: Resolved, count: int) -> Resolved:
 
 
 def first(run: Resolved, is_wrong: Callable[[Resolved], bool]) -> int | None:
-    """Return the patch with which a run is wrong for the first time; None where it is so without any."""
-    for count in range(len(run.run.job.patches) + 1):
-        if is_wrong(with_first(run, count)):
-            return count - 1 if count else None
-    return len(run.run.job.patches) - 1
+    """Return a patch with which a right run becomes wrong; None where it is so without any.
+
+    All patches make it wrong. Halving the rest each time takes few renderings, however many patches there are.
+    """
+    if is_wrong(with_first(run, 0)):
+        return None
+    right, wrong = 0, len(run.run.job.patches)
+    while wrong - right > 1:
+        middle = (right + wrong) // 2
+        if is_wrong(with_first(run, middle)):
+            wrong = middle
+        else:
+            right = middle
+    return wrong - 1
 
 
 def path(run: Resolved, index: int | None, place: Place) -> Path:

@@ -21,6 +21,7 @@ from trainyard.specs.reading.layout import Place
 from trainyard.specs.reading.python_jobs import may_make
 from trainyard.specs.sources import Source
 from trainyard.system import files
+from trainyard.system.data import policy_files
 from trainyard.system.repository import CLUSTERS, EXTRA, GENERATED, JOBS, SETTINGS, TEAMS
 
 WAIVE = Rule(
@@ -116,8 +117,13 @@ class Waivers:
     def rule(self, id_: str) -> Rule | None:
         """Return the rule that a waiver names, None where there is none."""
         if id_ not in self.known:
-            self.known[id_] = catalogue.rule_of(id_, self.root) or self.own.get(id_)
+            self.known[id_] = catalogue.rule_of(id_, self.policies) or self.own.get(id_)
         return self.known[id_]
+
+    @cached_property
+    def policies(self) -> list[Path]:
+        """The files of all policies, looked for once."""
+        return policy_files(self.root)
 
     @cached_property
     def ids(self) -> list[str]:

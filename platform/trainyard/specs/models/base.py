@@ -27,7 +27,9 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from trainyard import images
+from trainyard.limits import WAIVERS
 from trainyard.quantities import Quantity
+from trainyard.specs.models.bounds import bound
 
 JOB_NAME = re.compile(r"[a-z][-a-z0-9]*")
 """Job names; at most 30 characters, so that `<job>-<digest>` and pod names of every kind stay below 63."""
@@ -37,6 +39,11 @@ class Spec(BaseModel):
     """A frozen model that refuses unknown fields and is written in camelCase."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Bound every list and map."""
+        return bound(handler(source))
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -274,7 +281,7 @@ Name = Annotated[StrictStr, Form(LABEL, "lower-case letters, digits and inner '-
 
 RuleId = Annotated[StrictStr, Form(rf"{LABEL}(?:/{LABEL})?", "the id of a rule, as in brackets behind a finding")]
 
-Waive = dict[RuleId, Reason]
+Waive = Annotated[dict[RuleId, Reason], Field(max_length=WAIVERS)]
 """`rule: reason`: what is accepted of what rules find in the file, and in objects that are rendered from it."""
 
 SubdomainName = Annotated[

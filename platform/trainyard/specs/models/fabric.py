@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
+from trainyard.limits import CLUSTER_NODES
 from trainyard.specs.models.base import (
     Amount,
     Cidr,
@@ -106,7 +107,7 @@ class Fabric(Spec):
     """InfiniBand: Secret with the account of UFM, in the network operator's namespace."""
     node_prefix: Annotated[StrictInt, Field(ge=1, le=127)] | None = None
     """Rails that are routed: length of the block of addresses that each node has of a rail, such as 31."""
-    node_blocks: dict[SubdomainName, Amount] = {}
+    node_blocks: Annotated[dict[SubdomainName, Amount], Field(max_length=CLUSTER_NODES)] = {}
     """Rails that are routed: which block of every rail a node has, as its leaf's ports do; default: any."""
     routes: tuple[Cidr, ...] = ()
     """Rails that are routed: further ranges that are reached by a rail's gateway."""

@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from trainyard.labels import GIVE_DEVICES, GIVE_NETWORKS, OURS, is_of
+from trainyard.limits import CONTAINERS, LABELS, PATCHES, ROLES, VOLUMES
 from trainyard.specs.models.base import (
     Amount,
     Bytes,
@@ -34,6 +35,7 @@ from trainyard.specs.models.base import (
     Waive,
     wrong,
 )
+from trainyard.specs.models.bounds import few
 from trainyard.specs.models.disks import Scratched
 from trainyard.specs.models.gpus import Profile
 from trainyard.specs.models.mounts import EnvFrom, Mount
@@ -66,7 +68,7 @@ JobName = Annotated[
 ]
 JobRef = Annotated[StrictStr, Form(r"(?:[a-z0-9][-a-z0-9]*/)?[a-z][-a-z0-9]*", "team/job")]
 SecretRef = Annotated[StrictStr, Form(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[-._a-zA-Z0-9]+", "secret/key, never the value")]
-OwnLabels = dict[Annotated[StrictStr, AfterValidator(own_key)], StrictStr]
+OwnLabels = Annotated[dict[Annotated[StrictStr, AfterValidator(own_key)], StrictStr], Field(max_length=LABELS)]
 LONGEST = 100_000
 """Hours of the longest run, eleven years: its seconds are a number of 32 bits to Kueue (v0.19.2 max-exec-time)."""
 
@@ -216,7 +218,7 @@ class Job(Spec):
     """Local disk at `/scratch`, new for each pod: a size, or `{size, medium: nvme}` on the pool's `localDisks`."""
     gpu: Gpu | None = None
     """A part of a GPU for each pod, instead of gpusPerNode."""
-    roles: dict[Name, Role] = {}
+    roles: Annotated[dict[Name, Role], Field(max_length=ROLES)] = {}
     """Pods beside the workers, by the names that the launcher knows."""
 
     queue: Name
@@ -232,15 +234,15 @@ class Job(Spec):
     """`NAME: value`; whole numbers may be bare."""
     secrets: dict[VariableName, SecretRef] = {}
     """`NAME: secret/key`; the value never stands in Git."""
-    env_from: tuple[EnvFrom, ...] = ()
+    env_from: Annotated[tuple[EnvFrom, ...], Field(max_length=VOLUMES)] = ()
     """All keys of Secrets and ConfigMaps as variables; those that are set by name go before."""
-    mounts: tuple[Mount, ...] = ()
+    mounts: Annotated[tuple[Mount, ...], Field(max_length=VOLUMES)] = ()
     """Secrets, ConfigMaps, tokens and the job's `volumes` as files in the training container."""
     checkpoint: Checkpoint | None = None
     """Where, how often and how much the run saves."""
-    data: tuple[Dataset, ...] = ()
+    data: Annotated[tuple[Dataset, ...], Field(max_length=VOLUMES)] = ()
     """Volumes of the team that it reads."""
-    files: tuple[File, ...] = ()
+    files: Annotated[tuple[File, ...], Field(max_length=VOLUMES)] = ()
     """Small files beside the job file that it reads."""
 
     min_nodes: Count | None = None
@@ -261,11 +263,11 @@ class Job(Spec):
     grace_seconds: Count | None = None
     """Termination grace; default: what a checkpoint takes, at least 30."""
 
-    containers: tuple[dict[str, Any], ...] = ()
+    containers: Annotated[tuple[dict[str, Any], ...], Field(max_length=CONTAINERS), AfterValidator(few)] = ()
     """Kubernetes containers beside the training one, as sidecars that end with it; their resources count."""
-    init_containers: tuple[dict[str, Any], ...] = ()
+    init_containers: Annotated[tuple[dict[str, Any], ...], Field(max_length=CONTAINERS), AfterValidator(few)] = ()
     """Kubernetes init containers, which end before training begins; their resources count."""
-    volumes: tuple[dict[str, Any], ...] = ()
+    volumes: Annotated[tuple[dict[str, Any], ...], Field(max_length=VOLUMES), AfterValidator(few)] = ()
     """Kubernetes volumes, for those containers and for `mounts`."""
     run_as_user: Amount | None = None
     """Number of the user that the program is; default: the team's, or 1000."""
@@ -281,7 +283,7 @@ class Job(Spec):
     """On every object and pod of the run."""
     annotations: OwnLabels = {}
     """On every object and pod of the run."""
-    patches: tuple[Patch, ...] = ()
+    patches: Annotated[tuple[Patch, ...], Field(max_length=PATCHES), AfterValidator(few)] = ()
     """The way out of everything derived."""
 
     run: Count | None = None

@@ -70,11 +70,8 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
     if kind in {"string_too_short", "too_short"}:
         return "empty", path, f"{name} is empty; write at least one {'character' if kind[0] == 's' else 'entry'}"
     if kind == "too_long":
-        return (
-            "too-many",
-            path,
-            f"{name} has too many entries; at most {context.get('max_length')} go here",
-        )
+        count = context.get("actual_length") or "too many"
+        return "too-many", path, f"{name} has {count} entries; at most {context.get('max_length')} go here"
     if path[:1] == ("secrets",):
         return kind, path, f"{name} {context.get('message')}"
     if kind in {"form", "path", "quantity", "type", "unit"}:
