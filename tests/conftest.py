@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import effort
+from trainyard.system.unforeseen import TRACEBACK
 
 LONG = ("slow", "cluster", "argocd")
 """Marks of what `make test-unit` leaves out."""
@@ -41,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("CI", "TRAINYARD_BASE", "TRAINYARD_TRUST_CHECKOUT"):  # tests are a person's who works here
         os.environ.pop(name, None)
+    os.environ[TRACEBACK] = "1"  # what nobody foresaw fails a test
     if "not slow" in config.option.markexpr:
         os.environ[effort.QUICK] = "1"
     settings.register_profile(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import resource
 import signal
@@ -38,6 +39,7 @@ from trainyard.specs.models.job import Job
 from trainyard.specs.reading import document, python_jobs
 from trainyard.specs.reading.layout import Place
 from trainyard.specs.sources import JobFile
+from trainyard.system.unforeseen import TRACEBACK
 
 ROOT = Path(__file__).resolve().parents[1]
 SECOND, GIBIBYTE = 1.0, 2**30
@@ -119,17 +121,25 @@ def expression(chance: random.Random) -> None:
 
 
 def job(chance: random.Random) -> None:
-    """Read a job that was changed, size it and build its objects."""
-    built(spec(damaged(chance, "jobs"), Job))
+    """Read a job that was changed, now and then with a long list, size it and build its objects."""
+    text = damaged(chance, "jobs")
+    if chance.random() < 0.2:
+        value = yaml.load(chance.choice(texts("jobs")), yaml.CSafeLoader)
+        text = json.dumps({**value, **grammar.lengthy(chance)}, default=str).encode()
+    built(spec(text, Job))
 
 
 def patch(chance: random.Random) -> None:
     """Build the objects of a job with a patch that was made up."""
     value = yaml.load(chance.choice(texts("jobs")), yaml.CSafeLoader)
+    kinds = ["Job", "JobSet", "Pod", "Service", "ConfigMap", "TrainJob", "PyTorchJob"]
     value["patches"] = [
-        {"object": kind, "reason": "x", "merge": grammar.merge(chance)}
-        for kind in chance.sample(["Job", "JobSet", "Pod", "Service", "ConfigMap", "TrainJob", "PyTorchJob"], 2)
+        {"object": kind, "reason": "x", "merge": grammar.merge(chance)} for kind in chance.sample(kinds, 2)
     ]
+    if chance.random() < 0.4:
+        value["patches"] += [grammar.sized(chance) for _ in range(chance.choice((1, 2, 98)))]
+    if chance.random() < 0.2:
+        value["containers"] = [grammar.container(chance, number) for number in range(chance.choice((1, 3, 50)))]
     built(spec(json.dumps(value, default=str).encode(), Job))
 
 
@@ -232,6 +242,7 @@ def broken_off(*_: object) -> None:
 def run(count: int, seed: int, seconds: float) -> tuple[Counter[str], list[str]]:
     """Try cases until there are enough or the time is over; return how many of each sort, and the faults."""
     signal.signal(signal.SIGVTALRM, broken_off)
+    os.environ[TRACEBACK] = "1"
     known = catalog.load(ROOT / "schemas", kubernetes="1.35")
     catalog.load = lambda *_, **__: known  # type: ignore[assignment]
     repository(), objects()

@@ -24,6 +24,18 @@ PIECES = [
     b"[" * 400, b"{a: " * 400, b"\xe2\x80\xa8", b"\xc2\x85", b".inf", b"1e999", b"\\ud800", b"a" * 3000,
 ]  # fmt: skip
 
+AMOUNTS: list[Any] = [
+    "1e5000", "1e1000000000", "-1e1000000000", "1e-1000000000", "0e1000000000", "0e-1000000000", "1e2147483648", "1E", "1e", "8Ei",
+    "9" * 5000, "0." + "0" * 5000 + "1", "9" * 1095 + "." + "9" * 20, "9223372036854775807", "9223372036854775808", "7.5Ei", "1n",
+    "-1", "0", "1", "64Gi", "500m", 2**63, -(2**63), 10**40, 1e308, 1e-320, "1e+", "+5", ".", "1_000", "1e9223372036854775807",
+]  # fmt: skip
+"""Amounts: common ones, those at the edges of 64 bits, and powers that nobody can write out."""
+
+RESOURCES = ["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu", "hugepages-2Mi", "example.com/x"]
+
+LISTS = ["waive", "labels", "annotations", "env", "secrets", "roles"]
+LENGTHS = (1, 16, 17, 100, 101, 1000, 1001, 20_000)
+
 KEYS = ["metadata", "spec", "name", "", "x" * 300, "\x1b]0;x\x07", "a\nb", "template", "items", "status", "$ref", "0"]
 
 
@@ -44,7 +56,9 @@ def changed(chance: random.Random, value: Any) -> Any:
         return chance.choice(ODD)
     holder, key = chance.choice(places)
     what = chance.random()
-    if what < 0.55:
+    if what < 0.1:
+        holder[key] = chance.choice(AMOUNTS)
+    elif what < 0.55:
         holder[key] = copy.deepcopy(chance.choice(ODD))
     elif what < 0.65:
         del holder[key]
@@ -95,7 +109,7 @@ def value(chance: random.Random, depth: int = 3) -> Any:
 
 LEAVES = [
     "self", "oldSelf", "object", "self.a", "self.?b", "'x'", "''", "1", "-1", "0", "1u", "2.5", "true", "null", "b'x'",
-    "[1, 2]", "{'a': 1}", "'a' * 2", "9223372036854775807", "quantity('1e1000000000')", "quantity('5Gi')", "duration('1h')",
+    "[1, 2]", "{'a': 1}", "'a' * 2", "9223372036854775807", "quantity('1e1000000000')", "quantity('5Gi')", "quantity('0e1000000000')", "quantity('-1e5000')", "duration('1h')",
     "timestamp('2006-01-02T15:04:05Z')", "ip('::1')", "cidr('10.0.0.0/8')", "url('http://a/b')", "semver('1.2.3')", "x", "y",
 ]  # fmt: skip
 FORMS = [
@@ -108,7 +122,7 @@ FORMS = [
     "sets.equivalent({0}, {1})", "{0}.add({1})", "{0}.isLessThan({1})", "{0}.format([{1}])", "'%.{2}f %s'.format([{0}, {1}])",
     "optional.of({0}).orValue({1})", "{0}.substring({1}, {2})", "{0}.lowerAscii()", "has({0}.a)", "cel.bind(x, {0}, {1})",
     "type({0})", "{0}.charAt({1})", "lists.range({0})", "{0}.reverse()", "{0}.distinct()", "{0}.getHours()", "dyn({0})",
-    "quantity({0})", "isQuantity({0})", "duration({0})", "timestamp({0})", "{0}.asInteger()", "ip({0})", "bytes({0})",
+    "quantity({0})", "isQuantity({0})", "duration({0})", "timestamp({0})", "{0}.asInteger()", "{0}.isInteger()", "{0}.sub({1})", "sign({0})", "{0}.compareTo({1})", "{0}.asApproximateFloat()", "ip({0})", "bytes({0})",
 ]  # fmt: skip
 
 
@@ -193,3 +207,36 @@ def merge(chance: random.Random, depth: int = 2) -> dict[str, Any]:
         else:
             found[key] = copy.deepcopy(chance.choice(ODD))
     return found
+
+
+def resources(chance: random.Random) -> dict[str, Any]:
+    """Return requests and limits of a container."""
+    return {
+        part: {name: chance.choice(AMOUNTS) for name in chance.sample(RESOURCES, chance.choice((1, 2, 4)))}
+        for part in ("requests", "limits")
+    }
+
+
+def sized(chance: random.Random) -> dict[str, Any]:
+    """Return a patch of what pods ask for."""
+    inner = [{"name": chance.choice(("trainer", "node", "pytorch")), "resources": resources(chance)}]
+    return {"object": "Pod", "reason": "x", "merge": {"spec": {"containers": inner}}}
+
+
+def container(chance: random.Random, number: int) -> dict[str, Any]:
+    """Return a container of a job's own."""
+    return {
+        "name": f"c{number}",
+        "image": "registry.example.com/a/b@sha256:" + "0" * 64,
+        "resources": resources(chance),
+    }
+
+
+def lengthy(chance: random.Random) -> dict[str, Any]:
+    """Return a field of a job with a few entries or very many."""
+    count, field = chance.choice(LENGTHS), chance.choice([*LISTS, "args", "patches", "after"])
+    if field in LISTS:
+        value: Any = {"nodes": 1} if field == "roles" else "a/b"
+        return {field: {f"a{number}": value for number in range(count)}}
+    entry = {"object": "Pod", "reason": "x", "merge": {"metadata": {"labels": {"a": "b"}}}}
+    return {field: [entry if field == "patches" else f"a{number}" for number in range(count)]}

@@ -20,6 +20,7 @@ from trainyard.documents import Path, format_path
 from trainyard.findings import Finding, Layer, Location, Severity
 from trainyard.limits import DEFAULTED_VALUES, FINDINGS
 from trainyard.manifests import Manifest
+from trainyard.system.unforeseen import UNFORESEEN, judged
 
 if TYPE_CHECKING:
     from trainyard.apiserver.admission.podsecurity.plugin import Admission
@@ -108,8 +109,18 @@ class Judge:
     def judge(self, manifest: Manifest, *, old: dict[str, Any] | None = None) -> Judgement:
         """Return the verdict; `old` is the object before, where it is known.
 
-        A kind that inputs describe in several ways takes what any of them takes; nothing is known of the others.
+        A kind that inputs describe in several ways takes what any of them takes; nothing is known of the others. An
+        object that stops Trainyard itself is an error, and those beside it are judged.
         """
+        return judged(lambda: self._by_any(manifest, old), lambda why: self._unforeseen(manifest, why))
+
+    def _unforeseen(self, manifest: Manifest, why: str) -> Judgement:
+        """Return that an object could not be judged."""
+        problem = Problem((), UNFORESEEN.id, f"this object cannot be judged: {why}", UNFORESEEN.source)
+        return Judgement(manifest, "unknown", (self._finding(manifest, problem, UNFORESEEN.layer),))
+
+    def _by_any(self, manifest: Manifest, old: dict[str, Any] | None) -> Judgement:
+        """Return the verdict by any of the definitions of a kind."""
         if (manifest.group, manifest.kind) not in self.catalog.doubtful:
             return self._judged(manifest, old)
         ways = [replace(self.catalog, others=(), doubtful=frozenset()), *self.catalog.others]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainyard.credentials import PLAIN
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
-from trainyard.policies.policy import unusable, usable
+from trainyard.policies.policy import Policy, unusable, usable
 from trainyard.preflight import disks, folders, jobs, names, objects, order, own, plain, trusted, users
 from trainyard.preflight.waivers import Waivers
 from trainyard.specs.load import Loaded, read_repository
@@ -17,10 +17,11 @@ from trainyard.specs.order import after_of
 from trainyard.specs.reading.layout import Place
 from trainyard.specs.reading.python_jobs import may_make
 from trainyard.specs.shapes import known
-from trainyard.specs.sources import ExtraFile, Printed, ProgramFile, Specs, prefix_of
+from trainyard.specs.sources import ExtraFile, JobFile, Printed, ProgramFile, Specs, prefix_of
 from trainyard.system import memory
 from trainyard.system.data import policy_files, policy_id, schemas_dir
 from trainyard.system.repository import JOBS
+from trainyard.system.unforeseen import UNFORESEEN, judged
 
 __all__ = ["Checked", "Waivers", "check", "check_cluster", "check_jobs", "check_repository", "waived"]
 
@@ -89,7 +90,7 @@ def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolv
     findings: list[Finding] = []
     accepted = Waivers.of(loaded)
     for file in loaded.specs.jobs:
-        run, found = jobs.check(loaded.specs, file, broken=loaded.broken, accepted=accepted.covers)
+        run, found = check_job(loaded, file, accepted)
         runs += [run] if run else []
         findings += found
     findings += jobs.check_names(loaded.specs, loaded.rest, broken=loaded.broken)
@@ -97,9 +98,9 @@ def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolv
     findings += order.check(loaded.specs, [(each.folder, each.name) for each in loaded.places], broken=lost)
     findings += folders.check(loaded.specs)
     policies = usable(path for path in policy_files(home or loaded.root) if path.suffix == ".py")
-    judged = list(objects.check(loaded.specs, runs, policies, home or loaded.root))
-    refused = {run.run.name for run, finding in judged if finding.is_error and not accepted.covers(finding)}
-    findings += (finding for _, finding in judged)
+    said = check_objects(loaded.specs, runs, policies, home or loaded.root)
+    refused = {run.run.name for run, finding in said if finding.is_error and not accepted.covers(finding)}
+    findings += (finding for _, finding in said)
     return [run for run in runs if run.run.name not in refused], findings
 
 
@@ -107,12 +108,46 @@ def across_lines(root: Path, file: str) -> frozenset[tuple[str, str]]:
     """Return in which rules and sentences the runs of one file of jobs cross their team's lines, as rendered now."""
     loaded = read_repository(root)
     accepted = Waivers.of(loaded)
-    checked = (
-        jobs.check(loaded.specs, job, broken=loaded.broken, accepted=accepted.covers)[0]
-        for job in loaded.specs.jobs
-        if job.source.file == file
-    )
+    checked = (check_job(loaded, job, accepted)[0] for job in loaded.specs.jobs if job.source.file == file)
     return frozenset(crossing for run in checked if run for crossing in objects.across_lines(loaded.specs, run))
+
+
+def check_job(loaded: Loaded, file: JobFile, accepted: Waivers) -> tuple[Resolved | None, list[Finding]]:
+    """Return the run of a job and what is wrong with it; no run, and an error, of one that stops Trainyard itself."""
+    return judged(
+        lambda: jobs.check(loaded.specs, file, broken=loaded.broken, accepted=accepted.covers),
+        lambda why: (None, [UNFORESEEN.at(file.source, (), f"this job cannot be judged: {why}")]),
+    )
+
+
+Said = list[tuple[Resolved, Finding]]
+
+
+def check_objects(specs: Specs, runs: Sequence[Resolved], policies: Sequence[Policy], home: Path) -> Said:
+    """Return what is found in the objects of runs; where one stops that, it is an error, and the others are judged.
+
+    Runs that stop it only together stop the command.
+    """
+
+    def one_by_one(_: str) -> Said:
+        wrong = {id(run): found for run in runs if (found := alone(specs, run, policies, home))}
+        left = [run for run in runs if id(run) not in wrong]
+        return [*(each for found in wrong.values() for each in found), *objects.check(specs, left, policies, home)]
+
+    return judged(lambda: list(objects.check(specs, runs, policies, home)), one_by_one)
+
+
+def alone(specs: Specs, run: Resolved, policies: Sequence[Policy], home: Path) -> Said:
+    """Return the error of a run whose objects cannot be judged, nothing of any other."""
+
+    def look() -> Said:
+        for _ in objects.check(specs, [run], policies, home):
+            pass
+        return []
+
+    return judged(
+        look, lambda why: [(run, UNFORESEEN.at(run.run.source, (), f"this job's objects cannot be judged: {why}"))]
+    )
 
 
 def idle(loaded: Loaded) -> frozenset[tuple[str, str]]:
@@ -139,6 +174,15 @@ def check_between(loaded: Loaded) -> Iterator[Finding]:
 
 
 def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
+    """Return what is wrong with a cluster; an error of one that stops Trainyard itself."""
+    source = loaded.specs.sources[f"cluster/{name}"]
+    return judged(
+        lambda: check_together(loaded, name, schemas),
+        lambda why: [UNFORESEEN.at(source, (), f"this cluster cannot be judged: {why}")],
+    )
+
+
+def check_together(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
     """Return what does not go together on a cluster: its inventory, operators and their values, fabric and kubelets."""
     from trainyard.preflight import (  # which no job needs
         attached,

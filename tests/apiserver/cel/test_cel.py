@@ -434,3 +434,20 @@ def test_text_that_is_no_unicode_does_not_compile():
     """A lone surrogate is an issue, not a failure of the parser."""
     with pytest.raises(CompileError, match="no valid Unicode"):
         Environment({}, 35).compile("'\ud800' == 'a'")
+
+
+HUGE = {
+    "quantity('1e1000000000').isInteger()": "false",
+    "quantity('0e1000000000').isInteger()": "true",
+    "quantity('1e1000000000').asInteger()": "error",
+    "quantity('-1e1000000000').asApproximateFloat() < 0.0": "true",
+    "quantity('1e1000000000').compareTo(quantity('1e999999999'))": "1",
+    "sign(quantity('-1e1000000000'))": "-1",
+    "quantity('1e1000000000').add(quantity('1')).isInteger()": "error",
+}
+
+
+@pytest.mark.parametrize(("expression", "right"), HUGE.items(), ids=HUGE)
+def test_quantities_of_a_billion_digits_are_never_written_out(expression, right):
+    """The exponent is looked at before a number is made; a sum that a server would write out is not known here."""
+    assert answer(Environment({}, 35), expression) == right

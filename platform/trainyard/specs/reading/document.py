@@ -15,6 +15,7 @@ from trainyard.specs.reading import numbers, problems
 from trainyard.specs.reading.layout import problem
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import Source
+from trainyard.system.unforeseen import UNFORESEEN, judged
 
 DEEP = f"values are nested deeper than {SPEC_DEPTH} levels; flatten the value"
 
@@ -80,6 +81,14 @@ def collections(values: Iterable[Any]) -> list[Any]:
 
 
 def validate(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:
+    """Return the spec that a document says, or what is wrong with its fields, or that it stops Trainyard itself."""
+    return judged(
+        lambda: checked(model, source),
+        lambda why: (None, [UNFORESEEN.at(source, (), f"this file cannot be judged: {why}")]),
+    )
+
+
+def checked(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:
     """Return the spec that a document says, or what is wrong with its fields."""
     value = source.document.value if source.document else None
     if (path := too_deep(value)) is not None:

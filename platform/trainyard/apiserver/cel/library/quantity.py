@@ -160,12 +160,17 @@ def as_amount(value: Opaque | int) -> Amount:
 
 
 def combined(one: Amount, two: Amount, total: Quantity) -> Opaque:
-    """Wrap a sum, remembering whether it still fits 64 bits."""
+    """Wrap a sum, remembering whether it still fits 64 bits; raises OverflowError for one of too many digits.
+
+    A server writes all of them out.
+    """
     if one.fast and not two.quantity:
         return box(one)
     if one.fast and two.fast and not one.quantity:
         return box(Amount(total, fast=True))
     exponent = min(_exponent(one.quantity.exact), _exponent(two.quantity.exact))
+    if total.exact.adjusted() - exponent >= WIDE.prec:
+        raise OverflowError("a sum of more digits than are computed here")
     units = WIDE.abs(total.exact).scaleb(-exponent, WIDE)
     return box(Amount(total, fast=one.fast and two.fast and units <= values.INT_MAX))
 

@@ -9,6 +9,7 @@ import datetime as dt
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from trainyard import quantities
@@ -24,6 +25,7 @@ _RFC3339 = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d{1,2}):(\d\d):(\d\d)(?:[.,](\d+
 _OFFSET = re.compile(r"([+-]?)(\d\d?):(\d\d?)", re.ASCII)
 
 
+@lru_cache(maxsize=4096)
 def parse_timestamp(text: str) -> Timestamp | None:
     """Read an RFC 3339 moment to the nanosecond, or return None."""
     match = _RFC3339.fullmatch(text)
@@ -68,6 +70,7 @@ def timestamp_text(value: Timestamp) -> str:
     return f"{date.year:04d}-{date:%m-%dT%H:%M:%S}{fraction}{zone}"
 
 
+@lru_cache(maxsize=4096)
 def parse_duration(text: str) -> Duration | None:
     """Read a Go duration (`1h30m`, `-1.5s`, `0`), or return None."""
     try:
