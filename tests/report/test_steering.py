@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 from random import Random
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -14,8 +15,10 @@ from command import call
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, TEAM
 from repo import Repo
+from trainyard.checks.result import Judged, Result, Skipped
 from trainyard.documents import dump
-from trainyard.report import FORMATS
+from trainyard.findings import Finding, Location, ObjectRef
+from trainyard.report import FORMATS, render
 from trainyard.report.legible import escaped, in_json
 
 STEERS = re.compile(
@@ -183,3 +186,30 @@ def test_commands_print_in_one_place() -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func) in calls
     ]
     assert found == ["__init__.py: print(__version__)", "__init__.py: print(error)"]
+
+
+ODD = ("\ud800", "\udcff", "\udfff", "\ud83d\ude00", "a\x00b", "\ufffe", "]]>", "\U0001f600")
+"""Halves of surrogate pairs, alone, as a byte of a name and as a pair, and what formats have words of their own for."""
+
+FIELDS = ("message", "fix", "path", "source", "remedy", "rule")
+
+
+def odd_result(odd: str) -> Result:
+    """Return a result with a text in every place that a report shows."""
+    place = Location(f"jobs/{odd}.yaml", 1, 1)
+    where = ObjectRef("v1", "Pod", f"a{odd}", f"b{odd}")
+    finding = Finding(layer="spec", location=place, object=where, spec=place, **dict.fromkeys(FIELDS, f"x {odd}"))
+    judged = Judged(place.file, 0, where, "valid")
+    return Result(findings=[finding], objects=[judged], notes=[f"a note {odd}"], skipped=[Skipped(f"x{odd}", odd)])
+
+
+@pytest.mark.parametrize("odd", ODD, ids=ascii)
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_report_shows_every_text(format_: str, odd: str) -> None:
+    """No name, message or value is one that a report cannot be made of, and each can be written as UTF-8."""
+    text = render(odd_result(odd), format_)
+    judged(text.encode().decode(), format_)
+    if format_ == "sarif":
+        json.loads(text)
+    if format_ == "junit":
+        ET.fromstring(text)

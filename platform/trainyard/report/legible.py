@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from trainyard.findings import Finding
@@ -22,6 +23,9 @@ CONTROL = re.compile(
 )
 """Controls of ASCII and Latin 1, what ends a line or turns its direction (Unicode Standard Annex 9), what nobody sees
 (DerivedCoreProperties, Default_Ignorable_Code_Point), no characters."""
+
+HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Halves of surrogate pairs, but those by which Python writes a byte of a file's name (PEP 383)."""
 
 COMMAND = re.compile(r"(?m)^([^\S\n]*):(?=:)|#(?=#(?:\[|[a-z]+\[))")
 """What a line of a log begins with to command its reader: `::` for GitHub's runner, which leaves blanks before it out;
@@ -49,6 +53,15 @@ def in_json(document: str) -> str:
 def as_json(char: str) -> str:
     """Return a character as JSON escapes it, one beyond 16 bits as two halves."""
     return json.dumps(char)[1:-1] if char != "\x7f" else "\\u007f"
+
+
+def in_address(name: str) -> str:
+    r"""Return a file's name as a part of an address, also one that no encoding has.
+
+    >>> in_address("jobs/a \ud800.yaml")
+    'jobs/a%20%5Cud800.yaml'
+    """
+    return quote(HALF.sub(lambda found: ascii(found[0])[1:-1], name).encode("utf-8", "surrogateescape"))
 
 
 def legible(value: T) -> T:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from urllib.parse import quote
 
 from trainyard.findings import counted
 from trainyard.plan.decide.queues import verdict
@@ -14,6 +13,7 @@ from trainyard.plan.words.headline import warnings
 from trainyard.plan.words.objects import object_lines, platform_lines
 from trainyard.plan.words.runs import change, mark_lines
 from trainyard.plan.words.text import ASKED, HEAD, closing, clusters, limited, rebuilding, states, step
+from trainyard.report.legible import in_address
 from trainyard.report.markdown import escaped, fence, sentence
 
 ROWS = 30
@@ -107,7 +107,7 @@ def of_cluster(
     effects = [each for each in plan.objects if each.cluster == cluster]
     if found or told or effects or drawn:
         yield f"#### {escaped(cluster)}"
-    yield from (f"![{escaped(title)}]({quote(path)})" for title, path in drawn)
+    yield from (f"![{escaped(title)}]({in_address(path)})" for title, path in drawn)
     if found:
         yield "\n".join(run_table(found, at, everything=everything))
     if told:
@@ -164,7 +164,7 @@ def job(group: Group, at: str) -> str:
 
 def link(text: str, path: str, at: str) -> str:
     """Return a link to a file or folder of the repository, a plain name where nobody knows where that is."""
-    return f"[{escaped(text)}]({at}/{quote(path)})" if path and at else escaped(text)
+    return f"[{escaped(text)}]({at}/{in_address(path)})" if path and at else escaped(text)
 
 
 def what(effect: RunEffect, at: str) -> str:

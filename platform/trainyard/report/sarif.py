@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from typing import Any
-from urllib.parse import quote
 
 from trainyard import __version__, catalogue
 from trainyard.catalogue import Entry
 from trainyard.checks.result import Result
 from trainyard.findings import Finding, Location
-from trainyard.report.legible import in_json
+from trainyard.report.legible import in_address, in_json
 from trainyard.report.text import PLAIN
 from trainyard.report.view import View, place
 
@@ -94,7 +93,7 @@ def entry(finding: Finding, index: int) -> dict[str, Any]:
         "level": finding.severity.value,
         "message": {"text": message},
         "locations": [spot],
-        "partialFingerprints": {"trainyard/v1": hashlib.sha256(same.encode("utf-8", "replace")).hexdigest()[:32]},
+        "partialFingerprints": {"trainyard/v1": hashlib.sha256(same.encode("utf-8", "surrogatepass")).hexdigest()[:32]},
     }
     other = finding.location if where is finding.spec else finding.spec
     if other is not None and other != where:
@@ -106,7 +105,7 @@ def entry(finding: Finding, index: int) -> dict[str, Any]:
 
 def physical(where: Location) -> dict[str, Any]:
     """Return a place; paths of the repository are relative to its root, others as they are."""
-    uri = quote(where.file.encode("utf-8", "surrogateescape"))
+    uri = in_address(where.file)
     artifact = {"uri": uri} if where.file.startswith("/") else {"uri": uri, "uriBaseId": ROOT}
     region = {"startLine": where.line or 1} | ({"startColumn": where.column} if where.column else {})
     return {"artifactLocation": artifact, "region": region}
