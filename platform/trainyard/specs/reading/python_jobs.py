@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,8 +32,8 @@ PACKAGES = Path(__file__).resolve().parents[3]
 
 START = "import sys; sys.path.insert(0, sys.argv[1]); from trainyard.specs.reading.programs.child import main; main()"
 
-SECONDS_EACH = 60
-"""Longest that one program may take, with its start, in all worlds; the other process stops it earlier."""
+SECONDS = 720
+"""Longest that the other process may take: it begins no program after ten minutes, and each run ends after 20 s."""
 
 SEEDS = {"first": "0", "other": "1"}
 """Seeds of hashes, by what a process is asked for: the first answer counts, the other is held against it."""
@@ -94,23 +95,43 @@ def told(programs: Sequence[tuple[str, bytes]], asked: str, *, unsafe: bool) -> 
     """Return what another process says of programs, a line each.
 
     It has no environment but a fixed hash seed, no folder of the user's on its path, and is told texts, not files:
-    what Python's `-I` gives, which would ignore the seed, and jobs that depend on the text alone. A line is the answer
-    of the program at its place, whatever it says. Raises RefusedError where programs cannot be isolated.
+    what Python's `-I` gives, which would ignore the seed, and jobs that depend on the text alone. It ends with this
+    process, however that ends. Raises RefusedError where programs cannot be isolated.
     """
     texts = [{"file": file, "text": text.decode("latin-1")} for file, text in programs]
+    parent = [str(os.getpid())]
     done = process.run(
-        [sys.executable, "-s", "-P", "-B", "-c", START, str(PACKAGES), asked, "unsafe" if unsafe else "isolated"],
+        [
+            sys.executable,
+            "-s",
+            "-P",
+            "-B",
+            "-c",
+            START,
+            str(PACKAGES),
+            asked,
+            "unsafe" if unsafe else "isolated",
+            *parent,
+        ],
         cwd=PACKAGES,
         stdin=json.dumps(texts).encode(),
         env={"PYTHONHASHSEED": SEEDS[asked], "PYTHONUTF8": "1"},
-        timeout_seconds=SECONDS_EACH * len(programs),
+        timeout_seconds=SECONDS,
     )
     lines = done.out.splitlines()
     if len(lines) == 1 and isinstance(value := decoded(lines[0]), dict) and "refused" in value:
         raise RefusedError(value["refused"])
     none = failed(f"program could not be run: {done.complaint}")
     lacking = json.dumps(none if asked == "first" else {"hashed": none, "other": none}).encode()
-    return [*lines[: len(programs)], *[lacking] * (len(programs) - len(lines))]
+    found = {place: answer for place, answer in map(numbered, lines) if place is not None}
+    return [found.get(place, lacking) for place in range(len(programs))]
+
+
+def numbered(line: bytes) -> tuple[int | None, bytes]:
+    """Return the place of a program and its answer, as a line of the other process has them."""
+    place, comma, answer = line.partition(b", ")
+    known = bool(comma) and place[:1] == b"[" and place[1:].isdigit() and answer.endswith(b"]")
+    return (int(place[1:]), answer[:-1]) if known else (None, b"")
 
 
 def failures(place: Place, listed: Iterable[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -15,10 +15,12 @@ import json
 import os
 import select
 import signal
+import socket
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -27,13 +29,18 @@ from pydantic import ValidationError
 import trainyard.specs
 from trainyard.specs import Job
 from trainyard.specs.reading import problems
-from trainyard.specs.reading.programs import answers, isolation, sandbox, turned, twice, worlds
+from trainyard.specs.reading.programs import answers, isolation, kernel, sandbox, turned, turns, twice, worlds
 from trainyard.specs.reading.programs.answers import ANSWER_BYTES, MAX_JOBS, PRINTED, Answer, failed
 from trainyard.specs.reading.programs.isolation import Isolation
 from trainyard.specs.reading.programs.kernel import RefusedError
 from trainyard.specs.reading.programs.worlds import World
 
 WALL_SECONDS = 20
+"""How long one run of a program may take, from its start until its process has ended."""
+
+TOTAL_SECONDS = 600
+"""After so long no further program is run: more than 2,000 take that run for 0.3 s, as our largest example does in all
+its worlds, and less than pipelines give a job (GitLab an hour, GitHub six)."""
 
 TRYING_SECONDS = 5
 """How long to look for what a program follows; the other process tells in any case that it follows something."""
@@ -44,8 +51,10 @@ def main() -> None:
 
     The second, `first`, asks for the answer that counts; `other` for what the program makes in a process with another
     seed of hashes. The third, `isolated` or `unsafe`, says whether the kernel has to hold the programs; where it does
-    not, one line says why, and no program is run.
+    not, one line says why, and no program is run. The fourth is the process that asks, with which this one ends. A line
+    is the program's place in the list and its answer; lines come in the order in which programs are run.
     """
+    stay_with(int(sys.argv[4]))
     ask = {"first": in_first, "other": elsewhere}[sys.argv[2]]
     sandbox.NOWHERE = os.open(os.devnull, os.O_RDWR)
     held = None
@@ -58,10 +67,26 @@ def main() -> None:
     programs = json.load(sys.stdin)
     gc.collect()
     gc.freeze()  # so that forks share what is there
-    for program in programs:
-        found = ask(program["text"].encode("latin-1"), program["file"], held)
-        sys.stdout.write(json.dumps(found) + "\n")
+    end = time.monotonic() + TOTAL_SECONDS
+    for number in turns.fair([program["file"] for program in programs], time.monotonic):
+        file, text = programs[number]["file"], programs[number]["text"].encode("latin-1")
+        found = ask(text, file, held) if time.monotonic() < end else unrun(sys.argv[2])
+        sys.stdout.write(json.dumps([number, found]) + "\n")
         sys.stdout.flush()
+
+
+def stay_with(parent: int) -> None:
+    """End when the process that asks does, also where it has ended already."""
+    with suppress(RefusedError):  # elsewhere than on Linux, where programs run only if somebody says so
+        kernel.die_with_parent()
+    if os.getppid() != parent:
+        sys.exit("nobody waits for an answer")
+
+
+def unrun(asked: str) -> Answer:
+    """Return the answer for a program whose turn did not come."""
+    found = failed(f"program was not run: all programs together took {TOTAL_SECONDS} seconds; make others shorter")
+    return found if asked == "first" else {"hashed": found, "other": found}
 
 
 def in_first(text: bytes, file: str, held: Isolation | None) -> Answer:
@@ -86,25 +111,29 @@ def elsewhere(text: bytes, file: str, held: Isolation | None) -> Answer:
 
 def forked(text: bytes, file: str, world: World, held: Isolation | None) -> Answer:
     """Run one program in a fork and return its answer, or why there is none."""
-    out, into = os.pipe()
+    end = time.monotonic() + WALL_SECONDS
+    out, into = socket.socketpair()  # whose files have no times; those of a pipe tell when it was made
     child = os.fork()
     if child == 0:
-        os.close(out)
+        out.close()
         try:
-            answer(text, file, world, held, into)
+            answer(text, file, world, held, into.detach())
         finally:
             os._exit(0)
-    os.close(into)
-    said = received(out)
-    if said is None or len(said) > ANSWER_BYTES:
+    into.close()
+    said = received(out, end)
+    status = ended(child, end) if said is not None and len(said) <= ANSWER_BYTES else None
+    if status is None:
         os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
+        os.waitpid(child, 0)
     return answered(said, status)
 
 
 def answer(text: bytes, file: str, world: World, held: Isolation | None, into: int) -> None:
     """Run a program and write its answer into a pipe, which is opened before opening is refused."""
     with os.fdopen(into, "wb") as pipe:
+        with suppress(RefusedError):
+            kernel.die_with_parent()
         try:
             found = limited(text, file, world, lambda: held.close(into) if held else None)
         except RefusedError as error:
@@ -114,27 +143,54 @@ def answer(text: bytes, file: str, world: World, held: Isolation | None, into: i
         pipe.write(json.dumps(found).encode())
 
 
-def received(pipe: int) -> bytes | None:
-    """Return all that comes out of a pipe, or a little more than is taken; None where it takes too long."""
-    text, end = b"", time.monotonic() + WALL_SECONDS
-    with os.fdopen(pipe, "rb", buffering=0) as stream:
+def received(stream: socket.socket, end: float) -> bytes | None:
+    """Return all that comes until the other side closes, a little more than is taken at most; None after the time."""
+    text = bytearray()
+    with stream:
         while len(text) <= ANSWER_BYTES:
-            ready, _, _ = select.select([stream], [], [], max(0.0, end - time.monotonic()))
-            if not ready:
+            stream.settimeout(max(0.001, end - time.monotonic()))
+            try:
+                part = stream.recv(2**16)
+            except TimeoutError:
                 return None
-            part = stream.read(2**16)
+            except ConnectionResetError:
+                part = b""
             if not part:
-                return text
+                break
             text += part
-    return text
+            if time.monotonic() > end:
+                return None
+    return bytes(text)
 
 
-def answered(text: bytes | None, status: int) -> Answer:
-    """Read what the fork wrote before it ended with a status."""
-    if text is None or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU):
-        return failed(f"program is not done after {sandbox.CPU_SECONDS} seconds; make fewer jobs or a shorter loop")
-    if len(text) > ANSWER_BYTES:
+def ended(child: int, end: float) -> int | None:
+    """Return the status with which a process ended, None where it runs on after the time."""
+    try:
+        handle = os.pidfd_open(child)
+    except (AttributeError, OSError):  # macOS, kernels before 5.3, containers that forbid it
+        handle = None
+    if handle is not None:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        poll.poll(max(0.0, end - time.monotonic()) * 1000)
+        os.close(handle)
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done or time.monotonic() >= end:
+            return status if done else None
+        time.sleep(0.001)
+
+
+def answered(text: bytes | None, status: int | None) -> Answer:
+    """Read what the fork wrote before it ended with a status, None where it was ended."""
+    if text is not None and len(text) > ANSWER_BYTES:
         return failed(f"program's jobs are more than {ANSWER_BYTES >> 20} MiB as JSON; make fewer or smaller ones")
+    if text is None or status is None:
+        return failed(f"program is not done after {WALL_SECONDS} seconds; make fewer jobs or a shorter loop")
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+        return failed(
+            f"program takes more than {sandbox.CPU_SECONDS} seconds of CPU; make fewer jobs or a shorter loop"
+        )
     return answers.parsed(text)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,12 @@ from trainyard.specs.reading.programs.kernel import RefusedError
 
 LIBRARIES = ("/etc/ld.so.cache",)
 """What the loader reads beside the folders of libraries."""
+
+CLOCKS = "[vvar"
+"""How the memory is called that the kernel keeps clocks in (linux v6.12 Documentation/ABI/stable/vdso, mm/mmap.c).
+
+Where it holds zeros, the C library finds no clock there and asks the kernel, which the filter of calls refuses.
+"""
 
 HELP = "run this on Linux from 5.13 on, in a container that allows Landlock; or run what you have read: --unsafe-python"
 
@@ -30,16 +37,20 @@ class Isolation:
     """Whether it is in namespaces of its own."""
     rules: int | None
     """The descriptor of Landlock's rules, None where there are none."""
+    clocks: tuple[tuple[int, int], ...]
+    """Start and size of the memory from which the C library reads clocks without asking the kernel."""
 
     def close(self, answer: int) -> None:
         """Give up everything but counting, reading modules and writing to one descriptor; raises RefusedError."""
-        kernel.die_with_parent()
         kernel.no_new_privileges()
         kernel.drop_capabilities()
         if self.rules is not None:
             landlock.restrict(self.rules)
         os.closerange(3, answer)
         os.closerange(answer + 1, 2**20)
+        for start, size in self.clocks:
+            with suppress(RefusedError):  # kernels from 6.15 on can seal this memory
+                kernel.put_zeros(start, size)
         seccomp.restrict()
 
 
@@ -50,11 +61,12 @@ def enter() -> Isolation:
     """
     kernel.machine()
     paths = list(dict.fromkeys(readable()))
+    clocks = kernel.mapped(CLOCKS)
     inside = namespaces.enter(paths)
     rules = landlock.ruleset(paths) if landlock.offered() else None
     if not inside and rules is None:
         raise RefusedError(f"this kernel allows neither namespaces of one's own nor Landlock; {HELP}")
-    return Isolation(inside, rules)
+    return Isolation(inside, rules, clocks)
 
 
 def readable() -> Iterator[str]:

@@ -12,10 +12,11 @@ SECCOMP_FILTER = 2
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 22, 38
 CAPABILITIES_V3 = 0x20080522
 SIGKILL = 9
+PROT_READ, MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS = 1, 2, 0x10, 0x20
 
 NUMBERS = {
-    "x86_64": {"mount": 165, "umount2": 166, "pivot_root": 155, "unshare": 272, "capset": 126, "prctl": 157},
-    "aarch64": {"mount": 40, "umount2": 39, "pivot_root": 41, "unshare": 97, "capset": 91, "prctl": 167},
+    "x86_64": {"mount": 165, "umount2": 166, "pivot_root": 155, "unshare": 272, "capset": 126, "prctl": 157, "mmap": 9},
+    "aarch64": {"mount": 40, "umount2": 39, "pivot_root": 41, "unshare": 97, "capset": 91, "prctl": 167, "mmap": 222},
 }
 """Numbers of calls by processor (linux v6.12 arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic)."""
 
@@ -64,6 +65,19 @@ def _passed(value: object) -> object:
 def die_with_parent() -> None:
     """Let the kernel kill this process when the one that made it ends."""
     call("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+
+
+def mapped(name: str) -> tuple[tuple[int, int], ...]:
+    """Return start and size of this process's memory maps whose names begin with a text."""
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:  # noqa: PTH123
+        lines = [line.split(maxsplit=5) for line in maps]
+    named = [words[0].split("-") for words in lines if len(words) == 6 and words[5].startswith(name)]
+    return tuple((int(start, 16), int(end, 16) - int(start, 16)) for start, end in named)
+
+
+def put_zeros(start: int, size: int) -> None:
+    """Replace a part of this process's memory with zeros that it may read."""
+    call("mmap", start, size, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0)
 
 
 def no_new_privileges() -> None:

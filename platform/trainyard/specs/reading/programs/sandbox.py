@@ -19,7 +19,7 @@ PACKAGE = "trainyard"
 CPU_SECONDS = 10
 MEMORY_BYTES = 2**30
 
-READS = frozenset({"open", "os.listdir", "os.scandir"})
+READS = frozenset({"open", "os.listdir"})
 """Audit events of looking at the disk: allowed where modules lie, since imports are late."""
 
 REFUSED = ("os.", "socket.", "subprocess.", "shutil.", "ctypes.", "mmap.", "pty.", "fcntl.", "resource.", "signal.")
@@ -27,6 +27,9 @@ REFUSED = ("os.", "socket.", "subprocess.", "shutil.", "ctypes.", "mmap.", "pty.
 
 NOWHERE = -1
 """What is open in the place of standard input and output, from before all that is closed."""
+
+SYSTEM = frozenset({"posix", "nt"})
+"""Modules whose functions `os` has too: there they are replaced."""
 
 LOOKS = ("stat", "lstat", "access", "readlink", "statvfs", "getxattr", "listxattr")
 """Functions of `os` that look at the disk without an audit event."""
@@ -57,7 +60,7 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 def importable(module: str) -> bool:
     """Whether a program may import a module."""
-    return module == "trainyard.specs" or module.partition(".")[0] in sys.stdlib_module_names
+    return module == "trainyard.specs" or module.partition(".")[0] in sys.stdlib_module_names - SYSTEM
 
 
 def shut() -> None:
@@ -80,6 +83,8 @@ def shut() -> None:
     for name in LOOKS:
         if hasattr(os, name):
             setattr(os, name, blind(name, getattr(os, name), roots))
+    fstat = os.fstat
+    setattr(os, "fstat", lambda number: timeless(fstat(number)))  # noqa: B010 - mypy takes no other form
     sys.addaudithook(hook)
 
 
@@ -110,6 +115,11 @@ def blind(name: str, look: Callable[..., Any], roots: tuple[str, ...]) -> Callab
     def looked(path: Any, *arguments: Any, **options: Any) -> Any:
         if not inside(path, roots):
             raise PermissionError(f"os.{name} of {str(path)[:80]!r}")
-        return look(path, *arguments, **options)
+        return timeless(look(path, *arguments, **options))
 
     return looked
+
+
+def timeless(found: Any) -> Any:
+    """Return the status of a file as it would be in 1970, since the kernel writes the day into files that are read."""
+    return os.stat_result((*found[:7], 0, 0, 0)) if isinstance(found, os.stat_result) else found

@@ -1,7 +1,7 @@
 """A filter of system calls: what a program needs to count and to import modules is allowed, everything else refused.
 
 No process, thread, socket, signal, shared memory, file for writing, other process's memory and no io_uring is had
-without a call that is not listed here. Source: linux v6.12 include/uapi/linux/{seccomp,filter}.h.
+without a call that is not listed here, and no clock is read. Source: linux v6.12 include/uapi/linux/{seccomp,filter}.h.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trainyard.specs.reading.programs.kernel import PR_SET_SECCOMP, SECCOMP_FILTER, call, machine
 
@@ -56,7 +56,6 @@ CALLS = {
     "mremap": (25, 216),
     "madvise": (28, 233),
     "brk": (12, 214),
-    "futex": (202, 98),
     "membarrier": (324, 283),
     "sched_yield": (24, 124),
     "rt_sigaction": (13, 134),
@@ -70,17 +69,10 @@ CALLS = {
     "ppoll": (271, 73),
     "select": (23, ABSENT),
     "pselect6": (270, 72),
-    "clock_gettime": (228, 113),
     "clock_getres": (229, 114),
-    "clock_nanosleep": (230, 115),
-    "nanosleep": (35, 101),
-    "gettimeofday": (96, 169),
-    "time": (201, ABSENT),
-    "times": (100, 153),
     "getrandom": (318, 278),
     "getrusage": (98, 165),
     "uname": (63, 160),
-    "sysinfo": (99, 179),
     "getpid": (39, 172),
     "getppid": (110, 173),
     "gettid": (186, 178),
@@ -106,6 +98,14 @@ ONE_OF = {"ioctl": ((16, 29), 1, (0x5401, 0x5413, 0x5450, 0x5451)), "fcntl": ((7
 
 IF_ZERO = {"prlimit64": ((302, 261), (0, 2))}
 """Calls with arguments that have to be null: limits are asked for, not set, and those of the process itself."""
+
+FUTEX = ((202, 98), 1, 3)
+"""The call that waits for memory to change, and the arguments that have what it does and until when."""
+
+UNTIL = 0x17E
+"""Bits of a futex's operation, one of which says that it is none of WAIT and WAKE: others wait until a time of a clock,
+and how such a call ends would tell what time it is. Here the time has always passed. Source: linux v6.12
+include/uapi/linux/futex.h."""
 
 NOT_THERE = {"clone3": (435, 435), "openat2": (437, 437)}
 """Calls for which the C library has another way, which is looked at here: the kernel seems to lack them."""
@@ -133,11 +133,19 @@ def instructions(processor: str) -> Iterator[bytes]:
         equal = [step(EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
         yield from on(numbers[which], [word(index), *equal, refuse(), step(RETURN, ALLOW)])
     for numbers, indexes in IF_ZERO.values():
-        loads = [word(index, upper=upper) for index in indexes for upper in (False, True)]
-        rest = [2 * (len(loads) - place) - 1 for place in range(len(loads))]
-        zero = [each for load, far in zip(loads, rest, strict=True) for each in (load, step(EQUAL, 0, 0, far))]
-        yield from on(numbers[which], [*zero, step(RETURN, ALLOW), refuse()])
+        yield from on(numbers[which], if_zero(indexes))
+    numbers, operation, until = FUTEX
+    untimed = [*if_zero((until,))[:-1], step(RETURN, ERROR | errno.ETIMEDOUT)]
+    yield from on(numbers[which], [word(operation), step(ANY_BIT, UNTIL, 0, len(untimed) - 2), *untimed])
     yield refuse()
+
+
+def if_zero(indexes: Sequence[int]) -> list[bytes]:
+    """Return what allows a call whose arguments at these places are null, and refuses it otherwise."""
+    loads = [word(index, upper=upper) for index in indexes for upper in (False, True)]
+    rest = [2 * (len(loads) - place) - 1 for place in range(len(loads))]
+    zero = [each for load, far in zip(loads, rest, strict=True) for each in (load, step(EQUAL, 0, 0, far))]
+    return [*zero, step(RETURN, ALLOW), refuse()]
 
 
 def on(number: int, steps: list[bytes]) -> Iterator[bytes]:

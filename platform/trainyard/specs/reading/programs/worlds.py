@@ -31,7 +31,7 @@ ZONES = ("UTC0", "XXX-9:30", "YYY5", "ZZZ-13", "WWW8", "VVV-3:30")
 """Time zones as POSIX writes them, which need no files."""
 
 TICK = 0.001
-"""Seconds that a look at the clock takes, so that a loop until some time ends."""
+"""Seconds that a look at the clock takes, so that a loop until some time ends; else time passes in sleep alone."""
 
 ANSWER = "7"
 """What every variable of a made-up environment says: numbers are read from text, and few defaults are seven."""
@@ -161,19 +161,27 @@ def _wind(number: int) -> None:
     """Set the clock and the time zone."""
     os.environ["TZ"] = ZONES[number]
     time.tzset()
-    began, real, looks = MOMENTS[number], time.monotonic, iter(range(1, sys.maxsize))
-    start = real()
+    moment_now = float(MOMENTS[number])
 
     def now(*_: Any) -> float:
-        return began + real() - start + TICK * next(looks)
+        nonlocal moment_now
+        moment_now += TICK
+        return moment_now
 
     def now_ns(*_: Any) -> int:
         return int(now() * 1e9)
+
+    def sleep(seconds: float) -> None:
+        nonlocal moment_now
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        moment_now += seconds
 
     for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime"):
         put(time, **{name: now, f"{name}_ns": now_ns})
     for name in ("localtime", "gmtime", "ctime"):
         put(time, **{name: _defaulting(getattr(time, name), now)})
+    put(time, sleep=sleep)
     put(os, times=lambda: os.times_result((0.0, 0.0, 0.0, 0.0, now())))
     asctime, strftime = time.asctime, time.strftime
     put(time, asctime=lambda *t: asctime(*(t or (time.localtime(),))))
