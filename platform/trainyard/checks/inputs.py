@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import stat
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
@@ -12,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from trainyard.documents import load
 from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location, Severity
+from trainyard.limits import FILE_BYTES
 from trainyard.manifests import Manifest, expand
 from trainyard.rules import Rule
 from trainyard.system import files
@@ -72,7 +72,7 @@ def collect(
     for name in paths:
         path = Path(name)
         if name == STDIN:
-            yield PIPED, sys.stdin.buffer.read()
+            yield PIPED, files.piped(most=FILE_BYTES)
         elif path.is_dir():
             yield from below(path, report, excluded, passed)
         elif not path.exists():

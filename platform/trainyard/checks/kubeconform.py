@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from trainyard.apiserver.catalog.served import INPUTS
 from trainyard.errors import ToolError
 from trainyard.findings import Finding, Location, ObjectRef
 from trainyard.rules import Rule
-from trainyard.system import cache, kubeconform, process
+from trainyard.system import cache, kubeconform, process, scratch
 
 RULE = Rule(
     id="schema/kubeconform",
@@ -50,8 +49,8 @@ def check(root: Path | None, catalog: Catalog, inputs: Sequence[tuple[str, bytes
     Results are cached by content. Raises ToolError where kubeconform is missing: it is never skipped in silence.
     """
     program = kubeconform.find(root)
-    with tempfile.TemporaryDirectory(prefix="kubeconform-") as scratch:
-        engine = Engine(program, locations(catalog, Path(scratch) / "schemas"), Path(scratch) / "files")
+    with scratch.folder("kubeconform") as place:
+        engine = Engine(program, locations(catalog, place / "schemas"), place / "files")
         kept = cache.private(CONCERN, outside=root)
         fingerprint = state(catalog, engine.locations)
         names = {index: cache.key(fingerprint, data) for index, (_, data) in enumerate(inputs)}

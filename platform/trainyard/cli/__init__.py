@@ -17,9 +17,9 @@ from typing import Any
 import typer
 
 from trainyard.cli._help import CODES, epilog
-from trainyard.cli._readers import await_none
+from trainyard.cli._readers import await_none, open_closed
 from trainyard.errors import TrainyardError
-from trainyard.system import memory
+from trainyard.system import memory, scratch
 
 COMPLETE = "_TRAINYARD_COMPLETE"
 """The variable by which a shell asks for words; see `completion`."""
@@ -104,8 +104,13 @@ def guarded(function: Callable[[], Any]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         return UNFINISHED
-    except OSError as error:
-        complain(f"{error.filename or 'system'}: {error.strerror or error}")
+    except Exception as error:  # noqa: BLE001 - whatever it is, the exit code of findings would be untrue
+        from trainyard.cli._stopped import explained, lack
+
+        if isinstance(error, OSError) and not lack(error):
+            complain(f"{error.filename or 'system'}: {error.strerror or error}")
+        else:
+            complain(explained(error))
         return UNFINISHED
     return result if isinstance(result, int) else CLEAN
 
@@ -186,6 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code: 0 clean, 1 findings, 2 could not finish."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     memory.look_seldom()
+    open_closed()
     await_none()
     if os.environ.get(COMPLETE):
         from typer._completion_classes import completion_init
@@ -201,4 +207,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if chosen in LARGE:
         gc.disable()  # to the end: a search that begins when the work is done would look at everything
     code = context.run(guarded, lambda: app.main(args=given, prog_name="trainyard", standalone_mode=False))
+    scratch.sweep()
     sys.exit(code)

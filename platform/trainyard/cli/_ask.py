@@ -22,7 +22,7 @@ NAME = "name"
 
 def is_watched() -> bool:
     """Whether somebody can type answers."""
-    return sys.stdin.isatty()
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 class Draft(Protocol):

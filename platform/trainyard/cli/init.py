@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import typer
@@ -106,13 +105,13 @@ def upgraded(folder: Path, options: Mapping[str, str | bool | None]) -> int:
 def weighed(wanted: Mapping[str, bytes]) -> list[Finding]:
     """Return the errors in specs that are not written yet, which names and addresses may make."""
     from trainyard.preflight import check_repository
-    from trainyard.system import files
+    from trainyard.system import files, scratch
 
-    with TemporaryDirectory() as folder:
+    with scratch.folder("init") as folder:
         for path, data in wanted.items():
             if path.startswith(("jobs/", "platform/")):
-                files.write(Path(folder) / path, data)
-        return [finding for finding in check_repository(Path(folder)).findings if finding.is_error]
+                files.write(folder / path, data)
+        return [finding for finding in check_repository(folder).findings if finding.is_error]
 
 
 def refused(findings: Iterable[Finding]) -> int:

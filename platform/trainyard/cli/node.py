@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import typer
@@ -33,7 +32,7 @@ def replay(
 
     unread = 0
     texts = {str(path): files.read_bounded(path, most=FILE_BYTES) for path in paths or ()} or {
-        "standard input": sys.stdin.buffer.read()
+        "standard input": files.piped(most=FILE_BYTES)
     }
     for name, data in texts.items():
         documents, findings = load(data, file=name)

@@ -4,14 +4,15 @@ Importing any of it starts Node, and nothing else of Trainyard does. docs/cdk8s.
 """
 
 from trainyard.errors import ToolError
-from trainyard.system.node import point_jsii_at_node
+from trainyard.system.node import node_folder, not_started, point_jsii_at_node
 
 point_jsii_at_node()
 
 try:
-    import cdk8s as _cdk8s  # noqa: F401 - started here, where what is wrong can be said
+    with node_folder():
+        import cdk8s as _cdk8s  # noqa: F401 - started here, where what is wrong can be said
 except Exception as error:  # jsii's own class, or RuntimeError, where it cannot unpack itself or start Node
-    raise ToolError(f"cdk8s did not start: {error}") from error
+    raise ToolError(not_started(error)) from error
 
 from trainyard.constructs.base import Foreign, Objects  # noqa: E402 - after Node is named
 from trainyard.constructs.cluster import (  # noqa: E402 - after Node is named

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from trainyard.system import files
+from trainyard.system import files, scratch
 from trainyard.system.repository import SPECS
 
 
 @contextmanager
 def overlaid(root: Path, changes: Mapping[str, str | None]) -> Iterator[Path]:
     """Give a folder with the repository's specs in which files are as these texts; None takes a file away."""
-    with tempfile.TemporaryDirectory(prefix="trainyard-draft-") as folder:
-        top = Path(folder)
+    with scratch.folder("draft") as top:
         for spec in SPECS:
             if (root / spec).is_dir():
                 shutil.copytree(root / spec, top / spec, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))

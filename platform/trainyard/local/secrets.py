@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from trainyard.local.controllers.base import NAMESPACE, Object, Objects, RunError
 from trainyard.local.controllers.mpijob import PRIVATE, PUBLIC
-from trainyard.system import process
+from trainyard.system import process, scratch
 
 BITS = "521"
 """Of the curve that the operators take (mpi-operator v0.8.2 newSSHAuthSecret)."""
@@ -50,10 +49,10 @@ def drawn(objects: Objects) -> list[Object]:
 
 def pair() -> tuple[str, str]:
     """Return a private and a public key."""
-    with tempfile.TemporaryDirectory(prefix="trainyard-keys-") as folder:
-        path = Path(folder, "key")
+    with scratch.folder("keys") as folder:
+        path = folder / "key"
         command = ["ssh-keygen", "-q", "-t", "ecdsa", "-b", BITS, "-m", "PEM", "-N", "", "-C", "", "-f", str(path)]
-        process.run(command, cwd=Path(folder))
+        process.run(command, cwd=folder)
         if not path.exists():
             raise RunError("ssh-keygen drew no key; pods that reach each other by ssh need one")
         return encoded(path.read_bytes()), encoded(path.with_suffix(".pub").read_bytes())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from trainyard.local.spaces.base import Space
 from trainyard.local.spaces.plain import Plain
 from trainyard.local.steps import Steps, processes, target
 from trainyard.local.volumes import Volumes
+from trainyard.system import scratch
 
 THREADS = "OMP_NUM_THREADS"
 
@@ -56,9 +56,9 @@ class Session:
             pods, changed = fewer_threads(pods)
             why = "--plain says so" if plain else linux.possible()
             make: type[Space] = Plain if why else linux.Linux
-            scratch = Path(tempfile.mkdtemp(prefix="trainyard-run-"))
-            self.space = make(pods, work.names, scratch, workdir.resolve())
-            volumes = Volumes(state or default_state(), scratch, objects, paths or {}, self.space.rewrite)
+            place = scratch.make("run")
+            self.space = make(pods, work.names, place, workdir.resolve())
+            volumes = Volumes(state or default_state(), place, objects, paths or {}, self.space.rewrite)
             life = life_of(work.value, objects, [each.pod for each in pods])
             steps = Steps(saves=Saves(declared(pods)))
             targets = [target(text, pods) for text in kill]

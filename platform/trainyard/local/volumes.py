@@ -6,7 +6,6 @@ Facts: kubernetes v1.35 pkg/volume: configmap, secret, projected, downwardapi; v
 from __future__ import annotations
 
 import base64
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -17,6 +16,7 @@ from trainyard.local.door import judged
 from trainyard.local.downward import field_of, resource_of
 from trainyard.local.expansion import expand
 from trainyard.local.kubelet import Container, folder_of
+from trainyard.system import scratch
 
 HERE = frozenset({"emptyDir", "ephemeral", "persistentVolumeClaim", "configMap", "secret", "projected", "downwardAPI"})
 """Sources of volumes that folders can be."""
@@ -156,7 +156,7 @@ class Volumes:
 
     def end(self) -> None:
         """Remove what does not stay."""
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        scratch.remove(self.scratch)
 
 
 def contents(value: Mapping[str, Any]) -> dict[str, bytes]:

@@ -117,7 +117,8 @@ def imported(path: Path, _modified: int, _size: int) -> Policy:
     module = ModuleType(f"trainyard_policy_{path.stem}")
     module.__file__ = str(path)
     try:
-        exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), vars(module))  # noqa: S102 - the purpose
+        code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True, optimize=0)  # with its docstring
+        exec(code, vars(module))  # noqa: S102 - the purpose
         check = module.check
     except SyntaxError as error:
         raise PolicyError(path.name, f"no Python: {error.msg}", error.lineno or 1, error.offset or 1) from error

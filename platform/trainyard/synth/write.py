@@ -143,7 +143,10 @@ def write(tree: Tree, changes: Changes, folder: Path) -> Iterator[str]:
         raise SpecError(f"{path} is in the way of a folder or file; remove it")
     removed = {step: [path for path in changes.remove if stage(path) == step] for step in STAGES}
     written = {step: [path for path in changes.write if stage(path) == step] for step in STAGES}
-    yield from prune([*changes.leftover, *removed["object"]], folder)
+    for path in changes.leftover:
+        files.sweep(folder / path, top=folder)
+        yield path
+    yield from prune(removed["object"], folder)
     yield from put(tree, written["index"], folder)
     yield from put(tree, written["object"], folder)
     yield from prune(removed["index"], folder)

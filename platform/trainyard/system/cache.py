@@ -100,7 +100,11 @@ class Cache:
 
         Files that no `put` can have written are not counted, and stay.
         """
-        found = (each for each in files.walk(self.folder) if each.regular and ENTRY.fullmatch(each.path))
+        listed = [each for each in files.walk(self.folder) if each.regular]
+        for each in listed:
+            if files.is_temporary(each.path):
+                files.sweep(self.folder / each.path, top=self.folder)
+        found = (each for each in listed if ENTRY.fullmatch(each.path))
         entries = [(each.stat.st_mtime_ns, each.stat.st_size, each.path) for each in found]
         total = sum(size for _, size, _ in entries)
         if total <= self.limit_bytes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
+import secrets
 import stat
-import threading
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from operator import attrgetter
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trainyard.errors import TrainyardError
+from trainyard.system import held
 
 NAME = attrgetter("name")
 
@@ -65,13 +67,7 @@ def write(path: Path, content: str | bytes, *, sync: bool = False, like: Path | 
     Who may read it is as for any new file, or as for the file `like`. Nothing is replaced by what has to be `new`.
     """
     data = content.encode() if isinstance(content, str) else content
-    beside = path.parent / f"{MARK}{os.getpid()}-{threading.get_ident()}{ENDING}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
-    try:
-        handle = os.open(beside, flags, 0o666)
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(beside, flags, 0o666)
+    handle, beside = open_beside(path)
     try:
         with os.fdopen(handle, "wb") as file:
             if like is not None:
@@ -90,6 +86,33 @@ def write(path: Path, content: str | bytes, *, sync: bool = False, like: Path | 
         if isinstance(error, OSError) and error.errno is not None:  # a full disk has no name of its own
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def open_beside(path: Path) -> tuple[int, Path]:
+    """Make a new file beside another one, and return its descriptor and its path; it is held while it is open."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | NOFOLLOW
+    while True:
+        beside = path.parent / f"{MARK}{os.getpid()}-{secrets.randbits(48)}{ENDING}"
+        try:
+            handle = os.open(beside, flags, 0o666)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(beside, flags, 0o666)
+        if held.hold(handle, beside):
+            return handle, beside
+        os.close(handle)
+
+
+def sweep(path: Path, *, top: Path) -> bool:
+    """Remove a temporary file that a killed process left, and say whether it was one: what is being written stays."""
+    handle = held.take(path)
+    if handle is None:
+        return False
+    try:
+        remove(path, top=top)
+    finally:
+        os.close(handle)
+    return True
 
 
 def place_new(beside: Path, path: Path) -> None:
@@ -139,6 +162,16 @@ def read_bounded(path: Path, *, most: int) -> bytes:
     if len(data) > most:
         raise TrainyardError(f"{path} has more than {most >> 20} MiB; split it")
     return data
+
+
+def piped(*, most: int) -> bytes:
+    """Return what is piped in, and one byte more than is taken where there is more.
+
+    Raises TrainyardError where standard input is closed.
+    """
+    if sys.stdin is None:
+        raise TrainyardError("standard input is closed; pipe a file into this command, or name one")
+    return sys.stdin.buffer.read(most + 1)
 
 
 def read_installed(path: Path) -> bytes | None:

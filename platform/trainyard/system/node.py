@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 from trainyard.errors import ToolError
+from trainyard.system import scratch
 from trainyard.system.distribution import remedy
 
 QUIET = ("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION")
+
+
+LONGEST = 200
+"""Characters of a sentence; a trace of Node's has thousands."""
 
 
 def point_jsii_at_node() -> None:
@@ -29,7 +37,31 @@ def point_jsii_at_node() -> None:
 def _can_keep(folder: Path) -> bool:
     """Say whether files can be kept there; jsii gives up where its cache below it cannot be written."""
     there = next(each for each in (folder, *folder.parents) if os.path.exists(each))  # noqa: PTH110 - never raises
-    return os.access(there, os.W_OK)
+    return there.is_dir() and os.access(there, os.W_OK)
+
+
+@contextmanager
+def node_folder() -> Iterator[None]:
+    """Let jsii and its Node, which are started here, keep their files in a folder that goes with this process."""
+    before, given = tempfile.tempdir, os.environ.get("TMPDIR")
+    with suppress(OSError):
+        place = str(scratch.lasting("node"))
+        tempfile.tempdir = os.environ["TMPDIR"] = place
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+        os.environ.pop("TMPDIR", None)
+        if given is not None:
+            os.environ["TMPDIR"] = given
+
+
+def not_started(error: BaseException) -> str:
+    """Return why cdk8s did not start, in one sentence; where Node ends, it says so in traces of its own."""
+    text = str(error).strip()
+    if isinstance(error, ValueError) or "\n" in text or "\\n" in text or len(text) > LONGEST:
+        return "cdk8s did not start: Node lacks memory or open files; allow more (ulimit -v, ulimit -n)"
+    return f"cdk8s did not start: {text}"
 
 
 def node() -> Path:

@@ -6,11 +6,8 @@ whoever works here has edited and not committed; `docs/decisions/trust-in-a-chec
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
-from trainyard.system import files
+from trainyard.system import files, scratch
 from trainyard.system.git import Git, Staged, blob_id
 from trainyard.system.repository import EXTRA, TEAMS
 
@@ -270,15 +267,13 @@ def left_out(root: Path, *, ours: bool) -> list[str]:
 
 def copied(name: str, text: bytes) -> Path:
     """Return a file that has a text, for as long as this process runs."""
-    path = scratch(os.getpid()) / blob_id(text) / name
+    path = kept(os.getpid()) / blob_id(text) / name
     if not path.exists():
         files.write(path, text)
     return path
 
 
 @lru_cache(maxsize=1)
-def scratch(process: int) -> Path:
+def kept(_process: int) -> Path:
     """Return a folder of this process alone, which goes with it."""
-    folder = Path(tempfile.mkdtemp(prefix="trainyard-accepted-"))
-    atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == process else None)
-    return folder
+    return scratch.lasting("accepted")

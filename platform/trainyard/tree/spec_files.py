@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from trainyard.system import files
+from trainyard.system import files, scratch
 from trainyard.system.git import Git
 from trainyard.system.repository import CLUSTERS, SETTINGS, SPECS
 
@@ -25,8 +24,7 @@ def spec_files(git: Git, commit: str) -> dict[str, str]:
 @contextmanager
 def laid_out(git: Git, specs: Mapping[str, str]) -> Iterator[Path]:
     """Give a folder with these files, which is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="trainyard-base-") as folder:
-        root = Path(folder)
+    with scratch.folder("base") as root:
         (root / CLUSTERS).mkdir(parents=True)
         for path, data in zip(specs, git.read(specs.values()), strict=True):
             files.write(root / path, data)

@@ -48,6 +48,8 @@ def run(places: Sequence[Place], texts: Sequence[bytes]) -> tuple[list[JobFile],
     except RefusedError as error:
         return [], [problem("python-isolated", place.path, str(error)) for place in places], []
     except ToolError as error:
+        if isinstance(error.__cause__, OSError):  # which no program is to blame for
+            raise
         return [], [problem("python-error", place.path, f"program could not be run: {error}") for place in places], []
     jobs: list[JobFile] = []
     findings: list[Finding] = []
