@@ -55,6 +55,7 @@ LACKS = {
 @pytest.mark.parametrize("case", LACKS)
 def test_whatever_stops_a_command_is_one_sentence(case, capsys):
     """A command that could not finish says so in a line and ends with 2, whatever stopped it."""
+    monkeypatch.delenv("TRAINYARD_TRACEBACK", raising=False)
     error, message = LACKS[case]
 
     def stop():

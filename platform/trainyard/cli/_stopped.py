@@ -7,8 +7,7 @@ import os
 import traceback
 from collections.abc import Iterator
 
-TRACE = "TRAINYARD_TRACE"
-"""The variable by which somebody asks for Python's own words on a fault of ours."""
+from trainyard.system.unforeseen import TRACEBACK
 
 LACKS = {
     errno.EMFILE: "there are too few open files; allow 256 or more (ulimit -n)",
@@ -33,10 +32,10 @@ def explained(error: BaseException) -> str:
     """Return the sentence for an error that nothing below has improved."""
     if found := lack(error):
         return found
-    if os.environ.get(TRACE):
+    if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     first = next(iter(str(error).strip().splitlines()), "")[:200]
-    return f"this is a fault of Trainyard: {type(error).__name__}: {first}; report it with what {TRACE}=1 prints"
+    return f"this is a fault of Trainyard: {type(error).__name__}: {first}; report it with what {TRACEBACK}=1 prints"
 
 
 def lack(error: BaseException) -> str | None:

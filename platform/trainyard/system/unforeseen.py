@@ -29,11 +29,12 @@ LONGEST = 80
 def judged(work: Callable[[], T], instead: Callable[[str], T]) -> T:
     """Return a judgement, or what `instead` makes of the reason why there is none: an error, since nobody looked.
 
-    What stops every command stops this one too: a folder that cannot be read, a tool that is missing, Ctrl-C.
+    What stops every command stops this one too: a folder that cannot be read, a tool that is missing, too little
+    memory, Ctrl-C.
     """
     try:
         return work()
-    except (TrainyardError, OSError):
+    except (TrainyardError, OSError, MemoryError):
         raise
     except Exception as error:
         if os.environ.get(TRACEBACK):
@@ -45,8 +46,6 @@ def reason(error: Exception) -> str:
     """Return in a few words what stopped a judgement."""
     if isinstance(error, RecursionError):
         return "its values are nested too deep"
-    if isinstance(error, MemoryError):
-        return "it needs more memory than there is"
     if isinstance(error, ArithmeticError):
         return f"a number in it is beyond what is computed ({type(error).__name__})"
     return f"{type(error).__name__}: {error}"[:LONGEST].partition("\n")[0]
