@@ -53,7 +53,7 @@ LACKS = {
 
 
 @pytest.mark.parametrize("case", LACKS)
-def test_whatever_stops_a_command_is_one_sentence(case, capsys):
+def test_whatever_stops_a_command_is_one_sentence(case, capsys, monkeypatch):
     """A command that could not finish says so in a line and ends with 2, whatever stopped it."""
     monkeypatch.delenv("TRAINYARD_TRACEBACK", raising=False)
     error, message = LACKS[case]
