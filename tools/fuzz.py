@@ -27,6 +27,7 @@ from typing import Any
 import yaml
 
 import fuzz_grammar as grammar
+from fuzz_checkouts import checkout
 from trainyard.apiserver import catalog
 from trainyard.apiserver.cel import BOOL, DYN, CompileError, Environment
 from trainyard.checks.validate import strangers
@@ -199,7 +200,8 @@ SORTS: dict[str, tuple[int, Callable[[random.Random], None]]] = {
     "patch": (8, patch),
     "cluster": (4, cluster),
     "team": (6, team),
-    "answer": (6, answer),
+    "answer": (5, answer),
+    "checkout": (1, checkout),
 }
 """Sorts of cases, each with its share in a hundred."""
 
