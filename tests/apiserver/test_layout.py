@@ -20,7 +20,7 @@ PACKAGE = Path(apiserver.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 ALLOWED = {
     *("apiserver", "carriers", "credentials", "documents", "errors", "findings", "labels", "limits"),
-    *("manifests", "quantities", "rules", "system", "versions"),
+    *("manifests", "pods", "quantities", "rules", "system", "versions"),
 }
 """What of ours the package may import, and itself."""
 MADE_UP = re.compile(r'\b(Rule|Fault)\(\s*f"|f"(schema|meta|core|update|cel|webhook|policy)/\{')

@@ -10,9 +10,9 @@ from nodes.machines import GI, gpu_node, pod
 from trainyard.nodes import Admitted, Crashed, Device, Exploded, Kubelet, Machine, NumaNode, Refused
 from trainyard.nodes.cases import Case
 from trainyard.nodes.managers import Managers
-from trainyard.nodes.pods import Pod
 from trainyard.nodes.sets import members
 from trainyard.nodes.settings import Settings
+from trainyard.pods.pod import Pod
 
 STATIC = Settings(static_memory=True, reserved_memory={0: {"memory": GI}})
 

@@ -21,11 +21,10 @@ from trainyard.admission.words import some
 from trainyard.errors import SpecError
 from trainyard.labels import POOL
 from trainyard.nodes.predicates import amount_of
-from trainyard.pods.demand import CPU
+from trainyard.pods.resources import CPU, in_bytes
 from trainyard.scheduling import SCHEDULERS, Unplaced, Wanted
 from trainyard.scheduling.gangs import Gang, Start, Task, lacking, prospects, put, room
 from trainyard.sizing.node import binary
-from trainyard.sizing.quota import BYTES
 
 Object = Mapping[str, Any]
 
@@ -78,7 +77,7 @@ def room_of(name: str, where: Site) -> Mapping[str, int]:
 
 def shown(resource: str, amount: int) -> str:
     """Return an amount as people write it."""
-    if resource in BYTES:
+    if in_bytes(resource):
         return binary(amount)
     return f"{amount / 1000:g}" if resource == CPU else str(amount)
 

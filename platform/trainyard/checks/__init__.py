@@ -10,12 +10,13 @@ from trainyard.findings import Severity, did_you_mean
 from trainyard.labels import NETWORK_RESOURCE, NETWORKS, POOL
 from trainyard.labels import QUEUE as QUEUE_LABEL
 from trainyard.manifests import Manifest, strings
+from trainyard.pods.resources import WHOLE_GPUS
 
 if TYPE_CHECKING:
     from trainyard.policies.amounts import Need, is_guaranteed
     from trainyard.policies.capacity import allocatable, holds, offered
     from trainyard.policies.classes import lacking
-    from trainyard.policies.devices import EFA, WHOLE_GPUS, is_gpu, is_rdma, rdma_resources
+    from trainyard.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
     from trainyard.policies.gangs import gangs, launched
     from trainyard.policies.injected import injected
     from trainyard.policies.kubelets import ALIGNING, aligning, kubelets, rails
@@ -29,7 +30,7 @@ HOMES = {
     "amounts": ("Need", "is_guaranteed"),
     "capacity": ("allocatable", "holds", "offered"),
     "classes": ("lacking",),
-    "devices": ("EFA", "WHOLE_GPUS", "is_gpu", "is_rdma", "rdma_resources"),
+    "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
     "gangs": ("gangs", "launched"),
     "injected": ("injected",),
     "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),

@@ -11,7 +11,7 @@ from trainyard.nodes.configuration import Configuration, Invalid, check
 from trainyard.nodes.kubelet import Decision, Kubelet
 from trainyard.nodes.machine import Cpu, Device, Machine, NumaNode
 from trainyard.nodes.outcomes import Admitted, Crashed, Exploded, Given, Outcome, Refused
-from trainyard.nodes.pods import Pod
+from trainyard.pods.pod import Pod
 
 __all__ = [
     "Admitted",

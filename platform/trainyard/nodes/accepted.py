@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.nodes.configuration import joined
-from trainyard.nodes.pods import Pod
 from trainyard.nodes.predicates import is_device
-from trainyard.pods.demand import CPU, HUGE_PAGES, MEMORY, Resources, is_huge_page, together
+from trainyard.pods.demand import Resources, at_one_time, limits_of, requests_of
+from trainyard.pods.pod import Pod
+from trainyard.pods.resources import CPU, HUGE_PAGES, MEMORY, is_huge_page
 from trainyard.quantities import Quantity
 
 
@@ -68,12 +69,12 @@ def _divisible(name: str, amount: Quantity) -> bool:
 def _as_a_whole(pod: Pod) -> Iterator[str]:
     """Yield what containers ask for beyond the pod's own resources (validatePodResourceConsistency)."""
     path = "spec.resources"
-    for name, amount in together(pod.containers, "requests").items():
+    for name, amount in at_one_time(pod.containers, requests_of).items():
         own = pod.requests.get(name)
         if own is not None and amount > own:
             said = f"must be greater than or equal to aggregate container requests of {amount}"
             yield _invalid(f"{path}.requests[{name}]", own, said)
-    for name, amount in together(pod.containers, "limits").items():
+    for name, amount in at_one_time(pod.containers, limits_of).items():
         own = pod.limits.get(name)
         if is_huge_page(name) and own is not None and amount > own:
             said = f"must be greater than or equal to aggregate container limits of {amount}"

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from trainyard.nodes.machine import Machine
-from trainyard.nodes.pods import EPHEMERAL_STORAGE, PODS
-from trainyard.pods.demand import CPU, HUGE_PAGES, MEMORY, Resources, is_huge_page
+from trainyard.pods.demand import Resources
+from trainyard.pods.resources import CPU, EPHEMERAL_STORAGE, HUGE_PAGES, MEMORY, PODS, is_huge_page
 from trainyard.quantities import Format, Quantity
 
 RESERVABLE = (CPU, MEMORY, EPHEMERAL_STORAGE, "pid")

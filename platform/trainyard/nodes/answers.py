@@ -14,8 +14,8 @@ from trainyard.nodes.hints import Hints, Merge
 from trainyard.nodes.kubelet import Decision, Kubelet
 from trainyard.nodes.memory import UINT64, NodeMemory
 from trainyard.nodes.outcomes import Admitted, Crashed, Exploded, Given, Refused
-from trainyard.nodes.pods import Pod
 from trainyard.nodes.sets import members, text
+from trainyard.pods.pod import Pod
 
 
 def answer(value: Any) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from trainyard.nodes.hints import Hints, Opinion
 from trainyard.nodes.machine import Device, Machine
 from trainyard.nodes.outcomes import Refusal
-from trainyard.nodes.pods import Pod
 from trainyard.nodes.sets import mask, subsets
-from trainyard.pods.demand import Container, Resources, together
+from trainyard.pods.demand import Container, Resources, at_one_time, limits_of
+from trainyard.pods.pod import Pod
 
 Ids = Mapping[str, tuple[str, ...]]
 """Ids of devices by resource."""
@@ -45,7 +45,7 @@ class Devices:
 
     def pod_hints(self, pod: Pod) -> Iterator[tuple[str, Opinion]]:
         """Yield for each resource where the pod's devices fit, as many as it has at one time."""
-        for resource, count in self._requested(together(pod.containers, "limits")).items():
+        for resource, count in self._requested(at_one_time(pod.containers, limits_of)).items():
             yield resource, self._hints(resource, count, ())
 
     def allocate(self, pod: Pod, container: Container, nodes: int | None, reusable: Ids) -> Ids:

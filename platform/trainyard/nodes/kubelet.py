@@ -12,11 +12,11 @@ from trainyard.nodes.configuration import Configuration, Invalid, check
 from trainyard.nodes.machine import Machine
 from trainyard.nodes.managers import Managers
 from trainyard.nodes.outcomes import Admitted, Crashed, Exploded, Outcome, Refused
-from trainyard.nodes.pods import Pod, QoS
 from trainyard.nodes.predicates import Lack, Node, failures, foreign_system, known_here
 from trainyard.nodes.preemption import NoneToEnd, pods_to_end
 from trainyard.nodes.settings import Settings
 from trainyard.nodes.start import start
+from trainyard.pods.pod import Pod, QoS
 from trainyard.quantities import Quantity
 
 WELL_KNOWN = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}

@@ -15,9 +15,9 @@ from trainyard.nodes.machine import Machine
 from trainyard.nodes.memory import Memory, Reusable
 from trainyard.nodes.merge import Merger
 from trainyard.nodes.outcomes import Admitted, Crashed, Exploded, Explosion, Given, Outcome, Panic, Refusal, Refused
-from trainyard.nodes.pods import Pod
 from trainyard.nodes.settings import Settings
 from trainyard.pods.demand import Container
+from trainyard.pods.pod import Pod
 
 MOST_PERMUTATIONS = 1 << 24
 """More than so many keep a kubelet from taking pods for 16 to 25 seconds a pod (measured at 1 to 1.5 µs each)."""

@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from trainyard.nodes.demand import at_one_time, bytes_of
+from trainyard.nodes.demand import bytes_of
 from trainyard.nodes.hints import Affinity, Hints, Opinion
 from trainyard.nodes.machine import Machine
 from trainyard.nodes.outcomes import Panic, Refusal
-from trainyard.nodes.pods import Pod
 from trainyard.nodes.sets import members, subset_sums, subsets
 from trainyard.nodes.settings import Settings
-from trainyard.pods.demand import HUGE_PAGES, MEMORY, Container
+from trainyard.pods.demand import Container, at_one_time
+from trainyard.pods.pod import Pod
+from trainyard.pods.resources import HUGE_PAGES, MEMORY
 from trainyard.quantities import Format, Quantity
 
 Amounts = Mapping[str, int]

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from trainyard.nodes.outcomes import Refused
-from trainyard.nodes.pods import EPHEMERAL_STORAGE, PODS, Pod, host_ports
-from trainyard.pods.demand import CPU, MEMORY, Resources, is_huge_page
+from trainyard.pods.demand import Resources
+from trainyard.pods.pod import Pod, host_ports
+from trainyard.pods.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, is_huge_page, is_native
 from trainyard.pods.selection import has_labels, meets, required_of
 
 PORTS = "node(s) didn't have free ports for the requested pod ports"
@@ -109,7 +110,7 @@ def amount_of(resources: Resources, name: str) -> int:
 
 def is_device(name: str) -> bool:
     """Whether a resource is one of device plugins, or of nobody that Kubernetes knows."""
-    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+    return not is_native(name) and not name.startswith("requests.")
 
 
 def _is_kept(name: str, node: Node) -> bool:

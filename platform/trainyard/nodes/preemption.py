@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from trainyard.nodes.pods import PODS, Pod, QoS
 from trainyard.nodes.predicates import Lack, amount_of
-from trainyard.pods.demand import CPU, MEMORY
+from trainyard.pods.pod import Pod, QoS
+from trainyard.pods.resources import CPU, MEMORY, PODS
 
 Missing = tuple[tuple[str, int], ...]
 """Resources, and how much of each would have to come free."""

@@ -27,7 +27,8 @@ from trainyard.nodes.machine import Machine
 from trainyard.nodes.outcomes import Explosion, Refusal
 from trainyard.nodes.sets import text
 from trainyard.nodes.settings import CpuOptions, Settings
-from trainyard.pods.demand import CPU, MEMORY, Resources, is_huge_page
+from trainyard.pods.demand import Resources
+from trainyard.pods.resources import CPU, MEMORY, is_huge_page
 from trainyard.quantities import Quantity
 
 MOST_NUMA_NODES = 8

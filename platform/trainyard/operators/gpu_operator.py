@@ -9,6 +9,7 @@ from trainyard.operators import gpu_parts
 from trainyard.operators.base import Operator, Site, merge, tolerations
 from trainyard.parts.health import by_field
 from trainyard.parts.objects import Resource
+from trainyard.pods.resources import NVIDIA_GPU
 from trainyard.sizing.fabrics import fabric_type
 from trainyard.specs import Cluster, Pool
 
@@ -84,7 +85,7 @@ def pools(cluster: Cluster) -> dict[str, Pool]:
 
 def tolerate(cluster: Cluster) -> list[dict[str, Any]]:
     """Return tolerations for the taints of the GPU pools, after the one that GPU nodes commonly have."""
-    common = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+    common = {"key": NVIDIA_GPU, "operator": "Exists", "effect": "NoSchedule"}
     return [common, *(each for each in tolerations(pools(cluster).values()) if each != common)]
 
 

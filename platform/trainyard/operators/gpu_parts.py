@@ -12,6 +12,7 @@ from typing import Any
 from trainyard.documents import dump
 from trainyard.operators.base import Site
 from trainyard.parts.objects import Resource
+from trainyard.pods.resources import NVIDIA_GPU
 from trainyard.sizing.gpus import cut_gpus
 from trainyard.specs import Cluster
 from trainyard.specs.models.gpus import Mig, Sharing
@@ -75,7 +76,7 @@ def shares(sharing: Sharing) -> dict[str, Any]:
 
     A pod that asks for two shares is refused, since both may be of one GPU.
     """
-    resources = [{"name": "nvidia.com/gpu", "replicas": sharing.replicas}]
+    resources = [{"name": NVIDIA_GPU, "replicas": sharing.replicas}]
     if sharing.by == "mps":
         return {"mps": {"renameByDefault": True, "resources": resources}}
     return {"timeSlicing": {"renameByDefault": True, "failRequestsGreaterThanOne": True, "resources": resources}}

@@ -9,6 +9,7 @@ from trainyard.pictures.hosts import WIDTH
 from trainyard.pictures.quotas import Branch, Row
 from trainyard.pictures.svg import fitting, line, rect, said_in_one, text, wide
 from trainyard.pictures.words import amount, step
+from trainyard.pods.resources import AMD_GPU, CPU, NVIDIA_GPU
 
 LEFT, BAR, HIGH = 300.0, 310.0, 24.0
 """Where bars begin, how long the longest is, and how high a row is."""
@@ -20,7 +21,7 @@ INDENT = 18.0
 
 SCALES = "bars of queues share a scale for each flavor; a cohort has its own, and counts all that is below it"
 
-NAMES = {"nvidia.com/gpu": "GPUs", "amd.com/gpu": "GPUs", "cpu": "CPUs"}
+NAMES = {NVIDIA_GPU: "GPUs", AMD_GPU: "GPUs", CPU: "CPUs"}
 
 
 def headline(cluster: str, branches: Sequence[Branch]) -> str:

@@ -1,1 +1,1 @@
-"""What a pod's specification says to whoever places it: what it asks for at one time, and which nodes it may run on."""
+"""What a pod says to whoever places it, read once: containers, resources, quality of service, ports, nodes."""

@@ -1,24 +1,31 @@
-"""What a pod asks for: its containers at one time, or the pod as a whole.
+"""How amounts of containers add up to what their pod asks for.
 
 Source: k8s.io/component-helpers v0.35 resource/helpers.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_UP, Decimal
-from typing import Literal
+from typing import Any, Protocol, TypeVar
 
+from trainyard.pods.resources import is_pod_level
 from trainyard.quantities import Quantity
 
 Resources = Mapping[str, Quantity]
 
-CPU, MEMORY = "cpu", "memory"
-HUGE_PAGES = "hugepages-"
 
-FINEST = Decimal("0.001")
-"""Amounts of a pod are rounded up to thousandths (kubernetes v1.35 core/v1/defaults.go SetDefaults_ResourceList)."""
+class Summable(Protocol):
+    """An amount: a quantity, a whole number, or either with more that is known of it."""
+
+    def __add__(self, other: Any, /) -> Any:
+        """Return the sum."""
+
+    def __gt__(self, other: Any, /) -> bool:
+        """Whether it is the larger one."""
+
+
+T = TypeVar("T", bound=Summable)
 
 
 @dataclass(frozen=True)
@@ -31,64 +38,72 @@ class Container:
     init: bool = False
     restartable: bool = False
     """Whether it is an init container that goes on running, a sidecar."""
+    index: int = 0
+    """Its place among the pod's containers, or among its init containers."""
 
 
-def together(containers: Iterable[Container], what: Literal["requests", "limits"]) -> dict[str, Quantity]:
-    """Return what containers need at most at one time.
+def requests_of(container: Container) -> Resources:
+    """Return the requests of a container."""
+    return container.requests
 
-    App containers and sidecars run together, an init container beside the sidecars before it
-    (AggregateContainerRequests).
+
+def limits_of(container: Container) -> Resources:
+    """Return the limits of a container."""
+    return container.limits
+
+
+def at_one_time(containers: Sequence[Container], amounts: Callable[[Container], Mapping[str, T]]) -> dict[str, T]:
+    """Return the most of each resource that containers need at one time (AggregateContainerRequests).
+
+    App containers and sidecars run together, an init container runs beside the sidecars before it.
     """
-    running: list[Resources] = []
-    sidecars: list[Resources] = []
-    most: dict[str, Quantity] = {}
+    out = added(amounts(container) for container in containers if not container.init)
+    sidecars: dict[str, T] = {}
+    most: dict[str, T] = {}
     for container in containers:
-        own: Resources = getattr(container, what)
-        if not container.init or container.restartable:
-            running.append(own)
+        if not container.init:
+            continue
+        own = amounts(container)
         if container.restartable:
-            sidecars.append(own)
-        if container.init:
-            _raise_to(most, added(sidecars if container.restartable else (own, *sidecars)))
-    out = added(running)
-    _raise_to(out, most)
+            add(out, own)
+            add(sidecars, own)
+            raise_to(most, sidecars)
+        else:
+            raise_to(most, added((own, sidecars)))
+    raise_to(out, most)
     return out
 
 
-def added(lists: Iterable[Resources]) -> dict[str, Quantity]:
-    """Return the sums of resources."""
-    out: dict[str, Quantity] = {}
+def pod_requests(
+    containers: Sequence[Container],
+    amounts: Callable[[Container], Mapping[str, T]],
+    *,
+    own: Mapping[str, T],
+    overhead: Mapping[str, T],
+) -> dict[str, T]:
+    """Return what a pod asks for: its containers, its own requests in place of theirs, and overhead (PodRequests)."""
+    out = at_one_time(containers, amounts)
+    out.update((name, amount) for name, amount in own.items() if is_pod_level(name))
+    add(out, overhead)
+    return out
+
+
+def added(lists: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    """Return the sums of amounts."""
+    out: dict[str, T] = {}
     for amounts in lists:
-        for name, amount in amounts.items():
-            out[name] = out[name] + amount if name in out else amount
+        add(out, amounts)
     return out
 
 
-def asked_without_overhead(containers: Iterable[Container], own: Resources) -> dict[str, Quantity]:
-    """Return what a pod asks for, given its own requests, which count instead of its containers' (PodRequests)."""
-    whole = {name: amount for name, amount in own.items() if is_pod_level(name)}
-    return {**together(containers, "requests"), **whole}
+def add(out: dict[str, T], amounts: Mapping[str, T]) -> None:
+    """Add amounts to sums."""
+    for name, amount in amounts.items():
+        out[name] = out[name] + amount if name in out else amount
 
 
-def rounded(amount: Quantity) -> Quantity:
-    """Return an amount as the API server stores it for pods."""
-    exponent = amount.amount.as_tuple().exponent
-    if not isinstance(exponent, int) or exponent >= -3:
-        return amount
-    return Quantity(amount.amount.quantize(FINEST, rounding=ROUND_UP), amount.format)
-
-
-def is_huge_page(name: str) -> bool:
-    """Whether a resource is memory in huge pages."""
-    return name.startswith(HUGE_PAGES)
-
-
-def is_pod_level(name: str) -> bool:
-    """Whether a pod as a whole may ask for the resource."""
-    return name in (CPU, MEMORY) or is_huge_page(name)
-
-
-def _raise_to(out: dict[str, Quantity], amounts: Resources) -> None:
+def raise_to(out: dict[str, T], amounts: Mapping[str, T]) -> None:
+    """Raise amounts to the larger ones."""
     for name, amount in amounts.items():
         if name not in out or amount > out[name]:
             out[name] = amount

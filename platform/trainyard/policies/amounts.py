@@ -2,84 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.documents import Path
-from trainyard.manifests import Manifest
+from trainyard.manifests import Manifest, value_at
+from trainyard.pods.demand import Container, pod_requests
+from trainyard.pods.pod import KINDS, Pod
 from trainyard.policies.places import Place
-from trainyard.quantities import Quantity
+from trainyard.quantities import WIDE, Quantity
 
 
-class Need(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Need:
     """How much of a resource a pod asks for, and one of the places that say so."""
 
     amount: Decimal
     place: Place
 
+    def __add__(self, other: Need) -> Need:
+        """Return the sum, at the place of the first."""
+        return Need(WIDE.add(self.amount, other.amount), self.place)
 
-def needs(manifest: Manifest, containers: Iterable[tuple[Path, Mapping[str, Any]]]) -> dict[str, Need]:
-    """Return what a pod asks for: its containers and sidecars together, or an init container that asks for more.
-
-    What has a limit alone is asked for as much (kubernetes v1.35 staging/src/k8s.io/component-helpers/resource/
-    helpers.go PodRequests, pkg/apis/core/v1/defaults.go). What is no quantity is nothing.
-    """
-    running: dict[str, Need] = {}
-    staying: dict[str, Need] = {}
-    alone: dict[str, Need] = {}
-    for path, container in containers:
-        asked = {name: Need(amount, Place(manifest, at)) for name, (amount, at) in written(path, container).items()}
-        if path[-2] == "containers":
-            add(running, asked)
-        elif container.get("restartPolicy") == "Always":
-            add(staying, asked)
-        else:
-            for name, need in asked.items():
-                beside = staying[name].amount if name in staying else Decimal()
-                if name not in alone or need.amount + beside > alone[name].amount:
-                    alone[name] = Need(need.amount + beside, need.place)
-    add(running, staying)
-    for name, need in alone.items():
-        if name not in running or need.amount > running[name].amount:
-            running[name] = need
-    return running
+    def __gt__(self, other: Need) -> bool:
+        """Whether it asks for more."""
+        return self.amount > other.amount
 
 
-def add(total: dict[str, Need], more: Mapping[str, Need]) -> None:
-    """Add what one container asks for; the place of the first stays."""
-    for name, need in more.items():
-        known = total.get(name)
-        total[name] = need if known is None else Need(known.amount + need.amount, known.place)
+def needs(manifest: Manifest, template: Path) -> dict[str, Need]:
+    """Return what each pod of a template asks for; what is no quantity is nothing."""
+    spec = manifest.get(*template, "spec")
+    if not isinstance(spec, Mapping):
+        return {}
+    pod, at = Pod.of(spec), (*template, "spec")
 
+    def of_resources(amounts: Mapping[str, Quantity], path: Path) -> dict[str, Need]:
+        limits = value_at(manifest.value, (*path, "limits"))
+        written = limits if isinstance(limits, Mapping) else {}
+        fields = {name: "limits" if name in written else "requests" for name in amounts}
+        return {name: Need(each.amount, Place(manifest, (*path, fields[name], name))) for name, each in amounts.items()}
 
-def written(path: Path, container: Mapping[str, Any]) -> dict[str, tuple[Decimal, Path]]:
-    """Return the requests of a container, its limits where it has no request, and where people write them: limits."""
-    found: dict[str, tuple[Decimal, Path]] = {}
-    resources = container.get("resources")
-    for field in ("limits", "requests"):
-        amounts = resources.get(field) if isinstance(resources, Mapping) else None
-        for name, value in amounts.items() if isinstance(amounts, Mapping) else ():
-            try:
-                place = found[name][1] if name in found else (*path, "resources", field, name)
-                found[name] = Quantity.parse(value).amount, place
-            except ValueError:
-                continue
-    return found
+    def of_container(container: Container) -> dict[str, Need]:
+        return of_resources(container.requests, (*at, KINDS[not container.init], container.index, "resources"))
+
+    own = of_resources(pod.requests, (*at, "resources"))
+    overhead = {
+        name: Need(more.amount, Place(manifest, (*at, "overhead", name))) for name, more in pod.overhead.items()
+    }
+    return pod_requests(pod.containers, of_container, own=own, overhead=overhead)
 
 
 def is_guaranteed(spec: Mapping[str, Any]) -> bool:
-    """Say whether every container has limits of CPU and memory that are its requests (pkg/apis/core/v1/helper/qos)."""
-    containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-    return bool(containers) and "resources" not in spec and all(map(is_equal, containers))
+    """Say whether the kubelet gives pods CPUs and memory of their own.
 
-
-def is_equal(container: Any) -> bool:
-    """Say whether a container's requests of CPU and memory are its limits, or left out, which comes to the same."""
-    resources = container.get("resources") if isinstance(container, dict) else None
-    limits = resources.get("limits") if isinstance(resources, dict) else None
-    requests = resources.get("requests") if isinstance(resources, dict) else None
-    if not isinstance(limits, dict) or not {"cpu", "memory"} <= limits.keys():
-        return False
-    asked = requests if isinstance(requests, dict) else {}
-    return all(str(asked.get(name, limits[name])) == str(limits[name]) for name in ("cpu", "memory"))
+    Every container has limits of CPU and memory that are its requests (kubernetes v1.35 pkg/apis/core/v1/helper/qos),
+    and the pod as a whole has none.
+    """
+    return Pod.of(spec).pinned

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 
 from trainyard.labels import NETWORK_RESOURCE
+from trainyard.pods.resources import WHOLE_GPUS
 from trainyard.policies.world import World
-
-WHOLE_GPUS = frozenset({"nvidia.com/gpu", "amd.com/gpu"})
-"""Whole cards (NVIDIA/k8s-device-plugin v0.20.0; ROCm/k8s-device-plugin v1.31)."""
 
 PARTS_OF_GPUS = re.compile(r"nvidia\.com/(?:gpu\.shared|mig-\d+g\.\d+gb(?:\.\w+)*)")
 

@@ -45,7 +45,7 @@ class Pods:
     @cached_property
     def needs(self) -> Mapping[str, Need]:
         """By resource, what one pod asks for, as Kueue and the scheduler count it."""
-        return needs(self.manifest, self.containers())
+        return needs(self.manifest, self.template)
 
     def containers(self, *, init: bool = True) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """Yield path and value of every container, init containers first."""

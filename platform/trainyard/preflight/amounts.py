@@ -8,9 +8,9 @@ from typing import Any
 from trainyard.documents import Path, format_path
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
+from trainyard.pods.resources import in_bytes
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
-from trainyard.sizing.quota import in_bytes
 from trainyard.specs.models.base import LEAST_BYTES, MOST_OF_A_QUANTITY, in_words
 
 UNIT = Rule(

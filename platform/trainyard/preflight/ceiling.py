@@ -8,11 +8,12 @@ from decimal import Decimal
 
 from trainyard.findings import Finding
 from trainyard.kinds import Resolved
+from trainyard.pods.resources import EPHEMERAL_STORAGE, in_bytes
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER, pod_requests
 from trainyard.sizing.node import binary
-from trainyard.sizing.quota import BYTES, DISK, amounts, per_node
+from trainyard.sizing.quota import amounts, per_node
 from trainyard.specs import Cluster, Quota
 from trainyard.specs.run import Run
 from trainyard.system.once import once
@@ -47,7 +48,7 @@ def check(run: Resolved) -> Iterator[Finding]:
 
 def shown(name: str, amount: Decimal) -> str:
     """Write an amount for a sentence."""
-    return binary(amount) if name in BYTES and amount else f"{amount.normalize():f}"
+    return binary(amount) if in_bytes(name) and amount else f"{amount.normalize():f}"
 
 
 def needed(run: Resolved) -> dict[str, dict[str, Decimal]]:
@@ -57,9 +58,9 @@ def needed(run: Resolved) -> dict[str, dict[str, Decimal]]:
     for role, spec in zip(run.sizing.roles, run.specs, strict=True):
         count = least if role.name == WORKER and least is not None else spec.pods
         total = found.setdefault(role.pool, defaultdict(Decimal))
-        disk = per_node(run.run.cluster, role.pool)[DISK]
+        disk = per_node(run.run.cluster, role.pool)[EPHEMERAL_STORAGE]
         for name, amount in pod_requests(run.run.job, role).items():
-            if name != DISK or amount <= disk:  # that no node has as much is said at `scratch`
+            if name != EPHEMERAL_STORAGE or amount <= disk:  # that no node has as much is said at `scratch`
                 total[name] += amount * count
     return found
 

@@ -8,10 +8,11 @@ from typing import Any
 from trainyard.documents import Path
 from trainyard.findings import Finding, Severity
 from trainyard.kinds import Resolved
+from trainyard.pods.pod import ALWAYS
 from trainyard.preflight.limits import WHOLE_CORES
 from trainyard.rules import Rule
 from trainyard.sizing import resources
-from trainyard.sizing.companions import ALWAYS, companions, parsed, taken
+from trainyard.sizing.companions import companions, parsed, taken
 from trainyard.sizing.node import available, binary, pins_cpus, whole_cores
 from trainyard.sizing.roles import number, share
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from trainyard.documents import Path
 from trainyard.labels import POOL
+from trainyard.pods.resources import CPU, EPHEMERAL_STORAGE, MEMORY
 from trainyard.policies.devices import is_gpu
 from trainyard.policies.places import Place
 from trainyard.specs import Job
@@ -82,7 +83,7 @@ def of_volume(place: Place, job: Job) -> Path:
     return ()
 
 
-SIZES = {"cpu": "cpusPerNode", "memory": "memoryPerNode", "ephemeral-storage": "scratch"}
+SIZES = {CPU: "cpusPerNode", MEMORY: "memoryPerNode", EPHEMERAL_STORAGE: "scratch"}
 """The field that says how much of a resource a pod gets."""
 
 

@@ -17,6 +17,7 @@ from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.labels import POOL
 from trainyard.manifests import Manifest
+from trainyard.pods.resources import EPHEMERAL_STORAGE
 from trainyard.policies.amounts import Need
 from trainyard.policies.capacity import holds
 from trainyard.policies.places import Place
@@ -24,7 +25,7 @@ from trainyard.policies.world import World
 from trainyard.preflight import ceiling, origins, size
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER
-from trainyard.sizing.quota import DISK, per_node
+from trainyard.sizing.quota import per_node
 
 PATCHED = Rule(
     id="run/patch-size",
@@ -145,7 +146,7 @@ def excesses(run: Resolved) -> Iterator[Excess]:
         if not wide:
             yield from too_many(run, each)
         for name, need in each.needs.items():
-            if name != DISK or name not in wide:
+            if name != EPHEMERAL_STORAGE or name not in wide:
                 before = total[each.pool].get(name)
                 amount = need.amount * each.count + (before.amount if before else Decimal())
                 total[each.pool][name] = Need(amount, larger(need, before))

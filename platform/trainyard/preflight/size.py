@@ -11,6 +11,7 @@ from functools import cached_property
 from trainyard.findings import Finding, counted
 from trainyard.kinds import Resolved
 from trainyard.launchers.base import bounds
+from trainyard.pods.resources import EPHEMERAL_STORAGE, in_bytes
 from trainyard.preflight.arrays import MOST as INDICES
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
@@ -84,7 +85,7 @@ LOCAL = "local disk"
 MANY = 1024
 """Pods a node that nobody has: the kubelet takes 110 (kubernetes v1.35 pkg/kubelet/apis/config/v1beta1/defaults.go)."""
 
-FIELDS = {LOCAL: "scratch", "cpu": "cpusPerNode", "memory": "memoryPerNode", "ephemeral-storage": "scratch"}
+FIELDS = {LOCAL: "scratch", "cpu": "cpusPerNode", "memory": "memoryPerNode", EPHEMERAL_STORAGE: "scratch"}
 """Fields of a job by the resources that they say."""
 
 
@@ -284,7 +285,7 @@ def too_much(run: Resolved, pods: Sequence[Pods]) -> Iterator[Finding]:
 
 def shown(resource: str, quantity: Decimal | Fraction) -> str:
     """Write an amount of a resource for a sentence."""
-    return binary(quantity) if resource in {*quota.BYTES, LOCAL} else number(Fraction(quantity))
+    return binary(quantity) if in_bytes(resource) or resource == LOCAL else number(Fraction(quantity))
 
 
 def amount(quantity: str) -> Decimal:

@@ -11,6 +11,7 @@ from trainyard.findings import Finding
 from trainyard.kinds import Resolved
 from trainyard.kinds.starts import Start, starts
 from trainyard.nodes import Admitted, Crashed, Exploded, Invalid, Refused
+from trainyard.pods.resources import CPU, MEMORY, in_bytes
 from trainyard.policies.devices import is_gpu
 from trainyard.preflight import limits, patched
 from trainyard.quantities import Quantity
@@ -61,8 +62,6 @@ FEW = 3
 
 NARROW = {"max_pods": "maxPods", "reserved_cpus": "reservedSystemCPUs"}
 """Fields of the kubelet that leave too little for daemons, where they are written."""
-
-CPU, MEMORY = "cpu", "memory"
 
 
 def check_cluster(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -192,7 +191,7 @@ def memories(start: Start, asked: str) -> Iterator[str]:
 def scaled(name: str, value: str, count: int, gpus: int) -> str:
     """Return the share of an amount that goes with fewer GPUs."""
     amount = Quantity.parse(value)
-    if name == MEMORY or name.startswith("hugepages-"):
+    if in_bytes(name):
         return binary(amount.value() * count // gpus)
     return str(max(1, int(amount.amount) * count // gpus))
 

@@ -11,13 +11,12 @@ from trainyard.findings import Finding, did_you_mean
 from trainyard.operators.base import Site, merge
 from trainyard.operators.helm import Defaults, defaults
 from trainyard.operators.install import sites
+from trainyard.pods.resources import BASIC
 from trainyard.rules import Rule
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source
 
-EITHER = frozenset(
-    {"limits", "requests", "maxUnavailable", "minAvailable", "port", "targetPort", "cpu", "memory", "ephemeral-storage"}
-)
+EITHER = frozenset({"limits", "requests", "maxUnavailable", "minAvailable", "port", "targetPort", *BASIC})
 """Fields that Kubernetes takes as a number or as text."""
 
 SWITCH, NUMBER, TEXT, MAP, LIST = "true or false", "a number", "text", "a map", "a list"

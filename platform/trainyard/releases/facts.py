@@ -126,6 +126,8 @@ class DaemonContainer(Spec):
     name: Name
     init: StrictBool = False
     """Whether it ends before the others start."""
+    sidecar: StrictBool = False
+    """Whether it starts before the others and goes on running beside them."""
     resources: Amounts = Amounts()
     """What it asks for by default."""
     value: Text | None = None

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from trainyard.pods.demand import CPU, MEMORY
+from trainyard.pods.resources import CPU, MEMORY
 from trainyard.scheduling.hosts import Host, State
 from trainyard.scheduling.scores import of_resources
 from trainyard.scheduling.wanted import Wanted

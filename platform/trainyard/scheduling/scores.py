@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from trainyard.labels import HOSTNAME
-from trainyard.pods.demand import CPU, MEMORY
+from trainyard.pods.resources import CPU, MEMORY
 from trainyard.pods.selection import affinity_of, meets_term
 from trainyard.scheduling.hosts import Host, State
 from trainyard.scheduling.neighbours import Term, alike, included, matches, pairs

@@ -11,7 +11,8 @@ from typing import Any
 from trainyard.labels import HOSTNAME
 from trainyard.nodes import Pod, forms
 from trainyard.nodes.predicates import amount_of, is_device
-from trainyard.pods.demand import CPU, MEMORY, added, asked_without_overhead
+from trainyard.pods.demand import pod_requests, requests_of
+from trainyard.pods.resources import CPU, MEMORY
 from trainyard.pods.selection import affinity_of, has_labels, meets, required_of
 from trainyard.pods.taints import Taint, Toleration, untolerated
 from trainyard.quantities import Quantity
@@ -180,5 +181,5 @@ class Wanted:
 def assumed(pod: Pod) -> tuple[int, int]:
     """Return the CPUs in thousandths and the bytes that the scheduler thinks a pod uses."""
     containers = [replace(each, requests={**UNSAID, **each.requests}) for each in pod.containers]
-    asked = added((asked_without_overhead(containers, pod.requests), pod.overhead))
+    asked = pod_requests(containers, requests_of, own=pod.requests, overhead=pod.overhead)
     return amount_of(asked, CPU), amount_of(asked, MEMORY)

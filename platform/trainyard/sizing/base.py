@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from trainyard.pods.resources import CPU, EPHEMERAL_STORAGE, MEMORY
+
 T = TypeVar("T")
 
 
@@ -90,7 +92,7 @@ class RoleSize:
     def requests(self) -> dict[str, str]:
         """Return what the container asks for."""
         devices = {name: str(count.value) for name, count in self.devices.items()}
-        base = {"cpu": str(self.cpus.value), "memory": self.memory.value, "ephemeral-storage": self.storage.value}
+        base = {CPU: str(self.cpus.value), MEMORY: self.memory.value, EPHEMERAL_STORAGE: self.storage.value}
         return base | devices
 
     def limits(self) -> dict[str, str]:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from trainyard.pods.demand import Container, added, at_one_time, requests_of
+from trainyard.pods.pod import ALWAYS, is_sidecar
+from trainyard.pods.resources import CPU, MEMORY
 from trainyard.quantities import Quantity
 from trainyard.sizing.base import RoleSize
 from trainyard.sizing.roles import WORKER
 from trainyard.specs import Job
 
-ALWAYS = "Always"
-"""Restart policy of a sidecar (kubernetes v1.35 staging/src/k8s.io/api/core/v1/types.go ContainerRestartPolicy)."""
-
-SIDECAR = {"cpu": "100m", "memory": "128Mi"}
+SIDECAR = {CPU: "100m", MEMORY: "128Mi"}
 """What a container of the job's own gets that asks for nothing: so Kueue counts it and the pod stays Guaranteed."""
 
 
@@ -32,43 +31,29 @@ def of_job(job: Job) -> list[Mapping[str, Any]]:
 
 def companions(job: Job) -> list[Mapping[str, Any]]:
     """Return the job's own containers that run beside the training one; others have ended when it begins."""
-    return list(filter(stays, of_job(job)))
-
-
-def stays(container: Mapping[str, Any]) -> bool:
-    """Whether an init container runs on beside the others."""
-    return container.get("restartPolicy") == ALWAYS
+    return list(filter(is_sidecar, of_job(job)))
 
 
 def pod_requests(job: Job, role: RoleSize) -> dict[str, Decimal]:
     """Return what the scheduler and Kueue count for one pod of a role: all its containers, not the training one alone.
 
-    An init container counts by itself, beside those of them that stay, where that is more than what runs after it
-    (kubernetes v1.35 staging/src/k8s.io/component-helpers/resource/helpers.go PodRequests).
+    What is no quantity is nothing.
     """
     initial = [*role.fabric.sidecars, *(of_job(job) if role.name == WORKER else ())]
-    if not initial:
-        return total([role.requests()])
-    most, staying = total([role.requests(), *map(resources, filter(stays, initial))]), list[Mapping[str, Any]]()
-    for container in initial:
-        most = larger(most, total([*staying, resources(container)]))
-        staying += [resources(container)] if stays(container) else []
-    return most
+    listed = [container_of(resources(each), init=True, stays=is_sidecar(each)) for each in initial]
+    asked = at_one_time([*listed, container_of(role.requests())], requests_of)
+    return {name: amount.amount for name, amount in asked.items()}
+
+
+def container_of(amounts: Mapping[str, Any], *, init: bool = False, stays: bool = False) -> Container:
+    """Return a container that asks for these amounts."""
+    found = {name: parsed(value) or Quantity(Decimal()) for name, value in amounts.items()}
+    return Container("", found, found, init=init, restartable=stays)
 
 
 def total(several: Iterable[Mapping[str, Any]]) -> dict[str, Decimal]:
-    """Return the sum of resources; what is no quantity is nothing."""
-    found: dict[str, Decimal] = defaultdict(Decimal)
-    for each in several:
-        for name, value in each.items():
-            quantity = parsed(value)
-            found[name] += quantity.amount if quantity else 0
-    return dict(found)
-
-
-def larger(one: Mapping[str, Decimal], other: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """Return the larger amount of every resource."""
-    return {name: max(one.get(name, Decimal()), other.get(name, Decimal())) for name in {**one, **other}}
+    """Return the sums of resources; what is no quantity is nothing."""
+    return {name: amount.amount for name, amount in added(container_of(each).requests for each in several).items()}
 
 
 def resources(container: Mapping[str, Any]) -> dict[str, Any]:

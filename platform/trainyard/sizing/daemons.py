@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from trainyard.documents import Path
-from trainyard.quantities import Quantity
+from trainyard.pods.pod import ALWAYS, Pod
+from trainyard.pods.resources import CPU, MEMORY
 from trainyard.releases import release
 from trainyard.releases.facts import Daemon as Known
 from trainyard.releases.facts import DaemonContainer, Facts, lookup
 from trainyard.sizing.fabrics.rails import on_fabric
 from trainyard.specs import Cluster, OperatorChoice, Pool
 from trainyard.specs.models.daemons import PoolDaemon
-
-PINNED = ("cpu", "memory")
-"""Resources whose limits must be their requests in every container of a Guaranteed pod (kubernetes v1.35
-pkg/apis/core/v1/helper/qos/qos.go)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +30,16 @@ class Container:
     requests: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, str] = field(default_factory=dict)
     init: bool = False
-
-    @property
-    def asked(self) -> Mapping[str, str]:
-        """What the server makes its requests: the limit, where there is no request."""
-        return {**self.limits, **self.requests}
-
-    @property
-    def guaranteed(self) -> bool:
-        """Whether it has limits, and they are its requests."""
-        pairs = [(self.limits.get(name), self.asked.get(name)) for name in PINNED]
-        return all(limit and asked and Quantity.parse(limit) == Quantity.parse(asked) for limit, asked in pairs)
+    sidecar: bool = False
 
     def value(self) -> dict[str, Any]:
         """Return it as Kubernetes writes it."""
         amounts = {"requests": dict(self.requests), "limits": dict(self.limits)}
-        return {"name": self.name, "resources": {name: amount for name, amount in amounts.items() if amount}}
+        found = {"name": self.name, "resources": {name: amount for name, amount in amounts.items() if amount}}
+        return {**found, "restartPolicy": ALWAYS} if self.sidecar else found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Daemon:
     """A pod that nodes of a pool have beside those of jobs."""
 
@@ -62,33 +51,36 @@ class Daemon:
     everywhere: bool = True
     """Whether every node of the pool has one; else one of them may."""
 
+    @cached_property
+    def read(self) -> Pod:
+        """Its pod as the kubelet reads it; amounts that are no quantities are left out."""
+        return Pod.of(self.pod()["spec"])
+
     @property
     def guaranteed(self) -> bool:
         """Whether the kubelet pins its memory to NUMA nodes, where it pins any."""
-        return all(each.guaranteed for each in self.containers)
+        return self.read.pinned
 
     @property
     def cpus(self) -> Fraction:
         """CPUs that its pod asks for."""
-        return self.asks("cpu")
+        return self.requests(CPU)
 
     @property
     def memory(self) -> Fraction:
         """Bytes that its pod asks for."""
-        return self.asks("memory")
+        return self.requests(MEMORY)
 
-    def asks(self, resource: str) -> Fraction:
-        """Return what the pod asks for: all containers together, or an init container, whichever is more."""
-        found = [(each.init, Quantity.parse(each.asked.get(resource, "0"))) for each in self.containers]
-        together = sum((Fraction(asked.amount) for init, asked in found if not init), Fraction(0))
-        return max([together, *(Fraction(asked.amount) for init, asked in found if init)])
+    def requests(self, resource: str) -> Fraction:
+        """Return how much of a resource its pod asks for."""
+        amount = self.read.asked.get(resource)
+        return Fraction(amount.amount) if amount else Fraction(0)
 
     def pod(self) -> dict[str, Any]:
         """Return its pod, with what the kubelet looks at when it takes pods."""
-        kinds = {True: "initContainers", False: "containers"}
         spec: dict[str, Any] = {}
         for each in self.containers:
-            spec.setdefault(kinds[each.init], []).append(each.value())
+            spec.setdefault("initContainers" if each.init or each.sidecar else "containers", []).append(each.value())
         metadata = {"name": self.name, "namespace": self.namespace}
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
@@ -146,11 +138,11 @@ def container(known: DaemonContainer, choice: OperatorChoice) -> Container:
         given = own.get(kind) if isinstance(own, Mapping) else None
         found |= {str(name): str(amount) for name, amount in (given or {}).items() if amount is not None}
         amounts[kind] = {name: amount for name, amount in found.items() if (given or {}).get(name, amount) is not None}
-    return Container(known.name, amounts["requests"], amounts["limits"], known.init)
+    return Container(known.name, amounts["requests"], amounts["limits"], known.init, known.sidecar)
 
 
 def of_others(said: PoolDaemon, pool_name: str, index: int) -> Daemon:
     """Return a daemon that the pool tells of, in a pod of one container."""
-    amounts = {"cpu": said.cpus, "memory": said.memory}
+    amounts = {CPU: said.cpus, MEMORY: said.memory}
     one = Container(said.name, amounts, amounts if said.guaranteed else {})
     return Daemon(said.name, "kube-system", (one,), ("pools", pool_name, "daemons", index))

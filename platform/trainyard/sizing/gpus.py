@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from trainyard.labels import POOL
+from trainyard.pods.resources import NVIDIA_GPU
 from trainyard.specs import Job, Pool
 from trainyard.specs.models.gpus import Mig
 from trainyard.system.once import once
@@ -160,7 +161,7 @@ def gpu_resource(job: Job, pool: Pool) -> str:
     found, gpu = asked(job, pool), job.gpu
     if found is not None:
         return found.resource
-    resource = pool.node.gpus.resource if pool.node.gpus else "nvidia.com/gpu"
+    resource = pool.node.gpus.resource if pool.node.gpus else NVIDIA_GPU
     if gpu is not None and gpu.profile:
         return resource_of(resource, gpu.profile)
     return f"{resource}.shared" if gpu is not None else resource

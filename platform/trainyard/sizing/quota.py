@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 
+from trainyard.pods.resources import BASIC, CPU, EPHEMERAL_STORAGE, MEMORY, in_bytes
 from trainyard.quantities import Format, Quantity
 from trainyard.sizing import gpus, nvlink
 from trainyard.sizing.fabrics import fabric_type
@@ -14,27 +15,23 @@ from trainyard.sizing.node import available, size
 from trainyard.specs import Cluster, Quota
 from trainyard.system.once import once
 
-BASIC = ("cpu", "memory", "ephemeral-storage")
-"""Resources that every queue covers: a pod that requests one that is not covered is never admitted."""
-
-DISK = "ephemeral-storage"
-
-BYTES = frozenset({"memory", DISK})
-
 
 @once
 def per_node(cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
     """Return what jobs can have of one node of the pool: cores, bytes, devices, nothing where daemons take all."""
     pool = cluster.pools[pool_name]
     node = available(pool)
-    left = {"cpu": node.cpus, "memory": Fraction(node.memory), DISK: Fraction(node.storage)}
+    left = {CPU: node.cpus, MEMORY: Fraction(node.memory), EPHEMERAL_STORAGE: Fraction(node.storage)}
     found = {name: max(amount, Fraction(0)) for name, amount in left.items()}
     found |= {name: Fraction(count) for name, count in gpus.per_node(pool).items()}
     return {**found, **fabric_type(cluster).per_node(cluster, pool_name), **nvlink.per_node(cluster, pool)}
 
 
 def covered(cluster: Cluster, pools: Iterable[str]) -> tuple[str, ...]:
-    """Return the resources that nodes of these pools have: CPUs, memory and disk first, the others sorted."""
+    """Return the resources that nodes of these pools have: CPUs, memory and disk first, the others sorted.
+
+    Every queue covers the first three: a pod that requests a resource that is not covered is never admitted.
+    """
     found = {name for pool in pools for name in per_node(cluster, pool)}
     return (*BASIC, *sorted(found - set(BASIC)))
 
@@ -60,11 +57,6 @@ def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> Mapping[str, str]
     else:
         share = Fraction(quota.gpus or 0, cards.count) if cards else Fraction(0)
     return quantities({name: amount * share for name, amount in whole.items()})
-
-
-def in_bytes(resource: str) -> bool:
-    """Whether a resource is counted in bytes."""
-    return resource in BYTES or resource.startswith("hugepages-")
 
 
 def quantities(found: dict[str, Fraction]) -> dict[str, str]:

@@ -9,11 +9,12 @@ from functools import lru_cache
 
 from trainyard.apiserver.core.amounts import NANO, nanos
 from trainyard.apiserver.meta import names
+from trainyard.pods.resources import BASIC, HUGE_PAGES, PODS, is_huge_page, is_native, is_pod_level
 
-_CONTAINER = frozenset({"cpu", "memory", "ephemeral-storage"})
+_CONTAINER = frozenset(BASIC)
 _COUNTED = frozenset(
     {
-        "pods",
+        PODS,
         "resourcequotas",
         "services",
         "replicationcontrollers",
@@ -30,18 +31,7 @@ _QUOTA = (
     | {f"{kind}.{name}" for kind in ("requests", "limits") for name in _CONTAINER}
     | {"requests.storage"}
 )
-HUGE_PAGES = "hugepages-"
 _REQUESTS = "requests."
-
-
-def is_huge_page(name: str) -> bool:
-    """Whether the resource is huge pages of some size."""
-    return name.startswith(HUGE_PAGES)
-
-
-def is_native(name: str) -> bool:
-    """Whether the resource is one of Kubernetes' own."""
-    return "/" not in name or "kubernetes.io/" in name
 
 
 def is_extended(name: str) -> bool:
@@ -93,7 +83,7 @@ def pod_resource_name(name: str) -> str | None:
     """The rule for resources of a whole pod."""
     if detail := resource_name(name):
         return detail
-    return None if name in {"cpu", "memory"} or is_huge_page(name) else "must be cpu, memory or hugepages-<size>"
+    return None if is_pod_level(name) else "must be cpu, memory or hugepages-<size>"
 
 
 @lru_cache(maxsize=256)

@@ -9,6 +9,7 @@ from typing import Any
 from trainyard.nodes.configuration.cpulist import parse
 from trainyard.nodes.configuration.gates import Gates
 from trainyard.nodes.configuration.words import quoted
+from trainyard.pods.resources import MEMORY, is_huge_page
 
 PREVIOUS_MINOR = "1.34"
 USER_NAMESPACE = 65536
@@ -61,7 +62,7 @@ def check_reservations(c: Mapping[str, Any], _gates: Gates) -> Iterator[str]:
         node = reservation.get("numaNode") or 0
         for name, amount in sorted((reservation.get("limits") or {}).items()):
             where = f"NUMA node {node}"
-            if name != "memory" and not name.startswith("hugepages-"):
+            if name != MEMORY and not is_huge_page(name):
                 only = "only [memory hugepages-<HugePageSize>] is accepted"
                 yield f"the limit type {quoted(name)} for {where} is not supported, {only}"
             if not amount:

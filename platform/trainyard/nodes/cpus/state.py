@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from trainyard.nodes.cpus import take
-from trainyard.nodes.demand import at_one_time
 from trainyard.nodes.hints import Hints, Opinion
 from trainyard.nodes.machine import Machine
 from trainyard.nodes.outcomes import Refusal
-from trainyard.nodes.pods import Pod
 from trainyard.nodes.sets import members, subset_sums
 from trainyard.nodes.settings import Settings
-from trainyard.pods.demand import CPU, Container
+from trainyard.pods.demand import Container, at_one_time
+from trainyard.pods.pod import Pod
+from trainyard.pods.resources import CPU
 
 
 @dataclass

@@ -15,7 +15,7 @@ from trainyard.plan.effects import QueueRow
 from trainyard.plan.read.requests import listed
 from trainyard.plan.read.shape import VENDORS
 from trainyard.plan.read.sides import plain
-from trainyard.policies.devices import WHOLE_GPUS
+from trainyard.pods.resources import WHOLE_GPUS
 from trainyard.quantities import Quantity
 from trainyard.tree.ledgers import JobKey
 from trainyard.tree.snapshot import Snapshot

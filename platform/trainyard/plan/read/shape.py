@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.carriers import Carrier, PodSet, carrier_of, pod_sets_of
+from trainyard.carriers import Carrier, carrier_of, pod_sets_of
 from trainyard.findings import counted
 from trainyard.manifests import value_at
 from trainyard.parts.contract import DIR, EVERY
 from trainyard.plan.read.requests import asks, cores
+from trainyard.pods.resources import is_native
 from trainyard.tree.references import LABELS
 
-ORDINARY = frozenset({"cpu", "memory", "ephemeral-storage"})
 VENDORS = ("nvidia.com/", "amd.com/")
 """What the resources of GPUs, and of parts of GPUs, begin with."""
 
@@ -61,8 +61,8 @@ def _shape(value: Mapping[str, Any], row: Carrier, others: Iterable[Mapping[str,
     indices = value_at(value, ("spec", "completions"))
     if row.kind == "Job" and isinstance(indices, int) and indices > pods:
         words += f" at once, {indices} indices"
-    devices = _devices(sets, specs)
     wanted = asks(sets, specs)
+    devices = _devices(wanted.values())
     held = list(_named(devices)) or list(cores(wanted))
     words += f" with {' and '.join(held)}" if held else ""
     pools = tuple(sorted(pool for pool in wanted if pool))
@@ -111,15 +111,11 @@ def _every(specs: Iterable[Any]) -> int | None:
     return next((int(text) for text in texts if isinstance(text, str) and text.isdigit()), None)
 
 
-def _devices(sets: Iterable[PodSet], specs: Iterable[Any]) -> Counter[str]:
-    """Return what all pods together have beside CPUs and memory."""
+def _devices(wanted: Iterable[Mapping[str, float]]) -> Counter[str]:
+    """Return what all pods together have beside CPUs, memory and disk: whole devices."""
     total: Counter[str] = Counter()
-    for each, spec in zip(sets, specs, strict=True):
-        for container in _list(value_at(spec, ("containers",))):
-            limits = value_at(container, ("resources", "limits"))
-            for name, amount in (limits if isinstance(limits, Mapping) else {}).items():
-                if name not in ORDINARY and str(amount).isdigit():
-                    total[name] += each.count * int(amount)
+    for amounts in wanted:
+        total.update({name: int(amount) for name, amount in amounts.items() if not is_native(name)})
     return +total
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from trainyard.pods.resources import PODS
 from trainyard.queueing.assign.assignment import Assignment, Choice, Progress, SetAssignment
 from trainyard.queueing.assign.attempts import Attempt, merge
 from trainyard.queueing.assign.matching import mismatch
@@ -12,7 +13,7 @@ from trainyard.queueing.assign.modes import BEST, WORST, Grade, Mode, Search, go
 from trainyard.queueing.assign.pending import Pending
 from trainyard.queueing.assign.placing import placements_wanted, take, unsuited
 from trainyard.queueing.assign.reasons import EXCEEDS, NO_FLAVOR, TOPOLOGY, WAITING, worse
-from trainyard.queueing.model.amounts import PODS, minus, plus, quota_text, rank, text_of
+from trainyard.queueing.model.amounts import minus, plus, quota_text, rank, text_of
 from trainyard.queueing.model.flavors import ResourceFlavor
 from trainyard.queueing.model.gates import Gates
 from trainyard.queueing.model.queues import NEVER, FlavorResource, ResourceGroup

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
 
+from trainyard.pods.resources import CPU, in_bytes
 from trainyard.quantities import Format, Quantity
 
 Amounts = Mapping[str, int]
@@ -18,11 +19,6 @@ UNLIMITED = 2**63 - 1
 LOWEST = -(2**63)
 SAFE = 2**62
 """Amounts below it, and above its negative, have a sum within 64 bits."""
-
-CPU = "cpu"
-PODS = "pods"
-BINARY = ("memory", "ephemeral-storage")
-"""Resources that Kueue writes with binary suffixes, beside huge pages (resource_formatter.go)."""
 
 
 def clamped(value: int) -> int:
@@ -66,10 +62,10 @@ def quota(resource: str, text: str | float) -> int:
 
 @lru_cache(maxsize=4096)
 def text_of(resource: str, amount: int) -> str:
-    """Write an amount as Kueue does in statuses and messages."""
+    """Write an amount as Kueue does in statuses and messages (pkg/resources/resource_formatter.go)."""
     if resource == CPU:
         return Quantity(Decimal(amount).scaleb(-3)).canonical()
-    binary = resource in BINARY or resource.startswith("hugepages-")
+    binary = in_bytes(resource)
     written = Quantity(Decimal(amount), Format.BINARY_SI if binary else Format.DECIMAL_SI).canonical()
     return Quantity.parse(written).canonical() if binary else written
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trainyard.labels import HOSTNAME
+from trainyard.pods.resources import PODS
 from trainyard.pods.taints import Taint, Toleration
 from trainyard.quantities import Quantity
-from trainyard.queueing.model.amounts import PODS, quota, requested
+from trainyard.queueing.model.amounts import quota, requested
 from trainyard.queueing.model.flavors import ResourceFlavor, Topology
 from trainyard.queueing.model.nodes import Node, RunningPod
 from trainyard.queueing.model.placements import Surroundings

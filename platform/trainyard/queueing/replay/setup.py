@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.labels import NAMESPACE
+from trainyard.pods.resources import PODS
 from trainyard.quantities import Quantity, parse_duration
 from trainyard.queueing.assign.assigner import Rules
 from trainyard.queueing.cycle.ledger import Entry, Ledger
 from trainyard.queueing.cycle.scheduler import Scheduler
 from trainyard.queueing.cycle.waiting import Waiting
-from trainyard.queueing.model.amounts import PODS, UNLIMITED
+from trainyard.queueing.model.amounts import UNLIMITED
 from trainyard.queueing.model.placements import Domain, Placement, Surroundings
 from trainyard.queueing.model.queues import RUN
 from trainyard.queueing.preempt.fair import FINAL, INITIAL

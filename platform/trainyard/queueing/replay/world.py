@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from trainyard.limits import COHORT_LEVELS
+from trainyard.pods.resources import CPU
 from trainyard.queueing.cycle.ledger import Ledger
 from trainyard.queueing.cycle.waiting import Waiting
-from trainyard.queueing.model.amounts import CPU
 from trainyard.queueing.model.flavors import ResourceFlavor
 from trainyard.queueing.model.placements import PlacedPods
 from trainyard.queueing.model.queues import (

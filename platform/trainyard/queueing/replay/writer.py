@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from trainyard.pods.resources import CPU
 from trainyard.queueing.assign.attempts import considered
 from trainyard.queueing.cycle.entries import Entry
 from trainyard.queueing.cycle.entries import Status as Became
 from trainyard.queueing.cycle.scheduler import Scheduler
 from trainyard.queueing.cycle.waiting import FAILED, GENERIC
-from trainyard.queueing.model.amounts import CPU
 from trainyard.queueing.preempt.need import FAIR, IN_QUEUE, RECLAIMED, WHILE_BORROWING, Target
 from trainyard.queueing.quota.state import QueueState
 from trainyard.queueing.replay.controller import Controller

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from trainyard.pods.demand import Container, Resources, added, asked_without_overhead
+from trainyard.pods.demand import Resources, added, pod_requests, requests_of
+from trainyard.pods.pod import containers_of
+from trainyard.pods.resources import CPU, PODS
 from trainyard.quantities import WIDE, Quantity
-from trainyard.queueing.model.amounts import CPU, PODS, clamped
+from trainyard.queueing.model.amounts import clamped
 from trainyard.queueing.model.nodes import RunningPod
 from trainyard.queueing.model.placements import Surroundings
 from trainyard.queueing.model.workloads import Workload
@@ -26,19 +28,9 @@ ENDED = ("Succeeded", "Failed")
 
 def asked(spec: Mapping[str, Any]) -> dict[str, Quantity]:
     """Return what a pod asks for, as it is written; raises ValueError for what is no quantity."""
-    containers = [
-        Container(
-            each.get("name") or "",
-            quantities((each.get("resources") or {}).get("requests")),
-            {},
-            init=init,
-            restartable=init and each.get("restartPolicy") == "Always",
-        )
-        for init, field in ((True, "initContainers"), (False, "containers"))
-        for each in spec.get(field) or ()
-    ]
     own = quantities((spec.get("resources") or {}).get("requests"))
-    return added((asked_without_overhead(containers, own), quantities(spec.get("overhead"))))
+    containers = tuple(containers_of(spec, Quantity.parse))
+    return pod_requests(containers, requests_of, own=own, overhead=quantities(spec.get("overhead")))
 
 
 def counted_amounts(resources: Resources) -> dict[str, int]:

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from trainyard.pods.demand import Resources, added, is_huge_page
+from trainyard.pods.demand import Resources, added
+from trainyard.pods.resources import is_huge_page
 from trainyard.quantities import Quantity
 from trainyard.queueing.model.amounts import clamped, rank
 from trainyard.queueing.model.placements import Surroundings

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
+from trainyard.pods.resources import HUGE_PAGES
 from trainyard.sizing.base import Attached, Sized
 from trainyard.sizing.fabrics.base import FabricType, Share
 from trainyard.sizing.node import MI, binary, size
@@ -18,7 +19,7 @@ from trainyard.specs import Cluster
 DEVICE = "vpc.amazonaws.com/efa"
 """What the EFA device plugin advertises (aws/eks-charts, aws-efa-k8s-device-plugin)."""
 
-PAGES = "hugepages-2Mi"
+PAGES = f"{HUGE_PAGES}2Mi"
 
 WANTED = 5120 * MI
 """Bytes of huge pages for the pod of a whole node (Amazon EKS user guide, machine learning training with EFA)."""

@@ -10,6 +10,7 @@ from pydantic import Field, StrictInt, StrictStr
 
 from trainyard.documents import load
 from trainyard.errors import SpecError
+from trainyard.pods.resources import NVIDIA_GPU
 from trainyard.specs.models.base import (
     MOST_CPUS,
     MOST_NUMA,
@@ -38,7 +39,7 @@ class Gpus(Spec):
     """Who made them."""
     product: Text
     """As the node's product label has it."""
-    resource: Text = "nvidia.com/gpu"
+    resource: Text = NVIDIA_GPU
     """Extended resource of whole GPUs."""
     memory: Room
     """Bytes of one GPU."""

@@ -6,10 +6,9 @@ Source: k8s.io/kubernetes v1.35.4 pkg/apis/core/v1/defaults.go.
 from __future__ import annotations
 
 from trainyard.apiserver.core.pods.gates import drop_disabled
-from trainyard.apiserver.core.pods.resources import aggregate
 from trainyard.apiserver.core.pods.sources import REQUIRED
-from trainyard.apiserver.core.resourcenames import is_huge_page, may_overcommit
 from trainyard.apiserver.core.shapes import Object, child, each, fill, fill_absent, flag, number
+from trainyard.pods.pod import amounts_of, containers_of, pod_level, stored_if_valid
 
 _PROBE = (("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3))
 _DISK_SOURCES = frozenset(
@@ -55,23 +54,13 @@ def _copy_limits(resources: Object) -> None:
 
 
 def _set_pod_resources(spec: Object, resources: Object) -> None:
-    limits, requests = child(resources, "limits") or {}, child(resources, "requests") or {}
-    if limits or requests:
-        for name, total in aggregate(spec, "limits").items():
-            if is_huge_page(name) and name not in requests:
-                limits.setdefault(name, f"{total}m")
-        if limits:
-            resources["limits"] = limits
-    if not limits:
-        return
-    for name, total in aggregate(spec, "requests").items():
-        if name in ("cpu", "memory") and may_overcommit(name):
-            requests.setdefault(name, f"{total}m")
-    for name, value in limits.items():
-        if name in ("cpu", "memory") or is_huge_page(name):
-            requests.setdefault(name, value)
-    if requests:
-        resources["requests"] = requests
+    containers = tuple(containers_of(spec, stored_if_valid))
+    written = (amounts_of(resources, kind, stored_if_valid) for kind in ("requests", "limits"))
+    for kind, amounts in zip(("requests", "limits"), pod_level(containers, *written), strict=True):
+        if amounts:
+            fill_absent(resources, kind, {})
+        for name, amount in amounts.items() if type(resources.get(kind)) is dict else ():
+            resources[kind].setdefault(name, amount.canonical())
 
 
 def set_spec(spec: Object) -> None:

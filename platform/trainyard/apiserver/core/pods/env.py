@@ -11,6 +11,7 @@ from trainyard.apiserver.core.pods.rules import ENV
 from trainyard.apiserver.core.shapes import Object, child, each, text
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem
+from trainyard.pods.resources import BASIC, HUGE_PAGES
 
 ENV_FIELDS = (
     "metadata.name",
@@ -32,10 +33,8 @@ _LABELS = {
     "spec.schedulerName",
     "status.phase",
 }
-RESOURCES = tuple(
-    f"{kind}.{name}" for kind in ("limits", "requests") for name in ("cpu", "ephemeral-storage", "memory")
-)
-_HUGE_PAGES = ("requests.hugepages-", "limits.hugepages-")
+RESOURCES = tuple(f"{kind}.{name}" for kind in ("limits", "requests") for name in sorted(BASIC))
+_HUGE_PAGES = tuple(f"{kind}.{HUGE_PAGES}" for kind in ("requests", "limits"))
 _SIZES = frozenset({"1", *(f"1{unit}" for unit in "kMGTPE"), *(f"1{unit}i" for unit in "KMGTPE")})
 
 

@@ -9,7 +9,6 @@ from trainyard.apiserver.core.pods.rules import RESOURCES
 from trainyard.apiserver.core.resourcenames import (
     container_resource_name,
     divides_page,
-    is_huge_page,
     is_whole,
     may_overcommit,
     pod_resource_name,
@@ -17,6 +16,9 @@ from trainyard.apiserver.core.resourcenames import (
 from trainyard.apiserver.core.shapes import EMPTY, Object, child, each, inner, text
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem
+from trainyard.pods.demand import at_one_time, limits_of, requests_of
+from trainyard.pods.pod import containers_of, stored_if_valid
+from trainyard.pods.resources import is_huge_page
 
 NameRule = Callable[[str], str | None]
 
@@ -118,52 +120,15 @@ def check_pod_resources(spec: Object, claims: set[str], path: Path) -> Iterator[
 
 
 def _check_sums(spec: Object, resources: Object, path: Path) -> Iterator[Problem]:
-    for kind in ("requests", "limits"):
+    containers = tuple(containers_of(spec, stored_if_valid))
+    for kind, amounts in (("requests", requests_of), ("limits", limits_of)):
         declared = inner(resources, kind)
         if not declared:
             continue
-        for name, total in aggregate(spec, kind).items():
-            amount = millis(declared.get(name))
-            if name not in declared or amount is None or (kind == "limits" and not is_huge_page(name)):
+        for name, total in at_one_time(containers, amounts).items():
+            amount = stored_if_valid(declared[name]) if name in declared else None
+            if amount is None or (kind == "limits" and not is_huge_page(name)):
                 continue
             if total > amount:
                 where = (*path, kind, name)
                 yield RESOURCES.invalid(where, declared[name], f"must be at least the sum of the containers' {kind}")
-
-
-def aggregate(spec: Object, kind: str) -> dict[str, int]:
-    """What all containers of a pod need at once, in thousandths: sidecars add up, init containers count alone.
-
-    Source: k8s.io/component-helpers v0.35.4 resource/helpers.go AggregateContainerRequests.
-    """
-    total: dict[str, int] = {}
-    for _, container in each(spec, "containers"):
-        _add(total, _amounts(container, kind))
-    sidecars: dict[str, int] = {}
-    peak: dict[str, int] = {}
-    for _, container in each(spec, "initContainers"):
-        amounts = _amounts(container, kind)
-        if container.get("restartPolicy") == "Always":
-            _add(total, amounts)
-            _add(sidecars, amounts)
-            amounts = dict(sidecars)
-        else:
-            _add(amounts, sidecars)
-        _raise_to(peak, amounts)
-    _raise_to(total, peak)
-    return total
-
-
-def _amounts(container: Object, kind: str) -> dict[str, int]:
-    listed = inner(container, "resources", kind).items()
-    return {name: amount for name, value in listed if (amount := millis(value)) is not None}
-
-
-def _add(total: dict[str, int], amounts: dict[str, int]) -> None:
-    for name, amount in amounts.items():
-        total[name] = total.get(name, 0) + amount
-
-
-def _raise_to(total: dict[str, int], amounts: dict[str, int]) -> None:
-    for name, amount in amounts.items():
-        total[name] = max(total.get(name, amount), amount)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.apiserver.core.amounts import nanos
 from trainyard.apiserver.core.equality import differs
-from trainyard.apiserver.core.resourcenames import is_extended, is_huge_page, is_whole
+from trainyard.apiserver.core.resourcenames import is_extended, is_whole
 from trainyard.apiserver.core.schedules import parse_schedule
 from trainyard.apiserver.core.shapes import Object, child, count, each, inner, text
 from trainyard.apiserver.core.timezones import is_zone
@@ -17,6 +17,7 @@ from trainyard.apiserver.webhooks import golang
 from trainyard.apiserver.webhooks.around import Review, annotations_of, name_of
 from trainyard.apiserver.webhooks.decoded import is_zero
 from trainyard.apiserver.webhooks.volcano.policies import check_timeouts
+from trainyard.pods.resources import EPHEMERAL_STORAGE, PODS, is_huge_page
 
 _SOURCE = "volcano v1.14.1 pkg/webhooks/admission"
 QUEUE = Rule("webhook/volcano-queue", f"{_SOURCE}/queues/validate/validate_queue.go")
@@ -95,7 +96,7 @@ def _counted(listed: Object) -> Amounts:
     """The resources that Volcano's scheduler counts: processors, memory, pods, storage and devices."""
     found = {}
     for name, amount in listed.items():
-        scalar = name in ("pods", "ephemeral-storage") or is_extended(name) or is_huge_page(name)
+        scalar = name in (PODS, EPHEMERAL_STORAGE) or is_extended(name) or is_huge_page(name)
         scalar = scalar or "kubernetes.io/" in name or name.startswith("attachable-volumes-")
         if name in ("cpu", "memory") or (scalar and not name.startswith("count/")):
             found[name] = nanos(amount) or 0

@@ -12,7 +12,7 @@ from trainyard.carriers import carrier_of
 from trainyard.carriers.base import number
 from trainyard.findings import Path
 from trainyard.manifests import identity_of, value_at
-from trainyard.pods.demand import rounded
+from trainyard.pods.pod import rounded
 from trainyard.quantities import Quantity
 from trainyard.queueing.requests.annotations import NO_INDEX, Index
 from trainyard.queueing.requests.jobs.carried import index_of

@@ -1,34 +1,57 @@
-"""A pod as the kubelet sees it: its containers with their resources, its quality of service, what it asks for.
+"""A pod that the API server has taken: its containers with their resources, its quality of service, what it asks for.
 
 Defaults are those of the API server (kubernetes v1.35 pkg/apis/core/v1/defaults.go): requests follow limits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_UP, Decimal
 from functools import cached_property
 from typing import Any, Literal
 
-from trainyard.pods.demand import (
-    CPU,
-    MEMORY,
-    Container,
-    Resources,
-    added,
-    asked_without_overhead,
-    is_huge_page,
-    is_pod_level,
-    rounded,
-    together,
-)
+from trainyard.pods.demand import Container, Resources, added, at_one_time, limits_of, pod_requests, requests_of
+from trainyard.pods.resources import CPU, MEMORY, is_huge_page, is_pod_level
 from trainyard.quantities import Quantity
 
 QoS = Literal["Guaranteed", "Burstable", "BestEffort"]
-EPHEMERAL_STORAGE, PODS = "ephemeral-storage", "pods"
 
 CRITICAL = 2_000_000_000
 """Priority from which a pod is critical (kubernetes v1.35 pkg/apis/scheduling/types.go SystemCriticalPriority)."""
+
+ALWAYS = "Always"
+"""Restart policy of a sidecar (kubernetes v1.35 staging/src/k8s.io/api/core/v1/types.go ContainerRestartPolicy)."""
+
+KINDS = ("initContainers", "containers")
+"""Fields of a pod with containers, in the order in which these start."""
+
+FINEST = Decimal("0.001")
+"""Amounts of a pod are rounded up to thousandths (kubernetes v1.35 core/v1/defaults.go SetDefaults_ResourceList)."""
+
+Read = Callable[[Any], Quantity | None]
+"""Reads an amount; None for one that is left out."""
+
+
+def rounded(amount: Quantity) -> Quantity:
+    """Return an amount as the API server stores it for pods."""
+    exponent = amount.amount.as_tuple().exponent
+    if not isinstance(exponent, int) or exponent >= -3:
+        return amount
+    return Quantity(amount.amount.quantize(FINEST, rounding=ROUND_UP), amount.format)
+
+
+def stored(value: Any) -> Quantity:
+    """Read an amount as the API server stores it for pods; raises ValueError for what is no quantity."""
+    return rounded(Quantity.parse(value))
+
+
+def stored_if_valid(value: Any) -> Quantity | None:
+    """Read an amount as the API server stores it for pods; null is zero, and what is no quantity is left out."""
+    try:
+        return rounded(Quantity.parse(0 if value is None else value))
+    except (ValueError, ArithmeticError):
+        return None
 
 
 @dataclass(frozen=True)
@@ -56,29 +79,29 @@ class Pod:
     stated_qos: QoS | None = None
 
     @staticmethod
-    def read(value: Mapping[str, Any], *, uid: str | None = None) -> Pod:
+    def of(spec: Mapping[str, Any]) -> Pod:
+        """Return the pod of a specification that nobody has checked: what is malformed in it is left out."""
+        return Pod.read({"spec": spec}, read=stored_if_valid)
+
+    @staticmethod
+    def read(value: Mapping[str, Any], *, uid: str | None = None, read: Read = stored) -> Pod:
         """Return the pod of a manifest, which is taken to be one that decodes.
 
         A pod of no UID gets the one given, or its name. Raises ValueError for a quantity that is none.
         """
         metadata, spec, status = (value.get(key) or {} for key in ("metadata", "spec", "status"))
-        containers = tuple(
-            _container(each, init=init)
-            for init, key in ((True, "initContainers"), (False, "containers"))
-            for each in spec.get(key) or ()
-        )
+        containers = tuple(map(_with_requests, containers_of(spec, read)))
         own = spec.get("resources")
-        requests = _amounts(own or {}, "requests")
-        limits = _huge_page_limits(containers, requests, _amounts(own or {}, "limits"))
+        requests, limits = pod_level(containers, amounts_of(own, "requests", read), amounts_of(own, "limits", read))
         name = metadata.get("name") or ""
         return Pod(
             name=name,
             containers=containers,
             uid=metadata.get("uid") or (name if uid is None else uid),
-            requests=_pod_requests(containers, requests, limits),
+            requests=requests,
             limits=limits,
             pod_level=own is not None,
-            overhead=_amounts(spec, "overhead"),
+            overhead=amounts_of(spec, "overhead", read),
             priority=spec.get("priority"),
             static=_is_static(metadata.get("annotations") or {}),
             pending=status.get("phase") == "Pending",
@@ -142,15 +165,15 @@ class Pod:
     @cached_property
     def without_overhead(self) -> Resources:
         """What the pod asks for without its overhead."""
-        return asked_without_overhead(self.containers, self.requests)
+        return pod_requests(self.containers, requests_of, own=self.requests, overhead={})
 
 
 def host_ports(pod: Pod) -> Iterator[tuple[str, str, int]]:
     """Yield address, protocol and port of whatever the pod takes of its node's ports."""
     same = bool(pod.spec.get("hostNetwork"))
-    for key in ("initContainers", "containers"):
+    for key in KINDS:
         for container in pod.spec.get(key) or ():
-            if key == "initContainers" and container.get("restartPolicy") != "Always":
+            if key == "initContainers" and not is_sidecar(container):
                 continue
             for port in container.get("ports") or ():
                 number = port.get("hostPort") or (port.get("containerPort") if same else 0)
@@ -158,35 +181,66 @@ def host_ports(pod: Pod) -> Iterator[tuple[str, str, int]]:
                     yield port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", number  # noqa: S104
 
 
-def _container(value: Mapping[str, Any], *, init: bool) -> Container:
-    resources = value.get("resources") or {}
-    limits = _amounts(resources, "limits")
+def is_sidecar(container: Mapping[str, Any]) -> bool:
+    """Whether an init container goes on running beside the others."""
+    return container.get("restartPolicy") == ALWAYS
+
+
+def containers_of(spec: Mapping[str, Any], read: Read) -> Iterator[Container]:
+    """Yield the containers of a pod as they are written, init containers first; those that are no maps are left out."""
+    for field_name in KINDS:
+        listed = spec.get(field_name)
+        for index, value in enumerate(listed if isinstance(listed, (list, tuple)) else ()):
+            if isinstance(value, Mapping):
+                yield _container(value, read, init=field_name == "initContainers", index=index)
+
+
+def amounts_of(value: Any, key: str, read: Read) -> dict[str, Quantity]:
+    """Return the amounts under a key of resources, or of a pod; none where there is no map."""
+    listed = value.get(key) if isinstance(value, Mapping) else None
+    if not isinstance(listed, Mapping):
+        return {}
+    return {name: amount for name, text in listed.items() if (amount := read(text)) is not None}
+
+
+def _container(value: Mapping[str, Any], read: Read, *, init: bool, index: int) -> Container:
+    resources = value.get("resources")
     return Container(
         name=value.get("name") or "",
-        requests={**limits, **_amounts(resources, "requests")},
-        limits=limits,
+        requests=amounts_of(resources, "requests", read),
+        limits=amounts_of(resources, "limits", read),
         init=init,
-        restartable=init and value.get("restartPolicy") == "Always",
+        restartable=init and is_sidecar(value),
+        index=index,
     )
 
 
-def _amounts(value: Mapping[str, Any], key: str) -> dict[str, Quantity]:
-    return {name: rounded(Quantity.parse(amount)) for name, amount in (value.get(key) or {}).items()}
+def _with_requests(container: Container) -> Container:
+    """Return a container whose limits count as requests where it has none."""
+    if container.limits.keys() <= container.requests.keys():
+        return container
+    return replace(container, requests={**container.limits, **container.requests})
 
 
-def _huge_page_limits(containers: tuple[Container, ...], requests: Resources, limits: Resources) -> Resources:
+def pod_level(containers: Sequence[Container], requests: Resources, limits: Resources) -> tuple[Resources, Resources]:
+    """Return requests and limits of a pod as a whole with their defaults, given those that are written."""
+    limits = _huge_page_limits(containers, requests, limits)
+    return _pod_requests(containers, requests, limits), limits
+
+
+def _huge_page_limits(containers: Sequence[Container], requests: Resources, limits: Resources) -> Resources:
     """Return pod-level limits with those of huge pages that containers have (defaults.go defaultHugePagePodLimits)."""
     if not requests and not limits:
         return limits
-    own = together(containers, "limits")
+    own = at_one_time(containers, limits_of)
     return {**{name: own[name] for name in own if is_huge_page(name) and name not in requests}, **limits}
 
 
-def _pod_requests(containers: tuple[Container, ...], requests: Resources, limits: Resources) -> Resources:
+def _pod_requests(containers: Sequence[Container], requests: Resources, limits: Resources) -> Resources:
     """Return pod-level requests: as written, else of all containers, else as the limits (defaultPodRequests)."""
     if not limits:
         return requests
-    own = together(containers, "requests")
+    own = at_one_time(containers, requests_of)
     out = dict(requests)
     for name in (CPU, MEMORY):
         if name in own:
