@@ -13,7 +13,7 @@ from trainyard.kinds import build, kinds
 from trainyard.preflight import jobs
 from trainyard.preflight.ceiling import needed
 from trainyard.quantities import Quantity
-from trainyard.sizing.node import available
+from trainyard.sizing.machines import available
 from trainyard.sizing.quota import amounts
 from trainyard.specs import Quota
 

@@ -8,7 +8,8 @@ import pytest
 
 from make import make_cluster, make_job_file, make_sizing, make_specs
 from trainyard.preflight import jobs
-from trainyard.sizing.node import available, binary
+from trainyard.sizing.machines import available
+from trainyard.sizing.node import binary
 from trainyard.specs import Cluster
 
 KUBELETS = {

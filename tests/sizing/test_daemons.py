@@ -16,7 +16,8 @@ from trainyard.quantities import Quantity
 from trainyard.releases import release, releases
 from trainyard.releases.facts import DaemonContainer, lookup
 from trainyard.sizing.daemons import Container, Daemon, daemons
-from trainyard.sizing.node import available, cores, size
+from trainyard.sizing.machines import available
+from trainyard.sizing.node import cores, size
 from trainyard.specs import Cluster
 from trainyard.specs.models.daemons import OPERATORS as ROOM
 from trainyard.versions import order

@@ -8,8 +8,8 @@ import pytest
 
 from make import make_cluster, make_sizing
 from trainyard.sizing.fabrics import fabric_type
-from trainyard.sizing.node import available
-from trainyard.sizing.quota import amounts, per_node
+from trainyard.sizing.machines import available, machine
+from trainyard.sizing.quota import amounts
 from trainyard.specs import Cluster, Quota
 from trainyard.specs.shapes import preset
 
@@ -62,7 +62,7 @@ def test_memory_in_huge_pages_is_no_other_memory():
 
 def test_quota_covers_devices_and_huge_pages():
     """A resource that no queue covers would keep the job waiting for ever."""
-    assert per_node(cluster(), "gpu")["vpc.amazonaws.com/efa"] == Fraction(32)
+    assert machine(cluster(), "gpu").for_jobs["vpc.amazonaws.com/efa"] == Fraction(32)
     found = amounts(cluster(), "gpu", Quota(gpus=16))
     assert (found["vpc.amazonaws.com/efa"], found["hugepages-2Mi"]) == ("64", "20512Mi")
 

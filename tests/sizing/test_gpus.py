@@ -11,7 +11,8 @@ from make import make_cluster, make_job, make_pool, make_run, make_sizing
 from trainyard.kinds import resolve
 from trainyard.quantities import Quantity
 from trainyard.sizing import gpus
-from trainyard.sizing.quota import amounts, per_node
+from trainyard.sizing.machines import machine
+from trainyard.sizing.quota import amounts
 from trainyard.sizing.starts import document
 from trainyard.specs import Quota
 
@@ -34,7 +35,9 @@ def test_nodes_offer_what_their_gpus_are_made_into(pool, offered):
     found = gpus.per_node(make_pool(**pool))
     assert offered.items() <= found.items()
     cluster = make_cluster(pools={"gpu": {"shape": "dgx-h100", "nodes": 4, **pool}})
-    counted = {name: int(amount) for name, amount in per_node(cluster, "gpu").items() if name.startswith("nvidia")}
+    counted = {
+        name: int(amount) for name, amount in machine(cluster, "gpu").for_jobs.items() if name.startswith("nvidia")
+    }
     assert counted == found
     half = amounts(cluster, "gpu", Quota(gpus=4))
     assert {name: int(half[name]) for name in found} == {name: count // 2 for name, count in found.items()}

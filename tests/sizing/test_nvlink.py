@@ -12,7 +12,8 @@ from trainyard.labels import HOSTNAME
 from trainyard.operators.install import installed
 from trainyard.operators.kueue import configuration
 from trainyard.preflight import nvlink as preflight
-from trainyard.sizing.quota import amounts, per_node
+from trainyard.sizing.machines import machine
+from trainyard.sizing.quota import amounts
 from trainyard.specs import Cluster, Quota
 
 DRIVER = {"dra-driver-nvidia-gpu": {"version": "0.4.0"}}
@@ -105,7 +106,7 @@ def test_kueue_counts_channels():
     """A class that is not mapped, or not covered, keeps the job waiting for ever."""
     (mapping,) = configuration(cluster())["resources"]["deviceClassMappings"]
     assert mapping["deviceClassNames"] == ["compute-domain-default-channel.nvidia.com"]
-    assert per_node(cluster(), "gpu")[mapping["name"]] == 1
+    assert machine(cluster(), "gpu").for_jobs[mapping["name"]] == 1
     assert amounts(cluster(), "gpu", Quota(nodes=18))[mapping["name"]] == "18"
     assert "resources" not in configuration(make_cluster())
 

@@ -9,7 +9,8 @@ import pytest
 from everything import everything
 from make import make_sizing
 from trainyard.quantities import Quantity
-from trainyard.sizing.quota import amounts, covered, per_node
+from trainyard.sizing.machines import machine
+from trainyard.sizing.quota import amounts, covered
 from trainyard.specs import Quota
 
 AMOUNTS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
@@ -38,7 +39,7 @@ def test_a_queue_covers_every_resource_of_its_pools():
     names = covered(everything(), ["h100", "mi300x", "cpu"])
     assert names[:4] == ("cpu", "memory", "ephemeral-storage", "amd.com/gpu")
     assert "nvidia.com/gpu" in names
-    assert set(per_node(everything(), "h100")) <= set(names)
+    assert set(machine(everything(), "h100").for_jobs) <= set(names)
 
 
 @pytest.mark.parametrize("fabric", ["rdma", "tcp"])

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
-from trainyard.labels import HOSTNAME, POOL
+from trainyard.labels import HOSTNAME
+from trainyard.pods.resources import CPU, PODS
 from trainyard.sizing import nvlink
 from trainyard.sizing.fabrics import plan
-from trainyard.sizing.node import cores, size
-from trainyard.sizing.quota import per_node
-from trainyard.sizing.starts import present
+from trainyard.sizing.machines import Machine, machine
 from trainyard.specs import Cluster, Pool
-
-MAX_PODS = 110
-"""Pods that a kubelet takes by default (kubernetes v1.35 pkg/kubelet/apis/config/v1beta1/defaults.go)."""
 
 CLAIM = "ResourceClaimTemplate"
 
@@ -25,17 +22,16 @@ Object = dict[str, Any]
 def nodes(cluster: Cluster) -> Iterator[Object]:
     """Yield the nodes that the cluster declares, each with what its daemons hold."""
     for pool_name, pool in cluster.pools.items():
-        held = pool.node.daemons
-        daemons = {"cpu": text(cores(held.cpus) * 1000) + "m", "memory": text(size(held.memory))}
-        offered = offers(cluster, pool_name, pool)
+        of_pool = machine(cluster, pool_name)
+        offered, held = written(offers(of_pool)), written(of_pool.held)
         for index in range(pool.nodes):
             name = f"{pool_name}-{index:03}"
-            labels = {**pool.labels, POOL: pool_name, **places(cluster, pool, index), HOSTNAME: name}
+            labels = {**of_pool.labels, **places(cluster, pool, index), HOSTNAME: name}
             yield {
                 "apiVersion": "v1",
                 "kind": "Node",
                 "metadata": {"name": name, "labels": labels},
-                "spec": {"taints": [taint.model_dump() for taint in pool.taints]},
+                "spec": {"taints": [asdict(taint) for taint in of_pool.taints]},
                 "status": {"allocatable": offered},
             }
             yield {
@@ -44,30 +40,29 @@ def nodes(cluster: Cluster) -> Iterator[Object]:
                 "metadata": {"name": f"daemons-{name}", "namespace": "kube-system"},
                 "spec": {
                     "nodeName": name,
-                    "containers": [{"name": "all", "image": "all", "resources": {"requests": daemons}}],
+                    "containers": [{"name": "all", "image": "all", "resources": {"requests": held}}],
                 },
                 "status": {"phase": "Running"},
             }
 
 
-def offers(cluster: Cluster, pool_name: str, pool: Pool) -> dict[str, str]:
-    """Return the allocatable resources of one node: what is there for jobs and daemons together.
+def offers(of_pool: Machine) -> dict[str, Fraction]:
+    """Return what one node offers to jobs and daemons together.
 
-    Channels of NVLink domains are claimed, not offered by the kubelet. Of pods those are taken off that daemons are
-    beyond the one that stands for all.
+    Of places for pods those are taken off that daemons have beyond the one that stands for all.
     """
-    found = {name: each for name, each in per_node(cluster, pool_name).items() if name != nvlink.RESOURCE}
-    found |= {f"hugepages-{page}": Fraction(size(amount)) for page, amount in pool.node.huge_pages.items()}
-    found["cpu"] += cores(pool.node.daemons.cpus)
-    found["memory"] += size(pool.node.daemons.memory)
-    whole = {name: text(each * 1000) + "m" if name == "cpu" else text(each) for name, each in found.items()}
-    daemons = len(present(cluster, pool_name)) - 1
-    return {**whole, "pods": str(max(0, (pool.kubelet.max_pods if pool.kubelet else MAX_PODS) - daemons))}
+    more = len(of_pool.daemons) - 1
+    return {**of_pool.allocatable, PODS: max(of_pool.allocatable[PODS] - more, Fraction(0))}
+
+
+def written(amounts: Mapping[str, Fraction]) -> dict[str, str]:
+    """Return amounts as texts: thousandths of CPUs, all else in whole units, rounded down."""
+    return {name: f"{int(each * 1000)}m" if name == CPU else str(int(each)) for name, each in amounts.items()}
 
 
 def per_host(cluster: Cluster, pool_name: str) -> dict[str, int]:
     """Return what one node has that its kubelet does not count: channels of NVLink, addresses of its own blocks."""
-    channels = {name: int(count) for name, count in nvlink.per_node(cluster, cluster.pools[pool_name]).items()}
+    channels = {name: int(count) for name, count in machine(cluster, pool_name).claimed.items()}
     blocks = plan.addresses_per_node(cluster, pool_name)
     return channels | {addresses(name): count for name, count in blocks.items()}
 
@@ -80,11 +75,6 @@ def together(cluster: Cluster) -> dict[str, int]:
 def addresses(network: str) -> str:
     """Return how addresses of a network are called among what pods take."""
     return f"addresses of {network}"
-
-
-def text(amount: Any) -> str:
-    """Return an amount as a whole number, rounded down."""
-    return str(int(amount))
 
 
 def places(cluster: Cluster, pool: Pool, index: int) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from trainyard.nodes.machine import Machine
 from trainyard.pods.demand import Resources
@@ -105,6 +106,25 @@ def single(number: float) -> float:
     return rounded
 
 
+def kept_of(there: Resources, fields: Mapping[str, Any], named: int = 0) -> dict[str, Quantity]:
+    """Return what a configuration keeps of a capacity; `named` CPUs are reserved by their numbers.
+
+    Raises ValueError with the kubelet's words.
+    """
+    system, kube = dict(fields.get("systemReserved") or {}), dict(fields.get("kubeReserved") or {})
+    if named:
+        kube.pop(CPU, None)
+        system[CPU] = str(named)
+    amounts = {}
+    for flag, written in (("kube-reserved", kube), ("system-reserved", system)):
+        try:
+            amounts[flag] = reserved(written)
+        except ValueError as error:
+            raise ValueError(f"--{flag} value failed to parse: {error}") from None
+    limits = thresholds(fields["evictionHard"])
+    return reservation(there, amounts["system-reserved"], amounts["kube-reserved"], limits)
+
+
 def reservation(
     there: Resources, system: Resources, kube: Resources, limits: Mapping[str, Threshold]
 ) -> dict[str, Quantity]:
@@ -137,12 +157,13 @@ def too_much(there: Resources, kept: Resources) -> str | None:
     return f"invalid Node Allocatable configuration. {' '.join(said)}" if said else None
 
 
-def allocatable(machine: Machine, there: Resources, kept: Resources, *, pods: int) -> dict[str, Quantity]:
+def allocatable(
+    there: Resources, kept: Resources, *, pods: int, devices: Mapping[str, int] | None = None
+) -> dict[str, Quantity]:
     """Return what a node's status offers to pods (kubernetes v1.35.4 pkg/kubelet/nodestatus/setters.go)."""
     out = {name: max(amount - kept[name], NONE) if name in kept else amount for name, amount in there.items()}
     out[PODS] = whole(pods)
-    for name, devices in machine.devices.items():
-        out[name] = whole(sum(device.healthy for device in devices))
+    out |= {name: whole(count) for name, count in (devices or {}).items()}
     for name, amount in there.items():
         if is_huge_page(name):
             out[MEMORY] = max(out[MEMORY] - amount, NONE)

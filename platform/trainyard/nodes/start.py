@@ -14,9 +14,7 @@ from typing import Any
 from trainyard.nodes.allocatable import (
     allocatable,
     capacity,
-    reservation,
-    reserved,
-    thresholds,
+    kept_of,
     too_much,
     whole,
 )
@@ -73,19 +71,8 @@ def start(machine: Machine, configuration: Configuration, storage: Quantity | No
 def _start(machine: Machine, configuration: Configuration, storage: Quantity | None) -> Started:
     fields = configuration.fields
     named = _named_cpus(machine, fields["reservedSystemCPUs"])
-    system, kube = dict(fields.get("systemReserved") or {}), dict(fields.get("kubeReserved") or {})
-    if named:
-        kube.pop(CPU, None)
-        system[CPU] = str(named.bit_count())
-    amounts = {}
-    for flag, written in (("kube-reserved", kube), ("system-reserved", system)):
-        try:
-            amounts[flag] = reserved(written)
-        except ValueError as error:
-            raise ValueError(f"--{flag} value failed to parse: {error}") from None
-    limits = thresholds(fields["evictionHard"])
     there = capacity(machine, storage)
-    kept = reservation(there, amounts["system-reserved"], amounts["kube-reserved"], limits)
+    kept = kept_of(there, fields, named.bit_count())
     topology = _topology(machine, fields)
     cpus = _cpus(machine, configuration, kept, named)
     memory = _memory(machine, fields, kept)
@@ -98,7 +85,8 @@ def _start(machine: Machine, configuration: Configuration, storage: Quantity | N
         **cpus,
         **memory,
     )
-    return Started(settings, allocatable(machine, there, kept, pods=_pods(machine, fields)))
+    healthy = {name: sum(device.healthy for device in devices) for name, devices in machine.devices.items()}
+    return Started(settings, allocatable(there, kept, pods=_pods(machine, fields), devices=healthy))
 
 
 def _pods(machine: Machine, fields: Mapping[str, Any]) -> int:

@@ -11,7 +11,7 @@ from trainyard.labels import POOL
 from trainyard.nodes import Invalid
 from trainyard.pictures.decided import Decided
 from trainyard.sizing.gpus import offers
-from trainyard.sizing.node import available
+from trainyard.sizing.machines import available
 from trainyard.sizing.starts import node
 from trainyard.specs import Cluster
 

@@ -14,9 +14,9 @@ from trainyard.quantities import Quantity
 
 def offered(world: World, pool: str) -> Mapping[str, Fraction]:
     """Return what jobs can have of a node of the inventory's pool, by resource; nothing of a pool that is not there."""
-    from trainyard.sizing.quota import per_node
+    from trainyard.sizing.machines import machine
 
-    return per_node(world.inventory, pool) if world.inventory and pool in world.inventory.pools else {}
+    return machine(world.inventory, pool).for_jobs if world.inventory and pool in world.inventory.pools else {}
 
 
 def allocatable(node: Manifest) -> Mapping[str, Fraction]:

@@ -12,8 +12,9 @@ from trainyard.pods.resources import EPHEMERAL_STORAGE, in_bytes
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER, pod_requests
+from trainyard.sizing.machines import machine
 from trainyard.sizing.node import binary
-from trainyard.sizing.quota import amounts, per_node
+from trainyard.sizing.quota import amounts
 from trainyard.specs import Cluster, Quota
 from trainyard.specs.run import Run
 from trainyard.system.once import once
@@ -58,7 +59,7 @@ def needed(run: Resolved) -> dict[str, dict[str, Decimal]]:
     for role, spec in zip(run.sizing.roles, run.specs, strict=True):
         count = least if role.name == WORKER and least is not None else spec.pods
         total = found.setdefault(role.pool, defaultdict(Decimal))
-        disk = per_node(run.run.cluster, role.pool)[EPHEMERAL_STORAGE]
+        disk = machine(run.run.cluster, role.pool).for_jobs[EPHEMERAL_STORAGE]
         for name, amount in pod_requests(run.run.job, role).items():
             if name != EPHEMERAL_STORAGE or amount <= disk:  # that no node has as much is said at `scratch`
                 total[name] += amount * count

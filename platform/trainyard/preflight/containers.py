@@ -13,7 +13,8 @@ from trainyard.preflight.limits import WHOLE_CORES
 from trainyard.rules import Rule
 from trainyard.sizing import resources
 from trainyard.sizing.companions import companions, parsed, taken
-from trainyard.sizing.node import available, binary, pins_cpus, whole_cores
+from trainyard.sizing.machines import available
+from trainyard.sizing.node import binary, pins_cpus, whole_cores
 from trainyard.sizing.roles import number, share
 
 ROOM = Rule(

@@ -11,7 +11,8 @@ from trainyard.kinds import Resolved
 from trainyard.rules import Rule
 from trainyard.sizing.amounts import rounded
 from trainyard.sizing.disks import LAYER, scratch, storage_of_scratch
-from trainyard.sizing.node import available, binary, size
+from trainyard.sizing.machines import available
+from trainyard.sizing.node import binary, size
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.models.disks import Scratch
 from trainyard.specs.sources import Source

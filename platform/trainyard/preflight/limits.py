@@ -14,7 +14,8 @@ from trainyard.parts import contract, mounts
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSpec
 from trainyard.sizing.gpus import asked, gpu_resource, offers
-from trainyard.sizing.node import available, most_cpus_near, numa_nodes, one_numa_node, size, whole_cores
+from trainyard.sizing.machines import available
+from trainyard.sizing.node import most_cpus_near, numa_nodes, one_numa_node, size, whole_cores
 from trainyard.specs import Patch, Pool
 
 OUR_VOLUMES = ("claim-", "fabric-", "files-", mounts.PREFIX)

@@ -25,7 +25,7 @@ from trainyard.policies.world import World
 from trainyard.preflight import ceiling, origins, size
 from trainyard.rules import Rule
 from trainyard.sizing import WORKER
-from trainyard.sizing.quota import per_node
+from trainyard.sizing.machines import machine
 
 PATCHED = Rule(
     id="run/patch-size",
@@ -137,7 +137,7 @@ def excesses(run: Resolved) -> Iterator[Excess]:
     """Yield what of a run is more than a node has, than its pools have, or than its queue can ever have."""
     total: dict[str, dict[str, Need]] = defaultdict(dict)
     for each in sets(run):
-        node = per_node(run.run.cluster, each.pool)
+        node = machine(run.run.cluster, each.pool).for_jobs
         wide = [name for name, need in each.needs.items() if name in node and Fraction(need.amount) > node[name]]
         for name in wide:
             asks, has = (size.shown(name, amount) for amount in (each.needs[name].amount, node[name]))
@@ -161,7 +161,7 @@ def larger(need: Need, before: Need | None) -> Place:
 
 def too_many(run: Resolved, pods: Set) -> Iterator[Excess]:
     """Yield pods of which all nodes of their pool together hold too few."""
-    node, nodes = per_node(run.run.cluster, pods.pool), run.run.cluster.pools[pods.pool].nodes
+    node, nodes = machine(run.run.cluster, pods.pool).for_jobs, run.run.cluster.pools[pods.pool].nodes
     fits = holds(node, pods.needs)
     if fits is not None and fits > 0 and pods.count > fits * nodes:
         shares = {name: Fraction(need.amount) / node[name] for name, need in pods.needs.items() if node.get(name)}

@@ -10,7 +10,8 @@ from trainyard.rules import Rule
 from trainyard.sizing.fabrics import fabric_type
 from trainyard.sizing.fabrics.devices import functions_per_node, reports_numa
 from trainyard.sizing.fabrics.rails import HOST, attach, has_verbs, one_for_all, rails_of
-from trainyard.sizing.node import aligns, available, numa_nodes
+from trainyard.sizing.machines import available
+from trainyard.sizing.node import aligns, numa_nodes
 from trainyard.sizing.roles import RoleSpec, wants_rdma
 from trainyard.specs import Cluster
 

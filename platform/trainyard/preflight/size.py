@@ -15,11 +15,12 @@ from trainyard.pods.resources import EPHEMERAL_STORAGE, in_bytes
 from trainyard.preflight.arrays import MOST as INDICES
 from trainyard.quantities import Quantity
 from trainyard.rules import Rule
-from trainyard.sizing import WORKER, RoleSize, RoleSpec, pod_requests, quota, resources
+from trainyard.sizing import WORKER, RoleSize, RoleSpec, pod_requests, resources
 from trainyard.sizing.companions import companions, total
 from trainyard.sizing.disks import of_local_disks
 from trainyard.sizing.gpus import offers, whole
-from trainyard.sizing.node import available, binary
+from trainyard.sizing.machines import available, machine
+from trainyard.sizing.node import binary
 from trainyard.sizing.roles import number
 from trainyard.specs import Pool
 from trainyard.specs.run import Run
@@ -176,7 +177,7 @@ class Pods:
     def of(cls, run: Resolved, role: RoleSpec, sized: RoleSize) -> Pods:
         """Return the pods of a role as they are rendered."""
         job, alone = run.run.job, sized.requests()
-        node, asks = dict(quota.per_node(run.run.cluster, role.pool_name)), pod_requests(job, sized)
+        node, asks = dict(machine(run.run.cluster, role.pool_name).for_jobs), pod_requests(job, sized)
         own = [resources(each) for each in companions(job)] if role.name == WORKER else []
         local = of_local_disks(job, role)
         if local is not None:

@@ -9,7 +9,8 @@ from typing import Any
 
 from trainyard.sizing.base import Sized
 from trainyard.sizing.companions import companions, taken
-from trainyard.sizing.node import GI, MI, Available, available, binary, cpus_near, memory_near, pins_cpus, size
+from trainyard.sizing.machines import Available, available
+from trainyard.sizing.node import GI, MI, binary, cpus_near, memory_near, pins_cpus, size
 from trainyard.sizing.roles import WORKER, RoleSpec, number, share
 from trainyard.specs import Job
 

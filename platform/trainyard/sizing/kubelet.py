@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from trainyard.nodes import sets
 from trainyard.sizing.node import MI, binary, numa_nodes, reserved_cpus, size
 from trainyard.specs import Kubelet, Pool
+from trainyard.system.once import once
 
 EVICTION = 100 * MI
 """Free memory below which the kubelet evicts by default (kubernetes v1.35 pkg/kubelet/eviction/defaults_linux.go)."""
+
+DISK_EVICTION = {
+    "imagefs.available": "15%",
+    "imagefs.inodesFree": "5%",
+    "nodefs.available": "10%",
+    "nodefs.inodesFree": "5%",
+}
+"""Free disk below which the kubelet evicts by default (as above)."""
+
+
+@once
+def settings(pool: Pool) -> Mapping[str, Any]:
+    """Return the kubelet's configuration: ours, or what a provider's keeps for the system, and no manager.
+
+    Providers evict as the kubelet does by default, and tell the memory for that as reserved.
+    """
+    if pool.kubelet is not None:
+        return {key: value for key, value in configuration(pool, pool.kubelet).items() if value is not None}
+    kept, memory = pool.node.reserved, size(pool.node.reserved.memory)
+    return {
+        "evictionHard": thresholds(min(EVICTION, memory)),
+        "maxPods": pool.node.max_pods,
+        "systemReserved": {"cpu": kept.cpus, "memory": amount(max(0, memory - EVICTION))},
+    }
+
+
+def thresholds(memory: int) -> dict[str, str]:
+    """Return what the kubelet evicts at, given the bytes of memory; it refuses a threshold of nothing."""
+    found = {**DISK_EVICTION, **({"memory.available": amount(memory)} if memory else {})}
+    return dict(sorted(found.items()))
 
 
 def configuration(pool: Pool, kubelet: Kubelet) -> dict[str, Any]:
@@ -26,13 +58,7 @@ def configuration(pool: Pool, kubelet: Kubelet) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "cpuManagerPolicy": kubelet.cpu_manager_policy,
         "cpuManagerPolicyOptions": dict(kubelet.cpu_manager_policy_options) or None,
-        "evictionHard": {
-            "imagefs.available": "15%",
-            "imagefs.inodesFree": "5%",
-            "memory.available": amount(eviction),
-            "nodefs.available": "10%",
-            "nodefs.inodesFree": "5%",
-        },
+        "evictionHard": thresholds(eviction),
         "kubeReserved": {"memory": "0"},
         "maxPods": kubelet.max_pods,
         "memoryManagerPolicy": kubelet.memory_manager_policy,

@@ -1,15 +1,15 @@
-"""What one node of a pool has for training pods: allocatable, less daemons, and how much of it hangs on a NUMA node."""
+"""The NUMA nodes of a shape and what hangs on each, the CPUs kept for the system, and amounts as they are written."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
 from trainyard.nodes.configuration.cpulist import parse
 from trainyard.nodes.sets import members
+from trainyard.pods.resources import HUGE_PAGES
 from trainyard.quantities import Quantity
 from trainyard.specs import Pool
 from trainyard.specs.shapes import Numa, Shape
@@ -18,52 +18,17 @@ from trainyard.system.once import once
 GI = 2**30
 MI = 2**20
 
-DISK_SHARE = Fraction(8, 10)
-"""Of a node's local disk, the part that pods may ask for.
-
-The kubelet evicts below 10 % free (kubernetes v1.35 pkg/kubelet/eviction/defaults_linux.go); as much is for images.
-"""
-
 ALIGNED = frozenset({"restricted", "single-numa-node"})
 """Topology manager policies that refuse a pod which is spread wider than it need be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Available:
-    """What pods of training can have of one node."""
-
-    cpus: Fraction
-    memory: int
-    """Bytes."""
-    storage: int
-    """Bytes."""
-    gpus: int
-
-
-@once
-def available(pool: Pool) -> Available:
-    """Return allocatable less daemons, per node."""
-    shape = pool.node
-    return Available(
-        cpus=allocatable_cpus(pool) - cores(shape.daemons.cpus),
-        memory=size(shape.memory) - huge_pages(shape) - size(shape.reserved.memory) - size(shape.daemons.memory),
-        storage=math.floor(size(shape.ephemeral_storage) * DISK_SHARE),
-        gpus=shape.gpus.count if shape.gpus else 0,
-    )
-
-
-def huge_pages(shape: Shape) -> int:
-    """Return the bytes in huge pages, which the kubelet takes off the memory that it offers.
-
-    kubernetes v1.35 pkg/kubelet/nodestatus/setters.go: allocatable memory is less all huge pages.
-    """
-    return sum(size(amount) for amount in shape.huge_pages.values())
-
-
-def allocatable_cpus(pool: Pool) -> Fraction:
-    """Return capacity less reserved; where we set the kubelet, reserved are whole cores, else what the shape says."""
-    shape = pool.node
-    return shape.cpus - (Fraction(len(reserved_cpus(pool))) if pool.kubelet else cores(shape.reserved.cpus))
+def huge_pages(shape: Shape) -> dict[str, int]:
+    """Return the bytes in huge pages by resource: equal parts of the NUMA nodes, in whole pages."""
+    nodes = len(numa_nodes(shape))
+    return {
+        f"{HUGE_PAGES}{page}": size(total) // nodes // size(page) * size(page) * nodes
+        for page, total in shape.huge_pages.items()
+    }
 
 
 def reserved_cpus(pool: Pool) -> frozenset[int]:

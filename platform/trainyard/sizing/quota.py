@@ -1,4 +1,4 @@
-"""Amounts of a pool in Kubernetes resources: what a node offers to jobs, and what a quota in GPUs comes to."""
+"""Amounts of a pool in Kubernetes resources: what a quota in GPUs or nodes comes to."""
 
 from __future__ import annotations
 
@@ -7,24 +7,13 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 
-from trainyard.pods.resources import BASIC, CPU, EPHEMERAL_STORAGE, MEMORY, in_bytes
+from trainyard.pods.resources import BASIC, CPU, MEMORY, in_bytes
 from trainyard.quantities import Format, Quantity
-from trainyard.sizing import gpus, nvlink
-from trainyard.sizing.fabrics import fabric_type
-from trainyard.sizing.node import available, size
+from trainyard.sizing import gpus
+from trainyard.sizing.machines import machine
+from trainyard.sizing.node import size
 from trainyard.specs import Cluster, Quota
 from trainyard.system.once import once
-
-
-@once
-def per_node(cluster: Cluster, pool_name: str) -> Mapping[str, Fraction]:
-    """Return what jobs can have of one node of the pool: cores, bytes, devices, nothing where daemons take all."""
-    pool = cluster.pools[pool_name]
-    node = available(pool)
-    left = {CPU: node.cpus, MEMORY: Fraction(node.memory), EPHEMERAL_STORAGE: Fraction(node.storage)}
-    found = {name: max(amount, Fraction(0)) for name, amount in left.items()}
-    found |= {name: Fraction(count) for name, count in gpus.per_node(pool).items()}
-    return {**found, **fabric_type(cluster).per_node(cluster, pool_name), **nvlink.per_node(cluster, pool)}
 
 
 def covered(cluster: Cluster, pools: Iterable[str]) -> tuple[str, ...]:
@@ -32,7 +21,7 @@ def covered(cluster: Cluster, pools: Iterable[str]) -> tuple[str, ...]:
 
     Every queue covers the first three: a pod that requests a resource that is not covered is never admitted.
     """
-    found = {name for pool in pools for name in per_node(cluster, pool)}
+    found = {name for pool in pools for name in machine(cluster, pool).for_jobs}
     return (*BASIC, *sorted(found - set(BASIC)))
 
 
@@ -44,12 +33,12 @@ def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> Mapping[str, str]
     rounded down, so that together they never exceed it. A quota in CPUs and memory has no GPUs, and of disk and
     devices the share of its CPUs.
     """
-    whole = per_node(cluster, pool_name)
+    whole = machine(cluster, pool_name).for_jobs
     pool = cluster.pools[pool_name]
     cards = pool.node.gpus
     if quota.cpus is not None and quota.memory is not None:
-        spelled = {"cpu": Fraction(quota.cpus), "memory": Fraction(size(quota.memory))}
-        part = Fraction(quota.cpus) / whole["cpu"] if whole["cpu"] else Fraction(0)
+        spelled = {CPU: Fraction(quota.cpus), MEMORY: Fraction(size(quota.memory))}
+        part = Fraction(quota.cpus) / whole[CPU] if whole[CPU] else Fraction(0)
         rest = {name: amount * part for name, amount in whole.items()}
         return quantities(rest | spelled | dict.fromkeys(gpus.per_node(pool), Fraction(0)))
     if quota.nodes is not None:

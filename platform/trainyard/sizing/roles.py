@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from trainyard.sizing import gpus
 from trainyard.sizing.base import Sized
-from trainyard.sizing.node import Available
+from trainyard.sizing.machines import Available
 from trainyard.specs import Job, Pool, Role
 from trainyard.specs.models.job import Gpu
 from trainyard.specs.run import Run

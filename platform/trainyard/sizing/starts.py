@@ -7,7 +7,6 @@ another kubelet.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,18 +14,16 @@ from typing import Any
 
 from trainyard.nodes import Decision, Invalid, Kubelet, forms
 from trainyard.nodes.cases import Case
-from trainyard.sizing.daemons import Container, Daemon, daemons
+from trainyard.pods.resources import is_huge_page
 from trainyard.sizing.fabrics import fabric_type
 from trainyard.sizing.fabrics.devices import functions_per_nic, reports_numa, resource
 from trainyard.sizing.fabrics.rails import has_verbs, rails
-from trainyard.sizing.gpus import labels, offers
-from trainyard.sizing.kubelet import EVICTION, amount, configuration
-from trainyard.sizing.node import cores, numa_nodes, size
+from trainyard.sizing.gpus import offers
+from trainyard.sizing.kubelet import amount, settings
+from trainyard.sizing.machines import machine
+from trainyard.sizing.node import numa_nodes, size
 from trainyard.specs import Cluster, Pool
 from trainyard.system.once import once
-
-REST = "daemons"
-"""What the pod is called that stands for daemons which nobody names."""
 
 MOST_BESIDE = 16
 """Pods of one kind that are tried on one node."""
@@ -88,16 +85,8 @@ def node(cluster: Cluster, pool_name: str) -> Node | Invalid:
 
 
 def present(cluster: Cluster, pool_name: str) -> list[dict[str, Any]]:
-    """Return the pods that every node of a pool has beside those of jobs.
-
-    What is kept for daemons beyond what those ask for that are known is asked for by one pod more.
-    """
-    found = [each for each in daemons(cluster, pool_name) if each.everywhere]
-    kept = cluster.pools[pool_name].node.daemons
-    cpus = cores(kept.cpus) - sum(each.cpus for each in found)
-    memory = size(kept.memory) - sum(each.memory for each in found)
-    rest = {"cpu": f"{max(0, math.floor(cpus * 1000))}m", "memory": amount(max(0, math.floor(memory)))}
-    return [*(each.pod() for each in found), Daemon(REST, "kube-system", (Container(REST, rest),), ()).pod()]
+    """Return the pods that every node of a pool has beside those of jobs."""
+    return [daemon.pod() for daemon in machine(cluster, pool_name).daemons]
 
 
 def document(cluster: Cluster, pool_name: str, pods: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
@@ -109,7 +98,7 @@ def document(cluster: Cluster, pool_name: str, pods: Iterable[Mapping[str, Any]]
         "numa": [*numa(pool), *({"memory": "0"} for _ in range(shape.gpu_numa))],
         "devices": {**gpus(pool), **nics(cluster, pool_name)},
         "ephemeralStorage": shape.ephemeral_storage,
-        "labels": labels(pool_name, pool),
+        "labels": dict(machine(cluster, pool_name).labels),
     }
     return {"name": pool_name, "node": node, "kubelet": settings(pool), "pods": [dict(pod) for pod in pods]}
 
@@ -149,7 +138,7 @@ def in_order(near: Mapping[int | None, int]) -> list[tuple[int | None, int]]:
 def nics(cluster: Cluster, pool_name: str) -> dict[str, list[dict[str, int]]]:
     """Return the devices of the fabric: with their NUMA nodes where they report them, else in one heap."""
     counts = {name: int(count) for name, count in fabric_type(cluster).per_node(cluster, pool_name).items()}
-    devices = {name: count for name, count in counts.items() if not name.startswith("hugepages-")}
+    devices = {name: count for name, count in counts.items() if not is_huge_page(name)}
     if not has_verbs(cluster) or not reports_numa(cluster, pool_name):
         return {name: [{"count": count}] for name, count in devices.items()}
     pool, found = cluster.pools[pool_name], dict[str, list[dict[str, int]]]()
@@ -160,16 +149,3 @@ def nics(cluster: Cluster, pool_name: str) -> dict[str, list[dict[str, int]]]:
                 place = {"count": functions_per_nic(cluster, pool, nic.rail), "numa": index}
                 found.setdefault(resource(cluster, nic.rail), []).append(place)
     return found
-
-
-def settings(pool: Pool) -> dict[str, Any]:
-    """Return the kubelet's configuration: ours, or what a provider's keeps for the system, and no manager."""
-    if pool.kubelet is not None:
-        return {key: value for key, value in configuration(pool, pool.kubelet).items() if value is not None}
-    kept, memory = pool.node.reserved, size(pool.node.reserved.memory)
-    evicts = "1" if memory == 0 else amount(min(EVICTION, memory))
-    return {
-        "evictionHard": {"memory.available": evicts},
-        "maxPods": pool.node.max_pods,
-        "systemReserved": {"cpu": kept.cpus, "memory": amount(max(0, memory - EVICTION))},
-    }

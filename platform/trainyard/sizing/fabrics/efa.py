@@ -13,7 +13,7 @@ from fractions import Fraction
 from trainyard.pods.resources import HUGE_PAGES
 from trainyard.sizing.base import Attached, Sized
 from trainyard.sizing.fabrics.base import FabricType, Share
-from trainyard.sizing.node import MI, binary, size
+from trainyard.sizing.node import MI, binary, huge_pages, size
 from trainyard.specs import Cluster
 
 DEVICE = "vpc.amazonaws.com/efa"
@@ -42,9 +42,8 @@ class Efa(FabricType):
         if not self.reaches(cluster, pool_name):
             return {}
         shape = cluster.pools[pool_name].node
-        found = {DEVICE: Fraction(shape.devices[DEVICE])}
-        pages = shape.huge_pages.get("2Mi")
-        return {**found, PAGES: Fraction(size(pages))} if pages else found
+        found, pages = {DEVICE: Fraction(shape.devices[DEVICE])}, huge_pages(shape)
+        return {**found, PAGES: Fraction(pages[PAGES])} if PAGES in pages else found
 
     def attached(self, share: Share) -> Attached:
         """Return the pod's share of devices and huge pages; without any of these, libfabric must not look for them."""
