@@ -73,3 +73,20 @@ def test_daemons_that_ask_for_more_than_is_kept():
         "daemons of 'h100' ask for 9 CPUs, but 8 are kept for them",
         "daemons of 'h100' ask for 50Gi, but 48Gi is kept for them",
     ]
+
+
+MALFORMED = {
+    "a word": ({"requests": {"cpu": "lots"}}, ["requests.cpu"]),
+    "a truth": ({"limits": {"memory": True}}, ["limits.memory"]),
+    "numbers, and defaults taken away": ({"requests": {"cpu": 0.1, "memory": None}, "limits": {"memory": "1e9"}}, []),
+    "no map": ({"requests": "100m"}, []),
+}
+
+
+@pytest.mark.parametrize(("resources", "expected"), MALFORMED.values(), ids=MALFORMED)
+def test_amounts_of_daemons_that_are_no_quantities(resources, expected):
+    """They are said once, where the cluster's values have them, and everything else is checked all the same."""
+    operators = {**OURS, "whereabouts": {**OPERATORS["whereabouts"], "values": {"resources": resources}}}
+    changes = {"pools": {"h100": {"shape": "dgx-h100", "nodes": 4}}, "operators": operators}
+    found = [each for each in check(make_cluster(**changes), source(**changes)) if each.rule == "node/daemon-amount"]
+    assert [each.path for each in found] == [f"operators.whereabouts.values.resources.{path}" for path in expected]

@@ -18,6 +18,7 @@ from trainyard.releases.facts import DaemonContainer, lookup
 from trainyard.sizing.daemons import Container, Daemon, daemons
 from trainyard.sizing.machines import available
 from trainyard.sizing.node import cores, size
+from trainyard.sizing.starts import Node, node
 from trainyard.specs import Cluster
 from trainyard.specs.models.daemons import OPERATORS as ROOM
 from trainyard.versions import order
@@ -113,6 +114,15 @@ def test_values_of_the_cluster_are_merged_as_helm_does(given, guaranteed, cpus, 
     daemon = found(everything(operators=chosen))["whereabouts"]
     assert (daemon.guaranteed, daemon.cpus, daemon.memory) == (guaranteed, cores(cpus), size(memory))
     assert daemon.at == (("operators", "whereabouts", "values", "resources") if given else ("operators", "whereabouts"))
+
+
+def test_what_is_no_quantity_in_the_clusters_values_is_left_out():
+    """Its limit stands for a request that is none; the kubelet is asked all the same."""
+    given = {"resources": {"requests": {"cpu": "lots", "memory": "150Mi"}, "limits": {"memory": None}}}
+    cluster = everything(operators={"whereabouts": {**OPERATORS["whereabouts"], "values": given}})
+    daemon = found(cluster, "cpu")["whereabouts"]
+    assert (daemon.cpus, daemon.memory) == (1, size("150Mi"))
+    assert isinstance(node(cluster, "cpu"), Node)
 
 
 def test_a_daemon_that_is_switched_off_is_not_there():

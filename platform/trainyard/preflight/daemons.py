@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trainyard.findings import Finding
 from trainyard.rules import Rule
-from trainyard.sizing.daemons import Daemon, daemons
+from trainyard.sizing.daemons import Daemon, daemons, malformed
 from trainyard.sizing.node import binary, cores, numa_nodes, one_numa_node, size
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.shapes import known
@@ -29,10 +29,21 @@ ROOM = Rule(
     source="docs/clusters.md",
     layer="node",
 )
+AMOUNT = Rule(
+    id="node/daemon-amount",
+    title="Amounts of daemons in the values of a chart are quantities.",
+    why="the API server refuses what the chart makes of them, so that nodes are without the daemon",
+    fix="write an amount such as 100m or 150Mi",
+    source="kubernetes v1.35 staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go",
+    layer="node",
+)
 
 
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield Guaranteed daemons beside pinned memory, and pools on which daemons ask for more than is kept for them."""
+    """Yield Guaranteed daemons beside pinned memory, pools on which daemons ask for too much, amounts that are none."""
+    for path, value in malformed(cluster):
+        message = f"{path[-1]} is {str(value)[:20]!r}, but should be a quantity; write an amount such as 100m or 150Mi"
+        yield AMOUNT.at(source, path, message)
     for name, pool in cluster.pools.items():
         if not known(pool.shape):
             continue

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from trainyard.documents import Path
-from trainyard.pods.pod import ALWAYS, Pod
+from trainyard.pods.pod import ALWAYS, Pod, stored_if_valid
 from trainyard.pods.resources import CPU, MEMORY
 from trainyard.releases import release
 from trainyard.releases.facts import Daemon as Known
@@ -53,7 +53,7 @@ class Daemon:
 
     @cached_property
     def read(self) -> Pod:
-        """Its pod as the kubelet reads it; amounts that are no quantities are left out."""
+        """Its pod as the kubelet reads it."""
         return Pod.of(self.pod()["spec"])
 
     @property
@@ -129,16 +129,39 @@ def of_operator(known: Known, facts: Facts, choice: OperatorChoice, at: Path) ->
 
 
 def container(known: DaemonContainer, choice: OperatorChoice) -> Container:
-    """Return one container: the chart's amounts, over them ours where we install it, over them the cluster's."""
+    """Return one container: the chart's amounts, over them ours where we install it, over them the cluster's.
+
+    Nobody has checked these: what is no quantity is left out.
+    """
     own = lookup(choice.values, known.value) if known.value else None
     layers = [known.resources.model_dump(), *([known.sets.model_dump()] if known.sets and choice.managed else [])]
     amounts: dict[str, dict[str, str]] = {}
     for kind in ("requests", "limits"):
         found = {name: amount for layer in layers for name, amount in layer[kind].items()}
-        given = own.get(kind) if isinstance(own, Mapping) else None
-        found |= {str(name): str(amount) for name, amount in (given or {}).items() if amount is not None}
-        amounts[kind] = {name: amount for name, amount in found.items() if (given or {}).get(name, amount) is not None}
+        given = amounts_in(own, kind)
+        found |= {str(name): str(amount) for name, amount in given.items() if amount is not None}
+        kept = {name: amount for name, amount in found.items() if given.get(name, amount) is not None}
+        amounts[kind] = {name: amount for name, amount in kept.items() if stored_if_valid(amount) is not None}
     return Container(known.name, amounts["requests"], amounts["limits"], known.init, known.sidecar)
+
+
+def amounts_in(value: Any, kind: str) -> Mapping[str, Any]:
+    """Return the requests or limits in a chart's value, nothing where they are no map."""
+    found = value.get(kind) if isinstance(value, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def malformed(cluster: Cluster) -> Iterator[tuple[Path, Any]]:
+    """Yield the amounts of daemons in the cluster's values that are no quantities, with their places."""
+    for name, choice in cluster.operators.items():
+        facts = release(name)
+        listed = (each.value for daemon in (facts.daemons if facts else ()) for each in daemon.containers)
+        for value in dict.fromkeys(filter(None, listed)):
+            own = lookup(choice.values, value)
+            for kind in ("requests", "limits"):
+                for resource, amount in amounts_in(own, kind).items():
+                    if amount is not None and stored_if_valid(str(amount)) is None:
+                        yield ("operators", name, "values", *value.split("."), kind, resource), amount
 
 
 def of_others(said: PoolDaemon, pool_name: str, index: int) -> Daemon:
