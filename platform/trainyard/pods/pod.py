@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_UP, Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from trainyard.pods.demand import Container, Resources, added, at_one_time, limits_of, pod_requests, requests_of
@@ -48,8 +48,15 @@ def stored(value: Any) -> Quantity:
 
 def stored_if_valid(value: Any) -> Quantity | None:
     """Read an amount as the API server stores it for pods; null is zero, and what is no quantity is left out."""
+    if isinstance(value, (str, int, float)):
+        return _known(value)
+    return Quantity(Decimal()) if value is None else None
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _known(value: str | float) -> Quantity | None:
     try:
-        return rounded(Quantity.parse(0 if value is None else value))
+        return stored(value)
     except (ValueError, ArithmeticError):
         return None
 
