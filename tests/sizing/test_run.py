@@ -10,7 +10,7 @@ from make import CPU_NODE, fields, make_cluster, make_resolved, make_sizing
 from trainyard.labels import NETWORKS
 from trainyard.sizing import pod_requests, resources
 from trainyard.sizing.fabrics.devices import resource_prefix
-from trainyard.sizing.machines import offered
+from trainyard.sizing.machines import kubelet_allocatable
 from trainyard.sizing.node import cpu_set, reserved_cpus
 from two_sockets import GPU_NODE, NUMA, PINNED, ROCE, cluster
 
@@ -409,7 +409,7 @@ def test_reserved_cpus(stated, expected):
     """What the system keeps are whole cores, spread over the sockets unless the pool names them."""
     pool = cluster(kubelet={**PINNED, **({"reservedSystemCPUs": stated} if stated else {})}).pools["gpu"]
     assert reserved_cpus(pool) == frozenset(expected)
-    assert offered(pool)["cpu"] == 60
+    assert kubelet_allocatable(pool)["cpu"] == 60
 
 
 def test_cpu_lists():

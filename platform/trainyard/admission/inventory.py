@@ -23,7 +23,7 @@ def nodes(cluster: Cluster) -> Iterator[Object]:
     """Yield the nodes that the cluster declares, each with what its daemons hold."""
     for pool_name, pool in cluster.pools.items():
         of_pool = machine(cluster, pool_name)
-        offered, held = written(offers(of_pool)), written(of_pool.held)
+        offered, held = quantities(allocatable(of_pool)), quantities(of_pool.held)
         for index in range(pool.nodes):
             name = f"{pool_name}-{index:03}"
             labels = {**of_pool.labels, **places(cluster, pool, index), HOSTNAME: name}
@@ -46,7 +46,7 @@ def nodes(cluster: Cluster) -> Iterator[Object]:
             }
 
 
-def offers(of_pool: Machine) -> dict[str, Fraction]:
+def allocatable(of_pool: Machine) -> dict[str, Fraction]:
     """Return what one node offers to jobs and daemons together.
 
     Of places for pods those are taken off that daemons have beyond the one that stands for all.
@@ -55,9 +55,9 @@ def offers(of_pool: Machine) -> dict[str, Fraction]:
     return {**of_pool.allocatable, PODS: max(of_pool.allocatable[PODS] - more, Fraction(0))}
 
 
-def written(amounts: Mapping[str, Fraction]) -> dict[str, str]:
+def quantities(amounts: Mapping[str, Fraction]) -> dict[str, str]:
     """Return amounts as texts: thousandths of CPUs, all else in whole units, rounded down."""
-    return {name: f"{int(each * 1000)}m" if name == CPU else str(int(each)) for name, each in amounts.items()}
+    return {name: f"{int(amount * 1000)}m" if name == CPU else str(int(amount)) for name, amount in amounts.items()}
 
 
 def per_host(cluster: Cluster, pool_name: str) -> dict[str, int]:

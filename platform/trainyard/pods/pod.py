@@ -41,22 +41,22 @@ def rounded(amount: Quantity) -> Quantity:
     return Quantity(amount.amount.quantize(FINEST, rounding=ROUND_UP), amount.format)
 
 
-def stored(value: Any) -> Quantity:
+def parse_stored(value: Any) -> Quantity:
     """Read an amount as the API server stores it for pods; raises ValueError for what is no quantity."""
     return rounded(Quantity.parse(value))
 
 
-def stored_if_valid(value: Any) -> Quantity | None:
+def parse_if_valid(value: Any) -> Quantity | None:
     """Read an amount as the API server stores it for pods; null is zero, and what is no quantity is left out."""
     if isinstance(value, (str, int, float)):
-        return _known(value)
+        return _parsed(value)
     return Quantity(Decimal()) if value is None else None
 
 
 @lru_cache(maxsize=4096, typed=True)
-def _known(value: str | float) -> Quantity | None:
+def _parsed(value: str | float) -> Quantity | None:
     try:
-        return stored(value)
+        return parse_stored(value)
     except (ValueError, ArithmeticError):
         return None
 
@@ -88,10 +88,10 @@ class Pod:
     @staticmethod
     def of(spec: Mapping[str, Any]) -> Pod:
         """Return the pod of a specification that nobody has checked: what is malformed in it is left out."""
-        return Pod.read({"spec": spec}, read=stored_if_valid)
+        return Pod.read({"spec": spec}, read=parse_if_valid)
 
     @staticmethod
-    def read(value: Mapping[str, Any], *, uid: str | None = None, read: Read = stored) -> Pod:
+    def read(value: Mapping[str, Any], *, uid: str | None = None, read: Read = parse_stored) -> Pod:
         """Return the pod of a manifest, which is taken to be one that decodes.
 
         A pod of no UID gets the one given, or its name. Raises ValueError for a quantity that is none.

@@ -42,7 +42,7 @@ def needs(manifest: Manifest, template: Path) -> dict[str, Need]:
         limits = value_at(manifest.value, (*path, "limits"))
         written = limits if isinstance(limits, Mapping) else {}
         fields = {name: "limits" if name in written else "requests" for name in amounts}
-        return {name: Need(each.amount, Place(manifest, (*path, fields[name], name))) for name, each in amounts.items()}
+        return {name: Need(one.amount, Place(manifest, (*path, fields[name], name))) for name, one in amounts.items()}
 
     def of_container(container: Container) -> dict[str, Need]:
         return of_resources(container.requests, (*at, KINDS[not container.init], container.index, "resources"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trainyard.findings import Finding
 from trainyard.rules import Rule
-from trainyard.sizing.daemons import Daemon, daemons, malformed
+from trainyard.sizing.daemons import Daemon, daemons, malformed_amounts
 from trainyard.sizing.node import binary, cores, numa_nodes, one_numa_node, size
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.shapes import known
@@ -41,7 +41,7 @@ AMOUNT = Rule(
 
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield Guaranteed daemons beside pinned memory, pools on which daemons ask for too much, amounts that are none."""
-    for path, value in malformed(cluster):
+    for path, value in malformed_amounts(cluster):
         message = f"{path[-1]} is {str(value)[:20]!r}, but should be a quantity; write an amount such as 100m or 150Mi"
         yield AMOUNT.at(source, path, message)
     for name, pool in cluster.pools.items():

@@ -40,7 +40,7 @@ def pod_requests(job: Job, role: RoleSize) -> dict[str, Decimal]:
     What is no quantity is nothing.
     """
     initial = [*role.fabric.sidecars, *(of_job(job) if role.name == WORKER else ())]
-    listed = [container_of(resources(each), init=True, stays=is_sidecar(each)) for each in initial]
+    listed = [container_of(resources(own), init=True, stays=is_sidecar(own)) for own in initial]
     asked = at_one_time([*listed, container_of(role.requests())], requests_of)
     return {name: amount.amount for name, amount in asked.items()}
 
@@ -53,7 +53,9 @@ def container_of(amounts: Mapping[str, Any], *, init: bool = False, stays: bool 
 
 def total(several: Iterable[Mapping[str, Any]]) -> dict[str, Decimal]:
     """Return the sums of resources; what is no quantity is nothing."""
-    return {name: amount.amount for name, amount in added(container_of(each).requests for each in several).items()}
+    return {
+        name: amount.amount for name, amount in added(container_of(amounts).requests for amounts in several).items()
+    }
 
 
 def resources(container: Mapping[str, Any]) -> dict[str, Any]:

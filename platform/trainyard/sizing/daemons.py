@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from trainyard.documents import Path
-from trainyard.pods.pod import ALWAYS, Pod, stored_if_valid
+from trainyard.pods.pod import ALWAYS, Pod, parse_if_valid
 from trainyard.pods.resources import CPU, MEMORY
 from trainyard.releases import release
 from trainyard.releases.facts import Daemon as Known
@@ -79,8 +79,9 @@ class Daemon:
     def pod(self) -> dict[str, Any]:
         """Return its pod, with what the kubelet looks at when it takes pods."""
         spec: dict[str, Any] = {}
-        for each in self.containers:
-            spec.setdefault("initContainers" if each.init or each.sidecar else "containers", []).append(each.value())
+        for container in self.containers:
+            field_name = "initContainers" if container.init or container.sidecar else "containers"
+            spec.setdefault(field_name, []).append(container.value())
         metadata = {"name": self.name, "namespace": self.namespace}
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
@@ -141,7 +142,7 @@ def container(known: DaemonContainer, choice: OperatorChoice) -> Container:
         given = amounts_in(own, kind)
         found |= {str(name): str(amount) for name, amount in given.items() if amount is not None}
         kept = {name: amount for name, amount in found.items() if given.get(name, amount) is not None}
-        amounts[kind] = {name: amount for name, amount in kept.items() if stored_if_valid(amount) is not None}
+        amounts[kind] = {name: amount for name, amount in kept.items() if parse_if_valid(amount) is not None}
     return Container(known.name, amounts["requests"], amounts["limits"], known.init, known.sidecar)
 
 
@@ -151,16 +152,16 @@ def amounts_in(value: Any, kind: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def malformed(cluster: Cluster) -> Iterator[tuple[Path, Any]]:
+def malformed_amounts(cluster: Cluster) -> Iterator[tuple[Path, Any]]:
     """Yield the amounts of daemons in the cluster's values that are no quantities, with their places."""
     for name, choice in cluster.operators.items():
         facts = release(name)
-        listed = (each.value for daemon in (facts.daemons if facts else ()) for each in daemon.containers)
+        listed = (known.value for daemon in (facts.daemons if facts else ()) for known in daemon.containers)
         for value in dict.fromkeys(filter(None, listed)):
             own = lookup(choice.values, value)
             for kind in ("requests", "limits"):
                 for resource, amount in amounts_in(own, kind).items():
-                    if amount is not None and stored_if_valid(str(amount)) is None:
+                    if amount is not None and parse_if_valid(str(amount)) is None:
                         yield ("operators", name, "values", *value.split("."), kind, resource), amount
 
 

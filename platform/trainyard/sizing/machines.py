@@ -68,14 +68,14 @@ class Machine:
     def held(self) -> Mapping[str, Fraction]:
         """The cores and the bytes that these daemons ask for together."""
         daemons = self.daemons
-        return {name: sum((each.requests(name) for each in daemons), Fraction(0)) for name in (CPU, MEMORY)}
+        return {name: sum((daemon.requests(name) for daemon in daemons), Fraction(0)) for name in (CPU, MEMORY)}
 
     @cached_property
     def for_jobs(self) -> Mapping[str, Fraction]:
         """What jobs can have of one node, by resource; nothing where daemons take all."""
         node = available(self.pool)
         left = {CPU: node.cpus, MEMORY: Fraction(node.memory), EPHEMERAL_STORAGE: Fraction(node.storage)}
-        found = {name: max(each, Fraction(0)) for name, each in left.items()}
+        found = {name: max(amount, Fraction(0)) for name, amount in left.items()}
         found |= {name: self.allocatable[name] for name in gpus.per_node(self.pool)}
         return {**found, **self.fabric, **self.claimed}
 
@@ -89,16 +89,16 @@ def machine(cluster: Cluster, pool_name: str) -> Machine:
     return Machine(
         pool=pool,
         labels=gpus.labels(pool_name, pool),
-        taints=tuple(Taint(each.key, each.value, each.effect) for each in pool.taints),
-        allocatable={**fabric, **devices, **offered(pool)},
+        taints=tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints),
+        allocatable={**fabric, **devices, **kubelet_allocatable(pool)},
         fabric=fabric,
         claimed=nvlink.per_node(cluster, pool),
-        daemons=everywhere(cluster, pool_name),
+        daemons=daemons_of(cluster, pool_name),
     )
 
 
 @once
-def offered(pool: Pool) -> Mapping[str, Fraction]:
+def kubelet_allocatable(pool: Pool) -> Mapping[str, Fraction]:
     """Return what the kubelet of a node of the pool offers to pods, but for devices.
 
     The kubelet's own arithmetic, without a machine to start it on.
@@ -118,7 +118,7 @@ def offered(pool: Pool) -> Mapping[str, Fraction]:
 @once
 def available(pool: Pool) -> Available:
     """Return what pods of training can have of a node: allocatable less daemons, and their share of the disk."""
-    shape, node = pool.node, offered(pool)
+    shape, node = pool.node, kubelet_allocatable(pool)
     return Available(
         cpus=node[CPU] - cores(shape.daemons.cpus),
         memory=math.floor(node[MEMORY]) - size(shape.daemons.memory),
@@ -127,14 +127,14 @@ def available(pool: Pool) -> Available:
     )
 
 
-def everywhere(cluster: Cluster, pool_name: str) -> tuple[Daemon, ...]:
+def daemons_of(cluster: Cluster, pool_name: str) -> tuple[Daemon, ...]:
     """Return the daemons that every node of a pool has.
 
     What is kept for daemons beyond what those ask for that are known is asked for by one pod more.
     """
-    found = [each for each in daemons(cluster, pool_name) if each.everywhere]
+    found = [daemon for daemon in daemons(cluster, pool_name) if daemon.everywhere]
     kept = cluster.pools[pool_name].node.daemons
-    cpus = cores(kept.cpus) - sum(each.cpus for each in found)
-    memory = size(kept.memory) - sum(each.memory for each in found)
+    cpus = cores(kept.cpus) - sum(daemon.cpus for daemon in found)
+    memory = size(kept.memory) - sum(daemon.memory for daemon in found)
     rest = {CPU: f"{max(0, math.floor(cpus * 1000))}m", MEMORY: amount(max(0, math.floor(memory)))}
     return (*found, Daemon(REST, "kube-system", (Container(REST, rest),), ()))

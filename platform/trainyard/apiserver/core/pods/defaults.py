@@ -8,7 +8,7 @@ from __future__ import annotations
 from trainyard.apiserver.core.pods.gates import drop_disabled
 from trainyard.apiserver.core.pods.sources import REQUIRED
 from trainyard.apiserver.core.shapes import Object, child, each, fill, fill_absent, flag, number
-from trainyard.pods.pod import amounts_of, containers_of, pod_level, stored_if_valid
+from trainyard.pods.pod import amounts_of, containers_of, parse_if_valid, pod_level
 
 _PROBE = (("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3))
 _DISK_SOURCES = frozenset(
@@ -54,8 +54,8 @@ def _copy_limits(resources: Object) -> None:
 
 
 def _set_pod_resources(spec: Object, resources: Object) -> None:
-    containers = tuple(containers_of(spec, stored_if_valid))
-    written = (amounts_of(resources, kind, stored_if_valid) for kind in ("requests", "limits"))
+    containers = tuple(containers_of(spec, parse_if_valid))
+    written = (amounts_of(resources, kind, parse_if_valid) for kind in ("requests", "limits"))
     for kind, amounts in zip(("requests", "limits"), pod_level(containers, *written), strict=True):
         if amounts:
             fill_absent(resources, kind, {})

@@ -17,7 +17,7 @@ from trainyard.apiserver.core.shapes import EMPTY, Object, child, each, inner, t
 from trainyard.apiserver.meta import names
 from trainyard.apiserver.problems import Path, Problem
 from trainyard.pods.demand import at_one_time, limits_of, requests_of
-from trainyard.pods.pod import containers_of, stored_if_valid
+from trainyard.pods.pod import containers_of, parse_if_valid
 from trainyard.pods.resources import is_huge_page
 
 NameRule = Callable[[str], str | None]
@@ -120,13 +120,13 @@ def check_pod_resources(spec: Object, claims: set[str], path: Path) -> Iterator[
 
 
 def _check_sums(spec: Object, resources: Object, path: Path) -> Iterator[Problem]:
-    containers = tuple(containers_of(spec, stored_if_valid))
+    containers = tuple(containers_of(spec, parse_if_valid))
     for kind, amounts in (("requests", requests_of), ("limits", limits_of)):
         declared = inner(resources, kind)
         if not declared:
             continue
         for name, total in at_one_time(containers, amounts).items():
-            amount = stored_if_valid(declared[name]) if name in declared else None
+            amount = parse_if_valid(declared[name]) if name in declared else None
             if amount is None or (kind == "limits" and not is_huge_page(name)):
                 continue
             if total > amount:
