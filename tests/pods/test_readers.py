@@ -16,8 +16,8 @@ from trainyard.apiserver.core.pods.resources import check_pod_resources
 from trainyard.documents import Document
 from trainyard.kinds import build
 from trainyard.manifests import Manifest
-from trainyard.plan.asks import of_pod
-from trainyard.plan.shape import shape
+from trainyard.plan.read.requests import of_pod
+from trainyard.plan.read.shape import shape
 from trainyard.pods.pod import Pod
 from trainyard.policies.amounts import is_guaranteed, needs
 from trainyard.policies.world import World
