@@ -11,9 +11,10 @@ from trainyard.operators.listing import listing
 from trainyard.quantities import Quantity
 from trainyard.releases import Facts, Release, releases
 from trainyard.specs.shapes import Shape, names, preset
+from trainyard.system.data import minors
 from trainyard.versions import order
 
-MINORS = ("1.34", "1.35", "1.36")
+MINORS = minors()
 """Minor versions of Kubernetes that a cluster may have (specs/models/cluster.py)."""
 
 GIGA = 10**9

@@ -8,6 +8,7 @@ import typer
 
 from trainyard.cli._options import ROOT
 from trainyard.cli._out import page, say
+from trainyard.system.data import minors_in_words
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -117,7 +118,7 @@ def cluster(
     pool: str | None = typer.Option(None, help="Name of their pool; default: of their GPU, or cpu."),
     teams: str | None = typer.Option(None, metavar="NAME", help="Teams that it admits; commas between."),
     queue: str | None = typer.Option(None, help="Name of their queue, which has all nodes; default: training."),
-    kubernetes: str | None = typer.Option(None, metavar="MINOR", help="1.34, 1.35 or 1.36."),
+    kubernetes: str | None = typer.Option(None, metavar="MINOR", help=f"{minors_in_words()}."),
     gpu_operator: str | None = typer.Option(None, metavar="trainyard|provider", help="Who installs it."),
     device_access: str | None = typer.Option(None, metavar="udev|open", help="Of AMD's GPUs: who opens them to users."),
     root: Path = ROOT,

@@ -13,6 +13,7 @@ from trainyard.findings import did_you_mean
 from trainyard.releases import releases
 from trainyard.specs.reading import layout
 from trainyard.specs.shapes import Shape, names, preset
+from trainyard.system.data import minors
 from trainyard.system.repository import CLUSTERS, cluster_file
 from trainyard.versions import order
 
@@ -35,8 +36,6 @@ PROVIDED = ("aws-", "gke-", "gb200-")
 
 PRIORITIES = {"low": 0, "normal": 100, "high": 1000}
 
-MINORS = ("1.34", "1.35", "1.36")
-
 
 class ClusterDraft(FileDraft):
     """A cluster of a repository, as far as it is known."""
@@ -53,8 +52,8 @@ class ClusterDraft(FileDraft):
         words = f"teams that it admits, with commas between ({', '.join(teams)})"
         yield Question("teams", words, default=only, wrong=self.wrong_teams)
         yield Question("queue", "name of their queue", default="training", wrong=in_name("queue"))
-        known = MINORS[1]
-        yield Question("kubernetes", "Kubernetes", MINORS, default=known)
+        known = minors()
+        yield Question("kubernetes", "Kubernetes", known, default=known[max(len(known) - 2, 0)])
         provided = self.answers["shape"].startswith(PROVIDED)
         words = "who installs the GPU operator: trainyard, or provider"
         choices = ("trainyard", "provider")

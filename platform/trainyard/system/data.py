@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from trainyard.system import files, trust
@@ -19,6 +20,19 @@ def own(name: str) -> Path:
     """Return the folder `name` that comes with Trainyard: of the wheel, or of the source checkout."""
     candidates = [PACKAGE / "data" / name, PACKAGE.parent.parent / name]
     return next((path for path in candidates if path.is_dir()), candidates[-1]).resolve()
+
+
+@cache
+def minors() -> tuple[str, ...]:
+    """Return the minor versions of Kubernetes whose API types come with Trainyard, oldest first."""
+    listed = (path.name for path in (own("schemas") / "kubernetes").iterdir() if path.is_dir())
+    return tuple(sorted(listed, key=lambda name: [int(part) for part in name.split(".")]))
+
+
+def minors_in_words(mark: str = "") -> str:
+    """Return the same as a sentence lists them, `1.34, 1.35 or 1.36`, each between two marks."""
+    *others, last = (f"{mark}{name}{mark}" for name in minors())
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def schemas_dir(root: Path | None = None) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictStr
@@ -30,7 +31,13 @@ from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.queues import Cohort, Priority, Queue, Scheduler
 from trainyard.specs.models.storage import Storage
 from trainyard.specs.models.system import System, resolved
+from trainyard.system.data import minors, minors_in_words
 from trainyard.versions import line
+
+MINOR = rf"v?(?:{'|'.join(map(re.escape, minors()))})(?:\.[0-9]+)?"
+"""A minor version of Kubernetes whose API types are there, or a patch release of it."""
+
+MINORS = minors_in_words("'") + ", in quotes"
 
 
 class Cidrs(Spec):
@@ -102,7 +109,7 @@ def flat(cohorts: dict[str, Cohort]) -> dict[str, Cohort]:
 class Cluster(Spec):
     """One cluster; its name is the file's."""
 
-    kubernetes: Annotated[StrictStr, Form(r"v?1\.(?:34|35|36)(?:\.[0-9]+)?", "'1.34', '1.35' or '1.36', in quotes")]
+    kubernetes: Annotated[StrictStr, Form(MINOR, MINORS)]
     """Minor version, as text: "1.35"."""
     argocd: ArgoCD
     """The Argo CD that syncs the cluster."""
