@@ -79,7 +79,8 @@ def main() -> int:
             table.add(*row)
             rows.append(row)
     print(table.text())
-    print(f"{len(rows)} cases in {time.monotonic() - started:.0f} s, Kubernetes {server.version()}, seed {given.seed}")
+    seconds = f"{time.monotonic() - started:.0f} s, Kubernetes {server.version()}, seed {given.seed}"
+    print(f"{len(rows)} cases, {len(table.differences)} differ; {seconds}")
     for cell, case, mine, real in sorted(table.differences, key=lambda each: each[0]):
         print(f"{cell}: {case.object.get('kind')}: {case.note}: {mine.reason or real.reason}"[:300])
     if given.differences:

@@ -27,6 +27,8 @@ from trainyard.documents import load  # noqa: E402
 from trainyard.nodes.answers import answer  # noqa: E402
 
 RECORDED = ROOT / "tests" / "nodes" / "agreement" / "recorded.jsonl.gz"
+COMMENTED = ROOT / "tests" / "nodes" / "cases"
+"""Cases that people wrote, which stand there with their answers and are not recorded again."""
 
 LONGEST_WALK = 200_000
 """Permutations of hints that the oracle may walk through for a pod; each takes it a microsecond."""
@@ -41,7 +43,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--oracle", required=True, help="the program that answers for the kubelet")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--cases", type=int, default=10_000, help="cases to draw")
-    parser.add_argument("--also", type=Path, help="a folder of cases of one's own, to compare and record too")
+    parser.add_argument("--also", type=Path, help="a folder of cases of one's own, to compare too")
     parser.add_argument("--record", type=int, metavar="N", help=f"write N of the drawn cases to {RECORDED.name}")
     parser.add_argument("--differences", type=Path, help="write every disagreement there, a line each")
     return parser.parse_args()
@@ -50,7 +52,8 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Run, print the table and the disagreements."""
     options = arguments()
-    own = [*(written(options.also) if options.also else ()), *configurations.cases()]
+    read = [*(written(options.also) if options.also else ()), *written(COMMENTED)]
+    own = [*read, *configurations.cases()]
     drawn = [case for case in cases(options.seed, options.cases) if not walks_long(answer(case))]
     tally, unstable, kept = Tally(), 0, []
     for batch in batches([*own, *drawn]):
@@ -59,7 +62,8 @@ def main() -> int:
             if ours != theirs and asked(options.oracle, [case], "-repeat", "25")[0].get("unstable"):
                 unstable += 1
                 continue
-            kept.append({"case": case, "answer": theirs})
+            if case not in read:
+                kept.append({"case": case, "answer": theirs})
             tally.add(ours, theirs)
     print(f"{len(drawn)} drawn cases and {len(own)} written ones, {unstable} of them unstable")
     print(tally.table())
@@ -67,7 +71,7 @@ def main() -> int:
     if options.differences:
         options.differences.write_text("".join(f"{each}\n" for each in tally.differences))
     if options.record is not None:
-        record(kept[: len(own) + options.record])
+        record(kept[: len(own) - len(read) + options.record])
     return int(tally.share("outcomes") < 0.999 or tally.share("assigned") < 0.99)
 
 

@@ -6,9 +6,11 @@ import gzip
 import json
 import os
 from collections import Counter
+from functools import cache
 from itertools import islice
 
 import pytest
+import yaml
 
 from conftest import ROOT
 from nodes.agreement import configurations
@@ -16,13 +18,27 @@ from nodes.agreement.cases import cases
 from trainyard.nodes.answers import answer
 
 RECORDED = ROOT / "tests/nodes/agreement/recorded.jsonl.gz"
+COMMENTED = ROOT / "tests/nodes/cases"
+"""Cases that people wrote to ask the kubelet one thing each, with its answers beside them."""
 PARTS = 8
 """Tests among which the recorded cases are shared out, so that each is quick."""
 
 
 def recorded():
     """Every recorded case with the answer of the kubelet's own code."""
-    return [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).splitlines()]
+    drawn = [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).splitlines()]
+    return [*commented(), *drawn]
+
+
+@cache
+def commented():
+    """Every commented case with its answer."""
+    found = []
+    for path in sorted(COMMENTED.glob("*/*.yaml")):
+        case = plain(yaml.safe_load(path.read_text(encoding="utf-8")))
+        expected = json.loads(path.with_suffix(".expected.json").read_text(encoding="utf-8"))
+        found.append({"case": case, "answer": expected})
+    return found
 
 
 def plain(value):

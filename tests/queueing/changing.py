@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ from queueing.merging import apart, merged
 from queueing.question import Object
 from queueing.settings import GATES, SETTINGS
 from trainyard.documents import load
+
+CASES = Path(os.environ.get("TRAINYARD_KUEUE_CASES") or Path(__file__).parent / "cases")
+"""Cases that people wrote to ask Kueue one thing each, with its answers beside them; or another such folder."""
 
 PODS = "podsets"
 """The folder of cases about jobs; all others are about Workloads."""

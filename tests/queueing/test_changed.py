@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -40,8 +38,8 @@ def test_changed_cases_are_decided_as_kueue_decided_them(each):
 
 @pytest.fixture(scope="module")
 def source():
-    """What is changed where no folder of commented cases is at hand."""
-    return changing.source([each["case"] for each in read() if "jobs" not in each["answer"]])
+    """The commented cases, which are changed."""
+    return changing.read(changing.CASES)
 
 
 def test_a_seed_changes_a_case_always_alike(source):
@@ -118,10 +116,7 @@ def test_kueue_decides_changed_cases_as_we_do(request):
         lines = [json.dumps(each, sort_keys=True) for each in recorded]
         RECORDED.write_bytes(gzip.compress("\n".join(lines).encode(), mtime=0))
     assert recorded == read()
-    folder = os.environ.get("TRAINYARD_KUEUE_CASES")
-    if not folder:
-        pytest.skip("changed cases: set TRAINYARD_KUEUE_CASES to a folder of <topic>/<case>.yaml")
-    source = changing.read(Path(folder))
+    source = changing.read(changing.CASES)
     cases = [each for seed in SEEDS if not forbidden(each := changing.changed(source, seed))]
     answers = survived(program, "schedule", cases, "-repeat", "3")
     pairs = [pair for pair in zip(cases, answers, strict=True) if not pair[1].keys() & {"unstable", "error"}]

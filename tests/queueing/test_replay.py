@@ -5,13 +5,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
+from queueing.changing import CASES
 from queueing.oracle import asked, kueue, same
 from queueing.question import Object
 from queueing.worlds import case
@@ -72,11 +71,8 @@ def test_pod_sets_of_a_group_share_what_came_of_their_flavors():
 
 def test_commented_cases_are_decided_as_their_answers_say():
     """Cases that people wrote to ask Kueue one thing each, with its answers beside them, are decided alike."""
-    folder = os.environ.get("TRAINYARD_KUEUE_CASES")
-    if not folder:
-        pytest.skip("commented cases: set TRAINYARD_KUEUE_CASES to a folder of <case>.yaml and <case>.expected.json")
     wrong, count = {}, 0
-    for path in sorted(Path(folder).glob("*/*.yaml")):
+    for path in sorted(CASES.glob("*/*.yaml")):
         expected = json.loads(path.with_name(path.name.replace(".yaml", ".expected.json")).read_text("utf-8"))
         if "workloads" not in expected or "jobs" in expected:
             continue

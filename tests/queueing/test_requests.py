@@ -5,14 +5,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
+import yaml
 
 from conftest import ROOT
 from queueing import asking, claiming
+from queueing.changing import CASES, PODS
 from queueing.oracle import asked, kueue
 from queueing.podsets import answer, plain
 from queueing.recorded import CLUSTERS, read
@@ -25,8 +25,8 @@ CLAIMED = ROOT / "tests/queueing/claimed.jsonl.gz"
 CLAIMS = range(400)
 """The cases of claims whose answers are recorded."""
 
-CASES = os.environ.get("TRAINYARD_KUEUE_CASES", "")
-"""Folder of commented cases with the answers of Kueue's own code, where there is one."""
+COMMENTED = sorted((CASES / PODS).glob("*.yaml"))
+"""Commented cases about jobs, with the answers of Kueue's own code beside them."""
 
 
 def digest(seed):
@@ -71,19 +71,11 @@ def test_runs_of_the_tree_ask_for_what_kueue_says(cluster):
         assert workload["podSets"] == theirs["podSets"], name
 
 
-def commented():
-    """The names of the commented cases."""
-    return sorted(path.stem for path in Path(CASES, "podsets").glob("*.yaml")) if CASES else []
-
-
-@pytest.mark.parametrize("name", commented() or [None])
-def test_commented_cases_have_their_answers(name):
+@pytest.mark.parametrize("path", COMMENTED, ids=lambda path: path.stem)
+def test_commented_cases_have_their_answers(path):
     """The commented cases on pod sets are answered as Kueue's own code answers them."""
-    if name is None:
-        pytest.skip("commented cases on pod sets: set TRAINYARD_KUEUE_CASES to the folder that has them")
-    yaml = pytest.importorskip("yaml")
-    case = yaml.safe_load(Path(CASES, "podsets", f"{name}.yaml").read_text(encoding="utf-8"))
-    expected = json.loads(Path(CASES, "podsets", f"{name}.expected.json").read_text(encoding="utf-8"))
+    case = yaml.safe_load(path.read_text(encoding="utf-8"))
+    expected = json.loads(path.with_suffix(".expected.json").read_text(encoding="utf-8"))
     assert plain(answer(case)) == plain(expected)
 
 

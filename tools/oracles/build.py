@@ -1,0 +1,173 @@
+"""Builds the oracles: real programs of Kubernetes, Kueue and others, whose answers ours are held against.
+
+Each is built from Go modules into $ORACLES_HOME (by default ~/.cache/trainyard-oracles), and left alone if it is there
+already. Without a name, the table is printed: what there is, what it needs, and how long it takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE / "cluster"), str(HERE), str(ROOT / "platform"), str(ROOT / "tools")]
+
+from oracle import building, paths  # noqa: E402
+
+import schemas  # noqa: E402 - these stand in folders that are no packages
+import schemas_crds  # noqa: E402
+from schemas_yaml import dump, load_all  # noqa: E402
+
+MODULES = {"kueue": "sigs.k8s.io/kueue", "kubelet": "k8s.io/kubernetes"}
+"""The programs that answer cases without a cluster, and the Go module whose release each answers for."""
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """One thing to build: what it answers, what its first build takes, and whether it is there."""
+
+    what: str
+    minutes: int
+    mebibytes: int
+    missing: Callable[[], Sequence[str]]
+    build: Callable[[bool], None]
+
+
+def release(name: str) -> str:
+    """Return the release that a program answers for, which its go.mod names."""
+    found = re.search(rf"^\s*{re.escape(MODULES[name])} v(\S+)$", (HERE / name / "go.mod").read_text(), re.MULTILINE)
+    assert found, f"{name}/go.mod names no release of {MODULES[name]}"
+    return found[1]
+
+
+def program(name: str) -> Path:
+    """Return the path of a program that answers cases; its name tells the sources it was built from."""
+    digest = hashlib.sha256()
+    for path in sorted((HERE / name).iterdir()):
+        if path.suffix in {".go", ".mod", ".s", ".sum"} and not path.name.endswith("_test.go"):
+            digest.update(f"{path.name}\0".encode() + path.read_bytes())
+    return paths.BIN / f"{name}-oracle-{release(name)}-{digest.hexdigest()[:8]}"
+
+
+def of_cases(name: str, what: str, minutes: int, mebibytes: int) -> Oracle:
+    """Return a program that answers cases."""
+
+    def build(force: bool) -> None:
+        building.build(building.Program(program(name).name, HERE / name, ".", program(name)), force=force)
+
+    return Oracle(what, minutes, mebibytes, lambda: [] if program(name).exists() else [program(name).name], build)
+
+
+def of_cluster(what: str, minutes: int, mebibytes: int, *components: str) -> Oracle:
+    """Return components of a cluster."""
+
+    def build(force: bool) -> None:
+        for name in building.components(components):
+            for each in building.programs(name):
+                building.build(each, force=force)
+
+    return Oracle(what, minutes, mebibytes, lambda: building.missing(components), build)
+
+
+def fetch_crds(force: bool) -> None:
+    """Fetch the CRDs that schemas/lock.yaml pins."""
+    if force or not any(paths.CRDS.glob("*/*/*.yaml")):
+        projects = schemas.read(ROOT / "schemas" / schemas.LOCK)["projects"]
+        part = paths.CRDS.with_name(paths.CRDS.name + ".part")
+        shutil.rmtree(part, ignore_errors=True)
+        write_crds(projects, schemas.fetcher(schemas.UPSTREAM), part)
+        shutil.rmtree(paths.CRDS, ignore_errors=True)
+        part.replace(paths.CRDS)
+
+
+def write_crds(projects: Mapping[str, Mapping[str, Any]], fetch: Callable[[str], bytes], folder: Path) -> None:
+    """Write the CRDs of each release, a file each, when their file has the hash that the lock names."""
+    for project, release, lock in ((project, *each) for project, locked in projects.items() for each in locked.items()):
+        target = folder / project / release
+        target.mkdir(parents=True)
+        for entry in lock["files"]:
+            data = fetch(f"{lock['repository']}/{lock.get('commit', lock['tag'])}/{entry['path']}")
+            schemas_crds.check(data, entry, f"{project} {release} {entry['path']}")
+            for document in filter(schemas_crds.is_crd, load_all(data.decode())):
+                name = document["metadata"]["name"]
+                if name in entry.get("crds", (name,)):
+                    (target / f"{name}.yaml").write_text(dump(document), encoding="utf-8")
+
+
+def crds_missing() -> list[str]:
+    """Return the name of what is to be fetched, unless it is there."""
+    return [] if any(paths.CRDS.glob("*/*/*.yaml")) else ["crds"]
+
+
+ORACLES: Mapping[str, Oracle] = {
+    "kueue": of_cases(
+        "kueue", f"Kueue {release('kueue')}: its scheduler, webhooks and integrations answer cases", 8, 59
+    ),
+    "kubelet": of_cases("kubelet", f"kubelet {release('kubelet')}: its managers and admission answer cases", 7, 58),
+    "apiserver": of_cluster("etcd and kube-apiserver judge objects, with the CRDs that are there", 4, 123, "apiserver"),
+    "cluster": of_cluster("the control plane, KWOK and nine operators run jobs", 30, 937, "controlplane", "operators"),
+    "argocd": of_cluster("Argo CD syncs a repository to that cluster", 7, 192, "argocd"),
+    "crds": Oracle(
+        "CRDs of all projects of schemas/, fetched from their repositories", 2, 50, crds_missing, fetch_crds
+    ),
+}
+
+
+def table() -> str:
+    """Return what there is to build, and whether it is built."""
+    lines = [f"{'':10} {'built':6} {'min':>4} {'MiB':>5}"]
+    for name, each in ORACLES.items():
+        lines.append(
+            f"{name:10} {'no' if each.missing() else 'yes':6} {each.minutes:4} {each.mebibytes:5}  {each.what}"
+        )
+    return "\n".join(
+        [
+            *lines,
+            "Minutes are those of a first build on two cores; needed are Go 1.26, its module proxy, 3 GB of memory,",
+            "5 GB of disk for Go's caches and, to start a cluster, OpenSSL 3. make oracles O=<name> builds one.",
+            f"They are built into {paths.HOME}; ORACLES_HOME names another folder.",
+        ]
+    )
+
+
+def main() -> int:
+    """Build what is named, or print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help=f"all, or any of: {', '.join(ORACLES)}")
+    parser.add_argument("--force", action="store_true", help="build even what is there")
+    given = parser.parse_args()
+    if unknown := set(given.names) - {"all", *ORACLES}:
+        parser.error(f"oracle {sorted(unknown)[0]!r} does not exist; there are {', '.join(ORACLES)}")
+    if not given.names:
+        print(table())
+        return 0
+    if not shutil.which("go"):
+        print("the command go is missing; install Go 1.26 or newer", file=sys.stderr)
+        return 2
+    for name in ORACLES if "all" in given.names else given.names:
+        each, begun = ORACLES[name], time.monotonic()
+        if not each.missing() and not given.force:
+            print(f"{name}: built already")
+            continue
+        print(f"{name}: {each.what}; about {each.minutes} minutes from empty caches, {each.mebibytes} MiB", flush=True)
+        try:
+            each.build(given.force)
+        except (subprocess.CalledProcessError, OSError) as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            return 1
+        print(f"{name}: built in {time.monotonic() - begun:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
