@@ -83,6 +83,12 @@ bench: setup ## measure; the numbers of docs/performance.md
 	$(BIN)/python tools/bench_validate.py
 	$(BIN)/python tools/bench_admit.py
 
+oracles: $(READY) ## list the real programs that can be asked; build some (O=kueue, O="apiserver crds")
+	$(BIN)/python tools/oracles/build.py $(O) $(ARGS)
+
+agreement: setup ## ask the oracles that are built, or some (A=kueue), and count what differs from ours
+	$(BIN)/python tools/oracles/agree.py $(A) $(ARGS)
+
 lock: setup ## write the hashes of what constraints.txt pins; CONTRIBUTING.md says how for the other locks
 	$(BIN)/python tools/lock.py $(ARGS)
 
@@ -92,4 +98,4 @@ dist: $(READY) ## make a release of the last commit: wheel, sdist, bill of mater
 clean: ## remove the environment, tools and caches
 	rm -rf .venv .tools .cache dist site
 
-.PHONY: help setup synth validate plan test test-unit lint fix check update schemas policies docs site bench lock dist clean
+.PHONY: help setup synth validate plan test test-unit lint fix check update schemas policies docs site bench oracles agreement lock dist clean

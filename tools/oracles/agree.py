@@ -11,14 +11,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE)]
+sys.path += [str(HERE)]
 
 import build  # noqa: E402 - stands beside this file
 from oracle import paths  # noqa: E402
@@ -47,7 +47,7 @@ class Row:
 
 def missing(subject: Subject) -> list[str]:
     """Return the names of oracles that are not built."""
-    return [name for name in subject.needs if name != "crds" and not_built(name)]
+    return [name for name in subject.needs if not_built(name)]
 
 
 def not_built(name: str) -> bool:
@@ -69,8 +69,8 @@ def answering(name: str, subject: Subject) -> Iterator[dict[str, str]]:
         return
     cluster = HERE / "cluster"
     try:
-        crds = subject.cluster if build.ORACLES["crds"].missing() == [] else without_all(subject.cluster)
-        started = subprocess.run([sys.executable, cluster / "up", "--name", words["cluster"], *crds], check=False)
+        up = [sys.executable, cluster / "up", "--name", words["cluster"], *subject.cluster]
+        started = subprocess.run(up, check=False)
         if started.returncode:
             raise RuntimeError("the cluster does not start; see the lines above")
         if subject.argocd:
@@ -82,18 +82,10 @@ def answering(name: str, subject: Subject) -> Iterator[dict[str, str]]:
         subprocess.run([sys.executable, cluster / "down", "--name", words["cluster"]], check=False)
 
 
-def without_all(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments of `up` without the CRDs of all projects, which are not fetched."""
-    print("the CRDs of some projects are not here; make oracles O=crds fetches them", file=sys.stderr)
-    return ["training" if each == "all" else each for each in arguments]
-
-
 def environment(subject: Subject, words: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command: its variables name what answers, and its cluster may be changed."""
     named = dict.fromkeys(subject.variables, words.get("program") or words.get("kubeconfig", ""))
     rest = {"TRAINYARD_THROWAWAY": "1"} if subject.cluster else {}
-    if paths.CRDS.is_dir():
-        rest["TRAINYARD_CRDS"] = str(paths.CRDS)
     return {**os.environ, **named, **rest}
 
 

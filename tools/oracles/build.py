@@ -20,7 +20,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE / "cluster"), str(HERE), str(ROOT / "platform"), str(ROOT / "tools")]
+sys.path += [str(HERE / "cluster"), str(ROOT / "tools")]
 
 from oracle import building, paths  # noqa: E402
 
@@ -115,6 +115,7 @@ ORACLES: Mapping[str, Oracle] = {
     ),
     "kubelet": of_cases("kubelet", f"kubelet {release('kubelet')}: its managers and admission answer cases", 7, 58),
     "apiserver": of_cluster("etcd and kube-apiserver judge objects, with the CRDs that are there", 4, 123, "apiserver"),
+    "scheduler": of_cluster("etcd, kube-apiserver and kube-scheduler place pods", 5, 191, "scheduler"),
     "cluster": of_cluster("the control plane, KWOK and nine operators run jobs", 30, 937, "controlplane", "operators"),
     "argocd": of_cluster("Argo CD syncs a repository to that cluster", 7, 192, "argocd"),
     "crds": Oracle(

@@ -104,6 +104,9 @@ QUEUES = [
     *("tests/queueing/test_overlapping.py", "tests/live/test_kueue_oracle.py"),
 ]
 
+RELEASES = ("kuberay=1.6.2", "lws=0.10.0", "volcano=1.14.4", "mpi-operator=0.8.0")
+"""Of the projects in schemas/, the release nearest to the operator that runs, where that is not the newest."""
+
 SUBJECTS: Mapping[str, Subject] = {
     "kueue": Subject(
         ("kueue",),
@@ -136,23 +139,31 @@ SUBJECTS: Mapping[str, Subject] = {
     ),
     "apiserver": Subject(
         ("apiserver", "crds"),
+        (marked("every object of generated/", "tests/live/test_server.py", only="cluster"),),
+        seconds=120,
+        cluster=("--only", "apiserver", "--crds", "all"),
+        variables=("TRAINYARD_KUBECONFIG",),
+    ),
+    "objects": Subject(
+        ("cluster", "crds"),
         (
             tool(
-                *("objects by chance", "agreement", "--kubeconfig", "{kubeconfig}", "--cases", "{count}"),
+                *("objects by chance, by schema, rules and webhooks", "agreement", "--kubeconfig", "{kubeconfig}"),
+                *("--cases", "{count}", *(word for each in RELEASES for word in ("--with", each))),
                 count=2000,
                 read=DIFFER,
             ),
-            marked("generated/, engines", "tests/live/test_server.py", "tests/apiserver/test_agreement.py"),
+            marked("where engines differ", "tests/test_engines.py", only="cluster"),
         ),
         seconds=200,
-        cluster=("--only", "apiserver", "--crds", "all"),
+        cluster=("--operators", "all", "--crds", "all", "--nodes", "none"),
         variables=("TRAINYARD_KUBECONFIG",),
     ),
     "scheduler": Subject(
         ("scheduler",),
         (
-            tool("pods by chance", "scheduler_agreement", *CLUSTER, count=60, read=DIFFER),
-            tool("jobs that nearly fill nodes", "scheduler_agreement", *CLUSTER, "--jobs", count=10, read=DIFFER),
+            tool("pods by chance", "scheduler_agreement", *CLUSTER, count=300, read=DIFFER),
+            tool("jobs that nearly fill nodes", "scheduler_agreement", *CLUSTER, "--jobs", count=50, read=DIFFER),
         ),
         seconds=300,
         cluster=("--only", "scheduler", "--crds", "none"),

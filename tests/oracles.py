@@ -1,0 +1,16 @@
+"""The Python parts of tools/oracles, which is no package that is installed."""
+
+from __future__ import annotations
+
+import sys
+
+from conftest import ROOT
+
+sys.path += [str(ROOT / "tools" / "oracles")]
+
+import agree
+import build
+import questions
+from oracle import certs, components, manifests, operators, paths, pools
+
+__all__ = ["agree", "build", "certs", "components", "manifests", "operators", "paths", "pools", "questions"]
