@@ -264,7 +264,7 @@ DRAWN = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("cluster", "job"), DRAWN.values(), ids=DRAWN)
 def test_volcano_starts_what_fits(tmp_path, cluster, job):
-    """A running Volcano starts a rendered job on the nodes that its cluster declares if and only if it fits."""
+    """A running Volcano starts a rendered job on its cluster's nodes if and only if it fits, or its fewest pods do."""
     kubeconfig = os.environ.get("TRAINYARD_VOLCANO_ORACLE")
     if not kubeconfig:
         pytest.skip("a running Volcano: set TRAINYARD_VOLCANO_ORACLE to the kubeconfig of a cluster to throw away")
@@ -273,7 +273,7 @@ def test_volcano_starts_what_fits(tmp_path, cluster, job):
     (ask,) = asks(there, {"test": where}, ["test"])
     (verdict,) = verdicts(there)
     answer = Volcano(Path(kubeconfig)).answer(question(where, ask))
-    assert (verdict.word == "fits") == any(answer["bound"].values()), (verdict, answer)
+    assert (verdict.word in {"fits", "fits partially"}) == any(answer["bound"].values()), (verdict, answer)
     assert answer["enqueued"] == (verdict.by != "volcano"), (verdict, answer)
 
 

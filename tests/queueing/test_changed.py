@@ -120,6 +120,7 @@ def test_kueue_decides_changed_cases_as_we_do(request):
     cases = [each for seed in SEEDS if not forbidden(each := changing.changed(source, seed))]
     answers = survived(program, "schedule", cases, "-repeat", "3")
     pairs = [pair for pair in zip(cases, answers, strict=True) if not pair[1].keys() & {"unstable", "error"}]
-    assert len(pairs) >= 0.8 * len(SEEDS)
+    assert len(cases) >= 0.8 * len(SEEDS)
+    assert len(pairs) >= 0.9 * len(cases)
     wrong = [case for case, answer in pairs if not same(replay(case), answer)]
     assert not wrong, wrong

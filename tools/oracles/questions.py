@@ -172,7 +172,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "volcano": Subject(
         ("cluster",),
         (
-            tool("gangs by chance", "volcano_agreement", *CLUSTER, count=30, read=DIFFER),
+            tool("gangs by chance", "volcano_agreement", *CLUSTER, count=60, read=DIFFER),
             marked("gangs of queues", "tests/admission/test_gangs.py"),
         ),
         seconds=300,
