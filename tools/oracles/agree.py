@@ -130,6 +130,7 @@ def main() -> int:
         if lacking := missing(SUBJECTS[name]):
             absent[name] = lacking
             continue
+        print(f"{name}: about {SUBJECTS[name].seconds * max(1, given.times):.0f} s", flush=True)
         rows += asked(name, SUBJECTS[name], given.times)
     print(f"{'oracle':10} {'asked about':56} {'cases':>6} {'differ':>7} {'seconds':>8}")
     for row in rows:
