@@ -210,7 +210,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "argocd": Subject(
         ("cluster", "argocd"),
         (marked("from a commit to pods", "tests/live/test_argocd.py", "tests/live/test_unseen.py", only="argocd"),),
-        seconds=600,
+        seconds=210,
         cluster=("--operators", OPERATORS),
         argocd=True,
         variables=("TRAINYARD_ARGOCD",),
