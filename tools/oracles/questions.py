@@ -194,7 +194,7 @@ SUBJECTS: Mapping[str, Subject] = {
         variables=("TRAINYARD_CLUSTER_ORACLE",),
     ),
     "operators": Subject(
-        ("cluster",),
+        ("cluster", "crds"),
         (
             marked(
                 "updates, tenants, retiring, pods that controllers make",
@@ -203,8 +203,8 @@ SUBJECTS: Mapping[str, Subject] = {
                 only="cluster",
             ),
         ),
-        seconds=600,
-        cluster=("--operators", "all"),
+        seconds=300,
+        cluster=("--operators", "all", "--crds", "all"),
         variables=("TRAINYARD_KUBECONFIG",),
     ),
     "argocd": Subject(
