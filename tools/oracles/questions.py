@@ -139,7 +139,11 @@ SUBJECTS: Mapping[str, Subject] = {
     ),
     "apiserver": Subject(
         ("apiserver", "crds"),
-        (marked("every object of generated/", "tests/live/test_server.py", only="cluster"),),
+        (
+            marked(
+                "every object of generated/", "tests/live/test_server.py", "tests/live/test_verify.py", only="cluster"
+            ),
+        ),
         seconds=120,
         cluster=("--only", "apiserver", "--crds", "all"),
         variables=("TRAINYARD_KUBECONFIG",),
@@ -199,7 +203,7 @@ SUBJECTS: Mapping[str, Subject] = {
             marked(
                 "updates, tenants, retiring, pods that controllers make",
                 *("tests/checks/test_updates.py", "tests/live/test_tenants.py", "tests/live/test_retire.py"),
-                *("tests/live/test_verify.py", "tests/local/test_controllers.py"),
+                *("tests/local/test_controllers.py",),
                 only="cluster",
             ),
         ),
