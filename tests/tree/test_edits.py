@@ -80,14 +80,106 @@ def test_what_is_written_here_counts(repo: Repo) -> None:
 
 
 def test_what_is_staged_is_not_told_from_what_a_branch_brings(repo: Repo) -> None:
-    """Git stages what others have committed, too; who edits on, or trusts the checkout, sees it count."""
+    """Git stages what others have committed, too, and edits over that are not told from what attributes made of it."""
     repo.put(OWN, policy(repo, "edited"))
     repo.git("add", "--all")
     done, said = ran(repo)
     assert not done
     assert OWN in said
     repo.put(OWN, policy(repo, "edited once more"))
+    assert not ran(repo)[0]
+    assert ran(repo, TRAINYARD_TRUST_CHECKOUT="1")[0]
+
+
+def test_an_edit_over_what_a_branch_has_committed_is_trusted_by_word_alone(repo: Repo) -> None:
+    """Whoever works on a policy for several commits has read it, and says so."""
+    theirs(repo)
+    repo.put(OWN, policy(repo, "mine"))
+    assert not ran(repo)[0]
+    assert ran(repo, TRAINYARD_TRUST_CHECKOUT="1")[0]
+
+
+TWO_STEPS = {
+    "an identity": ("ident", "# $Id:abc$\n"),
+    "an encoding": ("working-tree-encoding=latin1", "# coding: latin1\n"),
+}
+
+
+@pytest.mark.parametrize("case", TWO_STEPS)
+def test_attributes_that_were_there_make_no_edit(case: str, repo: Repo, tmp_path: Path) -> None:
+    """A branch takes an attribute back in its second commit, and Git leaves what it has made on disk."""
+    attribute, first = TWO_STEPS[case]
+    repo.put(".gitattributes", f"{NEW} {attribute}\n")
+    (repo.root / NEW).parent.mkdir(exist_ok=True)
+    (repo.root / NEW).write_bytes(first.encode() + policy(repo, "\N{LATIN SMALL LETTER E WITH ACUTE}").encode())
+    oid = repo.git("hash-object", "-w", "--no-filters", str(repo.root / NEW))
+    repo.git("add", ".gitattributes")
+    repo.git("update-index", "--add", "--cacheinfo", f"100644,{oid},{NEW}")
+    repo.git("commit", "-qm", "with the attribute")
+    (repo.root / NEW).unlink()
+    repo.git("checkout", "-q", "--", NEW)
+    repo.put(".gitattributes", "")
+    repo.git("add", ".gitattributes")
+    repo.git("commit", "-qm", "without it")
+    assert not ran(repo)[0]
+    assert not ran(repo, copied(repo, tmp_path / "copy"))[0]
+
+
+def test_editors_with_windows_line_endings_write_edits(repo: Repo) -> None:
+    """`eol=lf` adds none to a file, so they are somebody's."""
+    repo.git("switch", "-q", "main")
+    repo.put(".gitattributes", "* text=auto eol=lf\n")
+    repo.commit()
+    repo.git("switch", "-qc", "again")
+    (repo.root / OWN).write_bytes(policy(repo, "edited").replace("\n", "\r\n").encode())
     assert ran(repo)[0]
+
+
+def orphaned(repo: Repo) -> None:
+    """Leave all history for a branch without any."""
+    repo.git("checkout", "-q", "--orphan", "new")
+
+
+def emptied(repo: Repo) -> None:
+    """Lose the commit at hand."""
+    (repo.root / ".git/refs/heads/stranger").write_text("")
+
+
+def deleted(repo: Repo) -> None:
+    """Lose the branch at hand."""
+    repo.git("update-ref", "-d", "refs/heads/stranger")
+
+
+def astray(repo: Repo) -> None:
+    """Have a worktree whose repository is elsewhere, as in a container."""
+    (repo.root / ".git").rename(repo.root.parent / "gone")
+    (repo.root / ".git").write_text("gitdir: /nowhere/.git/worktrees/x\n")
+
+
+def damaged(repo: Repo) -> None:
+    """Have a folder that is no repository any more."""
+    (repo.root / ".git/HEAD").unlink()
+
+
+@pytest.mark.parametrize("way", [orphaned, emptied, deleted, astray, damaged], ids=lambda way: way.__name__)
+def test_a_history_that_cannot_be_read_is_nobody_s(way: Callable[[Repo], None], repo: Repo) -> None:
+    """Only a folder without any history is its user's own."""
+    theirs(repo)
+    way(repo)
+    assert not ran(repo)[0]
+
+
+def test_a_submodule_is_not_its_own_default_branch(repo: Repo, tmp_path: Path) -> None:
+    """A branch that adds one brings everything that it holds."""
+    other = repo.copied(tmp_path / "other")
+    other.git("switch", "-q", "main")
+    theirs(other)
+    repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "-f", str(other.root), "sub")
+    repo.commit()
+    (repo.root.parent / "ran").unlink(missing_ok=True)
+    call(repo.root, "check", "sub/jobs/nlp/train.yaml")
+    call(repo.root / "sub", "validate")
+    assert not (repo.root.parent / "ran").exists()
 
 
 def copied(repo: Repo, folder: Path) -> Repo:

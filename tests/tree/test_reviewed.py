@@ -9,6 +9,9 @@ import pytest
 from command import Done, call
 from make import JOB, write_repository
 from repo import Repo
+from trainyard.system.cache import private
+from trainyard.system.git import find
+from trainyard.tree.commit import base_commit
 
 pytestmark = pytest.mark.node
 
@@ -81,7 +84,7 @@ def test_no_tag_makes_a_base_of_a_branch(repo: Repo) -> None:
     repo.git("branch", "-qD", "main")
     done = piped(repo, "check", "--base", "refs/remotes/origin/evil")
     assert done.returncode == 2
-    assert "the clone does not tell its default branch" in done.stderr
+    assert "refs/remotes/origin/HEAD is missing" in done.stderr
 
 
 def test_what_was_reviewed_may_be_named(repo: Repo) -> None:
@@ -125,10 +128,56 @@ def test_the_last_base_counts_for_all_that_is_decided_by_it(repo: Repo) -> None:
 
 
 def test_a_branch_does_not_name_itself_the_default_one(repo: Repo) -> None:
-    """`revision` of its repository.yaml counts only once the merged one says the same."""
+    """Where the clone does not tell, several branches are refused, and `revision` of a checkout decides on none."""
     repo.git("symbolic-ref", "-d", "refs/remotes/origin/HEAD")
     path = repo.root / "platform/repository.yaml"
     path.write_text(path.read_text() + "revision: evil\n")
     repo.commit()
     done = call(repo.root, "plan")
-    assert "compared with refs/remotes/origin/main at commit " in done.stdout
+    assert done.returncode == 2
+    assert "the default branch may be refs/remotes/origin/evil or refs/remotes/origin/main" in done.stderr
+    assert "git remote set-head origin --auto" in done.stderr
+    assert call(repo.root, "plan", TRAINYARD_DEFAULT_BRANCH="refs/remotes/origin/main").returncode in {0, 1}
+
+
+def test_a_pipeline_says_which_branch_is_reviewed(repo: Repo) -> None:
+    """Its clone has no `origin/HEAD`, and a stranger may push a branch `main` where another is the default one."""
+    repo.git("symbolic-ref", "-d", "refs/remotes/origin/HEAD")
+    base = "refs/remotes/origin/main"
+    done = piped(repo, "check", "--base", base)
+    assert done.returncode == 2
+    assert "refs/remotes/origin/HEAD is missing; name it in TRAINYARD_DEFAULT_BRANCH" in done.stderr
+    assert piped(repo, "check", "--base", base, TRAINYARD_DEFAULT_BRANCH=base).returncode == 1
+
+
+def test_of_several_remotes_none_is_guessed(repo: Repo) -> None:
+    """The first one by name may be a stranger's."""
+    repo.git("remote", "rename", "origin", "upstream")
+    repo.git("remote", "add", "alice", repo.root.as_uri())
+    repo.git("update-ref", "refs/remotes/alice/main", "evil")
+    done = call(repo.root, "plan")
+    assert done.returncode == 2
+    assert "cannot tell which of the remotes alice, upstream has the default branch" in done.stderr
+
+
+def test_a_remote_may_have_a_slash_in_its_name(tmp_path: Path) -> None:
+    """The default branch itself is compared with its first parent."""
+    origin = Repo(tmp_path / "origin")
+    origin.put("a", "1")
+    first = origin.commit()
+    origin.put("a", "2")
+    origin.commit()
+    clone = origin.clone(tmp_path / "clone", "-o", "up/stream")
+    git = find(clone.root)
+    assert git is not None
+    assert base_commit(git) == first
+
+
+def test_no_cache_is_kept_in_the_repository(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a branch can bring is believed by nobody, also where the specs lie in a folder below its top."""
+    inside = repo.root / "infra"
+    inside.mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(repo.root / ".cache"))
+    assert private("synth", outside=inside) is None
+    assert not (repo.root / ".cache").exists()
+    assert private("synth", outside=repo.root.parent / "elsewhere") is not None

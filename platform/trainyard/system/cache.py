@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainyard.system import files
+from trainyard.system.git import top
 
 LIMIT_BYTES = 256 * 1024 * 1024
 DIGEST_BYTES = 32
@@ -39,13 +40,14 @@ def folder() -> Path:
 def private(sort: str, *, outside: Path | None = None, limit_bytes: int = LIMIT_BYTES) -> Cache | None:
     """Return the cache of one sort of entries, in a folder that only this user may write; None where there is none.
 
-    What somebody else's branch can hold is never believed, so no cache is kept inside the checkout at `outside`. A
+    What somebody else's branch can hold is never believed, so no cache is kept inside the repository that holds the
+    folder `outside`. A
     folder that somebody else made, or may write into, is left alone, and so are a link and a folder that cannot be
     made.
     """
     try:
         place = folder() / sort
-        if outside is not None and place.resolve().is_relative_to(outside.resolve()):
+        if outside is not None and place.resolve().is_relative_to(top(outside)):
             return None
         for each in (place.parent, place):
             each.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -127,6 +128,17 @@ class Git:
     def merge_base(self, one: str, *others: str) -> str | None:
         """Return the best common ancestor of one commit and a merge of the others, or None where there is none."""
         return self.ask("merge-base", one, *others)
+
+    def is_new(self) -> bool:
+        """Say whether the repository has no commit yet: HEAD names a branch to come, and there is no reference."""
+        if self.head() is not None or self.ask("symbolic-ref", "--quiet", "HEAD") is None:
+            return False
+        listed = self.call("for-each-ref", "--count=1")
+        return listed.code == 0 and not listed.out
+
+    def is_submodule(self) -> bool:
+        """Say whether the repository is part of another one's tree."""
+        return bool(self.ask("rev-parse", "--show-superproject-working-tree"))
 
     def is_ancestor(self, commit: str, of: str) -> bool:
         """Say whether a commit is another, or one of its ancestors."""
@@ -293,11 +305,23 @@ def find(root: Path) -> Git | None:
         return None
     done = Git(root, "").call("rev-parse", "--is-inside-work-tree", "--show-object-format", "--show-prefix")
     if done.code:
-        if b"not a git repository" in done.err:
+        if done.err.startswith(b"fatal: not a git repository (or any"):
             return None
         raise ToolError(f"git cannot read the repository: {done.complaint}")
     inside, algorithm, prefix = done.out.decode("utf-8", "surrogateescape").split("\n", 2)
     return Git(root, prefix.rstrip("\n"), algorithm) if inside == "true" else None
+
+
+def has_folder(root: Path) -> bool:
+    """Say whether a folder, or one above it, has what Git keeps, whether Git can read it or not."""
+    here = root.resolve()
+    return any(os.path.lexists(folder / ".git") for folder in (here, *here.parents))
+
+
+def top(root: Path) -> Path:
+    """Return the top of the repository that holds a folder, by what Git keeps there; without one the folder."""
+    here = root.resolve()
+    return next((folder for folder in (here, *here.parents) if os.path.lexists(folder / ".git")), here)
 
 
 def absent(where: str = "this folder") -> str:

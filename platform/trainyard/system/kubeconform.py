@@ -18,6 +18,7 @@ from pathlib import Path
 
 from trainyard.errors import ToolError
 from trainyard.system import files, process
+from trainyard.system.git import top
 
 VERSION = "0.8.0"
 NAME = "kubeconform"
@@ -73,7 +74,7 @@ def installed(root: Path | None) -> Path | None:
     if root is not None and (own := (root / FOLDER / NAME).resolve()).is_file() and is_recorded(own):
         return own
     found = shutil.which(NAME)
-    if found is None or (root is not None and Path(found).resolve().is_relative_to(root.resolve())):
+    if found is None or (root is not None and Path(found).resolve().is_relative_to(top(root))):
         return None
     return Path(found)
 

@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
 from trainyard.system import files, scratch
-from trainyard.system.git import Git, Staged, blob_id
+from trainyard.system.git import Git, blob_id
 from trainyard.system.repository import EXTRA, TEAMS
 
 UNSAFE = "TRAINYARD_UNSAFE_PYTHON"
@@ -64,6 +64,9 @@ TRANSLATING = ("text", "eol", "crlf", "ident", "filter", "working-tree-encoding"
 Source: git v2.47 Documentation/gitattributes.txt.
 """
 
+HARMLESS = frozenset({None, "lf"})
+"""Line endings with which a checkout adds none."""
+
 IDENT = re.compile(rb"\$Id:[^$\n]*\$")
 """What the attribute `ident` makes of `$Id$`."""
 
@@ -93,6 +96,8 @@ class Checkout:
     """The default branch, and where this branch left it."""
     edits: bool = False
     """Whether what is not committed counts, since only whoever works here can have written it."""
+    types: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The API types of commits that were asked about, by their paths."""
 
     @cached_property
     def accepted(self) -> Sequence[Mapping[str, str]]:
@@ -117,12 +122,19 @@ class Checkout:
         listed = (f"{top}/{entry.path}" for top in tops for entry in files.walk(self.root / top))
         new = {path for path in listed if path not in staged and not self.foreign(path)}
         changed = {path for path in self.git.unstaged(*tops) if path in staged}
-        return self.unknown_to_git([path for path in sorted(new | changed) if not self.is_unmerged(staged.get(path))])
+        head = self.git.files("HEAD", *tops) if self.git.head() else {}
+        index = {path: "" if entry.stage else entry.oid for path, entry in staged.items()}  # in conflict: nobody's
+        over = (path for path in sorted(new | changed) if self.is_merged(path, head.get(path), index.get(path)))
+        return self.unknown_to_git(list(over))
 
-    @staticmethod
-    def is_unmerged(entry: Staged | None) -> bool:
-        """Say whether a path of the index is in conflict, so that the file has lines of both sides."""
-        return entry is not None and entry.stage != 0
+    def is_merged(self, path: str, *stored: str | None) -> bool:
+        """Say whether the contents that Git has stored of a path are merged ones, or there are none.
+
+        Over what a branch has brought nobody's edit counts: attributes that it had, and has no more, may have made
+        another content of that.
+        """
+        merged = [self.below(commit) for commit in self.commits] if path.startswith(f"{SCHEMAS}/") else self.accepted
+        return all(oid is None or any(side.get(path) == oid for side in merged) for oid in stored)
 
     def unknown_to_git(self, paths: Sequence[str]) -> frozenset[str]:
         """Return those files of which Git has never stored the content, whatever line endings it would store.
@@ -211,8 +223,9 @@ class Checkout:
 
     def below(self, commit: str) -> dict[str, str]:
         """Return the content ids of API types in a commit, by their paths."""
-        oid = self.at(commit).get(SCHEMAS)
-        return {f"{SCHEMAS}/{path}": each for path, each in self.git.listing(oid).items()} if self.git and oid else {}
+        if commit not in self.types:
+            self.types[commit] = self.git.files(commit, SCHEMAS) if self.git else {}
+        return self.types[commit]
 
 
 def forms_of(data: bytes) -> set[bytes]:
@@ -224,7 +237,7 @@ def forms_of(data: bytes) -> set[bytes]:
 def is_translated(attributes: Mapping[str, str], data: bytes) -> bool:
     """Say whether a checkout may have made another content of what Git has stored."""
     values = {name: value for name, value in attributes.items() if value not in {"unspecified", "unset"}}
-    lines = values.pop("text", "auto") != "auto" or bool({values.pop("eol", None), values.pop("crlf", None)} - {None})
+    lines = values.pop("text", "auto") != "auto" or bool({values.pop("eol", None), values.pop("crlf", None)} - HARMLESS)
     return bool(values) or (lines and b"\r" in data)
 
 

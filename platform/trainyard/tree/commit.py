@@ -15,6 +15,8 @@ from trainyard.tree.settings import settings
 ASK = "in CI, say what to compare with: --base REF, or TRAINYARD_BASE"
 """A checkout of a pipeline may lack the branches that tell the base, so nothing is guessed there."""
 
+SAY = f"name it in {DEFAULT} as refs/…, or say what to compare with: --base REF"
+HEADS = "refs/heads"
 BRANCHES = ("main", "master")
 NOTHING = "nothing: all of it is new"
 
@@ -89,9 +91,7 @@ def require_reviewed(git: Git, ref: str, commit: str, head: str) -> None:
     try:
         branch, tip = default_branch(git, BRANCHES[0])
     except ToolError as error:
-        if reviewed.branch:
-            raise
-        raise ToolError(f"the clone does not tell its default branch; name it in {DEFAULT}, as refs/…") from error
+        raise ToolError(f"the base has to be on the default branch: {error}") from error
     if not git.is_ancestor(commit, tip) and not git.is_ancestor(head, tip):
         raise ToolError(f"--base {ref!r} is not on {branch}; compare with that, or name a reviewed branch in {DEFAULT}")
 
@@ -109,25 +109,33 @@ def default_branch(git: Git, revision: str) -> tuple[str, str]:
             raise ToolError(f"{DEFAULT} {said!r} is no commit of this repository; fetch it")
         return target.ref or target.commit, target.commit
     remotes = (git.ask("remote") or "").split()
-    remote = "origin" if "origin" in remotes or not remotes else remotes[0]
+    if len(remotes) > 1 and "origin" not in remotes:
+        raise ToolError(f"cannot tell which of the remotes {', '.join(remotes)} has the default branch; {SAY}")
+    remote = remotes[0] if len(remotes) == 1 else "origin"
     names = dict.fromkeys((revision, *BRANCHES))
     pointer = f"refs/remotes/{remote}/HEAD"
     known = git.commits([pointer, *(f"{place}/{name}" for place in _places(remote) for name in names)])
     if pointer in known and (target_of := git.ask("symbolic-ref", "--quiet", pointer)):
         return target_of, known[pointer]
+    reviewed = REVIEWED.get()
+    if remotes and reviewed is not None and reviewed.demanded:
+        raise ToolError(f"refs/remotes/{remote}/HEAD is missing; {SAY}")
     for place in _places(remote):
         there = {name: known[f"{place}/{name}"] for name in names if f"{place}/{name}" in known}
+        if len(there) > 1 and place != HEADS:
+            names_of = " or ".join(f"{place}/{name}" for name in there)
+            raise ToolError(f"the default branch may be {names_of}; run git remote set-head {remote} --auto, or {SAY}")
         if there:
             name = synced(git, revision, there)
             return f"{place}/{name}", there[name]
     local = git.branches("refs/heads")
     if len(local) == 1 and not git.branches("refs/remotes") and (commit := git.commits(local).get(local[0])):
         return local[0], commit
-    raise ToolError("cannot tell the default branch; say what to compare with: --base REF")
+    raise ToolError(f"cannot tell the default branch; {SAY}")
 
 
 def _places(remote: str) -> tuple[str, str]:
-    return f"refs/remotes/{remote}", "refs/heads"
+    return f"refs/remotes/{remote}", HEADS
 
 
 def synced(git: Git, revision: str, there: dict[str, str]) -> str:
@@ -148,10 +156,12 @@ def synced(git: Git, revision: str, there: dict[str, str]) -> str:
 def is_at(git: Git, branch: str) -> bool:
     """Say whether the tree at hand is that branch itself, checked out by its name or as a commit without one."""
     current = git.ask("symbolic-ref", "--quiet", "HEAD")
-    short = branch.removeprefix("refs/heads/")
     if branch.startswith("refs/remotes/"):
-        short = branch.split("/", 3)[-1]
-    return bool(branch) and (current is None or current == f"refs/heads/{short}")
+        remotes = sorted((git.ask("remote") or "").split(), key=len, reverse=True)
+        held = next((each for each in remotes if branch.startswith(f"refs/remotes/{each}/")), None)
+        name = branch.removeprefix(f"refs/remotes/{held}/") if held else branch.split("/", 3)[-1]
+        branch = f"{HEADS}/{name}"
+    return bool(branch) and (current is None or current == branch)
 
 
 def _hint(git: Git) -> str:

@@ -17,8 +17,9 @@ def decide(root: Path, *, ref: str | None, automated: bool, said: str = "") -> C
     """Return what counts below a folder without anybody's word, None where all of it does.
 
     The default branch is looked for by the names that a clone has of it, and not by what the checkout says of itself.
-    A folder without any history is its user's own, but in a pipeline. `ref` leads to the base, `said` is
-    what `TRAINYARD_TRUST_CHECKOUT` says.
+    A folder without any history is its user's own, but in a pipeline; one whose history cannot be read is nobody's,
+    and neither is a submodule, which brings a default branch along. `ref` leads to the base, `said` is what
+    `TRAINYARD_TRUST_CHECKOUT` says.
     """
     if said not in {"", "0"}:
         return None
@@ -26,8 +27,11 @@ def decide(root: Path, *, ref: str | None, automated: bool, said: str = "") -> C
         git = system_git.find(root) if root.is_dir() else None
     except ToolError:
         git, automated = None, True
-    if git is None or git.head() is None:
-        return Checkout(root, git) if automated or said == "0" else None
+    if git is None or git.is_new():
+        unread = git is None and system_git.has_folder(root)
+        return Checkout(root, git) if unread or automated or said == "0" else None
+    if git.is_submodule():
+        return Checkout(root, git)
     return Checkout(root, git, tuple(accepted(git, ref)), edits=not automated)
 
 
