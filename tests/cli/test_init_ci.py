@@ -187,7 +187,7 @@ def test_github_shows_what_a_pull_request_does(branch):
 @pytest.mark.node
 def test_gitlab_shows_what_a_merge_request_does(branch):
     """The same, as a file and as the report of tests that GitLab reads."""
-    event = {"CI_PIPELINE_SOURCE": "merge_request_event", "CI_MERGE_REQUEST_EVENT_TYPE": "detached"}
+    event = {"CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_EVENT_TYPE": "detached"}
     code, plan, log = gitlab(branch, **event)
     assert (code, "research/more" in plan) == (0, True), log
     (branch.root / "jobs/research/more.yaml").write_text("cluster: deu\n")
@@ -201,7 +201,7 @@ def test_gitlab_shows_what_a_merge_request_does(branch):
 PUSHES = {
     "a push": ("HEAD~1", "HEAD~1"),
     "a first push, before which there was nothing": ("0" * 40, "HEAD~1"),
-    "a push over what nobody has any more": ("c0ffee" * 6 + "c0ff", "HEAD~1"),
+    "a schedule": ("", "HEAD~1"),
 }
 
 
@@ -215,8 +215,36 @@ def test_a_push_is_compared_with_what_was_there(branch, tmp_path, before, base):
     assert of_gitlab(branch, {"CI_PIPELINE_SOURCE": "push", "CI_COMMIT_BEFORE_SHA": before}) == {**SYNCED, **expected}
 
 
+def test_a_forced_push_is_compared_with_what_it_replaced(branch, tmp_path):
+    """That is on no branch any more, and is fetched by its id; where nobody has it, the job fails."""
+    gone = Repo(tmp_path / "other")
+    gone.put("a", "1")
+    before = gone.commit()
+    branch.git("remote", "set-url", "origin", gone.root.as_uri())
+    gone.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    asked = {"EVENT": "push", "BEFORE": before, "QUEUED": ""}
+    assert of_github(branch, tmp_path, asked) == {"TRAINYARD_BASE": before}
+    assert branch.git("cat-file", "-t", before) == "commit"
+    script = yaml.safe_load((branch.root / FORGES["gitlab"][0]).read_text())["trainyard"]["script"][0]
+    assert shell(script, branch, CI_PIPELINE_SOURCE="push", CI_COMMIT_BEFORE_SHA="c0ffee" * 6 + "c0ff").returncode != 0
+
+
+def test_a_pipeline_in_a_fork_compares_with_the_parent(branch, tmp_path):
+    """GitLab runs merge requests of forks in the fork, whose default branch its owner may write to."""
+    parent = branch.clone(tmp_path / "parent.git", "--bare", "--branch", "more")
+    parent.git("branch", "-f", "main", "more~1")
+    branch.git("update-ref", "refs/remotes/origin/main", "more")
+    asked = {"CI_PROJECT_ID": "2", "CI_MERGE_REQUEST_PROJECT_ID": "1", "CI_MERGE_REQUEST_IID": "7"}
+    url = parent.root.as_uri().removesuffix(".git")
+    assert of_gitlab(branch, {**MERGE_REQUEST, **asked, "CI_MERGE_REQUEST_PROJECT_URL": url}) == {
+        **SYNCED,
+        "TRAINYARD_BASE": "refs/remotes/origin/main",
+    }
+    assert branch.git("rev-parse", "refs/remotes/origin/main") == parent.git("rev-parse", "main")
+
+
 SYNCED = {"TRAINYARD_DEFAULT_BRANCH": "refs/remotes/origin/main"}
-MERGE_REQUEST = {"CI_PIPELINE_SOURCE": "merge_request_event", "CI_COMMIT_BEFORE_SHA": "0" * 40}
+MERGE_REQUEST = {"CI_MERGE_REQUEST_IID": "7", "CI_COMMIT_BEFORE_SHA": "0" * 40}
 
 
 def of_github(repo: Repo, folder: Path, asked: dict[str, str]) -> dict[str, str]:
@@ -234,7 +262,7 @@ def of_gitlab(repo: Repo, asked: dict[str, str]) -> dict[str, str]:
     """Return what the first line of the job's script says."""
     job = yaml.safe_load((repo.root / FORGES["gitlab"][0]).read_text())["trainyard"]
     variables = {name: str(value) for name, value in job["variables"].items()}
-    done = shell(f"{job['script'][0]}\nenv | grep ^TRAINYARD_ | sort", repo, **variables, **asked)
+    done = shell(f"{job['script'][0]}\nenv | grep -E '^TRAINYARD_(BASE|DEFAULT)' | sort", repo, **variables, **asked)
     assert done.returncode == 0, done.stderr
     return dict(line.split("=", 1) for line in done.stdout.splitlines())
 
