@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Problem, Variable, World, is_gpu
+from trainyard.checks import Problem, Variable, World, is_gpu, whole_number
 
 RUNTIME = "NVIDIA_VISIBLE_DEVICES"
 """Read by the runtime, in the numbers of the node; the plugin sets it, and what the pod says comes after."""
@@ -22,7 +22,7 @@ PROGRAM = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"
 NONE = {"", "-1", "NoDevFiles"}
 """What no GPU is called, so that CUDA shows none."""
 
-INDICES = re.compile(r"\d+(?:,\d+)*")
+INDICES = re.compile(r"[0-9]{1,4}(?:,[0-9]{1,4})*")
 CHOSEN = re.compile(r"all|(?:(?:GPU|MIG)-[^,\s]+|\d+(?::\d+)?)(?:,(?:(?:GPU|MIG)-[^,\s]+|\d+(?::\d+)?))*")
 
 
@@ -69,6 +69,6 @@ def gpus_of(container: Mapping[str, Any]) -> int | None:
         resources = container.get(field)
         limits = resources.get("limits") if isinstance(resources, dict) else None
         found = [amount for name, amount in limits.items() if is_gpu(name)] if isinstance(limits, dict) else []
-        if found and str(found[0]).isdigit():
-            return int(found[0])
+        if found:
+            return whole_number(str(found[0]))
     return None

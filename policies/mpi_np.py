@@ -7,7 +7,7 @@ Source: kubeflow/mpi-operator v0.8.2 pkg/controller/mpi_job_controller.go newCon
 
 from collections.abc import Iterator
 
-from trainyard.checks import Manifest, Place, Problem, World
+from trainyard.checks import Manifest, Place, Problem, World, whole_number
 
 OPEN_MPI = ("", "OpenMPI")
 """The implementation that counts slots; it is the default."""
@@ -62,8 +62,8 @@ def too_many(words: list[tuple[Place, str]], workers: int, slots: int) -> Iterat
     if starts is None or any(word.upper().endswith("OVERSUBSCRIBE") or word in OWN for _, word in words):
         return
     for (_, option), (place, number) in zip(words[starts:], words[starts + 1 :], strict=False):
-        if option in NUMBER and number.isdigit():
-            if int(number) > workers * slots:
+        if option in NUMBER and (ranks := whole_number(number)) is not None:
+            if ranks > workers * slots:
                 message = f"mpirun starts {number} ranks, but {workers} workers of {slots} slots have {workers * slots}"
                 yield Problem(place, message)
             return

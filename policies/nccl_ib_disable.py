@@ -7,7 +7,18 @@ Source: NVIDIA/nccl 2.30 docs/userguide/source/env.rst
 
 from collections.abc import Iterator
 
-from trainyard.checks import EFA, WHOLE_GPUS, Pods, Problem, Severity, Variable, World, is_rdma, rdma_resources
+from trainyard.checks import (
+    EFA,
+    WHOLE_GPUS,
+    Pods,
+    Problem,
+    Severity,
+    Variable,
+    World,
+    is_rdma,
+    rdma_resources,
+    whole_number,
+)
 
 SWITCHES = {"NCCL_P2P_DISABLE": "NVLink", "NCCL_SHM_DISABLE": "shared memory"}
 """What a number other than 0 switches off between the GPUs of one pod."""
@@ -49,4 +60,4 @@ def closes(variable: Variable, devices: list[str]) -> bool:
 
 def is_on(value: str) -> bool:
     """Say whether NCCL reads a value as yes: a number other than 0."""
-    return value.strip().isdigit() and int(value) != 0
+    return (whole_number(value.strip()) or 0) != 0

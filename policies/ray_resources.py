@@ -8,7 +8,7 @@ Source: ray-project/kuberay v1.6.2 ray-operator/controllers/ray/common/pod.go ge
 
 from collections.abc import Iterator
 
-from trainyard.checks import Place, Pods, Problem, TrainingJob, World, is_gpu
+from trainyard.checks import Place, Pods, Problem, TrainingJob, World, is_gpu, whole_number
 
 
 def check(world: World) -> Iterator[Problem]:
@@ -35,8 +35,7 @@ def of_group(job: TrainingJob, pods: Pods) -> Iterator[Problem]:
             yield Problem(Place(job.manifest, path), message)
     gpus = sum(count for name, count in limits.items() if is_gpu(name))
     for field, has in (("num-cpus", limits.get("cpu")), ("memory", limits.get("memory")), ("num-gpus", gpus)):
-        says = str(told.get(field, ""))
-        wrong = has is not None and says.isdigit() and (int(says) > has or (field == "num-gpus" and int(says) < has))
-        if wrong:
+        says = whole_number(str(told.get(field, "")))
+        if has is not None and says is not None and (says > has or (field == "num-gpus" and says < has)):
             message = f"{field} is {says}, but the container has {has}; leave it out"
             yield Problem(Place(job.manifest, (*group, "rayStartParams", field)), message)

@@ -9,7 +9,19 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from trainyard.checks import Pods, Problem, Queues, TrainingJob, World, allocatable, holds, offered, pool_of, strings
+from trainyard.checks import (
+    Pods,
+    Problem,
+    Queues,
+    TrainingJob,
+    World,
+    allocatable,
+    holds,
+    offered,
+    pool_of,
+    strings,
+    whole_number,
+)
 
 REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 FEWEST = "kueue.x-k8s.io/job-min-parallelism"
@@ -35,8 +47,8 @@ def check(world: World) -> Iterator[Problem]:
 
 def fewest(job: TrainingJob, pods: Pods) -> int:
     """Return with how many pods of a set the job may start."""
-    least = job.manifest.annotations.get(FEWEST, "")
-    return min(pods.count, int(least)) if least.isdigit() else pods.count
+    least = whole_number(job.manifest.annotations.get(FEWEST, ""))
+    return pods.count if least is None else min(pods.count, least)
 
 
 def domains(queues: Queues, job: TrainingJob, pods: Pods, level: str) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ Source: kubernetes-sigs/scheduler-plugins v0.34.7 pkg/coscheduling/core/core.go 
 from collections import defaultdict
 from collections.abc import Iterator
 
-from trainyard.checks import Place, Problem, World
+from trainyard.checks import Place, Problem, World, whole_number
 
 GROUP = "scheduling.x-k8s.io"
 LABEL = f"{GROUP}/pod-group"
@@ -21,12 +21,12 @@ def check(world: World) -> Iterator[Problem]:
     """Count the pods of every group among the objects; of a group without any nothing is known."""
     pods: dict[tuple[str, str], int] = defaultdict(int)
     for job in world.training_jobs():
-        fewest = job.manifest.annotations.get(FEWEST, "") if job.queue_name else ""
+        fewest = whole_number(job.manifest.annotations.get(FEWEST, "")) if job.queue_name else None
         for each in job.pod_sets():
             labels = job.manifest.get(*each.template, "metadata", "labels")
             name = labels.get(LABEL) if isinstance(labels, dict) else None
             if isinstance(name, str):
-                count = min(each.count, int(fewest)) if fewest.isdecimal() and int(fewest) else each.count
+                count = min(each.count, fewest) if fewest else each.count
                 pods[job.namespace, name] += count
     for group in world.of("PodGroup", group=GROUP):
         there = pods.get((group.namespace or "default", group.name))

@@ -8,7 +8,7 @@ Source: pytorch v2.9 torch/distributed/run.py; NCCL 2.30 src/init.cc; training-o
 
 from collections.abc import Iterator
 
-from trainyard.checks import WHOLE_GPUS, Place, Pods, Problem, Severity, TrainingJob, World, launched
+from trainyard.checks import WHOLE_GPUS, Place, Pods, Problem, Severity, TrainingJob, World, launched, whole_number
 
 OPTION = "--nproc-per-node"
 
@@ -20,9 +20,11 @@ def check(world: World) -> Iterator[Problem]:
             for container, launcher, options in launched(pods):
                 written = options.get(OPTION) or of_job(job)
                 gpus = gpus_of(pods, container)
-                if launcher.startswith("accelerate") or written is None or not gpus or not written[1].isdigit():
+                if launcher.startswith("accelerate") or written is None or not gpus:
                     continue
-                place, processes = written[0], int(written[1])
+                place, processes = written[0], whole_number(written[1])
+                if processes is None:
+                    continue
                 count = "1 process" if processes == 1 else f"{processes} processes"
                 if processes > gpus:
                     yield Problem(place, f"{launcher} starts {count}, but the container has {of(gpus)}")

@@ -298,3 +298,17 @@ def duration_text(nanoseconds: int) -> str:
 def _fraction(amount: int, unit: int) -> str:
     whole, rest = divmod(amount, unit)
     return f"{whole}.{str(rest).zfill(len(str(unit)) - 1).rstrip('0')}" if rest else str(whole)
+
+
+WHOLE = re.compile("[0-9]{1,18}")
+
+
+def whole_number(text: str) -> int | None:
+    r"""Return the number that at most 18 digits of ASCII are, None for any other text.
+
+    Python takes other digits too, some of which `int` refuses, and it refuses to read thousands of digits.
+
+    >>> whole_number("08"), whole_number("-1"), whole_number("\N{SUPERSCRIPT TWO}"), whole_number("9" * 5000)
+    (8, None, None, None)
+    """
+    return int(text) if WHOLE.fullmatch(text) else None

@@ -14,7 +14,13 @@ def order(release: str) -> Numbers:
     (0, 19, 2, 0)
     """
     plain = release.strip().removeprefix("v").partition("-")[0].partition("+")[0]
-    first, second, third, fourth, *_ = (*(int(part) for part in plain.split(".") if part.isdigit()), 0, 0, 0, 0)
+    first, second, third, fourth, *_ = (
+        *(int(part[:18]) for part in plain.split(".") if part.isascii() and part.isdigit()),
+        0,
+        0,
+        0,
+        0,
+    )
     return first, second, third, fourth
 
 

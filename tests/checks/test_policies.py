@@ -12,7 +12,7 @@ from conftest import ROOT
 from trainyard.apiserver import Catalog, Judge, catalog
 from trainyard.checks.result import Result
 from trainyard.documents import load
-from trainyard.errors import PolicyError, TrainyardError
+from trainyard.errors import PolicyError
 from trainyard.manifests import Manifest, expand
 from trainyard.policies.policy import Policy, load_policies, unusable, usable
 from trainyard.policies.run import check
@@ -156,20 +156,37 @@ def test_a_broken_policy_is_a_finding_at_its_line(tmp_path, name, text, place, m
 
 
 FAILS = {
-    "a name that is not there": ("yield world.nothing", "policy x.py:8 stopped with AttributeError: "),
-    "no problem": ("yield 'x'", "policy x.py stopped with AttributeError: "),
-    "an end of the program": ("raise SystemExit(3)", "policy x.py:8 stopped with SystemExit: 3"),
-    "no iterator": ("return None", "policy x.py stopped with TypeError: "),
+    "a name that is not there": ("yield world.nothing", "x.py:8 stopped with AttributeError: "),
+    "no problem": ("yield 'x'", "x.py stopped with AttributeError: "),
+    "an end of the program": ("raise SystemExit(3)", "x.py:8 stopped with SystemExit: 3"),
+    "no iterator": ("return None", "x.py stopped with TypeError: "),
 }
+FAILING = '"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""\ndef check(world):\n    {}\n'
 
 
 @pytest.mark.parametrize(("body", "message"), FAILS.values(), ids=FAILS)
-def test_a_policy_that_fails_stops_the_run(tmp_path, body, message):
-    """It has found nothing because it did not look, and the sentence names its line."""
-    text = f'"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""\ndef check(world):\n    {body}\n'
-    (tmp_path / "x.py").write_text(text)
-    with pytest.raises(TrainyardError, match=message):
-        check(World(()), load_policies(tmp_path.glob("*")))
+def test_a_policy_that_fails_is_an_error_at_its_file(tmp_path, body, message):
+    """It has found nothing because it did not look; the sentence names its line, and other policies judge."""
+    (tmp_path / "x.py").write_text(FAILING.format(body))
+    found, _ = check(world(), [*load_policies(tmp_path.glob("*")), POLICIES["kq-lq-exists"]])
+    assert [(each.rule, each.is_error) for each in found] == [("spec/unforeseen", True), ("kq-lq-exists", True)]
+    assert found[0].location.file == "policies/x.py"
+    assert found[0].message.startswith(f"policy x cannot judge these objects: {message}")
+
+
+def test_a_policy_that_fails_at_one_object_judges_the_others(tmp_path):
+    """The error is at that object, and the policy's findings about others stand beside it."""
+    body = (
+        "from trainyard.checks import Place, Problem\n    for each in world.manifests:\n"
+        "        int(each.name.rpartition('-')[2])\n        yield Problem(Place(each, ()), 'seen')"
+    )
+    (tmp_path / "x.py").write_text(FAILING.format(body))
+    text = "\n---\n".join(JOB.replace("llm-abc", name) for name in ("llm-1", "llm-abc", "llm-2"))
+    documents, _ = load(text.encode(), file="job.yaml")
+    several = World(tuple(each for one in documents for each in expand([one])[0]))
+    found, _ = check(several, load_policies(tmp_path.glob("*")))
+    assert [each.rule for each in found] == ["spec/unforeseen", "x", "x"]
+    assert "policy x cannot judge this object: x.py:10 stopped with ValueError" in found[0].message
 
 
 JOB = """

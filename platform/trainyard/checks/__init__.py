@@ -11,6 +11,7 @@ from trainyard.labels import NETWORK_RESOURCE, NETWORKS, POOL
 from trainyard.labels import QUEUE as QUEUE_LABEL
 from trainyard.manifests import Manifest, strings
 from trainyard.pods.resources import WHOLE_GPUS
+from trainyard.quantities import whole_number
 
 if TYPE_CHECKING:
     from trainyard.policies.amounts import Need, is_guaranteed
@@ -80,6 +81,7 @@ __all__ = [
     "rdma_resources",
     "strings",
     "texts",
+    "whole_number",
 ]
 
 

@@ -10,6 +10,7 @@ from trainyard.manifests import Manifest
 from trainyard.policies.lines import listed
 from trainyard.policies.places import Place
 from trainyard.policies.world import Pods
+from trainyard.quantities import whole_number
 
 LAUNCHERS = {
     "torchrun": ("--nnodes", "--node-rank"),
@@ -62,11 +63,12 @@ def gangs(pods: Pods) -> Iterator[Gang]:
     for _, launcher, options in launched(pods):
         count, rank = LAUNCHERS[launcher]
         place, nodes = options.get(count, (None, ""))
-        if place is None or not nodes.isdigit() or int(nodes) < 2:
+        number = whole_number(nodes)
+        if place is None or number is None or number < 2:
             continue
         backend = options.get("--rdzv-backend", (place, "static"))[1]
         ranked = rank in options or "--config-file" in options
-        yield Gang(place, launcher, int(nodes), rank, ranked=ranked, static=backend == "static")
+        yield Gang(place, launcher, number, rank, ranked=ranked, static=backend == "static")
 
 
 def launched(pods: Pods) -> Iterator[Launched]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trainyard.errors import TrainyardError
 from trainyard.findings import Finding, Location, Skipped
+from trainyard.system.unforeseen import UNFORESEEN
 
 if TYPE_CHECKING:
     from trainyard.manifests import Manifest
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 LACKS = {"inventory": "no inventory", "cluster": "only of a whole cluster", "runs": "only of all runs together"}
 """What a policy may need of a world, and what is said where it is not there."""
+
+MOST_LETTERS = 160
+"""Letters of Python's own words in a finding."""
 
 
 def check(
@@ -33,10 +36,11 @@ def check(
     object by object.
     """
     skipped: list[Skipped] = []
-    found = list(problems(world, policies, off=off, skipped=skipped))
+    failed: list[Stopped] = []
+    found = list(problems(world, policies, off=off, skipped=skipped, failed=failed))
     order = {id(each.document): number for number, each in enumerate(world.manifests)}
     found.sort(key=lambda pair: order.get(id(pair[1].place.manifest.document), 0))  # its places are looked up together
-    return [finding(policy, each, line_of) for policy, each in found], skipped
+    return [*(each.finding() for each in failed), *(finding(policy, each, line_of) for policy, each in found)], skipped
 
 
 def problems(
@@ -45,9 +49,11 @@ def problems(
     *,
     off: Mapping[str, str] | None = None,
     skipped: list[Skipped] | None = None,
+    failed: list[Stopped] | None = None,
 ) -> Iterator[tuple[Policy, Problem]]:
-    """Yield what the policies find; those that cannot run are added to `skipped`."""
+    """Yield what the policies find; those that cannot run are added to `skipped`, those that stop to `failed`."""
     skipped = [] if skipped is None else skipped
+    failed = [] if failed is None else failed
     there = {"inventory": world.inventory is not None, "cluster": world.complete, "runs": world.complete}
     for policy in policies:
         lacking = sorted(need for need in policy.needs if not there[need])
@@ -58,21 +64,73 @@ def problems(
         elif lacking:
             skipped.append(Skipped(policy.id, LACKS[lacking[0]]))
         else:
-            yield from ((policy, each) for each in asked(policy, policy.check, world))
+            found, wrong = judged(policy, policy.check, world)
+            failed += wrong
+            yield from ((policy, each) for each in found)
 
 
-def asked(policy: Policy, check: Callable[[World], Iterable[Problem]], world: World) -> list[Problem]:
-    """Return what a policy finds; raises TrainyardError where it fails, since it has not passed then."""
+Check = Callable[["World"], "Iterable[Problem]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """An object at which a policy stops, so that it has not passed there."""
+
+    manifest: Manifest | None
+    """None where no object by itself stops it."""
+    policy: Policy
+    message: str
+
+    def finding(self) -> Finding:
+        """Return it as an error, at the object or else at the policy's file."""
+        if self.manifest is not None:
+            return self.manifest.finding(UNFORESEEN, (), self.message)
+        return UNFORESEEN.of(Location(f"policies/{self.policy.file}", 1, 1), self.message)
+
+
+def judged(policy: Policy, check: Check, world: World) -> tuple[list[Problem], list[Stopped]]:
+    """Return what a policy finds, and at which objects it stops; the others are judged without these."""
     try:
-        found = list(check(world))
-        for each in found:
-            _ = each.place  # what is no Problem fails here
-    except (Exception, SystemExit) as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if Path(frame.filename).name == policy.file]
-        place = f"{policy.file}:{lines[-1]}" if lines else policy.file
-        raise TrainyardError(f"policy {place} stopped with {type(error).__name__}: {error}") from error
+        return asked(check, world), []
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a policy raises, others are judged
+        message = f"policy {policy.id} cannot judge these objects: {stopped(policy, error)}"
+    nothing = replace(world, manifests=())
+    if stops_at(policy, check, nothing):
+        return [], [Stopped(None, policy, message)]
+    alone = [replace(world, manifests=(each,), complete=False) for each in world.manifests]
+    reasons = [stops_at(policy, check, each) for each in alone]
+    left = tuple(each for each, reason in zip(world.manifests, reasons, strict=True) if reason is None)
+    if len(left) == len(world.manifests):
+        return [], [Stopped(None, policy, message)]
+    found, more = judged(policy, check, replace(world, manifests=left))
+    pairs = zip(world.manifests, reasons, strict=True)
+    return found, [*(Stopped(each, policy, reason) for each, reason in pairs if reason is not None), *more]
+
+
+def stops_at(policy: Policy, check: Check, world: World) -> str | None:
+    """Return how a policy stops at some objects, or None where it does not."""
+    try:
+        asked(check, world)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a policy raises
+        return f"policy {policy.id} cannot judge this object: {stopped(policy, error)}"
+    return None
+
+
+def asked(check: Check, world: World) -> list[Problem]:
+    """Return what a policy finds; raises whatever it raises, also where it yields what is no problem."""
+    found = list(check(world))
+    for each in found:
+        _ = each.place
     return found
+
+
+def stopped(policy: Policy, error: BaseException) -> str:
+    """Return at which line of a policy what stopped it."""
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).name == policy.file
+    ]
+    place = f"{policy.file}:{lines[-1]}" if lines else policy.file
+    return f"{place} stopped with {type(error).__name__}: {error}"[:MOST_LETTERS].partition("\n")[0]
 
 
 def finding(policy: Policy, problem: Problem, line_of: Callable[[Manifest], Location | None]) -> Finding:

@@ -30,6 +30,7 @@ from trainyard.rules import Rule
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
 from trainyard.system.data import schemas_dir
+from trainyard.system.unforeseen import UNFORESEEN
 from trainyard.tenancy import RULES as TENANCY
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def found(
     whose = {id(each.document): objects for objects in runs for each in objects.manifests}
     declared = specs.clusters[cluster]
     world = World((*around, *(each for objects in runs for each in objects.manifests)), declared, complete=False)
-    for policy, problem in policies_run.problems(world, policies):
+    failed: list[policies_run.Stopped] = []
+    for policy, problem in policies_run.problems(world, policies, failed=failed):
         objects = whose.get(id(problem.place.manifest.document))
         if objects is not None:
             said = partial(asked, around=around, declared=declared, policy=policy)
@@ -108,6 +110,11 @@ def found(
             fix = problem.fix or policy.rule.fix
             place = objects.run.run.source
             yield objects.run, policy.rule.at(place, path, problem.message, severity=problem.severity, fix=fix)
+    for stop in failed:
+        known = whose.get(id(stop.manifest.document)) if stop.manifest else None
+        for objects in [known] if known else runs[:1]:
+            place = objects.run.run.source
+            yield objects.run, UNFORESEEN.at(place, (), stop.message) if known else stop.finding()
 
 
 HANDED = ("labels", "annotations", "containers", "init_containers", "volumes", "patches", "env_from", "mounts")

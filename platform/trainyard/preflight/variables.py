@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from trainyard.documents import Path
 from trainyard.findings import Finding, Severity
 from trainyard.kinds import Resolved
+from trainyard.quantities import whole_number
 from trainyard.rules import Rule
 from trainyard.sizing import RoleSize
 
@@ -115,10 +116,8 @@ def other(size: RoleSize, variable: str, value: str) -> str | None:
 
 def threads(size: RoleSize, variable: str, value: str) -> str | None:
     """Return what is wrong with a number of threads, if a variable is one; a list is of nested threads."""
-    if variable not in POOLS or not value.isdecimal():
-        return None
-    each, processes, cpus = int(value), size.processes.value, size.cpus.value
-    if each * processes <= cpus:
+    each, processes, cpus = whole_number(value), size.processes.value, size.cpus.value
+    if variable not in POOLS or each is None or each * processes <= cpus:
         return None
     return f"{variable} is {each} for {processes} processes, but {size.name} has {cpus} CPUs; remove it"
 

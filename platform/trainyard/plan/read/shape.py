@@ -14,6 +14,7 @@ from trainyard.manifests import value_at
 from trainyard.parts.contract import DIR, EVERY
 from trainyard.plan.read.requests import asks, cores
 from trainyard.pods.resources import is_native
+from trainyard.quantities import whole_number
 from trainyard.tree.references import LABELS
 
 VENDORS = ("nvidia.com/", "amd.com/")
@@ -108,7 +109,8 @@ def _every(specs: Iterable[Any]) -> int | None:
         for each in _list(value_at(container, ("env",)))
         if isinstance(each, Mapping) and each.get("name") == EVERY
     )
-    return next((int(text) for text in texts if isinstance(text, str) and text.isdigit()), None)
+    numbers = (whole_number(text) for text in texts if isinstance(text, str))
+    return next((number for number in numbers if number is not None), None)
 
 
 def _devices(wanted: Iterable[Mapping[str, float]]) -> Counter[str]:

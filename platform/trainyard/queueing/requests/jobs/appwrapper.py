@@ -112,7 +112,7 @@ def path_of(text: str) -> Path:
     """Return a path as it is declared, `template.spec.jobs[0].template`."""
     found: list[Any] = []
     for part in text.replace("[", ".[").split("."):
-        if part.startswith("[") and part.endswith("]") and part[1:-1].isdigit():
+        if part.startswith("[") and part.endswith("]") and part.isascii() and part[1:-1].isdigit():
             found.append(int(part[1:-1]))
         elif part:
             found.append(part)
