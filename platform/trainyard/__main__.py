@@ -1,6 +1,11 @@
 """`python -m trainyard`."""
 
-from trainyard.cli import main
+import sys
 
 if __name__ == "__main__":
-    main()
+    try:
+        from trainyard.cli import main
+
+        main()
+    except KeyboardInterrupt:
+        sys.exit("trainyard: interrupted")

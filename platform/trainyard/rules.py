@@ -39,13 +39,20 @@ class Rule:
     """Whether an error may be waived too; a warning always may."""
     may_warn: bool = False
     """Whether some findings of a rule of errors are only warnings."""
+    is_about_waivers: bool = False
+    """Whether it is about who may say what counts, so that a branch which waives it would judge itself."""
     hides: bool = False
     """Whether what it finds is for nobody's eyes, as a password is: no report shows the lines."""
 
     @property
     def waivable(self) -> bool:
         """Whether `waive: {<id>: <reason>}` may silence the rule."""
-        return self.may_waive or self.may_warn or self.severity is Severity.WARNING
+        return not self.is_about_waivers and (self.may_waive or self.warns)
+
+    @property
+    def warns(self) -> bool:
+        """Whether findings of it may be warnings."""
+        return self.may_warn or self.severity is Severity.WARNING
 
     def at(
         self,
@@ -69,7 +76,7 @@ class Rule:
         Raises ValueError for a warning of a rule that says that it never warns: nobody could waive it.
         """
         weight = severity or self.severity
-        if weight is Severity.WARNING and not self.waivable:
+        if weight is Severity.WARNING and not (self.waivable or self.warns):
             raise ValueError(f"rule {self.id!r} never warns")
         found = Finding(self.id, self.layer, message, place, weight, fix=fix, source=self.source, remedy=self.fix)
         return replace(found, hide=True) if self.hides else found

@@ -92,7 +92,7 @@ def test_an_unknown_machine_is_told_to_install_go(tmp_path, monkeypatch, machine
 def test_a_missing_engine_is_never_skipped(tmp_path, machine):
     """Without the program the check stops and says what installs it."""
     assert machine
-    with pytest.raises(ToolError, match="`make synth` installs it"):
+    with pytest.raises(ToolError, match="`make setup` installs it"):
         kubeconform.find(tmp_path)
 
 

@@ -276,3 +276,34 @@ def test_a_folder_without_history_is_its_user_s(tmp_path: Path) -> None:
     assert not run(repo, "validate", TRAINYARD_TRUST_CHECKOUT="0")[0]
     assert not run(repo, "validate", CI="true")[0]
     assert run(repo, "validate")[0]
+
+
+def test_a_branch_does_not_waive_what_is_said_of_it(repo: Repo) -> None:
+    """That it changes a judge is told whatever it waives, and the waiver is an error."""
+    repo.put("policies/own_policy.py", POLICY.format(why="other", does=""))
+    settings = (repo.root / "platform/repository.yaml").read_text()
+    repo.put("platform/repository.yaml", settings + "waive: {spec/untrusted: trust me}\n")
+    repo.commit()
+    said = run(repo, "check")[1]
+    assert "policies/own_policy.py:1:1: warning: this file is not as on the default branch" in said
+    assert "spec/untrusted" in said.partition("platform/repository.yaml")[2]
+
+
+def test_who_judges_is_told_whatever_files_are_named(repo: Repo) -> None:
+    """A hook names the files of a commit, and a policy that does not count contradicts the one at hand."""
+    repo.put("policies/own_policy.py", POLICY.format(why="other", does=""))
+    repo.put("policies/new_policy.py", POLICY.format(why="w", does=""))
+    repo.commit()
+    said = run(repo, "check", "jobs/nlp/train.yaml")[1]
+    assert "policies/own_policy.py:1:1: warning: this file is not as on the default branch" in said
+    assert "policies/new_policy.py:1:1: warning: this file is not on the default branch, so it judges nothing" in said
+
+
+def test_a_clone_that_knows_no_default_branch_says_so(repo: Repo) -> None:
+    """One error says what to do, where merged policies would else be left out one by one."""
+    repo.git("branch", "-m", "main", "trunk")
+    done = call(repo.root, "validate")
+    assert done.returncode == 1
+    assert "no default branch is known here" in done.stdout
+    assert call(repo.root, "check").returncode == 2
+    assert call(repo.root, "check", TRAINYARD_DEFAULT_BRANCH="refs/heads/trunk").returncode == 0

@@ -80,7 +80,7 @@ def patient(stream: io.TextIOWrapper) -> io.TextIOWrapper:
     return Words(
         raw if stream.write_through else io.BufferedWriter(raw),
         encoding=stream.encoding,
-        errors=stream.errors,
+        errors="backslashreplace" if stream.errors == "strict" else stream.errors,  # no encoding ends a command
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )

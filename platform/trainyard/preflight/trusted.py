@@ -9,7 +9,7 @@ from trainyard.findings import Finding, Location, Severity
 from trainyard.rules import Rule
 from trainyard.system.data import own
 from trainyard.system.repository import EXTRA
-from trainyard.system.trust import left_out
+from trainyard.system.trust import DEFAULT, Checkout, checkout, left_out
 
 UNTRUSTED = Rule(
     id="spec/untrusted",
@@ -18,15 +18,34 @@ UNTRUSTED = Rule(
     fix="read it, then say --trust-checkout; or merge it first",
     source="docs/security.md",
     may_warn=True,
+    is_about_waivers=True,
 )
 
 
 def check(root: Path) -> Iterator[Finding]:
     """Yield the files that do not count; without a program of one's own nothing can be rendered."""
-    for path in left_out(root, ours=own("policies") == (root / "policies").resolve()):
-        if path.startswith(f"{EXTRA}/"):
-            message = "this program is not as on the default branch, and is not run; read it, then say --trust-checkout"
-            yield UNTRUSTED.of(Location(path, 1, 1), message)
-        else:
-            message = "this file is not as on the default branch, which counts here; read it, then say --trust-checkout"
-            yield UNTRUSTED.of(Location(path, 1, 1), message, severity=Severity.WARNING)
+    lacking = left_out(root, ours=own("policies") == (root / "policies").resolve())
+    held = checkout(root)
+    if lacking and held is not None and held.git is not None and not held.commits:
+        message = f"no default branch is known here, so nothing of {FOLDERS} counts; name the branch in {DEFAULT}"
+        yield UNTRUSTED.of(Location(lacking[0], 1, 1), message, fix="run git remote set-head origin --auto")
+        return
+    for path in lacking:
+        weight = None if path.startswith(f"{EXTRA}/") else Severity.WARNING
+        yield UNTRUSTED.of(Location(path, 1, 1), said(path, held), severity=weight)
+
+
+FOLDERS = "policies/, schemas/ and platform/extra/"
+WORD = "read it, then say --trust-checkout"
+
+
+def said(path: str, held: Checkout | None) -> str:
+    """Return why a file does not count, and what counts in its place."""
+    merged = held is not None and any(path in side for side in held.accepted)
+    if path.startswith(f"{EXTRA}/"):
+        return f"this program is not as on the default branch, and is not run; {WORD}"
+    if held is not None and not (held.root / path).exists():
+        return "this file is deleted here, but the one on the default branch counts until the change is merged"
+    if merged or path.startswith("schemas/"):
+        return f"this file is not as on the default branch, which counts here; {WORD}"
+    return f"this file is not on the default branch, so it judges nothing until it is merged; {WORD}"

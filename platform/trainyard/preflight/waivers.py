@@ -147,7 +147,7 @@ class Waivers:
         for waiver in self.by_rule.get(finding.rule, ()):
             if waiver.is_about(finding, job):
                 rule = self.rule(finding.rule)
-                if not finding.is_error or (rule is not None and rule.may_waive):
+                if rule is None or rule.waivable if not finding.is_error else rule is not None and rule.may_waive:
                     self.used.add(waiver.key)
                     return True
                 self.refused.add(waiver.key)

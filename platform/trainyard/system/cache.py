@@ -47,6 +47,8 @@ def private(sort: str, *, outside: Path | None = None, limit_bytes: int = LIMIT_
     """
     try:
         place = folder() / sort
+        if place.is_relative_to(Path.home()) and not Path.home().is_dir():
+            return None  # nobody has that home, and it is not ours to make
         if outside is not None and place.resolve().is_relative_to(top(outside)):
             return None
         for each in (place.parent, place):

@@ -32,7 +32,7 @@ SHA256 = {
 }
 """Of the release's archives, by operating system and processor."""
 
-MISSING = f"{NAME}, the second schema engine, is not installed; `make synth` installs it into .tools/"
+MISSING = f"{NAME}, the second schema engine, is not installed; `make setup` installs it into .tools/"
 PROCESSORS = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 FOLDER = Path(".tools") / "bin"
 RECORD = Path(sys.prefix) / "share" / "trainyard" / "programs.sha256"
