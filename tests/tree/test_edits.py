@@ -71,7 +71,9 @@ def theirs(repo: Repo) -> None:
 def test_what_is_written_here_counts(repo: Repo) -> None:
     """While Git has not stored it; in a pipeline it is nobody's."""
     repo.put(OWN, policy(repo, "edited"))
-    assert ran(repo)[0]
+    done, said = ran(repo)
+    assert done
+    assert f"run as edited here, not merged yet: {OWN}" in said
     assert not ran(repo, CI="true")[0]
     repo.git("checkout", "-q", "--", OWN)
     repo.put(THIRD, policy(repo, "new"))

@@ -24,7 +24,7 @@ from trainyard.manifests import Manifest
 from trainyard.policies import run as python_policies
 from trainyard.policies.policy import Policy, usable
 from trainyard.policies.world import World
-from trainyard.preflight import Waivers
+from trainyard.preflight import Waivers, trusted
 from trainyard.preflight.served import served
 from trainyard.specs import Cluster
 from trainyard.specs.editing.named import cluster_of
@@ -228,6 +228,7 @@ def validate_repository(
     result = Result()
     checked = frozen.checked(root, home=home, ref=base)
     result.add(checked.findings)
+    result.notes += trusted.edits(home)
     if checked.idle:
         count = len(checked.idle)
         what = "1 program that makes jobs is" if count == 1 else f"{count} programs that make jobs are"

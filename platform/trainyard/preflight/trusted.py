@@ -35,6 +35,16 @@ def check(root: Path) -> Iterator[Finding]:
         yield UNTRUSTED.of(Location(path, 1, 1), said(path, held), severity=weight)
 
 
+def edits(root: Path) -> list[str]:
+    """Return a line that names what is run or judges because it was edited here; none where nothing was."""
+    held = checkout(root)
+    found = sorted(path for path in held.edited if path.startswith(RUN)) if held is not None else []
+    return [f"run as edited here, not merged yet: {', '.join(found)}"] if found else []
+
+
+RUN = ("policies/", f"{EXTRA}/")
+"""Folders whose files are run."""
+
 FOLDERS = "policies/, schemas/ and platform/extra/"
 WORD = "read it, then say --trust-checkout"
 
