@@ -380,7 +380,7 @@ def test_an_edited_run_crosses_no_line_whatever_the_base_is(repo: Repo) -> None:
 
 
 def test_a_line_that_is_drawn_closer_is_a_warning_on_runs_that_are_there(repo: Repo) -> None:
-    """What a job asks for in its own file was reviewed: the run goes on, and the next one is refused."""
+    """What a merged job asks for was reviewed: the run goes on, and the next one is refused; on a branch it was not."""
     own = {"object": "Pod", "merge": {"spec": {"hostPID": True}}, "reason": "r"}
     write_repository(repo.root, jobs={"nlp/train": {**JOB, "checkpoint": CHECKPOINT, "patches": [own]}})
     (path,) = (repo.root / "generated/test/runs/nlp").glob("train-*/jobset.*.yaml")
@@ -392,6 +392,8 @@ def test_a_line_that_is_drawn_closer_is_a_warning_on_runs_that_are_there(repo: R
     repo.commit()
     repo.git("branch", "before")
     repo.git("commit", "-q", "--allow-empty", "-m", "more")
+    assert {severity for _, severity in crossing(repo, "before")} == {"error"}
+    repo.git("branch", "-f", "main", "before")
     found = crossing(repo, "before")
     assert found
     assert {severity for _, severity in found} == {"warning"}

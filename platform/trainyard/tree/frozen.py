@@ -2,7 +2,8 @@
 
 Of a frozen run neither the job's file nor the generated files have changed since the base. What the rules at hand find
 there at the base too is a warning, or else a rule that grew stricter would keep the main branch red for ever. An object
-that crosses its team's lines is an error whatever the base is, unless its job asks for it: somebody has edited it.
+that crosses its team's lines is an error whatever the base is, unless its job asks for it and was merged: somebody has
+edited it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from trainyard.tenancy import RULES as TENANCY
 from trainyard.tree import layout, ledger
 from trainyard.tree.base import unproven
 from trainyard.tree.changed import Change, blamed, changes
-from trainyard.tree.commit import base_of, contents
+from trainyard.tree.commit import BRANCHES, base_of, contents, default_branch
 from trainyard.tree.snapshot import Snapshot, from_git
 from trainyard.tree.spec_files import laid_out, spec_files
 from trainyard.tree.wanted import Wanted
@@ -139,7 +140,7 @@ class Frozen:
         return replace(finding, message=message, location=cause, spec=place, fix=fix)
 
     def was_edited(self, finding: Finding) -> bool:
-        """Say whether an object of a run crosses its team's lines, and the job as it is would not be rendered so."""
+        """Say whether an object of a run crosses its team's lines, and no reviewed job would be rendered so."""
         path = finding.location.file.removeprefix(f"{GENERATED}/")
         folder = layout.run_of(path)
         if folder is None or path == finding.location.file or finding.rule not in LINES:
@@ -151,7 +152,17 @@ class Frozen:
             for key, entry in self.base.active.items()
             if key[:2] == (cluster, team) and entry.name == name
         )
-        return not any((finding.rule, finding.message) in self.across_lines(file) for file in owners)
+        is_asked_for = any((finding.rule, finding.message) in self.across_lines(file) for file in owners)
+        return not (is_asked_for and self.is_reviewed)
+
+    @cached_property
+    def is_reviewed(self) -> bool:
+        """Whether the base is on the default branch, so that somebody has seen what its jobs ask for."""
+        try:
+            _, tip = default_branch(self.git, BRANCHES[0])
+        except ToolError:
+            return False
+        return self.git.is_ancestor(self.base.commit or "", tip)
 
     def across_lines(self, file: str) -> frozenset[tuple[str, str]]:
         """Return what the jobs of a file ask for across the lines of their team, by rule and sentence."""
