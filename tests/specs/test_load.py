@@ -147,6 +147,10 @@ PROGRAMS = {
     "a cross reference": (yields(COMMON.replace("'gpu'", "'gpus'")), "in job 'sweep-a', pool 'gpus' does not exist"),
     "a foreign name": (yields(COMMON, "'other'"), "job name 'other' should begin with 'sweep-'"),
     "an upper-case name": (yields(COMMON, "'sweep-A'"), "job name 'sweep-A' should be"),
+    "a name that no object has": (
+        yields(COMMON, "'a' * 5000"),
+        "jobs() yields a name of 5000 characters; write 30 at most",
+    ),
     "something else": ("def jobs():\n    yield 3\n", "jobs() yields int"),
     "another package": ("import yaml\ndef jobs(): return []\n", "program imports 'yaml'"),
     "a part of ours": (

@@ -12,7 +12,10 @@ DEPTH = 64
 """Maps and lists in each other that a job may have: more than any field takes, less than ends a walk over them."""
 
 TEXT = 4096
-"""Characters of a sentence or a name that are taken."""
+"""Characters of a sentence that are taken."""
+
+NAME = 253
+"""Characters of a name that are taken: as many as any object of Kubernetes may have, and more than a job."""
 
 PRINTED = 8192
 """Characters of what a program prints that are shown."""
@@ -70,7 +73,7 @@ def is_job(value: Any) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("job"), dict):
         return False
     name = value.get("name")
-    return isinstance(name, str) and len(name) <= TEXT and is_line(value.get("line")) and is_shallow(value["job"])
+    return isinstance(name, str) and len(name) <= NAME and is_line(value.get("line")) and is_shallow(value["job"])
 
 
 def is_line(value: Any) -> bool:

@@ -29,6 +29,7 @@ from pydantic import ValidationError
 import trainyard.specs
 from trainyard.specs import Job
 from trainyard.specs.reading import problems
+from trainyard.specs.reading.layout import LONGEST_JOB_NAME
 from trainyard.specs.reading.programs import answers, isolation, kernel, sandbox, turned, turns, twice, worlds
 from trainyard.specs.reading.programs.answers import ANSWER_BYTES, MAX_JOBS, PRINTED, Answer, failed
 from trainyard.specs.reading.programs.isolation import Isolation
@@ -239,6 +240,8 @@ def collected(tree: ast.Module, file: str, scope: dict[str, Any]) -> Answer:
             if len(made) == MAX_JOBS:
                 return failed(f"jobs() yields more than {MAX_JOBS} jobs; split the program", line)
             name, job = item
+            if len(name) > answers.NAME:
+                return failed(f"jobs() yields a name of {len(name)} characters; write {LONGEST_JOB_NAME} at most", line)
             made.append(
                 {"name": name, "line": line, "job": job.model_dump(mode="json", by_alias=True, exclude_unset=True)}
             )
