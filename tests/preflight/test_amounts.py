@@ -25,6 +25,19 @@ WRONG = {
     "a number": ({"memoryPerNode": 500}, "memoryPerNode is 500, but that is 500 bytes; write a unit such as 500Gi"),
     "the same as text": ({"memoryPerNode": "500"}, "write a unit such as 500Gi"),
     "thousandths": ({"memoryPerNode": "500m"}, "that is less than a byte; write a unit such as 500Mi"),
+    "nearly nothing": ({"scratch": "1e-1000000000"}, "that is less than a byte; write a unit such as 16Gi"),
+    "nearly nothing with a unit": (
+        {"checkpoint": {**CHECKPOINT, "size": "0.0000000001Ki"}},
+        "that is less than a byte; write a unit such as 16Gi",
+    ),
+    "a power that the server cuts": (
+        {"memoryPerNode": "1e-9223372036854775807"},
+        "should be an amount of bytes such as 16Gi",
+    ),
+    "a power that the server cuts to a large one": (
+        {"sharedMemory": "1e-2147483649"},
+        "should be an amount of bytes such as 16Gi",
+    ),
     "a few thousands": ({"memoryPerNode": "64Ki"}, "that is 65536 bytes, in which nothing fits; write more"),
     "shared memory": ({"sharedMemory": 16}, "sharedMemory is 16, but that is 16 bytes"),
     "scratch": ({"scratch": "100"}, "scratch is '100', but that is 100 bytes"),

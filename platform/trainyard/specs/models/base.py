@@ -98,10 +98,7 @@ class Form:
 
 def quantity(value: Any) -> Any:
     """Return the canonical text of a Kubernetes quantity, so that `1024Mi` and `1Gi` are one value."""
-    try:
-        amount = Quantity.parse(value)
-    except ValueError:
-        raise wrong("quantity", "should be a quantity such as 16Gi or 500m") from None
+    amount = parsed(value, "a quantity such as 16Gi or 500m")
     if amount.amount < 0:
         raise wrong("quantity", "should not be below zero")
     if amount.amount > MOST_OF_A_QUANTITY:
@@ -113,11 +110,27 @@ MOST_OF_A_QUANTITY = 2**63 - 1
 """What a quantity is cut to (kubernetes v1.35 staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go)."""
 
 
+def parsed(value: Any, should: str) -> Quantity:
+    """Return a quantity as the API server reads it; a power that it would cut to 32 bits makes another amount."""
+    try:
+        amount = Quantity.parse(value)
+    except ValueError:
+        raise wrong("quantity", f"should be {should}") from None
+    power = POWER.search(value) if isinstance(value, str) else None
+    if power is not None and abs(int(power[1])) > MOST:
+        raise wrong("quantity", f"should be {should}")
+    return amount
+
+
+POWER = re.compile(r"[eE]([+-]?[0-9]+)\s*$", re.ASCII)
+"""The power of ten of a quantity."""
+
+
 def byte_count(value: Any) -> Any:
     """Return the canonical text of an amount of bytes; one of a few bytes lacks its unit."""
     amount = bytes_of(value)
     text = str(value).strip()
-    if 0 < amount.amount < LEAST_BYTES and not text.endswith(("k", "Ki")):
+    if 0 < amount.amount < LEAST_BYTES and not (amount.amount >= 1 and text.endswith(("k", "Ki"))):
         meant = f"{text[:-1]}Mi" if text[-1:] == "m" else f"{text}Gi" if text.isdecimal() else "16Gi"
         raise wrong("unit", f"that is {in_words(amount)}; write a unit such as {meant}")
     return quantity(value)
@@ -134,10 +147,7 @@ def room(value: Any) -> Any:
 
 def bytes_of(value: Any) -> Quantity:
     """Return a quantity of bytes; its hint names no thousandths, which bytes have none of."""
-    try:
-        return Quantity.parse(value)
-    except ValueError:
-        raise wrong("quantity", "should be an amount of bytes such as 16Gi") from None
+    return parsed(value, "an amount of bytes such as 16Gi")
 
 
 def in_words(amount: Quantity) -> str:
