@@ -224,6 +224,8 @@ OBJECTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "another team": ("M1", {"labels": {"trainyard.dev/team": "ads"}}, "label"),
     "another run": ("M1", {"labels": {"trainyard.dev/run": "other-aaaaaaaa"}}, "label"),
     "another job": ("M1", {"labels": {"trainyard.dev/job": "other"}}, "label"),
+    "a pattern that its job matches": ("M1", {"labels": {"trainyard.dev/job": "t.ain"}}, "label"),
+    "a job longer than its name": ("M1", {"labels": {"trainyard.dev/job": "train" * 12}}, "label"),
     "nobody's": ("M1", {"labels": {"trainyard.dev/run": None}}, "label"),
     "another's priority": ("H1", {"labels": {"kueue.x-k8s.io/priority-class": "high"}}, "priority"),
     "another queue": ("H1", {"labels": {"kueue.x-k8s.io/queue-name": "production"}}, "queue"),
