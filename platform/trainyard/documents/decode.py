@@ -103,7 +103,7 @@ def _read_fast(text: bytes, line: int, memo: events.Memo) -> list[Found] | None:
 
 def _json_documents(text: str, line: int) -> list[Found]:
     """Return JSON objects that follow one another, each with its own text."""
-    objects = jsontext.read(text)
+    objects = jsontext.read(text, line)
     ends = [at for _, at in objects[1:]] + [len(text)]
     found: list[Found] = []
     counted = start = 0

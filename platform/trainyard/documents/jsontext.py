@@ -1,4 +1,8 @@
-"""Texts that start as JSON: one object, or several one after another, as kubectl reads them."""
+"""Texts that start as JSON: one object, or several one after another, as kubectl reads them.
+
+A number beyond a float ends Go's reader of JSON (sigs.k8s.io/json v0.0.0-20250730 decode.go, convertNumber): a server
+that gets the text as JSON answers 400, and kubectl, which asks its reader of YAML then, makes a string of it.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,31 @@ import re
 from typing import Any
 
 from trainyard.documents.nodes import MAX_DEPTH
-from trainyard.documents.problem import Remarkable, TooMany
+from trainyard.documents.problem import Problem, Remarkable, TooMany, Unreadable
 from trainyard.documents.scalars import as_json, resolve
 from trainyard.limits import DOCUMENT_VALUES
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9eE]*')
+"""A text or a number of JSON, in which no number of a text is taken for one."""
 
 
-def read(text: str) -> list[tuple[Any, int]]:
-    """Return the objects of the text, each with the index at which it starts.
+def read(text: str, line: int = 1) -> list[tuple[Any, int]]:
+    """Return the objects of the text, which starts at a line of its file, each with the index at which it starts.
 
-    Raises Remarkable or ValueError where YAML must judge instead: repeated keys, numbers beyond a float, anything
-    that is no JSON. Kubernetes falls back in the same way.
+    Raises Remarkable or ValueError where YAML must judge instead: repeated keys, anything that is no JSON. Kubernetes
+    falls back in the same way. Raises Unreadable for a number beyond a float.
     """
+    beyond: list[str] = []
+
+    def number(digits: str) -> Any:
+        found = as_json(resolve(digits))
+        if isinstance(found, str):
+            beyond.append(digits)
+        return found
+
     decoder = json.JSONDecoder(
-        object_pairs_hook=_object, parse_int=_number, parse_float=_number, parse_constant=_number
+        object_pairs_hook=_object, parse_int=number, parse_float=number, parse_constant=_no_number
     )
     values: list[tuple[Any, int]] = []
     at, escapes = _next(text, 0), "\\u" in text
@@ -35,7 +49,16 @@ def read(text: str) -> list[tuple[Any, int]]:
         _check_size(value)
         values.append((_without_surrogates(value) if escapes else value, at))
         at = _next(text, end)
+    if beyond:
+        raise Unreadable(_beyond(text, beyond[0], line))
     return values
+
+
+def _beyond(text: str, digits: str, line: int) -> Problem:
+    """Say where the first number is that no float holds."""
+    start = next(found.start() for found in TOKEN.finditer(text) if found[0] == digits)
+    message = f"{digits[:40]} is beyond what readers of JSON take; write a smaller number, or quote it"
+    return Problem("decode/not-finite", message, line + text.count("\n", 0, start), start - text.rfind("\n", 0, start))
 
 
 def _next(text: str, at: int) -> int:
@@ -51,11 +74,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _number(text: str) -> Any:
-    number = as_json(resolve(text))
-    if isinstance(number, str):
-        raise Remarkable
-    return number
+def _no_number(_text: str) -> Any:
+    raise Remarkable
 
 
 def _check_size(value: Any) -> None:
