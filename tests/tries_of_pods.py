@@ -141,6 +141,11 @@ PODS: dict[str, Try] = {
         "M3", "secret", env=[*SIDE["env"], {"name": "X", "valueFrom": {"secretKeyRef": {"name": "other", "key": "x"}}}]
     ),
     "a Secret as variables": more("M3", "secret", envFrom=[{"secretRef": {"name": "other"}}]),
+    "a Secret without a name as variables": more("M3", "secret", envFrom=[{"secretRef": {}}]),
+    "a Secret without a name in a variable": more(
+        "M3", "secret", env=[*SIDE["env"], {"name": "A", "valueFrom": {"secretKeyRef": {"key": "a"}}}]
+    ),
+    "a Secret of a registry without a name": pod("M3", "secret", imagePullSecrets=[{}]),
     "a Secret of a registry": pod("M3", "secret", imagePullSecrets=[{"name": "other"}]),
     "another's ConfigMap": volume("M3", "config", configMap={"name": "other"}),
     "an account that is not listed": pod("M3", "account", serviceAccountName="someone"),

@@ -146,6 +146,17 @@ def test_an_object_is_in_its_teams_namespace_under_the_runs_name() -> None:
         assert ("metadata", key) in {breach.path for breach in breaches(moved, everything(), run=run)}
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_object_of_a_run_has_a_specification(kind: str) -> None:
+    """The policies cannot judge one without, and refuse it."""
+    for value in rendered(kind):
+        if "spec" in value:
+            bare = {key: said for key, said in value.items() if key != "spec"}
+            assert "spec is missing, which objects of a run must have; add it" in {
+                breach.message for breach in found([bare])
+            }
+
+
 HOSTILE: dict[str, dict[str, Any]] = {
     "capabilities that are a number": {"containers": [{**SIDE, "securityContext": {"capabilities": {"drop": 1}}}]},
     "a volume whose name is a list": {"volumes": [{"name": ["v"], "emptyDir": {}}]},

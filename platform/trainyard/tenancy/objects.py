@@ -77,4 +77,5 @@ def shape(group: str, kind: str) -> Fields | None:
 def whole(fields: Mapping[str, Shape], about: Mapping[str, str], more: Condition | None = None) -> Fields:
     """Return the shape of an object with such fields."""
     head = {"apiVersion": ANY, "kind": ANY, "metadata": META, "status": ANY}
-    return Fields("objects", {**head, **fields}, about, conditions=(more,) if more else ())
+    required = ("spec",) if "spec" in fields else ()
+    return Fields("objects", {**head, **fields}, about, required, (more,) if more else ())

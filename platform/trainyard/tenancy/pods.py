@@ -117,7 +117,7 @@ CONDITIONS = (
 
 COMMON: dict[str, Shape] = {
     "affinity": AFFINITY,
-    "imagePullSecrets": Items(Fields("a pull secret", {"name": SECRET})),
+    "imagePullSecrets": Items(Fields("a pull secret", {"name": SECRET}, required=("name",))),
     "nodeSelector": ANY,
     "schedulingGates": Items(GATE),
     "securityContext": rights.OF_POD,

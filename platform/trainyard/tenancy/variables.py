@@ -88,8 +88,8 @@ CONFIG = Listed("configmaps", "config map", own="name")
 
 
 def reference(shape: Shape) -> Fields:
-    """Return a reference to a Secret or a ConfigMap by name."""
-    return Fields("a reference", {"name": shape, "key": ANY, "optional": ANY})
+    """Return a reference to a Secret or a ConfigMap, which must have a name."""
+    return Fields("a reference", {"name": shape, "key": ANY, "optional": ANY}, required=("name",))
 
 
 OF_SECRET = {"secretKeyRef": "secret", "secretRef": "secret", "configMapKeyRef": "config", "configMapRef": "config"}
