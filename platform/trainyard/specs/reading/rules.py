@@ -72,9 +72,9 @@ FIELDS = (
     rule("type", "A field has a value of its type.", "write a value of that type"),
     rule(
         "number",
-        "A number is written in decimals, without a leading zero.",
+        "A number is written in decimals, without a leading zero, and is not read as zero unless it is.",
         "write the number that is meant, or quote it where it is a text",
-        why="YAML reads it in another base, and a program gets another number than its author wrote",
+        why="YAML reads it in another base or as zero, and a program gets another number than its author wrote",
         source="go.yaml.in/yaml v2.4 resolve.go",
     ),
     rule("choice", "A field with a choice of values has one of them.", "take one of the values"),
