@@ -80,12 +80,14 @@ class Stopped:
     """None where no object by itself stops it."""
     policy: Policy
     message: str
+    line: int = 1
+    """The line of the policy's file at which it stops."""
 
     def finding(self) -> Finding:
         """Return it as an error, at the object or else at the policy's file."""
         if self.manifest is not None:
             return self.manifest.finding(UNFORESEEN, (), self.message)
-        return UNFORESEEN.of(Location(f"policies/{self.policy.file}", 1, 1), self.message)
+        return UNFORESEEN.of(Location(f"policies/{self.policy.file}", self.line, 1), self.message)
 
 
 def judged(policy: Policy, check: Check, world: World) -> tuple[list[Problem], list[Stopped]]:
@@ -94,14 +96,15 @@ def judged(policy: Policy, check: Check, world: World) -> tuple[list[Problem], l
         return asked(check, world), []
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a policy raises, others are judged
         message = f"policy {policy.id} cannot judge these objects: {stopped(policy, error)}"
+        whole = Stopped(None, policy, message, failing_line(policy, error) or 1)
     nothing = replace(world, manifests=())
     if stops_at(policy, check, nothing):
-        return [], [Stopped(None, policy, message)]
+        return [], [whole]
     alone = [replace(world, manifests=(each,), complete=False) for each in world.manifests]
     reasons = [stops_at(policy, check, each) for each in alone]
     left = tuple(each for each, reason in zip(world.manifests, reasons, strict=True) if reason is None)
     if len(left) == len(world.manifests):
-        return [], [Stopped(None, policy, message)]
+        return [], [whole]
     found, more = judged(policy, check, replace(world, manifests=left))
     pairs = zip(world.manifests, reasons, strict=True)
     return found, [*(Stopped(each, policy, reason) for each, reason in pairs if reason is not None), *more]
@@ -124,12 +127,17 @@ def asked(check: Check, world: World) -> list[Problem]:
     return found
 
 
+def failing_line(policy: Policy, error: BaseException) -> int | None:
+    """Return the last line of a policy's file on the way to what stopped it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).name == policy.file]
+    return lines[-1] if lines else None
+
+
 def stopped(policy: Policy, error: BaseException) -> str:
     """Return at which line of a policy what stopped it."""
-    lines = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).name == policy.file
-    ]
-    place = f"{policy.file}:{lines[-1]}" if lines else policy.file
+    line = failing_line(policy, error)
+    place = policy.file if line is None else f"{policy.file}:{line}"
     return f"{place} stopped with {type(error).__name__}: {error}"[:MOST_LETTERS].partition("\n")[0]
 
 
