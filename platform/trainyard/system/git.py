@@ -314,8 +314,7 @@ def find(root: Path) -> Git | None:
 
 def has_folder(root: Path) -> bool:
     """Say whether a folder, or one above it, has what Git keeps, whether Git can read it or not."""
-    here = root.resolve()
-    return any(os.path.lexists(folder / ".git") for folder in (here, *here.parents))
+    return os.path.lexists(top(root) / ".git")
 
 
 def top(root: Path) -> Path:

@@ -39,8 +39,8 @@ class Reviewed:
     """Whether a base has to be on that branch: in a pipeline, where the author of a change chooses its target."""
 
 
-REVIEWED: ContextVar[Reviewed | None] = ContextVar("reviewed", default=None)
-"""Which branch is reviewed; None in a program that imports us, as if the clone tells and nothing is demanded."""
+REVIEWED: ContextVar[Reviewed] = ContextVar("reviewed", default=Reviewed())  # noqa: B039 - it is frozen
+"""Which branch is reviewed; in a program that imports us the clone tells, and nothing is demanded."""
 
 IDLE = ContextVar("idle", default=False)
 """Whether such programs are left alone, in a command that only looks: their runs are what generated/ has of them."""

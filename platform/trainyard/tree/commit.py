@@ -85,8 +85,7 @@ def require_reviewed(git: Git, ref: str, commit: str, head: str) -> None:
     The author of a change may choose its target, and edit a merged run on a branch of their own first. Nothing is
     asked where HEAD itself is on that branch.
     """
-    reviewed = REVIEWED.get()
-    if reviewed is None or not reviewed.demanded:
+    if not REVIEWED.get().demanded:
         return
     try:
         branch, tip = default_branch(git, BRANCHES[0])
@@ -103,7 +102,7 @@ def default_branch(git: Git, revision: str) -> tuple[str, str]:
     Raises ToolError where several branches could be meant.
     """
     reviewed = REVIEWED.get()
-    if reviewed is not None and (said := reviewed.branch):
+    if said := reviewed.branch:
         target = resolve(git, said, option=DEFAULT)
         if target is None:
             raise ToolError(f"{DEFAULT} {said!r} is no commit of this repository; fetch it")
@@ -117,8 +116,7 @@ def default_branch(git: Git, revision: str) -> tuple[str, str]:
     known = git.commits([pointer, *(f"{place}/{name}" for place in _places(remote) for name in names)])
     if pointer in known and (target_of := git.ask("symbolic-ref", "--quiet", pointer)):
         return target_of, known[pointer]
-    reviewed = REVIEWED.get()
-    if remotes and reviewed is not None and reviewed.demanded:
+    if remotes and reviewed.demanded:
         raise ToolError(f"refs/remotes/{remote}/HEAD is missing; {SAY}")
     for place in _places(remote):
         there = {name: known[f"{place}/{name}"] for name in names if f"{place}/{name}" in known}
