@@ -22,7 +22,7 @@ def check(world: World) -> Iterator[Problem]:
             asked = pods.needs.get(DEVICE)
             if asked and asked.amount and not is_root(pods) and not groups(pods):
                 message = (
-                    f"{DEVICE} is asked for by a user that is not root and in no group; add the nodes' render group"
+                    f"{DEVICE} is requested by a user that is not root and in no group; add the nodes' render group"
                 )
                 yield Problem(asked.place, message)
 

@@ -25,7 +25,7 @@ UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 def check(world: World) -> Iterator[Problem]:
     """Look at the Applications that make up a cluster: several with one destination, each needs what others bring."""
-    syncing = [each for each in world.of("Application", group="argoproj.io") if automated(each)]
+    syncing = [application for application in world.of("Application", group="argoproj.io") if automated(application)]
     together = Counter(map(destination, syncing))
     for application in syncing:
         retry = application.get("spec", "syncPolicy", "retry", default=DEFAULT)

@@ -41,7 +41,7 @@ def check(world: World) -> Iterator[Problem]:
 
 def endless(pods: Pods) -> Iterator[Problem]:
     """Yield containers that never end, if another one of the pod does."""
-    found = [(path, container, said(container)) for path, container in pods.containers(init=False)]
+    found = [(path, container, endless_reason(container)) for path, container in pods.containers(init=False)]
     if all(why for _, _, why in found):
         return
     for path, container, why in found:
@@ -53,7 +53,7 @@ def endless(pods: Pods) -> Iterator[Problem]:
             yield Problem(pods.place(*path[len(pods.template) :]), message, severity=weight)
 
 
-def said(container: Mapping[str, Any]) -> str:
+def endless_reason(container: Mapping[str, Any]) -> str:
     """Return why a container never ends, empty where nothing says so."""
     line = " ".join(
         text for field in ("command", "args") for text in container.get(field) or () if isinstance(text, str)

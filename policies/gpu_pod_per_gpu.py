@@ -38,21 +38,21 @@ def check(world: World) -> Iterator[Problem]:
     queues = Queues(world)
     for job in world.training_jobs():
         for pods in job.pod_sets():
-            each = {name: int(need.amount) for name, need in pods.needs.items() if name in WHOLE_GPUS}
-            gpus = max(each.values(), default=0)
+            gpus_by_name = {name: int(need.amount) for name, need in pods.needs.items() if name in WHOLE_GPUS}
+            gpus = max(gpus_by_name.values(), default=0)
             node = gpus_of_node(queues, job, pods) if gpus and pods.count > 1 and meets(job, pods) else 0
             if node >= pods.count * gpus > 0:
                 total = pods.count * gpus
                 message = f"{pods.count} pods have {gpus} each of a node's {node} GPUs; ask for one pod with {total}"
-                yield Problem(next(need.place for name, need in pods.needs.items() if name in each), message)
+                yield Problem(next(need.place for name, need in pods.needs.items() if name in gpus_by_name), message)
 
 
 def meets(job: TrainingJob, pods: Pods) -> bool:
     """Say whether the pods train as one, rather than each by itself."""
     if job.manifest.kind in TOGETHER:
         return True
-    said = (text for path, each in pods.containers(init=False) for _, text in texts(job, path, each))
-    return any(each.name in ADDRESS for each in pods.variables()) or any(MEET.fullmatch(text) for text in said)
+    said = (text for path, container in pods.containers(init=False) for _, text in texts(job, path, container))
+    return any(variable.name in ADDRESS for variable in pods.variables()) or any(MEET.fullmatch(text) for text in said)
 
 
 def gpus_of_node(queues: Queues, job: TrainingJob, pods: Pods) -> int:
@@ -60,8 +60,8 @@ def gpus_of_node(queues: Queues, job: TrainingJob, pods: Pods) -> int:
     queue = queues.of(job)
     flavors = queues.flavors(queue, WHOLE_GPUS) if queue else []
     selector = strings(pods.spec.get("nodeSelector"))
-    labels = [strings(each.get("spec", "nodeLabels")) for each in flavors] or [selector]
-    found = [pool_of(queues.world, {**each, **selector}) for each in labels]
+    labels = [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors] or [selector]
+    found = [pool_of(queues.world, {**label, **selector}) for label in labels]
     inventory = queues.world.inventory
-    pools = [inventory.pools[each[0]] if each and inventory else None for each in found]
+    pools = [inventory.pools[flavor[0]] if flavor and inventory else None for flavor in found]
     return min((pool.node.gpus.count if pool and pool.node.gpus else 0 for pool in pools), default=0)

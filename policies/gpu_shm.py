@@ -28,7 +28,7 @@ def check(world: World) -> Iterator[Problem]:
                     continue
                 container = pods.manifest.get(*place.path[:-3])
                 mounts = container.get("volumeMounts") if isinstance(container, dict) else None
-                paths = [each.get("mountPath") for each in mounts or () if isinstance(each, dict)]
-                if FOLDER not in [str(each).rstrip("/") for each in paths]:
+                paths = [mount.get("mountPath") for mount in mounts or () if isinstance(mount, dict)]
+                if FOLDER not in [str(path).rstrip("/") for path in paths]:
                     message = f"container has {quantity} GPUs, but 64Mi at {FOLDER}; mount an emptyDir of Memory there"
                     yield Problem(place, message)

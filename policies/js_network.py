@@ -19,10 +19,10 @@ def check(world: World) -> Iterator[Problem]:
     """Look for names of a JobSet's own pods in it, where it has none, or has no pod of that name."""
     for job in world.training_jobs():
         if job.manifest.kind == "JobSet" and job.manifest.name:
-            yield from named(job)
+            yield from unresolved_names(job)
 
 
-def named(job: TrainingJob) -> Iterator[Problem]:
+def unresolved_names(job: TrainingJob) -> Iterator[Problem]:
     """Yield the names of pods that do not resolve, in command lines and variables."""
     value, name = job.manifest, job.manifest.name
     domain = value.text("spec", "network", "subdomain") or name

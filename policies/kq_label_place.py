@@ -32,5 +32,7 @@ def elsewhere(job: TrainingJob) -> Iterator[Problem]:
     for pods in job.pod_sets():
         path = (*pods.template, "metadata", "labels", QUEUE_LABEL)
         if isinstance(name := pods.manifest.get(*path), str):
-            message = f"queue {name!r} is named on the pods, where Kueue does not look; label the {job.manifest.kind}"
+            message = (
+                f"queue {name!r} is named on the pods, where Kueue does not look; label the {job.manifest.outer.kind}"
+            )
             yield Problem(Place(pods.manifest, path), message)

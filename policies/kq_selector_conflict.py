@@ -14,7 +14,7 @@ from trainyard.checks import Pods, Problem, Queues, World, strings
 def check(world: World) -> Iterator[Problem]:
     """Hold the node selector of every pod set against the flavors for the devices that it asks for."""
     for pods, queue, flavors in Queues(world).pod_sets():
-        yield from contradicted(pods, [strings(each.get("spec", "nodeLabels")) for each in flavors], queue.name)
+        yield from contradicted(pods, [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors], queue.name)
 
 
 def contradicted(pods: Pods, flavors: list[dict[str, str]], queue: str) -> Iterator[Problem]:

@@ -20,7 +20,7 @@ def check(world: World) -> Iterator[Problem]:
     """Look for a flavor whose nodes have all that a pod set selects."""
     queues = Queues(world)
     for pods, _, flavors in queues.pod_sets():
-        yield from unknown(pods, [queues.labels(each) for each in flavors])
+        yield from unknown(pods, [queues.labels(flavor) for flavor in flavors])
 
 
 def unknown(pods: Pods, pools: list[Mapping[str, str]]) -> Iterator[Problem]:

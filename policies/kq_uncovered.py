@@ -17,20 +17,20 @@ def check(world: World) -> Iterator[Problem]:
     A device of another name may belong to a DeviceClass that is elsewhere, where the cluster is not known.
     """
     queues = Queues(world)
-    claimed = {each.text("spec", "extendedResourceName") for each in world.of("DeviceClass")}
+    claimed = {device_class.text("spec", "extendedResourceName") for device_class in world.of("DeviceClass")}
     for job in () if queues.settings.ignores_undeclared else world.training_jobs():
         queue = queues.of(job)
         if queue is None:
             continue
         covered = queues.covered(queue)
-        for resource, place in asked(job).items():
+        for resource, place in asked_resources(job).items():
             if resource in covered or resource in claimed or queues.settings.leaves_out(resource):
                 continue
             if world.inventory or "/" not in resource or is_gpu(resource) or is_rdma(resource):
                 yield Problem(place, f"queue {queue.name!r} covers no {resource!r}, so the job is never admitted")
 
 
-def asked(job: TrainingJob) -> dict[str, Place]:
+def asked_resources(job: TrainingJob) -> dict[str, Place]:
     """Return every resource that a job asks for more than nothing of, with a place that says so."""
     found: dict[str, Place] = {}
     for pods in job.pod_sets():

@@ -30,12 +30,12 @@ def check(world: World) -> Iterator[Problem]:
     for manifest in world.manifests:
         if (manifest.group, manifest.kind) in HOLDERS:
             for path, text in texts(manifest.value, ()):
-                yield from named(Place(manifest, path), DROP_IN.fullmatch(text))
+                yield from ignored_dropin(Place(manifest, path), DROP_IN.fullmatch(text))
         elif manifest.kind == "KubeletConfiguration" and manifest.group == "kubelet.config.k8s.io":
-            yield from named(Place(manifest, ("kind",)), DROP_IN.fullmatch(manifest.file))
+            yield from ignored_dropin(Place(manifest, ("kind",)), DROP_IN.fullmatch(manifest.file))
 
 
-def named(place: Place, found: re.Match[str] | None) -> Iterator[Problem]:
+def ignored_dropin(place: Place, found: re.Match[str] | None) -> Iterator[Problem]:
     """Yield a drop-in that is passed over."""
     if found and not found[1].endswith(".conf"):
         yield Problem(place, f"the kubelet passes over {found[1]!r}, which does not end in .conf; call it so")

@@ -52,8 +52,8 @@ def check(world: World) -> Iterator[Problem]:
 
 def set_for(job: Manifest, container: tuple[str | int, ...]) -> Iterator[tuple[str, str]]:
     """Yield the variables of a container that are written."""
-    for _, each in job.at(*container, "env", "*", of=dict):
-        yield str(each.get("name")), str(each.get("value"))
+    for _, variable in job.at(*container, "env", "*", of=dict):
+        yield str(variable.get("name")), str(variable.get("value"))
 
 
 def too_many(words: list[tuple[Place, str]], workers: int, slots: int) -> Iterator[Problem]:

@@ -30,7 +30,7 @@ def check(world: World) -> Iterator[Problem]:
                 value = variable.value or ""
                 if variable.name in NAMES and value and not value.startswith("^") and "$" not in value:
                     exact = variable.name not in PREFIXES or value.startswith("=")
-                    wanted = [each.strip() for each in value.lstrip("=").split(",") if each.strip()]
+                    wanted = [part.strip() for part in value.lstrip("=").split(",") if part.strip()]
                     if pods.count > 1 and wanted == [LOOPBACK]:
                         message = f"{variable.name} is {value!r}, by which no pod reaches another; remove it"
                         yield Problem(variable.place, message)
@@ -42,7 +42,7 @@ def check(world: World) -> Iterator[Problem]:
 def fits(name: str, there: list[str], *, exact: bool) -> bool:
     """Say whether a name, or a beginning of names, is that of an interface; NCCL takes a port behind a colon."""
     short = name.partition(":")[0]
-    return short in there if exact else any(each.startswith(short) for each in there)
+    return short in there if exact else any(interface.startswith(short) for interface in there)
 
 
 def interfaces(pods: Pods) -> list[str] | None:
@@ -50,7 +50,7 @@ def interfaces(pods: Pods) -> list[str] | None:
     found = ["eth0", "lo"]
     if said := pods.annotations.get(GKE):
         try:
-            return [*found, *(each["interfaceName"] for each in json.loads(said))]
+            return [*found, *(load["interfaceName"] for load in json.loads(said))]
         except (ValueError, TypeError, KeyError, RecursionError):
             return None
     text = pods.annotations.get(NETWORKS, "").strip()
@@ -58,7 +58,7 @@ def interfaces(pods: Pods) -> list[str] | None:
         names = [part.partition("@")[2].strip() for part in text.split(",") if part.strip()]
     else:
         try:
-            names = [str(each.get("interface") or "") for each in json.loads(text)]
+            names = [str(load.get("interface") or "") for load in json.loads(text)]
         except (ValueError, AttributeError, TypeError, RecursionError):
             return None
     return [*found, *(name or f"net{number}" for number, name in enumerate(names, 1))]

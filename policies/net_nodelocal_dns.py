@@ -24,16 +24,18 @@ LINK_LOCAL = "169.254.20.10"
 
 def check(world: World) -> Iterator[Problem]:
     """Look at policies that close egress where the cache is known, or may come: a cluster that we describe."""
-    cached = any(each.name == CACHE for kind in ("DaemonSet", "ConfigMap", "ServiceAccount") for each in world.of(kind))
+    cached = any(
+        workload.name == CACHE for kind in ("DaemonSet", "ConfigMap", "ServiceAccount") for workload in world.of(kind)
+    )
     if world.inventory is None and not cached:
         return
     cidrs = world.inventory.cidrs if world.inventory else None
     services = ipaddress.ip_network(cidrs.services, strict=False) if cidrs else None
     wanted = [str(services[OF_DNS])] if services and services.num_addresses > OF_DNS else [LINK_LOCAL]
-    closing = [each for each in world.of("NetworkPolicy", group="networking.k8s.io") if "Egress" in types(each)]
+    closing = [item for item in world.of("NetworkPolicy", group="networking.k8s.io") if "Egress" in types(item)]
     for policy in closing:
-        beside = [each for each in closing if each.namespace == policy.namespace and covers(each, policy)]
-        if any(reaches(rule, address) for each in beside for rule in rules_of(each) for address in wanted):
+        beside = [item for item in closing if item.namespace == policy.namespace and covers(item, policy)]
+        if any(reaches(rule, address) for item in beside for rule in rules_of(item) for address in wanted):
             continue
         for path, rules in policy.at("spec", "egress", of=list):
             of_dns = [index for index, rule in enumerate(rules) if isinstance(rule, dict) and names_dns(rule)]
@@ -62,7 +64,7 @@ def types(policy: Manifest) -> list[Any]:
 def names_dns(rule: dict[str, Any]) -> bool:
     """Say whether a rule is written for DNS: it names port 53."""
     ports = rule.get("ports")
-    return any(each.get("port") in DNS for each in ports or () if isinstance(each, dict))
+    return any(port.get("port") in DNS for port in ports or () if isinstance(port, dict))
 
 
 def reaches(rule: dict[str, Any], address: str) -> bool:
@@ -75,7 +77,7 @@ def reaches(rule: dict[str, Any], address: str) -> bool:
     for peer in peers if isinstance(peers, list) else ():
         block = peer.get("ipBlock") if isinstance(peer, dict) else None
         if isinstance(block, dict) and within(address, block.get("cidr")):
-            return not any(within(address, each) for each in block.get("except") or ())
+            return not any(within(address, item) for item in block.get("except") or ())
     return False
 
 

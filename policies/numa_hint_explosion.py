@@ -19,8 +19,8 @@ WALKS = {"best-effort", "restricted"}
 
 def check(world: World) -> Iterator[Problem]:
     """Count, where kubelets tell their NUMA nodes, the combinations of each pod's GPUs and NICs."""
-    walking = [each for each in kubelets(world) if each.text("topologyManagerPolicy") in WALKS]
-    numa = max((each.numa_nodes for each in walking), default=0)
+    walking = [kubelet for kubelet in kubelets(world) if kubelet.text("topologyManagerPolicy") in WALKS]
+    numa = max((item.numa_nodes for item in walking), default=0)
     telling = rails(world)
     if numa <= 2 or world.inventory is not None:
         return

@@ -21,7 +21,7 @@ def check(world: World) -> Iterator[Problem]:
     """Look at every DaemonSet where a kubelet pins memory; without a job that wide it is only a warning."""
     pools = world.inventory.pools.values() if world.inventory else ()
     pinning = any(pool.kubelet and pool.kubelet.memory_manager_policy == "Static" for pool in pools)
-    if not pinning and not any(each.text("memoryManagerPolicy") == "Static" for each in kubelets(world)):
+    if not pinning and not any(kubelet.text("memoryManagerPolicy") == "Static" for kubelet in kubelets(world)):
         return
     weight = None if any(wide(world)) else Severity.WARNING
     for daemon in world.of("DaemonSet", group="apps"):

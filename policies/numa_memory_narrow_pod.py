@@ -17,10 +17,10 @@ WIDE = 8
 
 def check(world: World) -> Iterator[Problem]:
     """Look for small pod sets that select the same nodes as a wide one of their job."""
-    pinning = any(each.text("memoryManagerPolicy") == "Static" for each in kubelets(world))
+    pinning = any(kubelet.text("memoryManagerPolicy") == "Static" for kubelet in kubelets(world))
     for job in world.training_jobs():
         sets = job.pod_sets()
-        wide = [each.spec.get("nodeSelector") for each in sets if whole_gpus(each) >= WIDE]
+        wide = [set_.spec.get("nodeSelector") for set_ in sets if whole_gpus(set_) >= WIDE]
         for pods in sets:
             if pods.spec.get("nodeSelector") not in wide or whole_gpus(pods) or not is_guaranteed(pods.spec):
                 continue

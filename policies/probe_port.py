@@ -35,7 +35,7 @@ def check(world: World) -> Iterator[Problem]:
         for pods in job.pod_sets():
             for container, fields in pods.containers():
                 ports = fields.get("ports")
-                has = {str(each.get("name")) for each in ports or () if isinstance(each, dict) and each.get("name")}
+                has = {str(port.get("name")) for port in ports or () if isinstance(port, dict) and port.get("name")}
                 asked = [asking for asking in ASKING if asking[0] in fields]
                 for path in ((*asking, handler, "port") for asking in asked for handler in HANDLERS):
                     for place, port in pods.manifest.at(*container, *path, of=str):

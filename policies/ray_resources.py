@@ -1,8 +1,8 @@
-"""Ray has as much of everything as its container.
+"""Ray counts the same CPUs, memory and GPUs as its container has.
 
-Why: of CPUs and memory that nothing limits Ray takes the whole node's for its own and promises them to tasks; GPUs that
- it is told of and that are not there are waited for, and those that it is not told of stay idle.
-Fix: write limits of CPUs and memory, and leave num-cpus, num-gpus and memory out of rayStartParams.
+Why: without limits Ray promises the CPUs and memory of the whole node to its tasks. Tasks wait for ever for GPUs that
+ num-gpus counts too many, and GPUs that it leaves out stay idle.
+Fix: set limits of CPU and memory, and remove num-cpus, num-gpus and memory from rayStartParams.
 Source: ray-project/kuberay v1.6.2 ray-operator/controllers/ray/common/pod.go generateRayStartCommand
 """
 
@@ -20,14 +20,14 @@ def check(world: World) -> Iterator[Problem]:
 
 
 def of_group(job: TrainingJob, pods: Pods) -> Iterator[Problem]:
-    """Yield what Ray would believe to have in the pods of one group, and has not."""
+    """Yield the resources that Ray would believe to have in the pods of one group, and has not."""
     group = pods.template[:-1]
     told = job.manifest.get(*group, "rayStartParams")
     told, limits, asked = told if isinstance(told, dict) else {}, dict[str, int](), set[str]()
     for path in [path for path, _ in pods.containers(init=False)][:1]:
-        mine = [each for each in pods.limits(init=False) if each.place.path[: len(path)] == path]
-        limits = {each.resource: each.quantity.value() for each in mine}
-        asked = {each.resource for each in pods.requests(init=False) if each.place.path[: len(path)] == path}
+        mine = [limit for limit in pods.limits(init=False) if limit.place.path[: len(path)] == path]
+        limits = {item.resource: item.quantity.value() for item in mine}
+        asked = {request.resource for request in pods.requests(init=False) if request.place.path[: len(path)] == path}
         known = {*limits, *(asked & {"cpu"}), *(told.keys() & {"memory"}), *({"cpu"} if "num-cpus" in told else ())}
         lacks = " or ".join(name for name in ("cpu", "memory") if name not in known)
         if lacks and not job.manifest.get(*group, "resources"):

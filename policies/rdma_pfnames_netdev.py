@@ -1,8 +1,8 @@
 """A NIC is selected by the name of its network device, or by its address.
 
-Why: pfNames is compared with names of network devices; that of an RDMA device selects no NIC, so no virtual function is
- made, no resource advertised, and every pod that asks for one waits for ever.
-Fix: name the network device (ens1f0np0, ibp12s0), or select by rootDevices, the NIC's PCI address.
+Why: pfNames is compared with names of network devices. The name of an RDMA device selects no NIC: no virtual function
+ is created, and every pod that requests one waits for ever.
+Fix: use the network device (ens1f0np0, ibp12s0), or rootDevices with the NIC's PCI address.
 Source: k8snetworkplumbingwg/sriov-network-operator v1.6.0 api/v1/helper.go SriovNetworkNicSelector.Selected
 """
 

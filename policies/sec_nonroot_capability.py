@@ -25,7 +25,7 @@ def check(world: World) -> Iterator[Problem]:
 
 def lost(pods: Pods, path: tuple[str | int, ...], context: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield a capability that a user other than root loses; with new privileges allowed, a file may still bring it."""
-    user = said(context, mapping(pods.spec.get("securityContext")))
+    user = other_user(context, mapping(pods.spec.get("securityContext")))
     if user is None or context.get("privileged") is True:
         return
     closed = context.get("allowPrivilegeEscalation") is False
@@ -36,7 +36,7 @@ def lost(pods: Pods, path: tuple[str | int, ...], context: Mapping[str, Any]) ->
             yield Problem(place, message, severity=None if closed else Severity.WARNING)
 
 
-def said(context: Mapping[str, Any], of_pod: Mapping[str, Any]) -> str | None:
+def other_user(context: Mapping[str, Any], of_pod: Mapping[str, Any]) -> str | None:
     """Return as whom a container runs that is not root, None where it is root or that is not said."""
     user = context.get("runAsUser", of_pod.get("runAsUser"))
     if isinstance(user, int):

@@ -14,7 +14,7 @@ from trainyard.checks import Place, Problem, World, did_you_mean, lacking
 
 def check(world: World) -> Iterator[Problem]:
     """Look at provisioners that are nearly a driver of the objects, others being the provider's, and at parameters."""
-    drivers = {each.name for each in world.of("CSIDriver", group="storage.k8s.io")}
+    drivers = {item.name for item in world.of("CSIDriver", group="storage.k8s.io")}
     for storage in world.of("StorageClass", group="storage.k8s.io"):
         name = storage.text("provisioner")
         if name and name not in drivers and difflib.get_close_matches(name, drivers, n=1, cutoff=0.8):

@@ -21,7 +21,7 @@ def check(world: World) -> Iterator[Problem]:
             at = (*pods.template, "spec", "volumes", "*", "emptyDir", "medium")
             for path, medium in pods.manifest.at(*at, of=str):
                 if medium not in MEDIA and not medium.startswith(SIZED):
-                    near = next((each for each in MEDIA if each.lower() == medium.lower()), "")
+                    near = next((item for item in MEDIA if item.lower() == medium.lower()), "")
                     hint = f"did you mean {near!r}?" if near else did_you_mean(medium, MEDIA[1:])
                     place = pods.place(*path[len(pods.template) :])
                     yield Problem(place, f"the kubelet knows no medium {medium!r}; {hint}")

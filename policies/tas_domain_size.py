@@ -34,13 +34,13 @@ def check(world: World) -> Iterator[Problem]:
         for pods in job.pod_sets():
             level = pods.annotations.get(REQUIRED)
             sizes = [*domains(queues, job, pods, level)] if level else []
-            known = [(nodes, math.ceil(fewest(job, pods) / each)) for nodes, each in sizes if nodes and each]
+            known = [(nodes, math.ceil(fewest(job, pods) / item)) for nodes, item in sizes if nodes and item]
             if len(known) < len(sizes) or any(wanted <= nodes for nodes, wanted in known):
                 continue
             for nodes, wanted in sorted(known)[-1:]:
                 message = (
                     f"{pods.name} needs {wanted} nodes in one domain of {level!r}, but the largest has {nodes}"
-                    "; prefer the level, or ask for fewer"
+                    "; write preferred, or use fewer nodes"
                 )
                 yield Problem(pods.place("metadata", "annotations", REQUIRED), message)
 
@@ -56,7 +56,9 @@ def domains(queues: Queues, job: TrainingJob, pods: Pods, level: str) -> Iterato
     queue = queues.of(job)
     resources = frozenset(name for name, need in pods.needs.items() if need.amount)
     flavors = queues.flavors(queue, resources) if queue else []
-    chosen = [strings(each.get("spec", "nodeLabels")) for each in flavors] or [strings(pods.spec.get("nodeSelector"))]
+    chosen = [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors] or [
+        strings(pods.spec.get("nodeSelector"))
+    ]
     selector = strings(pods.spec.get("nodeSelector"))
     for labels in chosen:
         if any(labels.get(key, value) != value for key, value in selector.items()):
@@ -80,7 +82,7 @@ def of_inventory(world: World, pods: Pods, labels: dict[str, str], level: str) -
 
 def of_nodes(world: World, pods: Pods, labels: dict[str, str], level: str) -> tuple[int, int]:
     """Return the size of the largest domain among Nodes with the labels, and the pods that one holds at best."""
-    nodes = [each for each in world.of("Node", group="") if labels.items() <= each.labels.items()]
+    nodes = [item for item in world.of("Node", group="") if labels.items() <= item.labels.items()]
     sizes = Counter(node.labels[level] for node in nodes if level in node.labels)
-    each = [holds(allocatable(node), pods.needs) or 0 for node in nodes]
-    return (max(sizes.values()), max(each)) if sizes else (0, 0)
+    value = [holds(allocatable(node), pods.needs) or 0 for node in nodes]
+    return (max(sizes.values()), max(value)) if sizes else (0, 0)

@@ -22,11 +22,11 @@ def check(world: World) -> Iterator[Problem]:
     pods: dict[tuple[str, str], int] = defaultdict(int)
     for job in world.training_jobs():
         fewest = whole_number(job.manifest.annotations.get(FEWEST, "")) if job.queue_name else None
-        for each in job.pod_sets():
-            labels = job.manifest.get(*each.template, "metadata", "labels")
+        for pod_set in job.pod_sets():
+            labels = job.manifest.get(*pod_set.template, "metadata", "labels")
             name = labels.get(LABEL) if isinstance(labels, dict) else None
             if isinstance(name, str):
-                count = min(each.count, fewest) if fewest else each.count
+                count = min(pod_set.count, fewest) if fewest else pod_set.count
                 pods[job.namespace, name] += count
     for group in world.of("PodGroup", group=GROUP):
         there = pods.get((group.namespace or "default", group.name))

@@ -55,7 +55,7 @@ def variables(container: Mapping[str, Any]) -> frozenset[str] | None:
     if container.get("envFrom"):
         return None
     env = container.get("env")
-    found = [each.get("name") for each in env if isinstance(each, dict)] if isinstance(env, list) else []
+    found = [variable.get("name") for variable in env if isinstance(variable, dict)] if isinstance(env, list) else []
     return frozenset(name for name in found if isinstance(name, str))
 
 

@@ -39,7 +39,7 @@ def of(gpus: int) -> str:
 
 
 def of_job(job: TrainingJob) -> tuple[Place, str] | None:
-    """Return what a PyTorchJob says of processes, which its operator hands to torchrun as a variable."""
+    """Return the number of processes in a PyTorchJob, which its operator hands to torchrun as a variable."""
     said = job.manifest.text("spec", "nprocPerNode") if job.manifest.kind == "PyTorchJob" else ""
     return (job.place("spec", "nprocPerNode"), said) if said else None
 

@@ -1,7 +1,7 @@
-"""A launcher that is started on several nodes is told which of them it is on.
+"""A launcher that starts on several nodes gets the number of its node.
 
-Why: without its number every node is the first, so that each waits for the others at its own address, or trains alone
- and all of them write the same checkpoint; accelerate ends at once.
+Why: without it every node takes itself for the first. Every node then waits for the others at its own address, or
+ trains alone and writes the same checkpoint; accelerate ends at once.
 Fix: add --node-rank=$(JOB_COMPLETION_INDEX), or --machine_rank=… for accelerate, in an Indexed Job or a JobSet.
 Source: pytorch v2.9 torch/distributed/run.py; accelerate v1.15.0 src/accelerate/utils/launch.py prepare_multi_gpu_env
 """

@@ -17,8 +17,8 @@ import pytest
 from conftest import ROOT
 from make import CLUSTER, CPU_NODE, JOB, REPOSITORY, TEAM, fields, write_repository
 from repo import Repo
-from trainyard.clusters.settings import data
-from trainyard.documents import load
+from trainyard.base.documents import load
+from trainyard.render.clusters.settings import data
 
 NAME = "rehearsal"
 """Name of the cluster and of its team."""
@@ -57,7 +57,7 @@ class Site:
     def applications(self) -> dict[str, dict[str, Any]]:
         """Return the Applications of the cluster, by name."""
         listed = self.custom.list_namespaced_custom_object(GROUP, VERSION, ARGOCD, "applications")["items"]
-        return {each["metadata"]["name"]: each for each in listed if each["metadata"]["name"].startswith(f"{NAME}-")}
+        return {item["metadata"]["name"]: item for item in listed if item["metadata"]["name"].startswith(f"{NAME}-")}
 
     def refresh(self) -> None:
         """Ask Argo CD to compare every Application now."""
@@ -78,11 +78,11 @@ class Site:
     def pods(self) -> dict[str, str]:
         """Return the pods of the team that run, by name, with what identifies each."""
         listed = self.core.list_namespaced_pod(NAME).items
-        return {each.metadata.name: each.metadata.uid for each in listed if each.status.phase == "Running"}
+        return {item.metadata.name: item.metadata.uid for item in listed if item.status.phase == "Running"}
 
     def synced(self) -> bool:
         """Whether every Application is in sync and none is at work."""
-        states = [each.get("status", {}) for each in self.applications().values()]
+        states = [application.get("status", {}) for application in self.applications().values()]
         return all(
             state.get("sync", {}).get("status") == "Synced"
             and (state.get("operationState") or {}).get("phase", "Succeeded") == "Succeeded"
@@ -92,8 +92,8 @@ class Site:
     def report(self) -> str:
         """Return what Argo CD says of each Application."""
         lines = []
-        for name, each in self.applications().items():
-            status = each.get("status", {})
+        for name, application in self.applications().items():
+            status = application.get("status", {})
             operation = status.get("operationState") or {}
             lines.append(f"{name}: {status.get('sync', {}).get('status')} {operation.get('message')}")
         return "\n".join(lines)
@@ -164,13 +164,13 @@ def running(variable: str, folder: Path, written: Mapping[str, Any] | None = Non
     yield found
     for kind in ("applications", "appprojects"):
         listed = found.custom.list_namespaced_custom_object(GROUP, VERSION, ARGOCD, kind)["items"]
-        for name in (each["metadata"]["name"] for each in listed):
+        for name in (item["metadata"]["name"] for item in listed):
             if name.startswith(f"{NAME}-"):
                 found.custom.delete_namespaced_custom_object(GROUP, VERSION, ARGOCD, kind, name)
     found.core.delete_namespace(NAME)
 
     def gone() -> bool:
         found.let_go()
-        return NAME not in {each.metadata.name for each in found.core.list_namespace().items}
+        return NAME not in {item.metadata.name for item in found.core.list_namespace().items}
 
     found.until("the namespace is gone", gone, seconds=600)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from make import make_cluster, make_repository, make_team
+from tenant_crossings import SIDE
 from tenants import everything, rendered, with_daemon
-from trainyard.tenancy import Allowance
-from trainyard.tenancy.allowance import of
-from tries import SIDE
+from trainyard.render.tenancy import Allowance
+from trainyard.render.tenancy.allowance import of
 
 GPUS = "nvidia.com/gpu"
 ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["gpu"]}
@@ -72,7 +72,7 @@ def with_notes(values: list[dict[str, Any]], notes: dict[str, str]) -> list[dict
 def notes_of(fabric: str) -> dict[str, str]:
     """Return the annotations by which pods are on a fabric of Google's."""
     pairs = may(fabric, "privileged").lists["pairs"]
-    return {key: text for key, _, text in (each.partition("=") for each in pairs)}
+    return {key: text for key, _, text in (pair.partition("=") for pair in pairs)}
 
 
 def on_rails(**job: Any) -> tuple[list[dict[str, Any]], Allowance]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 from repo import ENV
-from trainyard.cli import main
+from trainyard.faces.cli import main
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-import effort
-from trainyard.system.unforeseen import TRACEBACK
+import example_counts
+from trainyard.base.system.unforeseen import TRACEBACK
 
 LONG = ("slow", "cluster", "argocd")
 """Marks of what `make test-unit` leaves out."""
@@ -44,9 +44,12 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop(name, None)
     os.environ[TRACEBACK] = "1"  # what nobody foresaw fails a test
     if "not slow" in config.option.markexpr:
-        os.environ[effort.QUICK] = "1"
+        os.environ[example_counts.QUICK] = "1"
     settings.register_profile(
-        "any-machine", max_examples=effort.tries(100), suppress_health_check=[HealthCheck.too_slow], deadline=None
+        "any-machine",
+        max_examples=example_counts.tries(100),
+        suppress_health_check=[HealthCheck.too_slow],
+        deadline=None,
     )
     settings.load_profile("any-machine")
     if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -81,7 +84,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     before = os.times()
     result = yield
     spent = sum(os.times()[:4]) - sum(before[:4])
-    limit = effort.LIMIT_SECONDS if effort.is_quick() else 2 * effort.LIMIT_SECONDS
+    limit = example_counts.LIMIT_SECONDS if example_counts.is_quick() else 2 * example_counts.LIMIT_SECONDS
     watched = sys.gettrace() or sys.getprofile()
     if spent > limit and not watched and not any(map(item.get_closest_marker, LONG)):
         pytest.fail(f"took {spent:.1f} s of CPU time, at most {limit} are for unit tests; quicken it or mark it slow")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from make import CLUSTER, CPU_NODE, fields, make_source, make_specs, make_team
-from trainyard.operators import operators
-from trainyard.releases import releases
+from trainyard.base.versions import order
+from trainyard.render.operators import operators
 from trainyard.specs import Cluster
+from trainyard.specs.releases import releases
 from trainyard.specs.sources import Source, Specs
-from trainyard.versions import order
 
 AMD_NODE = fields(
     CPU_NODE,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trainyard.documents import dump, load
-from trainyard.kinds import Resolved, resolve
-from trainyard.sizing import Sizing
+from trainyard.base.documents import dump, load
+from trainyard.render.kinds import Resolved, resolve
+from trainyard.render.sizing import Sizing
 from trainyard.specs import Cluster, Job, Pool, Repository, Team
 from trainyard.specs.run import Run, digest
 from trainyard.specs.sources import JobFile, Source, Specs

@@ -12,9 +12,10 @@ from typing import Any
 
 from conftest import ROOT
 from pods import Pod, Pods
-from trainyard.kinds import Resolved, build
+from trainyard.render.kinds import Resolved, build
 
-PROGRAMS = re.findall(r"`(\w+)`", re.findall(r"^- (`sh`.*), of any kind", (ROOT / "docs/jobs.md").read_text(), re.M)[0])
+PAGE = (ROOT / "docs/launchers.md").read_text()
+PROGRAMS = re.findall(r"`(\w+)`", re.findall(r"^- (`sh`.*), of any kind", PAGE, re.MULTILINE)[0])
 """What the page says that an image needs beside Open MPI, OpenSSH and Python: here it has nothing else."""
 
 
@@ -61,16 +62,16 @@ def of_operator(run: Resolved) -> dict[str, str]:
 
 def deploy(world: Pods, run: Resolved, mpirun: str) -> tuple[Pod, list[Pod]]:
     """Return the launcher and the workers as the operator would make them, not started."""
-    job, config = (each.value() for each in build(run))
+    job, config = (item.value() for item in build(run))
     name, replicas = job["metadata"]["name"], job["spec"]["mpiReplicaSpecs"]
     count, slots = replicas["Worker"]["replicas"], job["spec"]["slotsPerWorker"]
     workers = [f"{name}-worker-{index}" for index in range(count)]
-    hostfile = "".join(f"{each}.{name}.nlp.svc slots={slots}\n" for each in workers)
+    hostfile = "".join(f"{worker}.{name}.nlp.svc slots={slots}\n" for worker in workers)
     env, pair = image(world.folder, mpirun), keys(world.folder)
 
     def add(host: str, template: Mapping[str, Any], own: Mapping[str, str], **files: Mapping[str, str]) -> Pod:
-        (launch,) = (each for each in template["spec"]["volumes"] if each["name"] == "launch")
-        ours = {each["path"]: config["data"][each["key"]] for each in launch["configMap"]["items"]}
+        (launch,) = (volume for volume in template["spec"]["volumes"] if volume["name"] == "launch")
+        ours = {item["path"]: config["data"][item["key"]] for item in launch["configMap"]["items"]}
         hosts = [f"{host}.{name}.nlp.svc", f"{host}.{name}"]
         found = {"trainyard": ours, "ssh-keys": pair, **files}
         return world.add(host, template, hosts=hosts, files=found, env={**env, **own})
@@ -78,9 +79,9 @@ def deploy(world: Pods, run: Resolved, mpirun: str) -> tuple[Pod, list[Pod]]:
     launcher = replicas["Launcher"]["template"]
     hosts = {"hostfile": hostfile, "discover_hosts.sh": discovered(name, workers)}
     first = add(f"{name}-launcher", launcher, of_operator(run), mpi=hosts)
-    return first, [add(each, replicas["Worker"]["template"], {"K_MPI_JOB_ROLE": "worker"}) for each in workers]
+    return first, [add(worker, replicas["Worker"]["template"], {"K_MPI_JOB_ROLE": "worker"}) for worker in workers]
 
 
 def discovered(name: str, workers: list[str]) -> str:
     """Return the operator's script of workers that run (updateDiscoverHostsInConfigMap), by their names as text."""
-    return "#!/bin/sh\n" + "".join(f"echo {each}.{name}.nlp.svc\n" for each in sorted(workers))
+    return "#!/bin/sh\n" + "".join(f"echo {worker}.{name}.nlp.svc\n" for worker in sorted(workers))

@@ -83,7 +83,7 @@ class Pod:
     def start(self) -> Pod:
         """Start the container, or start it again in its place."""
         container = self.container
-        own = {each["name"]: each["value"] for each in container["env"] if "value" in each}
+        own = {variable["name"]: variable["value"] for variable in container["env"] if "value" in variable}
         env = [f"{name}={value}" for name, value in {**self.env, **own}.items()]
         space = ["ip", "netns", "exec", self.space]
         space += ["unshare", "--mount", "--uts", "--ipc", "--pid", "--fork"]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import page
-from trainyard.system import registry
+from trainyard.base.system import registry
 
 PAGE = "extending.md"
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -28,10 +28,10 @@ def code(section: str, language: str = "python") -> list[str]:
 @contextmanager
 def fresh(*caches: Any) -> Iterator[None]:
     """Forget what registries hold, before and after, and the modules that were added."""
-    for cached in (registry.installed, *caches):
+    for cached in (registry.installed_entry_points, *caches):
         cached.cache_clear()
     yield
-    for cached in (registry.installed, *caches):
+    for cached in (registry.installed_entry_points, *caches):
         cached.cache_clear()
     for name, module in list(sys.modules.items()):
         if added(Path(getattr(module, "__file__", None) or "/")):

@@ -23,6 +23,20 @@ ENV = {
 }
 
 
+POLICY = '''"""A policy of one's own.
+
+Why: {why}
+Fix: f
+Source: s
+"""
+{does}
+
+def check(world):
+    return ()
+'''
+"""A policy that finds nothing, and runs a line when it is read."""
+
+
 class Repo:
     """One repository with the branch `main`."""
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from everything import EVERYTHING
 from tenants import everything, found
-from trainyard.apiserver.admission import policies as engine
-from trainyard.apiserver.admission.policies import Decision, Request, Surroundings
-from trainyard.apiserver.admission.policies.request import guess_of
+from trainyard.render.tenancy import Allowance
+from trainyard.render.tenancy.policies import binding, policies
 from trainyard.specs import Cluster
-from trainyard.tenancy import Allowance
-from trainyard.tenancy.policies import binding, policies
+from trainyard.upstream.apiserver.admission import policies as engine
+from trainyard.upstream.apiserver.admission.policies import Decision, Request, Surroundings
+from trainyard.upstream.apiserver.admission.policies.request import guess_of
 
 CLUSTER = Cluster.model_validate(EVERYTHING)
 ARGOCD = {
@@ -46,7 +46,9 @@ def decided(values: Objects, user: dict[str, Any] = ARGOCD, allowed: Allowance |
 def refused(values: Objects, user: dict[str, Any] = ARGOCD, allowed: Allowance | None = None) -> bool:
     """Whether a policy refuses, by one of its rules and not by an error of its own."""
     decisions = list(decided(values, user, allowed))
-    assert all("(run/tenant-" in each.message or "(sec-digest)" in each.message for each in decisions), decisions[0]
+    assert all("(run/tenant-" in decision.message or "(sec-digest)" in decision.message for decision in decisions), (
+        decisions[0]
+    )
     return bool(decisions)
 
 

@@ -10,15 +10,15 @@ from typing import Any
 
 from make import make_job_file
 from repo import Repo
-from trainyard.documents import dump
-from trainyard.findings import Location
-from trainyard.synth.assemble import Terms, assemble, decide
-from trainyard.synth.finish import Work, finish
-from trainyard.synth.render.text import Rendered, render_folder
-from trainyard.system import git
-from trainyard.tree.base import find_base
-from trainyard.tree.disk import Disk
-from trainyard.tree.wanted import Wanted, wanted
+from trainyard.base.documents import dump
+from trainyard.base.findings import Location
+from trainyard.base.system import git
+from trainyard.change.synth.assemble import Terms, assemble, decide
+from trainyard.change.synth.finish import Work, finish
+from trainyard.change.synth.render.text import Rendered, render_folder
+from trainyard.render.tree.base import find_base
+from trainyard.render.tree.disk import Disk
+from trainyard.render.tree.wanted import Wanted, wanted_entry
 
 
 @dataclass(frozen=True)
@@ -72,19 +72,19 @@ class Site:
 
     def run_of(self, name: str) -> str:
         """Return the name of the run that a job asks for."""
-        return next(each.run for each in self.asked() if f"{each.team}/{each.job}" == name)
+        return next(item.run for item in self.asked() if f"{item.team}/{item.job}" == name)
 
     def asked(self) -> list[Wanted]:
         """Return what the jobs ask for."""
         split = ((name.partition("/"), changes) for name, changes in self.jobs.items())
-        return [wanted(make_job_file(job, team=team, **changes)) for (team, _, job), changes in split]
+        return [wanted_entry(make_job_file(job, team=team, **changes)) for (team, _, job), changes in split]
 
     def render(self, wanted: Sequence[Wanted]) -> Iterator[Rendered]:
         """Render runs: a Job and a Service each."""
-        for each in wanted:
-            origin = Origin(f"jobs/{each.team}/{each.job}.yaml", ("nodes",))
+        for item in wanted:
+            origin = Origin(f"jobs/{item.team}/{item.job}.yaml", ("nodes",))
             labels = {"kueue.x-k8s.io/queue-name": "research", "template": self.template}
-            metadata = {"name": each.run, "namespace": each.team, "labels": labels}
+            metadata = {"name": item.run, "namespace": item.team, "labels": labels}
             objects = [
                 (
                     {"kind": "Job", "apiVersion": "batch/v1", "metadata": metadata, "spec": job_spec(self.volume)},
@@ -92,14 +92,14 @@ class Site:
                 ),
                 ({"kind": "Service", "apiVersion": "v1", "metadata": metadata}, origin),
             ]
-            yield render_folder(each.cluster, each.folder, objects)
+            yield render_folder(item.cluster, item.folder, objects)
 
     def folders(self) -> Iterator[Rendered]:
         """Render everything else: the queues, and the permanent object of each team's runs."""
         for cluster, queues in self.clusters.items():
             origin = Origin(f"platform/clusters/{cluster}.yaml", ("queues",))
             shared = [plain("ClusterQueue", name, **self.fields.get("ClusterQueue", STOP)) for name in queues]
-            yield render_folder(cluster, "platform", [(each, origin) for each in shared])
+            yield render_folder(cluster, "platform", [(item, origin) for item in shared])
             if self.hardware and cluster == self.hardware_on:
                 nodes = [(plain("SriovNetworkNodePolicy", name), origin) for name in self.hardware]
                 yield render_folder(cluster, "hardware", nodes)
@@ -156,7 +156,7 @@ class Site:
 
     def ledger(self, name: str, cluster: str = "test") -> list[tuple[str, str]]:
         """Return name and state of every run that a job ever had on a cluster."""
-        from trainyard.tree import ledger
+        from trainyard.render.tree import ledger
 
         data = (self.generated / cluster / "ledger" / f"{name}.json").read_bytes()
         entries = ledger.load(data)

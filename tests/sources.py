@@ -30,9 +30,9 @@ def read(text: str) -> Read:
     imports: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Import):
-            imports |= {each.name for each in node.names}
+            imports |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            imports |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+            imports |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
     return Read(frozenset(node.value for node in texts if isinstance(node.value, str)), frozenset(imports))
 
 
@@ -43,7 +43,7 @@ def beneath(tree: ast.AST) -> Iterator[ast.AST]:
         yield (node := left.pop())
         for value in vars(node).values():
             if isinstance(value, list):
-                left += [each for each in value if isinstance(each, ast.AST)]
+                left += [item for item in value if isinstance(item, ast.AST)]
             elif isinstance(value, ast.AST):
                 left.append(value)
 

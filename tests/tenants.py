@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from make import make_cluster, make_repository, make_resolved, make_run, make_team
-from trainyard.kinds import build, kinds
-from trainyard.launchers import launchers
+from trainyard.render.kinds import build, kinds
+from trainyard.render.launchers import launchers
+from trainyard.render.tenancy import Allowance, breaches
+from trainyard.render.tenancy.allowance import of
+from trainyard.render.tenancy.shapes import Breach
 from trainyard.specs import Cluster, Team
-from trainyard.tenancy import Allowance, breaches
-from trainyard.tenancy.allowance import of
-from trainyard.tenancy.shapes import Breach
 
 CLUSTER = make_cluster(topology=None)
 TEAM = make_team(
@@ -43,17 +43,17 @@ def rendered(
         run = make_run(kind=kind, cluster=cluster, team=team, launcher=launcher, **job)
         roles = launchers()[launcher].roles(run)
         if kinds()[kind].can(launchers()[launcher].wants(run, roles), roles):
-            said = [{"reason": "a test", **each} for each in patches]
+            said = [{"reason": "a test", **patch} for patch in patches]
             resolved = make_resolved(
                 name, kind=kind, cluster=cluster, team=team, launcher=launcher, patches=said or None, **job
             )
-            return [each.value() for each in build(resolved)]
+            return [item.value() for item in build(resolved)]
     raise LookupError(kind)
 
 
 def everything() -> Allowance:
     """Return what the team may use, with all kinds that there are."""
-    known = frozenset({each for kind in kinds().values() for each in kind.objects})
+    known = frozenset({item for kind in kinds().values() for item in kind.objects})
     more = {
         "schedulers": (*ALLOWED.lists["schedulers"], "volcano"),
         "runtimes": ("ClusterTrainingRuntime/torch",),
@@ -96,5 +96,5 @@ def with_daemon(fabric: str) -> tuple[Cluster, Team, Allowance]:
 def on_fabric(name: str, *merges: dict[str, Any], **job: Any) -> list[dict[str, Any]]:
     """Return a run on a fabric that brings a container of its own, its pods patched."""
     cluster, team, _ = with_daemon(name)
-    said = [{"object": "Pod", "merge": each} for each in merges]
+    said = [{"object": "Pod", "merge": merge} for merge in merges]
     return rendered("JobSet", *said, cluster=cluster, team=team, gpusPerNode=8, **{"fabric": "rdma", **job})

@@ -18,7 +18,7 @@ from conftest import ROOT
 from repo import ENV
 from tool import tool
 from trainyard import __version__
-from trainyard.system.distribution import NAME
+from trainyard.base.system.distribution import NAME
 
 SOURCES = ("tools", "platform/trainyard", "schemas", "policies", "pyproject.toml", "constraints.txt", "README.md")
 STEM = f"trainyard_gitops-{__version__}"
@@ -75,7 +75,7 @@ def test_a_release_holds_what_was_committed(releases, tmp_path):
     one, _ = releases
     with zipfile.ZipFile(one / FILES[0]) as archive:
         names = archive.namelist()
-    assert {"trainyard/skeleton/base/Makefile", "trainyard/data/schemas/lock.yaml"} <= set(names)
+    assert {"trainyard/faces/drafts/skeleton/base/Makefile", "trainyard/data/schemas/lock.yaml"} <= set(names)
     assert {name.split("/")[0] for name in names} == {"trainyard", f"{STEM}.dist-info"}
     assert not [name for name in names if "mine" in name.split("/")[-1] or "DS_Store" in name]
     with tarfile.open(one / FILES[2]) as archive:
@@ -93,7 +93,7 @@ def test_the_provenance_is_of_these_files(releases):
     """It names every other file by its hash, and the commit and the lock that they were made of."""
     one = releases[0]
     said = json.loads((one / FILES[3]).read_text())
-    files = {each["name"]: each["digest"]["sha256"] for each in said["subject"]}
+    files = {item["name"]: item["digest"]["sha256"] for item in said["subject"]}
     assert files == {name: hashlib.sha256((one / name).read_bytes()).hexdigest() for name in FILES[:3]}
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, env=ENV, capture_output=True, text=True, check=True)
     build = said["predicate"]["buildDefinition"]
@@ -110,15 +110,15 @@ def test_the_bill_of_materials_is_whole(releases):
     """It names what the wheel requires with the extras that are pinned, and what of that requires what."""
     text = (releases[0] / FILES[1]).read_text()
     bill = json.loads(text)
-    parts = {each["name"]: each for each in bill["components"]}
+    parts = {component["name"]: component for component in bill["components"]}
     listed = tool("closure.py", "--extra", "synth", "--extra", "live").stdout.split()
-    assert [f"{name}=={each['version']}" for name, each in parts.items()] == listed
+    assert [f"{name}=={part['version']}" for name, part in parts.items()] == listed
     assert (parts["pydantic"]["scope"], parts["cdk8s"]["scope"]) == ("required", "optional")
     about = bill["metadata"]["component"]
     digest = hashlib.sha256((releases[0] / FILES[0]).read_bytes()).hexdigest()
     assert (about["name"], about["version"], about["hashes"][0]["content"]) == (NAME, __version__, digest)
-    graph = {each["ref"]: each["dependsOn"] for each in bill["dependencies"]}
-    assert set(graph) == {about["bom-ref"], *(each["bom-ref"] for each in parts.values())}
+    graph = {dependency["ref"]: dependency["dependsOn"] for dependency in bill["dependencies"]}
+    assert set(graph) == {about["bom-ref"], *(part["bom-ref"] for part in parts.values())}
     assert parts["pydantic-core"]["bom-ref"] in graph[parts["pydantic"]["bom-ref"]]
     reached, waiting = set(), [about["bom-ref"]]
     while waiting:
@@ -150,7 +150,7 @@ def test_no_file_names_a_registry():
         "constraints.txt",
         "Makefile",
         ".ci/run",
-        "platform/trainyard/skeleton/base/Makefile",
+        "platform/trainyard/faces/drafts/skeleton/base/Makefile",
     ):
         text = (ROOT / name).read_text()
         assert "index-url" not in text, name

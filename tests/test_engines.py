@@ -15,10 +15,10 @@ from apiserver.agreement.cases import generated
 from apiserver.agreement.peers import kubeconform_verdicts
 from apiserver.agreement.verdicts import Case, Ours, ours, theirs
 from conftest import ROOT
-from trainyard.apiserver import catalog
-from trainyard.checks.inputs import decode
-from trainyard.errors import ToolError
-from trainyard.system import kubeconform
+from trainyard.base.errors import ToolError
+from trainyard.base.system import kubeconform
+from trainyard.judge.checks.inputs import decode
+from trainyard.upstream.apiserver import catalog
 
 
 class Class(NamedTuple):
@@ -142,8 +142,8 @@ TOO_STRICT = {
 """What kubeconform refuses and the server accepts; the first class that fits counts."""
 
 EXAMPLES = [
-    *(pytest.param(name, each, True, id=f"too lax: {name}") for name, each in TOO_LAX.items() if each.example),
-    *(pytest.param(name, each, False, id=f"too strict: {name}") for name, each in TOO_STRICT.items()),
+    *(pytest.param(name, value, True, id=f"too lax: {name}") for name, value in TOO_LAX.items() if value.example),
+    *(pytest.param(name, value, False, id=f"too strict: {name}") for name, value in TOO_STRICT.items()),
 ]
 """Class, and whether the server refuses its example."""
 
@@ -167,7 +167,7 @@ def peer(known):
 def class_of(mine: Ours, theirs: Ours) -> str | None:
     """Name the class of a difference."""
     table = TOO_LAX if theirs.valid else TOO_STRICT
-    return next((name for name, each in table.items() if each.told(mine, theirs)), None)
+    return next((name for name, value in table.items() if value.told(mine, theirs)), None)
 
 
 def case_of(text: str) -> Case:
@@ -180,7 +180,7 @@ def case_of(text: str) -> Case:
 @pytest.mark.slow
 def test_every_difference_has_a_class_and_the_server_sides_with_ours(known, peer):
     """Of all recorded cases that are created, kubeconform is wrong where it differs, and we know why."""
-    recorded = [each for each in record.load_cases() if each[0].old is None]
+    recorded = [one_case for one_case in record.load_cases() if one_case[0].old is None]
     verdicts: Sequence[Ours] = peer([case for case, _, _ in recorded])
     found: Counter[str | None] = Counter()
     for (case, valid, reason), theirs_ in zip(recorded, verdicts, strict=True):
@@ -198,16 +198,16 @@ def test_every_difference_has_a_class_and_the_server_sides_with_ours(known, peer
 @pytest.mark.slow
 def test_both_accept_what_is_rendered(peer):
     """On the repository's own tree the engines do not differ."""
-    verdicts = peer([Case(each.value) for each in generated()])
+    verdicts = peer([Case(item.value) for item in generated()])
     assert len(verdicts) > 100
-    assert not [each.reason for each in verdicts if not each.valid]
+    assert not [verdict.reason for verdict in verdicts if not verdict.valid]
 
 
 @pytest.mark.go
 @pytest.mark.slow
 def test_every_class_has_its_example(known, peer):
     """A manifest of each class is judged differently by the two engines, and falls into that class."""
-    cases = [case_of(each.values[1].example) for each in EXAMPLES]
+    cases = [case_of(example.values[1].example) for example in EXAMPLES]
     for param, case, theirs_ in zip(EXAMPLES, cases, peer(cases), strict=True):
         name, _, refused = param.values
         mine = ours(case, known)
@@ -222,7 +222,7 @@ def test_a_server_sides_with_ours(known, name, each, refused):
     kubeconfig = os.environ.get("TRAINYARD_KUBECONFIG")
     if not kubeconfig:
         pytest.skip("who is right where the engines differ: set TRAINYARD_KUBECONFIG")
-    from trainyard.live.server import Server
+    from trainyard.faces.live.server import Server
 
     said = theirs(case_of(each.example), known, Server(kubeconfig=Path(kubeconfig)))
     assert said.told, said.reason

@@ -15,10 +15,10 @@ from apiserver.agreement import cases
 from apiserver.agreement.mutate import mutate
 from clock import within
 from conftest import ROOT
-from effort import tries
-from trainyard.apiserver import Catalog, catalog
-from trainyard.checks.validate import Result, strangers
-from trainyard.report import render
+from example_counts import tries
+from trainyard.faces.report import render
+from trainyard.judge.checks.validate import Result, strangers
+from trainyard.upstream.apiserver import Catalog, catalog
 
 SECOND = 1.0
 PIECES = (
@@ -38,7 +38,7 @@ def files():
     for folder in ("generated", "jobs", "platform", "policies", "tests/policies"):
         found += [path.read_bytes() for path in sorted((ROOT / folder).rglob("*.yaml"))[::7]]
     lines = cases.OBJECTS.read_text(encoding="utf-8").splitlines()
-    return [each[:6000] for each in found] + [line.encode() for line in lines[::3]]
+    return [item[:6000] for item in found] + [line.encode() for line in lines[::3]]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -88,7 +88,7 @@ def damage(data: bytes, rng: Random) -> bytes:
 
 def run(known: Catalog, files: list[bytes], count: int, seed: str) -> None:
     """Judge damaged real files, and mutated objects with values of any type at any place."""
-    chosen = [each for found in cases.bases(known).values() for each in found]
+    chosen = [finding for found in cases.bases(known).values() for finding in found]
     for _, value in chosen:
         strangers([("warm.yaml", json.dumps(value).encode())], ROOT / "schemas", kubernetes="1.35")
     for number in range(count):
@@ -109,7 +109,7 @@ def test_damaged_files_are_answered(known, files, request):
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 values = st.recursive(
-    scalars, lambda each: st.lists(each, max_size=4) | st.dictionaries(st.text(max_size=8), each, max_size=4)
+    scalars, lambda item: st.lists(item, max_size=4) | st.dictionaries(st.text(max_size=8), item, max_size=4)
 )
 HEADS = st.sampled_from(
     [

@@ -7,10 +7,10 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from conftest import ROOT
-from trainyard import images
-from trainyard.apiserver.cel import STRING, Environment
-from trainyard.images import condition, fault, is_of_registry, is_pinned
+from trainyard.base import images
+from trainyard.base.images import condition, fault, is_of_registry, is_pinned
 from trainyard.specs.models.base import Image
+from trainyard.upstream.apiserver.cel import STRING, Environment
 
 HEX = "4f0c7e2ab95d8136" * 4
 END = f"@sha256:{HEX}"
@@ -119,9 +119,9 @@ def test_a_registry_is_a_whole_host_or_path(case: str) -> None:
 def test_the_policy_has_the_same_grammar() -> None:
     """A policy is a file of its own, which the cluster reads."""
     policy = yaml.safe_load((ROOT / "policies" / "sec-digest.yaml").read_text())["spec"]
-    texts = {each["name"]: each["expression"] for each in policy["variables"]}
-    assert texts["pinned"] == images.quoted(f"^(?:{images.PINNED})$")
-    assert texts["repository"] == images.quoted(f"^{images.NAME}")
-    for each in policy["validations"]:
-        assert f"<= {images.LONGEST} " in each["expression"]
-        assert f"<= {images.LONGEST_NAME})" in each["expression"]
+    texts = {variable["name"]: variable["expression"] for variable in policy["variables"]}
+    assert texts["pinned"] == images.quote_pattern(f"^(?:{images.PINNED})$")
+    assert texts["repository"] == images.quote_pattern(f"^{images.NAME}")
+    for validation in policy["validations"]:
+        assert f"<= {images.LONGEST} " in validation["expression"]
+        assert f"<= {images.LONGEST_NAME})" in validation["expression"]

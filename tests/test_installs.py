@@ -12,7 +12,7 @@ import pytest
 
 from conftest import ROOT
 from trainyard import __version__
-from trainyard.system.distribution import NAME
+from trainyard.base.system.distribution import NAME
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 INSTALL = re.compile(
@@ -52,7 +52,7 @@ def texts() -> dict[str, str]:
         capture_output=True,
         check=True,
     )
-    names = [each for each in listed.stdout.decode().split("\0") if each]
+    names = [part for part in listed.stdout.decode().split("\0") if part]
     left_out = ("generated/", "schemas/", "tests/data/", "tests/apiserver/data/", "tests/test_installs.py")
     files = {name: ROOT / name for name in names if not name.startswith(left_out)}
     return {
@@ -66,9 +66,9 @@ def texts() -> dict[str, str]:
 def known() -> set[str]:
     """What our own project asks for: names that others have, and that we mean."""
     project = PROJECT["project"]
-    asked = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+    asked = [*project["dependencies"], *(item for extra in project["optional-dependencies"].values() for item in extra)]
     pinned = (ROOT / "constraints.txt").read_text().splitlines()
-    found = (NAMED.match(each) for each in (*asked, *pinned))
+    found = (NAMED.match(item) for item in (*asked, *pinned))
     return {match[1].lower() for match in found if match} - {NAME, "trainyard"}
 
 
@@ -78,7 +78,7 @@ def wrong(line: str) -> bool:
     if OURS.search(f" {line}"):
         return True
     for match in INSTALL.finditer(line):
-        words = [each for each in re.split(r"[\s'\"]+", match["rest"]) if each]
+        words = [part for part in re.split(r"[\s'\"]+", match["rest"]) if part]
         names = (
             NAMED.fullmatch(word) for before, word in zip(["", *words], words, strict=False) if before not in VALUES
         )

@@ -13,11 +13,11 @@ LINE = re.compile(
     r"(?P<name>[a-z0-9-]+)==(?P<release>[^ ]+)(?: ; (?P<marker>[^\\]+?))?((?: --hash=sha256:[0-9a-f]{64})+)"
 )
 LOCKS = {
-    "platform/trainyard/skeleton/base/install/requirements.txt": ("synth",),
+    "platform/trainyard/faces/drafts/skeleton/base/install/requirements.txt": ("synth",),
     "tools/locks/develop.txt": ("synth", "live", "dev"),
 }
 OTHERS = ("tools/locks/site.txt", "tools/locks/train.txt", "tools/locks/pipelines.txt")
-INSTALLS = ("Makefile", ".ci/run", "platform/trainyard/skeleton/base/Makefile")
+INSTALLS = ("Makefile", ".ci/run", "platform/trainyard/faces/drafts/skeleton/base/Makefile")
 
 
 def locked(file: str) -> dict[str, str]:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainyard.documents import Document, load
-from trainyard.findings import ObjectRef
-from trainyard.manifests import GroupVersionKind, Manifest, expand
+from trainyard.base.documents import Document, load
+from trainyard.base.findings import ObjectRef
+from trainyard.base.manifests import GroupVersionKind, Manifest, expand
 
 JOB = b"""\
 apiVersion: batch/v1
@@ -138,7 +138,7 @@ def test_items_of_a_list_are_objects_of_their_own() -> None:
     """Their fields are found where they are written in the list."""
     (pod, deployment), findings = objects(LIST)
     assert not findings
-    assert [str(each.ref) for each in (pod, deployment)] == ["Pod a", "Deployment b"]
+    assert [str(item.ref) for item in (pod, deployment)] == ["Pod a", "Deployment b"]
     assert pod.base == ("items", 0)
     assert str(pod.location(("metadata", "name"))) == "x.yaml:8:11"
     assert str(deployment.location(("metadata", "name"))) == "x.yaml:9:60"
@@ -236,7 +236,7 @@ def test_one_wrong_item_leaves_the_others() -> None:
     manifests, findings = objects(
         "apiVersion: v1\nkind: Pod\n---\nkind: Pod\n---\n[]\n---\napiVersion: v1\nkind: Service\n"
     )
-    assert [each.kind for each in manifests] == ["Pod", "Service"]
+    assert [manifest.kind for manifest in manifests] == ["Pod", "Service"]
     assert len(findings) == 2
 
 
@@ -263,4 +263,4 @@ def test_no_shape_raises(value: dict[str, Any]) -> None:
         assert manifest.kind in str(manifest.ref)
         assert all(isinstance(text, str) for text in (*manifest.labels.values(), *manifest.annotations.values()))
         assert manifest.location(("metadata", "name")).file == "x.yaml"
-        assert all(manifest.get(*path) is each for path, each in manifest.at("metadata", "*", "*"))
+        assert all(manifest.get(*path) is item for path, item in manifest.at("metadata", "*", "*"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from slips import GROUPS, Slip, found, places, slips, told
+from mistake_cases import GROUPS, Slip, found, places, slips, told
 
 
 def cases() -> Iterator[object]:
@@ -22,9 +22,9 @@ def cases() -> Iterator[object]:
 def test_a_mistake_is_told_where_it_is(slip: Slip, tmp_path: Path) -> None:
     """Each has a finding of its rule at its mark; of those that are known to be missed nothing is said."""
     findings = found(slip, tmp_path / "repository")
-    said = [f"{each.rule} at {places(each)}: {each.message}" for each in findings]
+    said = [f"{finding.rule} at {places(finding)}: {finding.message}" for finding in findings]
     if slip.says == "fine":
-        assert [each for each in findings if each.rule not in slip.also] == []
+        assert [finding for finding in findings if finding.rule not in slip.also] == []
     elif slip.known:
         assert findings == [], f"it is told now; remove `known`: {said}"
     else:

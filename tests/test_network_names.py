@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.labels import networks
+from trainyard.base.labels import networks
 
 NETWORKS = {
     "one": ("rail-0", [("nlp", "rail-0")]),

@@ -74,7 +74,7 @@ def test_nothing_here_points_elsewhere():
     """No file names a folder of one machine or what is beside the repository, and none is large."""
     assert not [path.name for path in FOLDER.rglob("*") if path.is_file() and path.stat().st_size > LARGE]
     found = {path.name: STRANGE.findall(path.read_text(encoding="utf-8")) for path in TEXTS}
-    assert not {name: each for name, each in found.items() if each}
+    assert not {name: value for name, value in found.items() if value}
 
 
 def test_executables_are_executable():
@@ -99,7 +99,9 @@ def test_make_knows_the_targets():
 @pytest.mark.parametrize("builder", [SdistBuilder, WheelBuilder])
 def test_oracles_are_not_installed(builder):
     """Neither sdist nor wheel holds an oracle, or anything of the tests: patterns are of whole paths."""
-    held = [each.distribution_path for each in builder(str(ROOT)).recurse_included_files()]
+    held = [
+        recurse_included_file.distribution_path for recurse_included_file in builder(str(ROOT)).recurse_included_files()
+    ]
     assert len(held) > 100
     assert not [path for path in held if path.startswith(("tools/oracles", "tests/"))]
 
@@ -132,7 +134,7 @@ def test_the_table_lists_every_oracle(tmp_path):
 def test_every_question_can_be_asked():
     """Tools and tests that are asked exist, and what they need has a command that builds it."""
     for name, subject in questions.SUBJECTS.items():
-        assert all(agree.command(each).startswith("make oracles O=") for each in subject.needs), name
+        assert all(agree.command(need).startswith("make oracles O=") for need in subject.needs), name
         for question in subject.questions:
             files = [word for word in question.command if word.startswith(("tests/", "tools/")) and " " not in word]
             assert files, question.what
@@ -247,7 +249,7 @@ def test_pools_become_nodes():
     sized = {"resources": {"cpu": 4}, "nodes": 2}
     racked = {"name": "a", **sized, "blocks": 2, "racks": 2}
     config = {"blockLabel": "block", "rackLabel": "rack", "pools": [racked, {"name": "b", **sized}]}
-    found = {each["metadata"]["name"]: each for each in pools.expand_nodes(config)}
+    found = {expand_node["metadata"]["name"]: expand_node for expand_node in pools.expand_nodes(config)}
     assert len(found) == 10
     assert found["a-b1-r0-n1"]["metadata"]["labels"].items() >= {"block": "a-b1", "rack": "a-b1-r0"}.items()
     assert "rack" not in found["b-1"]["metadata"]["labels"]

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT
 from make import make_resolved
-from trainyard.parts import contract
+from trainyard.render.parts import contract
 
 PAGE = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
 
@@ -36,9 +36,9 @@ def start(tmp_path):
         return begun[-1]
 
     yield run
-    for each in begun:
-        each.kill()
-        each.communicate()
+    for item in begun:
+        item.kill()
+        item.communicate()
 
 
 def began(process):
@@ -50,7 +50,7 @@ def began(process):
 
 def folders(tmp_path):
     """The steps of all checkpoints, complete or not."""
-    return sorted(int(each.name.removeprefix("step-")) for each in (tmp_path / "checkpoints").glob("step-*"))
+    return sorted(int(path.name.removeprefix("step-")) for path in (tmp_path / "checkpoints").glob("step-*"))
 
 
 def test_every_variable_of_the_contract_is_on_the_page():
@@ -59,7 +59,7 @@ def test_every_variable_of_the_contract_is_on_the_page():
     run = make_resolved(checkpoint=checkpoint)
     named = re.findall(r"^\| `([A-Z_]+)` \|", PAGE, re.MULTILINE)
     assert named == list(run.contract(run.roles[0]))
-    assert set(named) == contract.reserved(run.run)
+    assert set(named) == contract.reserved_variables(run.run)
 
 
 def test_the_example_saves_as_often_and_keeps_as_much_as_the_job_says(start, tmp_path):

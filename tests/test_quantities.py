@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from conftest import TESTS
-from trainyard.quantities import Format, Quantity, duration_text, parse_duration
+from trainyard.base.quantities import Format, Quantity, duration_text, parse_duration
 
 DATA = TESTS / "data"
 QUANTITIES = [

@@ -61,7 +61,7 @@ def test_every_command_names_what_exists(row):
 
 def releases():
     """Return the releases that the oracles are built from, by project."""
-    found = {project: {each.version} for project, each in components.OPERATORS.items()}
+    found = {project: {operator.version} for project, operator in components.OPERATORS.items()}
     assert found["kueue"] == {build.release("kueue")}
     return {**found, "kubernetes": set(components.KUBERNETES)}
 

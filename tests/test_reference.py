@@ -6,8 +6,8 @@ import pytest
 
 from conftest import ROOT
 from headings import anchors
-from trainyard.releases import releases
 from trainyard.specs import Cluster, Job, Repository, Team
+from trainyard.specs.releases import releases
 from trainyard.specs.shapes import names
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -22,7 +22,9 @@ def test_every_field_says_what_it_is(name):
     parts = {title: part for title, part in schema.get("$defs", {}).items() if title not in IN_WORDS_OF_KUEUE}
     for title, part in {name: schema, **parts}.items():
         fields = part.get("properties", {})
-        assert not [f"{title}.{field}" for field, each in fields.items() if not each.get("description", "").strip()]
+        assert not [
+            f"{title}.{field}" for field, one_field in fields.items() if not one_field.get("description", "").strip()
+        ]
 
 
 @pytest.mark.parametrize("name", MODELS)

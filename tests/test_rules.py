@@ -10,17 +10,17 @@ import pytest
 from conftest import ROOT
 from sources import package
 from tool import tool
-from trainyard import catalogue
-from trainyard.documents import load
-from trainyard.findings import Location, Severity
-from trainyard.rules import Rule
+from trainyard.base import catalogue
+from trainyard.base.documents import load
+from trainyard.base.findings import Location, Severity
+from trainyard.base.rules import Rule
+from trainyard.base.system.data import PACKAGE, policy_files
 from trainyard.specs.sources import Source
-from trainyard.system.data import PACKAGE, policy_files
 
 MAKERS = {
-    "rules.py": "a rule makes its own findings",
-    "apiserver/judge.py": "a problem of the verdict carries the id of its rule",
-    "synth/facts.py": "what was remembered is read back",
+    "base/rules.py": "a rule makes its own findings",
+    "upstream/apiserver/judge.py": "a problem of the verdict carries the id of its rule",
+    "change/synth/facts.py": "what was remembered is read back",
 }
 """Modules that may make a finding by hand, and why."""
 

@@ -17,8 +17,8 @@ import yaml
 from command import Done
 from make import make_crd
 from tool import tool
-from trainyard.apiserver.catalog import crd, schemas
-from trainyard.apiserver.catalog.releases import Shelf
+from trainyard.upstream.apiserver.catalog import crd, schemas
+from trainyard.upstream.apiserver.catalog.releases import Shelf
 
 MINORS = ("1.34", "1.35", "1.36")
 LIMIT_BYTES = 2 * 1024 * 1024
@@ -262,7 +262,7 @@ def ref() -> dict[str, Any]:
 def plain(node: Any) -> Any:
     """A schema without names of types and without what only patches read."""
     if isinstance(node, list):
-        return [plain(each) for each in node]
+        return [plain(item) for item in node]
     if not isinstance(node, dict):
         return node
     return {

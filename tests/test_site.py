@@ -54,6 +54,8 @@ LINKS = {
     "a page": ("[a](docs/jobs.md)", "[a](there/docs/jobs.md)"),
     "an anchor of it": ("[a](docs/jobs.md#roles)", "[a](there/docs/jobs.md#roles)"),
     "an anchor of the page itself": ("[a](#roles)", "[a](#roles)"),
+    "a picture": ("![a](docs/a.svg)", "![a](there/docs/a.svg)"),
+    "a picture that is nowhere": ("![of a](gone/a.svg).", "of a."),
     "the web": ("[a](https://example.com/docs/x.md)", "[a](https://example.com/docs/x.md)"),
     "what is nowhere": ("see [the `code`](gone/x.py), please", "see the `code`, please"),
     "code": ("```sh\n[a](docs/x.md)\n```\n[a](docs/x.md)", "```sh\n[a](docs/x.md)\n```\n[a](there/docs/x.md)"),

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from trainyard.apiserver import catalog
-from trainyard.releases import release
-from trainyard.versions import nearest, order
+from trainyard.base.versions import nearest, order
+from trainyard.specs.releases import release
+from trainyard.upstream.apiserver import catalog
 
 ORDER = {
     "ten comes after nine": ("1.9", "1.10"),
@@ -67,7 +67,7 @@ def test_a_known_release_is_nearest_to_itself_and_limits_hold(known, asked):
     """What is newer than all takes the newest, what is older than all the oldest."""
     found = nearest(asked, known)
     assert found in known
-    assert all(nearest(each, known) == each for each in known)
+    assert all(nearest(item, known) == item for item in known)
     if order(asked) >= max(map(order, known)):
         assert found == max(known, key=order)
     if order(asked) <= min(map(order, known)):

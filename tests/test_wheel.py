@@ -22,7 +22,7 @@ BAD = GOOD.replace("v1", "kueue.x-k8s.io/v1beta2").replace("ConfigMap", "LocalQu
 def run(*command, cwd, check=True, **env):
     """Run a command as a user would, outside this repository."""
     done = subprocess.run(
-        [str(each) for each in command], cwd=cwd, env=PINNED | env, capture_output=True, text=True, check=False
+        [str(item) for item in command], cwd=cwd, env=PINNED | env, capture_output=True, text=True, check=False
     )
     assert not check or done.returncode == 0, done.stdout + done.stderr
     return done
@@ -58,7 +58,7 @@ def test_wheel_judges_any_yaml(wheel, tmp_path):
     done = run(program, "validate", "some.yaml", "-o", "json", cwd=tmp_path, check=False, PYTHONPATH=path)
     report = json.loads(done.stdout)
     assert done.returncode == 1
-    assert [each["verdict"] for each in report["objects"]] == ["valid", "invalid"]
+    assert [item["verdict"] for item in report["objects"]] == ["valid", "invalid"]
     assert report["findings"][0]["message"] == "unknown field 'clusterQueu'; did you mean 'clusterQueue'?"
     assert "wrote 15 files to own" in run(program, "init", "own", cwd=tmp_path, PYTHONPATH=path).stdout
     assert (tmp_path / "own" / "install" / wheel.name).read_bytes() == wheel.read_bytes()

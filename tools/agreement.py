@@ -24,10 +24,10 @@ sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 from apiserver.agreement import cases, record  # noqa: E402 - tests/ is no package that is installed
 from apiserver.agreement.peers import kubeconform_verdicts, kubectl_validate_verdicts  # noqa: E402
 from apiserver.agreement.verdicts import Case, Ours, Table, Theirs, ours, tabulate, theirs  # noqa: E402
-from trainyard.apiserver import catalog  # noqa: E402
-from trainyard.apiserver.catalog import Catalog  # noqa: E402
-from trainyard.checks.versions import parse_projects  # noqa: E402
-from trainyard.live.server import Server  # noqa: E402
+from trainyard.faces.live.server import Server  # noqa: E402
+from trainyard.judge.checks.versions import parse_projects  # noqa: E402
+from trainyard.upstream.apiserver import catalog  # noqa: E402
+from trainyard.upstream.apiserver.catalog import Catalog  # noqa: E402
 
 LIMIT = 0.005
 """Share of wrong verdicts above which the run fails."""
@@ -81,10 +81,12 @@ def main() -> int:
     print(table.text())
     seconds = f"{time.monotonic() - started:.0f} s, Kubernetes {server.version()}, seed {given.seed}"
     print(f"{len(rows)} cases, {len(table.differences)} differ; {seconds}")
-    for cell, case, mine, real in sorted(table.differences, key=lambda each: each[0]):
+    for cell, case, mine, real in sorted(table.differences, key=lambda difference: difference[0]):
         print(f"{cell}: {case.object.get('kind')}: {case.note}: {mine.reason or real.reason}"[:300])
     if given.differences:
-        given.differences.write_text("".join(json.dumps(record.difference(*each)) + "\n" for each in table.differences))
+        given.differences.write_text(
+            "".join(json.dumps(record.difference(*difference)) + "\n" for difference in table.differences)
+        )
     engines: dict[str, Callable[[Sequence[Case]], list[Ours]]] = {}
     if given.kubeconform:
         engines["kubeconform"] = lambda created: kubeconform_verdicts(created, known, ROOT)
@@ -104,7 +106,7 @@ def compare(
     print("\nobjects that are created only:")
     verdicts = {name: ask([case for case, _, _ in rows]) for name, ask in engines.items()}
     for name, found in {**verdicts, "ours": [mine for _, mine, _ in rows]}.items():
-        table = tabulate(((case, each, real) for (case, _, real), each in zip(rows, found, strict=True)), known)
+        table = tabulate(((case, answer, real) for (case, _, real), answer in zip(rows, found, strict=True)), known)
         print(f"{name}: {table.rates()}\n{table.text(by_kind=False)}\n")
 
 

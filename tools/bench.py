@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "platform"))
 sys.path.insert(0, str(ROOT / "tools"))
 
 import fleet  # noqa: E402  # after the path is set
-from trainyard.system import kubeconform  # noqa: E402  # after the path is set
+from trainyard.base.system import kubeconform  # noqa: E402  # after the path is set
 
 CLUSTERS = 10
 POLL_SECONDS = 0.2
@@ -45,7 +45,7 @@ def measure(command: Sequence[str | Path], cwd: Path, *, watch: bool = True) -> 
     before, start, peak = os.times(), time.perf_counter(), 0
     with TemporaryDirectory() as folder, (Path(folder) / "out").open("w+") as out:
         process = subprocess.Popen(
-            [str(each) for each in command], cwd=cwd, stdout=out, stderr=subprocess.STDOUT, env=settings
+            [str(word) for word in command], cwd=cwd, stdout=out, stderr=subprocess.STDOUT, env=settings
         )
         running = True
         while running:
@@ -96,7 +96,7 @@ def bench(jobs: int) -> None:
         row(jobs, "plan, another job changed", planned(synth, plan, root))
         program = kubeconform.find(ROOT)
         place = f"{ROOT}/schemas/{{}}/{{{{.Group}}}}/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json"
-        locations = [f"-schema-location={place.format(each)}" for each in ("jobset/0.12.0", "kubernetes/1.35")]
+        locations = [f"-schema-location={place.format(release)}" for release in ("jobset/0.12.0", "kubernetes/1.35")]
         runs = sorted((root / "generated").glob("*/runs"))
         measured = measure([program, "-summary", "-ignore-missing-schemas", *locations, *runs], root)
         row(jobs, "kubeconform on the runs", measured)
@@ -119,9 +119,9 @@ def planned(synth: Sequence[str | Path], plan: Sequence[str | Path], root: Path)
     before = {file: file.read_text(encoding="utf-8") for file in files[:4]}
     found = []
     for number in (2, 3):
-        for each, text in before.items():
-            asked = text.replace("maxHours: 1", "maxHours: ") if each != files[number] else longer(text)
-            each.write_text(asked, encoding="utf-8")
+        for path, text in before.items():
+            asked = text.replace("maxHours: 1", "maxHours: ") if path != files[number] else longer(text)
+            path.write_text(asked, encoding="utf-8")
         measure(synth, root, watch=False)
         found.append(measure(plan, root, watch=number == 3))
     return replace(found[0], memory=found[1].memory)

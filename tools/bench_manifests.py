@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from trainyard.documents import dump
+from trainyard.base.documents import dump
 
 Object = dict[str, Any]
 
@@ -18,7 +18,7 @@ DATASETS = 7
 
 def write_file(path: Path, *, objects: int, seed: int = 0) -> None:
     """Write one file with that many documents."""
-    path.write_text("---\n".join(dump(each) for each in generate(objects, seed)), encoding="utf-8")
+    path.write_text("---\n".join(dump(document) for document in generate(objects, seed)), encoding="utf-8")
 
 
 def write_tree(root: Path, *, objects: int, per_file: int = 20) -> None:

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import bench_manifests
-from trainyard.apiserver import catalog
-from trainyard.checks import kubeconform
-from trainyard.errors import ToolError
-from trainyard.system import kubeconform as program
-from trainyard.system.data import schemas_dir
+from trainyard.base.errors import ToolError
+from trainyard.base.system import kubeconform as program
+from trainyard.base.system.data import schemas_dir
+from trainyard.judge.checks import kubeconform
+from trainyard.upstream.apiserver import catalog
 
 ROOT = Path(__file__).resolve().parent.parent
 OBJECTS = 650
@@ -78,7 +78,7 @@ def table(folder: Path, *, runs: int, tree: bool) -> Iterator[str]:
 def row(name: str, cost: Cost, *, after: Cost | None = None, documents: int = 0) -> str:
     """Return one line of the table; rates are over what a command takes after its start, or in all."""
     wall, cpu = (cost.wall - after.wall, cost.cpu - after.cpu) if after else (cost.wall, cost.cpu)
-    rates = [f"{documents / max(each, 1e-3):.0f}" if documents else "" for each in (wall, cpu)]
+    rates = [f"{documents / max(seconds, 1e-3):.0f}" if documents else "" for seconds in (wall, cpu)]
     return f"| {name} | {cost.wall:.2f} | {cost.cpu:.2f} | {rates[0]} | {rates[1]} | {cost.memory:.0f} |"
 
 
@@ -120,13 +120,13 @@ def write_crds(folder: Path) -> None:
 def structural(node: Any) -> Any:
     """Return a schema as a CRD has it: open where a CRD prunes, and without what we note in it."""
     if isinstance(node, list):
-        return [structural(each) for each in node]
+        return [structural(element) for element in node]
     if not isinstance(node, dict):
         return node
     return {
-        key: structural(each)
-        for key, each in node.items()
-        if each is not False and key != "$schema" and not key.startswith("x-trainyard")
+        key: structural(entry)
+        for key, entry in node.items()
+        if entry is not False and key != "$schema" and not key.startswith("x-trainyard")
     }
 
 
@@ -141,7 +141,7 @@ def best(command: Sequence[str], folder: Path, runs: int) -> Cost:
     settings |= {"PYTHONPYCACHEPREFIX": str(folder / "bytecode"), "XDG_CACHE_HOME": str(folder / "cache")}
     settings["KUBECONFIG"] = os.devnull
     found = [measure(command, folder, settings) for _ in range(runs + 1)][1:]
-    return Cost(*(min(getattr(each, name) for each in found) for name in ("wall", "cpu", "memory")))
+    return Cost(*(min(getattr(cost, name) for cost in found) for name in ("wall", "cpu", "memory")))
 
 
 def measure(command: Sequence[str], folder: Path, settings: dict[str, str]) -> Cost:

@@ -60,23 +60,28 @@ def pinned(file: Path = ROOT / "constraints.txt") -> dict[str, str]:
     return found
 
 
-def asked(extras: Iterable[str]) -> list[Requirement]:
-    """Return what our own project requires, with extras."""
+def own_requirements(extras: Iterable[str]) -> list[Requirement]:
+    """Return the requirements of our own project, with extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
     return [
-        Requirement(each) for each in [*project["dependencies"], *(each for name in extras for each in optional[name])]
+        Requirement(dependency)
+        for dependency in [*project["dependencies"], *(text for name in extras for text in optional[name])]
     ]
 
 
 def direct(extras: Iterable[str]) -> list[str]:
     """Return the names of what our own project requires, with extras, on that machine."""
-    wanted = (each for each in asked(extras) if each.marker is None or each.marker.evaluate({**MACHINE, "extra": ""}))
-    return sorted({canonicalize_name(each.name) for each in wanted})
+    wanted = (
+        requirement
+        for requirement in own_requirements(extras)
+        if requirement.marker is None or requirement.marker.evaluate({**MACHINE, "extra": ""})
+    )
+    return sorted({canonicalize_name(requirement.name) for requirement in wanted})
 
 
 def required(name: str, release: str, extras: frozenset[str], machine: Mapping[str, str]) -> Iterator[Requirement]:
-    """Yield what an installed package requires; exits where another release is installed than is pinned."""
+    """Yield the requirements of an installed package; exits where another release is installed than is pinned."""
     try:
         about = metadata(name)
     except PackageNotFoundError:
@@ -92,13 +97,17 @@ def required(name: str, release: str, extras: frozenset[str], machine: Mapping[s
 
 def closure(extras: Iterable[str]) -> list[Part]:
     """Return every package that comes along with our own, sorted by name; exits where one is not pinned."""
-    return brought(asked(extras), pinned(), MACHINE)
+    return brought(own_requirements(extras), pinned(), MACHINE)
 
 
 def brought(waiting: list[Requirement], pins: Mapping[str, str], machine: Mapping[str, str]) -> list[Part]:
-    """Return what requirements bring along on a machine, sorted by name; exits where a package is not pinned."""
+    """Return the parts that requirements bring along on a machine, by name; exits where a package is not pinned."""
     seen, parts = dict[str, set[str]](), dict[str, Part]()
-    waiting = [each for each in waiting if each.marker is None or each.marker.evaluate({**machine, "extra": ""})]
+    waiting = [
+        one_requirement
+        for one_requirement in waiting
+        if one_requirement.marker is None or one_requirement.marker.evaluate({**machine, "extra": ""})
+    ]
     while waiting:
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)
@@ -110,7 +119,7 @@ def brought(waiting: list[Requirement], pins: Mapping[str, str], machine: Mappin
         if name not in pins:
             sys.exit(f"{name} is not pinned; add it to constraints.txt")
         needs = list(required(name, pins[name], frozenset(wanted), machine))
-        names = tuple(sorted({canonicalize_name(each.name) for each in needs}))
+        names = tuple(sorted({canonicalize_name(need.name) for need in needs}))
         parts[name] = Part(name, pins[name], names, metadata(name).get("License-Expression") or "")
         waiting += needs
     return [parts[name] for name in sorted(parts)]

@@ -28,9 +28,9 @@ sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 from admission.compare import disagreements  # noqa: E402 - tests/ is no package that is installed
 from admission.oracle import Object, Oracle  # noqa: E402
 from admission.variations import CLUSTERS, case  # noqa: E402
-from trainyard.admission.site import site  # noqa: E402
-from trainyard.admission.verdicts import Verdict, verdicts  # noqa: E402
-from trainyard.cli.admit import document  # noqa: E402
+from trainyard.faces.cli.admit import document  # noqa: E402
+from trainyard.judge.admission.site import site  # noqa: E402
+from trainyard.judge.admission.verdicts import Verdict, verdicts  # noqa: E402
 
 OFTEN = 4
 """How often a cluster is asked that does something else."""
@@ -55,20 +55,20 @@ class Asked:
             subprocess.run([sys.executable, "-m", "trainyard", "synth", "--quiet"], cwd=root, check=True)
             where = site(checked.specs, cluster)
             self.restart(dict(where.config))
-            found = [each for each in verdicts(checked, clusters=[cluster]) if not each.ask.why]
-            bids = [each.ask for each in found]
+            found = [verdict for verdict in verdicts(checked, clusters=[cluster]) if not verdict.ask.why]
+            bids = [verdict.ask for verdict in found]
             every: list[Object] = []
             while not every or (len(every) < OFTEN and any(wrongs(found, every[-1]).values())):
                 every.append(self.oracle.answer(root / "generated" / cluster, where, bids))
         said = [wrongs(found, answers) for answers in every]
-        for each in found:
-            mine = [wrong[each.ask.name] for wrong in said]
-            self.said[each.word] += 1
+        for verdict in found:
+            mine = [wrong[verdict.ask.name] for wrong in said]
+            self.said[verdict.word] += 1
             self.differ += all(mine)
             self.unstable += any(mine) and not all(mine)
             for one in dict.fromkeys(one for wrong in mine for one in wrong):
                 often = f"{sum(one in wrong for wrong in mine)} of {len(mine)} times"
-                print(f"{cluster} {seed}: {each.ask.name} {each.word}: {often} {one}", flush=True)
+                print(f"{cluster} {seed}: {verdict.ask.name} {verdict.word}: {often} {one}", flush=True)
         drawing = {"cluster": cluster, "fields": drawn.fields, "jobs": drawn.jobs}
         self.lines.append(json.dumps({**drawing, "answers": every}))
 
@@ -80,10 +80,10 @@ class Asked:
 
 
 def wrongs(found: Sequence[Verdict], answers: Object) -> dict[str, list[str]]:
-    """Return what a cluster did otherwise, by job."""
+    """Return the differences between a cluster's answers and ours, by job."""
     return {
-        each.ask.name: [*disagreements(json.loads(json.dumps(document(each))), answers[each.ask.name])]
-        for each in found
+        verdict.ask.name: [*disagreements(json.loads(json.dumps(document(verdict))), answers[verdict.ask.name])]
+        for verdict in found
     }
 
 

@@ -28,7 +28,7 @@ LEFT_OUT = (":!generated", ":!tests", ":!jobs", ":!docs")
 
 
 def git(*arguments: str) -> bytes:
-    """Return what Git prints; exits where it fails."""
+    """Return the output of Git; exits where it fails."""
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=False)
     if done.returncode:
         sys.exit(f"git {arguments[0]}: {done.stderr.decode(errors='replace').strip()}")
@@ -70,7 +70,7 @@ def main() -> None:
         built(Path(folder), Path(folder) / "dist", seconds, "wheel", "sdist")
         made = sorted((Path(folder) / "dist").iterdir())
         out.mkdir(parents=True, exist_ok=True)
-        files = [out / each.name for each in made]
+        files = [out / artifact.name for artifact in made]
         for source, target in zip(made, files, strict=True):
             target.write_bytes(source.read_bytes())
     (wheel,) = (file for file in files if file.suffix == ".whl")

@@ -20,9 +20,9 @@ import docs_data  # noqa: E402  # after the path is set
 import docs_fields  # noqa: E402
 import docs_pictures  # noqa: E402
 import docs_rules  # noqa: E402
-from trainyard.cli import build, commands  # noqa: E402
-from trainyard.findings import Layer  # noqa: E402
-from trainyard.report.json_ import schema  # noqa: E402
+from trainyard.base.findings import Layer  # noqa: E402
+from trainyard.faces.cli import build, commands  # noqa: E402
+from trainyard.faces.report.json_ import schema  # noqa: E402
 from trainyard.specs.drivers import Driver, drivers  # noqa: E402
 
 WIDTH = 110
@@ -33,8 +33,8 @@ def cli() -> Iterator[str]:
     """Yield the lines of the page on commands: what each says of itself under `--help`."""
     yield "# Commands"
     yield ""
-    yield "Written by `make docs` from what each command says under `--help`."
-    yield "Exit codes of all: 0 clean, 1 findings, 2 could not finish."
+    yield "`make docs` writes this page from the `--help` of each command."
+    yield "All commands exit with 0 (clean), 1 (findings) or 2 (could not finish)."
     for name, command in leaves("trainyard", get_command(build(commands()))):
         context = command.context_class(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
         yield from ("", f"## {name}", "", "```text", *command.get_help(context).splitlines(), "```")
@@ -68,28 +68,30 @@ def storage() -> Iterator[str]:
     """Yield the lines of the page on storage drivers."""
     yield "# Storage drivers"
     yield ""
-    yield "Written by `make docs` from `platform/trainyard/specs/drivers`; [clusters.md](clusters.md#storage) says how"
-    yield "a class is declared. A driver that is not here needs only be said to be installed: its class is not checked."
-    yield "*Pods write* by whom: the kubelet (`fsGroup`), the driver, or nobody but the server."
+    yield "`make docs` writes this page from `platform/trainyard/specs/drivers`. [Clusters](clusters.md#storage) shows"
+    yield "how to declare a class. You can use other drivers too; their classes are not checked. *Pods write by* names"
+    yield "who lets pods write: the kubelet (`fsGroup`), the driver, or only the server."
     yield ""
     yield from (f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|")
-    for name, each in drivers().items():
-        secret = "yes" if each.secrets else ""
+    for name, row in drivers().items():
+        secret = "yes" if row.secrets else ""
         made = (
-            "; ".join(asked(each)) if each.dynamic else "nothing: it makes no volumes, which somebody makes beforehand"
+            "; ".join(class_parameters(row))
+            if row.dynamic
+            else "nothing: it makes no volumes, which somebody makes beforehand"
         )
-        words = [f"`{name}`", each.title, " ".join(each.access), made, secret, each.ownership, yes(each.grows)]
-        yield f"| {' | '.join(map(docs_fields.cell, [*words, yes(each.enforces), each.nodes or '', each.source]))} |"
+        words = [f"`{name}`", row.title, " ".join(row.access), made, secret, row.ownership, yes(row.grows)]
+        yield f"| {' | '.join(map(docs_fields.cell, [*words, yes(row.enforces), row.nodes or '', row.source]))} |"
 
 
-def asked(each: Driver) -> Iterator[str]:
-    """Yield what a class of a driver must say, in words."""
-    unless = f" (unless `{each.instead}` is there)" if each.instead else ""
-    if each.required:
-        yield ", ".join(f"`{name}`" for name in each.required) + unless
-    yield from (" or ".join(f"`{name}`" for name in group) for group in each.any_of)
-    yield from (f"one of {', '.join(f'`{name}`' for name in group)}" for group in each.one_of)
-    for when in each.when:
+def class_parameters(driver: Driver) -> Iterator[str]:
+    """Yield the parameters that a class of a driver must have, in words."""
+    unless = f" (unless `{driver.instead}` is there)" if driver.instead else ""
+    if driver.required:
+        yield ", ".join(f"`{name}`" for name in driver.required) + unless
+    yield from (" or ".join(f"`{name}`" for name in group) for group in driver.any_of)
+    yield from (f"one of {', '.join(f'`{name}`' for name in group)}" for group in driver.one_of)
+    for when in driver.when:
         yield f"`{'`, `'.join(when.required)}` with `{when.parameter}` {' or '.join(when.values)}"
 
 
@@ -100,13 +102,13 @@ def yes(value: bool) -> str:
 
 def decisions() -> Iterator[str]:
     """Yield the list of decisions, by what they say."""
-    yield from ("# Decisions", "", "Choices that a newcomer would question: context, decision, what was given up.", "")
+    yield from ("# Decisions", "", "Choices that a newcomer may question, with their context and their price.", "")
     for path in sorted((ROOT / "docs" / "decisions").glob("[a-z]*.md")):
         yield f"- [{path.read_text('utf-8').splitlines()[0].removeprefix('# ')}]({path.name})"
 
 
 def pages() -> dict[Path, str]:
-    """Return what every generated file should hold."""
+    """Return the contents of every generated file."""
     missing = set(get_args(Layer)) - set(docs_rules.LAYERS)
     if missing:
         raise SystemExit(f"layers without a chapter: {', '.join(sorted(missing))}")

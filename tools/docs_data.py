@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from docs_fields import cell
-from trainyard.operators.listing import listing
-from trainyard.quantities import Quantity
-from trainyard.releases import Facts, Release, releases
+from trainyard.base.quantities import Quantity
+from trainyard.base.system.data import minors
+from trainyard.base.versions import order
+from trainyard.render.operators.listing import listing
+from trainyard.specs.releases import Facts, Release, releases
 from trainyard.specs.shapes import Shape, names, preset
-from trainyard.system.data import minors
-from trainyard.versions import order
 
 MINORS = minors()
 """Minor versions of Kubernetes that a cluster may have (specs/models/cluster.py)."""
@@ -22,26 +22,26 @@ GIGA = 10**9
 LINKS = {"ethernet": "Ethernet", "infiniband": "InfiniBand", "either": "Ethernet or InfiniBand"}
 
 SHAPES = """\
-Presets for `shape` of a [pool](cluster.md#pools), written by `make docs` from `platform/trainyard/specs/shapes`. A fact
-whose source says *assumed* was neither measured nor documented: compare it with a node (`kubectl get node -o yaml`,
-`lscpu`, `nvidia-smi topo -m`). A machine that is not here is [spelled out](cluster.md#poolsshape) in the cluster's
-file."""
+These are the presets for `shape` of a [pool](cluster.md#pools). `make docs` writes them from
+`platform/trainyard/specs/shapes`. A source *assumed* means that nobody measured or documented the fact, so compare it
+with a node (`kubectl get node -o yaml`, `lscpu`, `nvidia-smi topo -m`). Describe other machines
+[in the cluster's file](cluster.md#poolsshape)."""
 
 COLUMNS = ("shape", "GPUs", "NICs of the fabric", "NUMA nodes", "CPUs", "memory", "local disk")
 """Of the table of shapes."""
 
 RELEASES = """\
-What `operators` of a [cluster](cluster.md#operators) may name, and what else is judged, written by `make docs` from
-`platform/trainyard/releases` and `schemas/lock.yaml`; `trainyard releases` lists what the installed program knows. A
-release that is not here is installed by [saying which one it is like](../clusters.md#operators)."""
+These are the releases that `operators` of a [cluster](cluster.md#operators) may name. `make docs` writes them from
+`platform/trainyard/specs/releases` and `schemas/lock.yaml`, and `trainyard releases` prints them. To install another
+release, [name a known one that it is like](../clusters.md#operators)."""
 
 MATRIX = """\
-The newest release that says of itself that it works on a version of Kubernetes; `?` where it names no bounds, `–` where
-no release does."""
+The newest release that supports a version of Kubernetes. `?` means that the release states no bounds, `–` that no
+release supports it."""
 
 JUDGED = """\
-Kinds of these are known to `validate`; a cluster's file can name those that *can be installed* and those *with managed:
-false*."""
+`validate` knows the kinds of these projects. A cluster's file can name those that *can be installed*, and those *with
+managed: false*."""
 
 
 def shapes() -> Iterator[str]:
@@ -101,12 +101,12 @@ def spelled(value: Any) -> Iterator[str]:
         for item in value:
             yield from spelled(item)
     elif isinstance(value, Mapping):
-        yield ", ".join(f"{key} {listed(each)}" for key, each in value.items() if each not in (None, ()))
+        yield ", ".join(f"{key} {write_value(entry)}" for key, entry in value.items() if entry not in (None, ()))
     else:
         yield str(value)
 
 
-def listed(value: Any) -> str:
+def write_value(value: Any) -> str:
     """Return a value within a map."""
     return "/".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
@@ -121,9 +121,9 @@ def operators(schemas: Path) -> Iterator[str]:
         yield f"| [`{name}`](#{name}) | {' | '.join(newest(known[name], minor) for minor in MINORS)} |"
     yield from ("", "## What is judged", "", JUDGED)
     yield from ("", "| project | releases | use |", "|---|---|---|")
-    for each in projects:
-        name = f"[`{each['name']}`](#{each['name']})" if each["name"] in known else f"`{each['name']}`"
-        yield f"| {name} | {', '.join(release['version'] for release in each['releases'])} | {each['use']} |"
+    for project in projects:
+        name = f"[`{project['name']}`](#{project['name']})" if project["name"] in known else f"`{project['name']}`"
+        yield f"| {name} | {', '.join(release['version'] for release in project['releases'])} | {project['use']} |"
     for name in sorted(known):
         yield from ("", f"## {name}", "")
         yield from operator(known[name])
@@ -140,21 +140,22 @@ def newest(facts: Facts, minor: str) -> str:
 
 
 def operator(facts: Facts) -> Iterator[str]:
-    """Yield what is known of one operator."""
+    """Yield the facts about one operator, in words."""
     place = facts.chart or facts.manifests
     where = f"chart `{facts.chart.name}` of {facts.chart.repository}" if facts.chart else "objects of ours"
     if facts.manifests and not facts.chart:
         where = f"the kustomization `{facts.manifests.path}` of {facts.manifests.repository}"
     yield f"Namespace `{facts.namespace}`, Pod Security *{facts.pod_security}*; {where if place else 'no chart'}."
     yield ""
-    yield from (f"- Needs [`{each.operator}`](#{each.operator}): {each.why} ({each.source})." for each in facts.needs)
+    yield from (f"- Needs [`{need.operator}`](#{need.operator}): {need.why} ({need.source})." for need in facts.needs)
     yield from (
-        f"- Not beside [`{each.operator}`](#{each.operator}): {each.why} ({each.source})." for each in facts.excludes
+        f"- Not beside [`{exclude.operator}`](#{exclude.operator}): {exclude.why} ({exclude.source})."
+        for exclude in facts.excludes
     )
-    yield from (f"- Needed by clusters with {uses(each)}: {each.why} ({each.source})." for each in facts.needed_for)
-    for each in facts.bundles:
-        usual = "on" if each.default else "off"
-        yield f"- Brings `{each.project}` along by `{each.switch}`, by default {usual} ({each.source})."
+    yield from (f"- Needed by clusters with {uses(need)}: {need.why} ({need.source})." for need in facts.needed_for)
+    for bundle in facts.bundles:
+        usual = "on" if bundle.default else "off"
+        yield f"- Brings `{bundle.project}` along by `{bundle.switch}`, by default {usual} ({bundle.source})."
     if facts.oldest:
         yield f"- Oldest that can be installed: {facts.oldest.version}, since {facts.oldest.why}."
     yield from ("", "| release | Kubernetes | with at least | source |", "|---|---|---|---|")
@@ -165,7 +166,7 @@ def operator(facts: Facts) -> Iterator[str]:
 
 
 def uses(use: Any) -> str:
-    """Return what of a cluster an operator is needed for."""
+    """Return the parts of a cluster for which an operator is needed."""
     parts = [f"queues of {use.queues}"] if use.queues else []
     parts += [f"`gang: {use.gang}`"] if use.gang else []
     parts += [f"`attach: {' or '.join(use.attach)}`"] if use.attach else []

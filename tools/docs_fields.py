@@ -21,15 +21,15 @@ from trainyard.specs.models.base import MOST, Form, docstrings
 MODELS: Mapping[str, tuple[type[Spec], str]] = {
     "job": (Job, "`jobs/<team>/<job>.yaml`; [Jobs](../jobs.md) is the guide."),
     "cluster": (Cluster, "`platform/clusters/<name>.yaml`; [Clusters](../clusters.md) is the guide."),
-    "team": (Team, "`platform/teams/<name>.yaml`; [Teams](../clusters.md#teams) is the guide."),
-    "repository": (Repository, "`platform/repository.yaml`; [adopting](../adopting.md) says what to write into it."),
+    "team": (Team, "`platform/teams/<name>.yaml`; [Teams](../teams.md) is the guide."),
+    "repository": (Repository, "`platform/repository.yaml`; [Adopting](../adopting.md) is the guide."),
 }
 
 GUIDES: Mapping[str, str] = {
-    "job.launcher": "jobs.md#launchers-and-kinds",
-    "job.kind": "jobs.md#launchers-and-kinds",
-    "job.runtime": "jobs.md#trainjob",
-    "job.command": "jobs.md#exec",
+    "job.launcher": "launchers.md",
+    "job.kind": "launchers.md",
+    "job.runtime": "launchers.md#trainjob",
+    "job.command": "launchers.md#exec",
     "job.roles": "jobs.md#roles",
     "job.array": "jobs.md#arrays",
     "job.after": "pipelines.md",
@@ -59,7 +59,7 @@ GUIDES: Mapping[str, str] = {
     "cluster.pools.daemons": "clusters.md#daemons",
     "cluster.pools.nvlink": "clusters.md#nvlink-beyond-a-node",
     "cluster.system": "clusters.md#nodes",
-    "cluster.fabric": "clusters.md#fabric",
+    "cluster.fabric": "fabric.md",
     "cluster.storage": "clusters.md#storage",
     "cluster.drivers": "storage.md",
     "cluster.operators": "reference/releases.md",
@@ -121,8 +121,8 @@ def page(name: str) -> Iterator[str]:
     """Yield the lines of the page on one kind of spec."""
     model, where = MODELS[name]
     yield from (f"# Fields of a {name}", "")
-    yield f"{where} Written by `make docs` from the models; editors complete and check the same fields by"
-    yield f"`schemas/trainyard/{name}.json`."
+    yield f"{where} `make docs` writes this page from the models. Editors complete and check the same fields"
+    yield f"with `schemas/trainyard/{name}.json`."
     parts = list(parts_of(Part((), model), set()))
     seen = {part.model: slug(title(part)) for part in parts}
     for part in parts:
@@ -134,7 +134,7 @@ def parts_of(part: Part, seen: set[type[Any]]) -> Iterator[Part]:
     """Yield a model and those below it, each once, where it is met first."""
     seen.add(part.model)
     yield part
-    for field, annotation in shown(part.model):
+    for field, annotation in shown_fields(part.model):
         for below in models(annotation):
             if below not in seen:
                 yield from parts_of(Part((*part.path, field), below), seen)
@@ -159,13 +159,13 @@ def section(name: str, part: Part, seen: Mapping[type[Any], str]) -> Iterator[st
     fields: Mapping[str, FieldInfo | None] = getattr(
         part.model, "model_fields", dict.fromkeys(part.model.__annotations__)
     )
-    for (field, annotation), (attribute, info) in zip(shown(part.model), fields.items(), strict=True):
+    for (field, annotation), (attribute, info) in zip(shown_fields(part.model), fields.items(), strict=True):
         path = (*part.path, field)
         guide = GUIDES.get(".".join((name, *path)))
         text = " ".join(texts.get(attribute, "").split())
         more = f" [More](../{guide})." if guide else ""
         row = (f'<a id="{anchor(path)}"></a>`{field}`', words(annotation, seen), default(info), f"{text}{more}")
-        yield f"| {' | '.join(cell(each) for each in row)} |"
+        yield f"| {' | '.join(cell(one_text) for one_text in row)} |"
 
 
 def anchor(path: tuple[str, ...]) -> str:
@@ -178,7 +178,7 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|").strip()
 
 
-def shown(model: type[Any]) -> Iterator[tuple[str, Any]]:
+def shown_fields(model: type[Any]) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a model, as they are written, with their types."""
     if is_typeddict(model):
         yield from get_type_hints(model, include_extras=True).items()
@@ -198,14 +198,14 @@ def models(annotation: Any) -> Iterator[type[Any]]:
 
 
 def words(annotation: Any, seen: Mapping[type[Any], str]) -> str:
-    """Return what may be written, in words."""
+    """Return the values that may be written, in words."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return of_annotated(inner[0], inner[1:], seen)
     if origin is Literal:
         return ", ".join(f"`{value}`" for value in inner)
     if origin in {Union, types.UnionType}:
-        return " or ".join(words(each, seen) for each in inner if each is not type(None))
+        return " or ".join(words(part, seen) for part in inner if part is not type(None))
     if origin is dict:
         return "map" if inner[1] is Any else f"map: {words(inner[0], seen)} → {words(inner[1], seen)}"
     if origin is tuple:
@@ -216,7 +216,7 @@ def words(annotation: Any, seen: Mapping[type[Any], str]) -> str:
 
 
 def of_annotated(base: Any, notes: tuple[Any, ...], seen: Mapping[type[Any], str]) -> str:
-    """Return what may be written of a type with validators and bounds."""
+    """Return the values that may be written of a type with validators and bounds, in words."""
     for note in notes:
         if isinstance(note, BeforeValidator) and (text := CHANGED[note.func.__name__]):
             return text + bounds(notes)
@@ -229,7 +229,7 @@ def of_annotated(base: Any, notes: tuple[Any, ...], seen: Mapping[type[Any], str
 
 def bounds(notes: tuple[Any, ...], *, text: bool = False) -> str:
     """Return the bounds of a number, or of how many a list has; that a text is none of no letters goes unsaid."""
-    flat = [each for note in notes for each in (note.metadata if isinstance(note, FieldInfo) else (note,))]
+    flat = [bound for note in notes for bound in (note.metadata if isinstance(note, FieldInfo) else (note,))]
     said = []
     for note in flat:
         if isinstance(note, Ge):
@@ -252,7 +252,7 @@ def plain(name: str) -> str:
 
 
 def default(info: FieldInfo | None) -> str:
-    """Return what holds where nothing is written; empty where the meaning says it, or nothing does."""
+    """Return the default where nothing is written; empty where the meaning says it, or nothing does."""
     if info is None:
         return ""
     if info.is_required():

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from trainyard.admission.site import Site
-from trainyard.pictures import pictures
-from trainyard.pictures.decided import between, declared
-from trainyard.preflight import Checked, check_repository
-from trainyard.system.trust import idle
+from trainyard.base.system.trust import idle
+from trainyard.faces.pictures import pictures
+from trainyard.faces.pictures.decided import between, declared
+from trainyard.judge.admission.site import Site
+from trainyard.judge.preflight import Checked, check_repository
 
 ROOT = Path(__file__).resolve().parent.parent
 CLUSTER, STARTS, ENDS = "atlas", "vision/nccl-atlas", "nlp/mlperf-llama31-8b"
@@ -21,14 +21,14 @@ def drawn() -> Iterator[tuple[str, str]]:
     """Yield the names and the texts of the pictures; programs that make jobs are not run."""
     with idle():
         checked = check_repository(ROOT)
-    old, new = (declared(without(checked, job), CLUSTER) for job in (STARTS, ENDS))
+    old, new = (declared(without_job(checked, job), CLUSTER) for job in (STARTS, ENDS))
     before, now = between(old, new, Site.answered)
     if now is None:
         raise SystemExit(f"cluster {CLUSTER!r} of docs/reviewing.md does not exist")
-    yield from ((each.file, each.svg) for each in pictures(CLUSTER, before, now, compared=True))
+    yield from ((picture.file, picture.svg) for picture in pictures(CLUSTER, before, now, compared=True))
 
 
-def without(checked: Checked, job: str) -> Checked:
+def without_job(checked: Checked, job: str) -> Checked:
     """Return the specs without a job."""
-    jobs = tuple(each for each in checked.specs.jobs if f"{each.team}/{each.name}" != job)
+    jobs = tuple(one_job for one_job in checked.specs.jobs if f"{one_job.team}/{one_job.name}" != job)
     return replace(checked, specs=replace(checked.specs, jobs=jobs))

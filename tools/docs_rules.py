@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from trainyard import catalogue
-from trainyard.catalogue import Entry
-from trainyard.findings import Layer
+from trainyard.base import catalogue
+from trainyard.base.catalogue import Entry
+from trainyard.base.findings import Layer, Severity
 
 LAYERS: Mapping[Layer, str] = {
     "spec": "Specs: jobs, teams, clusters and the repository",
@@ -33,10 +33,12 @@ POLICIES = re.compile(r"^\S+:(?P<line>\d+):\d+: (?:error|warning): (?P<message>.
 MARK = re.compile(r" *# BAD$", re.MULTILINE)
 
 HEAD = """\
-Every finding ends with the id of its rule. Each has a section here, written by `make docs` from the rules' own words
-and the cases of their tests; `trainyard rule <id>` shows one offline. A rule that *may be waived* is accepted with a
-reason, `waive: {<id>: <reason>}`, in the spec that the finding is about: [in a job](jobs.md#accepting-a-finding),
-[elsewhere](clusters.md#accepting-a-finding)."""
+Every finding ends with the id of its rule, and `trainyard rule <id>` prints one of these sections. `make docs` writes
+them from the rules and the cases of their tests.
+
+To accept a finding, add `waive: {<id>: <reason>}` to the file that it is about: [a job](jobs.md#accepting-a-finding)
+or [another spec](clusters.md#accepting-a-finding). Warnings may be waived and errors may not, unless the section says
+otherwise."""
 
 LONGEST = 24
 """Lines of an object that is an example; the head of a Ray cluster is longer, and says nothing."""
@@ -69,11 +71,12 @@ def anchor(title: str) -> str:
 
 
 def section(entry: Entry) -> Iterator[str]:
-    """Yield what there is to say of one rule; of a family of upstream checks the source says all."""
+    """Yield the lines about one rule; of a family of upstream checks the source says all."""
     rule = entry.rule
-    weight = f"{rule.severity.value.capitalize()}{', sometimes a warning' if rule.may_warn else ''}"
-    waived = "a warning of it may be waived" if rule.may_warn and not rule.may_waive else "may be waived"
-    weight = f"{weight}; {waived if rule.waivable else 'cannot be waived'}."
+    weight = f"{rule.severity.value.capitalize()}{' or warning' if rule.may_warn else ''}"
+    if rule.warns != rule.waivable or (rule.may_waive and rule.severity is Severity.ERROR):
+        weight += ", may be waived" if rule.waivable else ", cannot be waived"
+    weight += "."
     if is_family(entry):
         yield f"{weight} Restates {'; '.join(entry.sources)}."
         return
@@ -146,12 +149,21 @@ def kind(part: str) -> str:
 
 def example(wrong: str, message: str, right: str | None) -> Iterator[str]:
     """Yield an object that is wrong, the message about it, and one that is right."""
-    yield from ("", "Wrong:", "", "```yaml", *shown(MARK.sub("  # here", wrong)), "```", "", f"> {quoted(message)}")
+    yield from (
+        "",
+        "Wrong:",
+        "",
+        "```yaml",
+        *shown_lines(MARK.sub("  # here", wrong)),
+        "```",
+        "",
+        f"> {quoted(message)}",
+    )
     if right is not None and len(right.splitlines()) <= LONGEST:
-        yield from ("", "Right:", "", "```yaml", *shown(right), "```")
+        yield from ("", "Right:", "", "```yaml", *shown_lines(right), "```")
 
 
-def shown(part: str) -> list[str]:
+def shown_lines(part: str) -> list[str]:
     """Return the lines of an object without the comments before it."""
     return [line for line in part.strip("\n").splitlines() if not line.startswith("#")]
 

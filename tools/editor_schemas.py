@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from trainyard.kinds import kinds
-from trainyard.launchers import launchers
+from trainyard.render.kinds import kinds
+from trainyard.render.launchers import launchers
 from trainyard.specs import Cluster, Job, Repository, Spec, Team
 from trainyard.specs.shapes import names as shapes
 

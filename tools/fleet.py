@@ -86,6 +86,7 @@ def write_fleet(root: Path, *, jobs: int, clusters: int = 10, live: bool = True)
         text = CLUSTER.replace("{name: atlas}", f"{{name: {name}}}")
         text = text.replace("teams: [nlp, vision]", f"teams: [{', '.join(admitted(position))}]")
         text = text.replace("teams: [ads]", f"teams: [{TEAMS[0]}]").replace(VLANS, vlans(position))
+        text = text.replace("{nlp: nlp-pipelines}", f"{{{admitted(position)[0]}: fleet-pipelines}}")
         put(root / f"platform/clusters/{name}.yaml", text)
     for team in TEAMS:
         put(root / f"platform/teams/{team}.yaml", TEAM.format(name=team))
@@ -102,7 +103,7 @@ def write_crowd(root: Path, *, jobs: int, nodes: int, queues: int = 50, crowd: s
     Every queue has a team of its own and an equal part of the GPUs. Racks are required where priorities differ.
     """
     hard = crowd != "alike"
-    racks = nodes // next(each for each in NODES_OF_RACK if nodes % each == 0)
+    racks = nodes // next(node for node in NODES_OF_RACK if nodes % node == 0)
     teams = [f"team{number:02}" for number in range(queues)]
     (root / "platform/clusters").mkdir(parents=True)
     (root / "platform/teams").mkdir()
@@ -115,6 +116,7 @@ def write_crowd(root: Path, *, jobs: int, nodes: int, queues: int = 50, crowd: s
         "pods: 10.0.0.0/14": "pods: 172.16.0.0/12",
         "nodes: 10.8.0.0/20": "nodes: 10.8.0.0/19",
         "throughput: 80Gi": "throughput: 8000Gi",
+        "{nlp: nlp-pipelines}": "{team00: fleet-pipelines}",
     }.items():
         text = text.replace(before, after)
     cohorts = "".join(f"  part{part}: {{parent: whole}}\n" for part in range(PARTS))

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from trainyard.system.git import Git
-from trainyard.system.trust import Checkout
+from trainyard.base.system.git import Git
+from trainyard.base.system.trust import Checkout
 
 THEIRS, MINE = b"THEIRS", b"MINE"
 NAMES = ("policies/one.py", "policies/two.py", "platform/extra/test/platform/own.py", "platform/teams/nlp.yaml")

@@ -74,9 +74,11 @@ def changed(chance: random.Random, value: Any) -> Any:
 def within(value: Any) -> list[Any]:
     """Return the lists and maps of a value, itself included."""
     found = [value] if isinstance(value, (dict, list)) else []
-    for each in found:
+    for one_definition in found:
         found += [
-            inner for inner in (each.values() if isinstance(each, dict) else each) if isinstance(inner, (dict, list))
+            inner
+            for inner in (one_definition.values() if isinstance(one_definition, dict) else one_definition)
+            if isinstance(inner, (dict, list))
         ]
         if len(found) > 5000:
             break
@@ -196,7 +198,7 @@ FIELDS = ["spec", "template", "containers", "volumes", "metadata", "labels", "an
 
 
 def merge(chance: random.Random, depth: int = 2) -> dict[str, Any]:
-    """Return what a patch might merge into an object."""
+    """Return a map that a patch might merge into an object."""
     found: dict[str, Any] = {}
     for key in chance.sample(FIELDS, 3):
         what = chance.random()

@@ -8,8 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "platform"))
 
-from trainyard.errors import ToolError  # noqa: E402  # after the path is set
-from trainyard.system import kubeconform  # noqa: E402
+from trainyard.base.errors import ToolError  # noqa: E402  # after the path is set
+from trainyard.base.system import kubeconform  # noqa: E402
 
 if __name__ == "__main__":
     try:

@@ -27,11 +27,11 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
-from queueing import changing, podsets  # noqa: E402 - tests/ is no package that is installed
-from queueing.allowed import forbidden  # noqa: E402
-from queueing.oracle import bare, same, survived  # noqa: E402
-from queueing.worlds import case  # noqa: E402
-from trainyard.cli._cases import UNREAD, answered  # noqa: E402
+from kueue import changing, podsets  # noqa: E402 - tests/ is no package that is installed
+from kueue.allowed import forbidden  # noqa: E402
+from kueue.oracle import bare, same, survived  # noqa: E402
+from kueue.worlds import case  # noqa: E402
+from trainyard.faces.cli._cases import UNREAD, answered  # noqa: E402
 
 CHUNK = 400
 """Cases that the program is given at once."""
@@ -43,24 +43,24 @@ Answer = Mapping[str, Any]
 
 
 def decision(workload: Answer) -> Answer:
-    """Return what was decided: of a Workload that is only looked at, what it would get."""
+    """Return the decision on a Workload: for one that is only looked at, its nomination."""
     return {**workload, **(workload.get("nomination") or {})}
 
 
 def sets(workload: Answer, name: str) -> object:
     """Return one field of each pod set."""
-    return {each["name"]: bare(each.get(name)) or None for each in decision(workload).get("podSets") or ()}
+    return {pod_set["name"]: bare(pod_set.get(name)) or None for pod_set in decision(workload).get("podSets") or ()}
 
 
 def outcome(workload: Answer) -> object:
-    """Return what becomes of a Workload, and with how many pods."""
+    """Return the outcome of a Workload, and its numbers of pods."""
     found = decision(workload)
     return found.get("outcome"), found.get("mode"), sets(workload, "count")
 
 
 def victims(workload: Answer) -> object:
     """Return whom it preempts, and why."""
-    return sorted((each["workload"], each["reason"]) for each in decision(workload).get("victims") or ())
+    return sorted((victim["workload"], victim["reason"]) for victim in decision(workload).get("victims") or ())
 
 
 COMPARED: Mapping[str, Callable[[Answer], object]] = {
@@ -111,7 +111,7 @@ class Table:
     def lines(self) -> Iterator[str]:
         """Yield the table, and every case that differs."""
         asked_for = max(1, self.cases - self.apart.total())
-        counted = [f"{self.apart[each]} {each}" for each in APART if each == UNSTABLE or self.apart[each]]
+        counted = [f"{self.apart[word]} {word}" for word in APART if word == UNSTABLE or self.apart[word]]
         yield "; ".join([f"{self.cases} cases", *counted, f"{self.crashes} crash it"])
         for name in (*self.compared, "every field"):
             yield f"{name:12} {self.agree[name]:6} of {asked_for} agree, {100 * self.agree[name] / asked_for:.3f} %"
@@ -139,7 +139,7 @@ APART = (UNSTORED, NONE, UNSTABLE)
 
 def parts(answer: Answer, part: Callable[[Answer], object]) -> object:
     """Return one aspect of all Workloads of an answer, or whether a crash is in its place."""
-    return {name: part(each) for name, each in (answer.get("workloads") or {}).items()} or "error" in answer
+    return {name: part(workload) for name, workload in (answer.get("workloads") or {}).items()} or "error" in answer
 
 
 @cache
@@ -151,37 +151,40 @@ def source(folder: Path, jobs: bool) -> changing.Source:
 def compare(program: str, drawn: Callable[[int], Any], ways: Ways, seeds: range) -> list[tuple[int, Answer, Answer]]:
     """Return both answers to the cases of some seeds."""
     every = {seed: drawn(seed) for seed in seeds}
-    reasons = {seed: forbidden(each) for seed, each in every.items()}
-    stored = [each for seed, each in every.items() if not reasons[seed]]
+    reasons = {seed: forbidden(one_case) for seed, one_case in every.items()}
+    stored = [one_case for seed, one_case in every.items() if not reasons[seed]]
     theirs = iter(ways.theirs(program, stored, 3))
     found = []
-    for seed, each in every.items():
-        answer, mine = {ASIDE: UNSTORED} if reasons[seed] else next(theirs), ways.ours(each)
+    for seed, one_case in every.items():
+        answer, mine = {ASIDE: UNSTORED} if reasons[seed] else next(theirs), ways.ours(one_case)
         if not aside(answer) and not agrees(mine, answer):
-            (answer,) = ways.theirs(program, [each], OFTEN)
+            (answer,) = ways.theirs(program, [one_case], OFTEN)
         found.append((seed, answer, mine))
     return found
 
 
 def decisions(program: str, cases: list[Any], often: int) -> list[Any]:
-    """Return what Kueue decides, asked so often."""
+    """Return Kueue's decisions, asked that many times."""
     return survived(program, "schedule", cases, "-repeat", str(often))
 
 
 def decisions_if_any(program: str, cases: list[Any], often: int) -> list[Any]:
     """Return the same of cases of which some may be none."""
     found = decisions(program, cases, often)
-    return [{ASIDE: NONE} if "error" in each and not crashes(each) else each for each in found]
+    return [
+        {ASIDE: NONE} if "error" in one_decision and not crashes(one_decision) else one_decision
+        for one_decision in found
+    ]
 
 
 def pod_sets(program: str, cases: list[Any], often: int) -> list[Any]:  # noqa: ARG001 - it has one answer
-    """Return what Kueue makes of jobs; where one is none that its webhooks let in, it may crash, and has no answer."""
+    """Return Kueue's pod sets of jobs; for a job that its webhooks refuse it may crash, and has no answer."""
     found = survived(program, "podsets", cases)
-    return [{ASIDE: NONE} if "error" in each else podsets.plain(each) for each in found]
+    return [{ASIDE: NONE} if "error" in answer else podsets.plain(answer) for answer in found]
 
 
 def our_pod_sets(case: Any) -> Any:
-    """Return what we make of jobs."""
+    """Return our pod sets of jobs."""
     try:
         return podsets.plain(podsets.answer(case))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is no answer

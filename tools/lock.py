@@ -26,7 +26,7 @@ from packaging.tags import Tag
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from pip._internal.models.index import PyPI
 
-from closure import MACHINE, ROOT, asked, brought, pinned
+from closure import MACHINE, ROOT, brought, own_requirements, pinned
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 SYSTEMS = {"linux": "Linux", "darwin": "Darwin"}
@@ -54,7 +54,7 @@ class Lock:
 
 LOCKS = {
     "adopters": Lock(
-        "platform/trainyard/skeleton/base/install/requirements.txt",
+        "platform/trainyard/faces/drafts/skeleton/base/install/requirements.txt",
         "What Trainyard needs to judge and to render, at the releases that were tested together, by hash.",
         ("synth",),
     ),
@@ -86,17 +86,17 @@ def marker(where: list[tuple[str, str]]) -> str:
     systems, pythons = sorted({system for _, system in where}), sorted({python for python, _ in where})
     parts = [f'sys_platform == "{systems[0]}"'] if len(systems) == 1 else []
     if pythons != sorted(PYTHONS) and len(where) == len(systems) * len(pythons):
-        parts.append(" or ".join(f'python_version == "{each}"' for each in pythons))
+        parts.append(" or ".join(f'python_version == "{python}"' for python in pythons))
     return " and ".join(f"({part})" if len(parts) > 1 and " or " in part else part for part in parts)
 
 
-def listed(lock: Lock) -> dict[str, tuple[str, str]]:
+def locked_packages(lock: Lock) -> dict[str, tuple[str, str]]:
     """Return release and condition of each package of a lock by its name."""
     pins = pinned() if lock.pinned else installed()
     where = dict[str, list[tuple[str, str]]]()
     releases = dict[str, str]()
     for machine in machines():
-        wanted = [*asked(lock.extras), *(Requirement(each) for each in lock.more)]
+        wanted = [*own_requirements(lock.extras), *(Requirement(requirement) for requirement in lock.more)]
         for part in brought(wanted, pins, machine):
             where.setdefault(part.name, []).append((machine["python_version"], machine["sys_platform"]))
             releases[part.name] = part.release
@@ -106,8 +106,8 @@ def listed(lock: Lock) -> dict[str, tuple[str, str]]:
 def installed() -> Mapping[str, str]:
     """Return the releases that the environment at hand has; of two of one name the one that is imported."""
     found = dict[str, str]()
-    for each in distributions():
-        found.setdefault(canonicalize_name(each.metadata["Name"]), each.version)
+    for distribution in distributions():
+        found.setdefault(canonicalize_name(distribution.metadata["Name"]), distribution.version)
     return found
 
 
@@ -116,7 +116,7 @@ def hashes(name: str, release: str, *, sources: bool) -> list[str]:
     request = urllib.request.Request(f"{PyPI.simple_url}/{name}/", headers={"Accept": FORMAT})
     with urllib.request.urlopen(request, timeout=120) as answer:
         files = json.load(answer)["files"]
-    digests = {each["filename"]: each["hashes"]["sha256"] for each in files}
+    digests = {file["filename"]: file["hashes"]["sha256"] for file in files}
     found = sorted(digest for file, digest in digests.items() if fits(file, release))
     if not found and sources:
         found = [digest for file, digest in digests.items() if file.endswith(f"-{release}.tar.gz")]
@@ -144,14 +144,14 @@ def usable(tag: Tag) -> bool:
 
 def text(lock: Lock) -> str:
     """Return a lock as pip reads it."""
-    packages = listed(lock)
+    packages = locked_packages(lock)
     with ThreadPoolExecutor(8) as pool:
         asked_for = partial(hashes, sources=lock.sources)
         digests = list(pool.map(asked_for, packages, (release for release, _ in packages.values())))
     lines = [f"# {lock.about} Written by tools/lock.py."]
-    for (name, (release, condition)), each in zip(packages.items(), digests, strict=True):
+    for (name, (release, condition)), digest in zip(packages.items(), digests, strict=True):
         head = f"{name}=={release}" + (f" ; {condition}" if condition else "")
-        lines.append(" \\\n    ".join([head, *(f"--hash=sha256:{digest}" for digest in each)]))
+        lines.append(" \\\n    ".join([head, *(f"--hash=sha256:{digest}" for digest in digest)]))
     return "\n".join(lines) + "\n"
 
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 
 FENCE = re.compile(r"^( *)(`{3,}|~{3,}).*?^\1\2`*\s*?$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
+LINK = re.compile(r"(?:!(?=\[))?\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
 
 
 def moved(text: str, lead: Callable[[str], str | None]) -> str:
-    """Return a page whose links lead where `lead` says, by path and without anchor; those of None become their words.
+    """Return a page whose links lead where `lead` says, by path and without anchor; those of None become words.
 
     Links to the web and within the page stay, and so does code.
     """
@@ -21,7 +21,8 @@ def moved(text: str, lead: Callable[[str], str | None]) -> str:
         if "://" in target or not path or target.startswith("mailto:"):
             return match[0]
         there = lead(path)
-        return words if there is None else f"[{words}]({there}{hash_}{anchor})"
+        mark = "!" if match[0].startswith("!") else ""
+        return words if there is None else f"{mark}[{words}]({there}{hash_}{anchor})"
 
     parts, at = [], 0
     for fence in FENCE.finditer(text):

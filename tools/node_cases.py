@@ -20,14 +20,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
-from nodes.agreement import configurations  # noqa: E402 - tests/ is no package that is installed
-from nodes.agreement.cases import cases  # noqa: E402
-from nodes.agreement.compare import Tally  # noqa: E402
-from trainyard.documents import load  # noqa: E402
-from trainyard.nodes.answers import answer  # noqa: E402
+from kubelet.agreement import configurations  # noqa: E402 - tests/ is no package that is installed
+from kubelet.agreement.cases import cases  # noqa: E402
+from kubelet.agreement.compare import Tally  # noqa: E402
+from trainyard.base.documents import load  # noqa: E402
+from trainyard.upstream.kubelet.answers import answer  # noqa: E402
 
-RECORDED = ROOT / "tests" / "nodes" / "agreement" / "recorded.jsonl.gz"
-COMMENTED = ROOT / "tests" / "nodes" / "cases"
+RECORDED = ROOT / "tests" / "kubelet" / "agreement" / "recorded.jsonl.gz"
+COMMENTED = ROOT / "tests" / "kubelet" / "cases"
 """Cases that people wrote, which stand there with their answers and are not recorded again."""
 
 LONGEST_WALK = 200_000
@@ -52,14 +52,14 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Run, print the table and the disagreements."""
     options = arguments()
-    read = [*(written(options.also) if options.also else ()), *written(COMMENTED)]
+    read = [*(written_cases(options.also) if options.also else ()), *written_cases(COMMENTED)]
     own = [*read, *configurations.cases()]
     drawn = [case for case in cases(options.seed, options.cases) if not walks_long(answer(case))]
     tally, unstable, kept = Tally(), 0, []
     for batch in batches([*own, *drawn]):
-        for case, theirs in zip(batch, asked(options.oracle, batch), strict=True):
+        for case, theirs in zip(batch, oracle_answers(options.oracle, batch), strict=True):
             ours = plain(answer(case))
-            if ours != theirs and asked(options.oracle, [case], "-repeat", "25")[0].get("unstable"):
+            if ours != theirs and oracle_answers(options.oracle, [case], "-repeat", "25")[0].get("unstable"):
                 unstable += 1
                 continue
             if case not in read:
@@ -69,13 +69,13 @@ def main() -> int:
     print(tally.table())
     print("\n".join(tally.differences[:20]))
     if options.differences:
-        options.differences.write_text("".join(f"{each}\n" for each in tally.differences))
+        options.differences.write_text("".join(f"{difference}\n" for difference in tally.differences))
     if options.record is not None:
         record(kept[: len(own) - len(read) + options.record])
     return int(tally.share("outcomes") < 0.999 or tally.share("assigned") < 0.99)
 
 
-def written(folder: Path) -> Iterator[dict[str, Any]]:
+def written_cases(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the cases of a folder's YAML files."""
     for path in sorted(folder.rglob("*.yaml")):
         documents, _ = load(path.read_bytes(), file=str(path))
@@ -94,7 +94,7 @@ def batches(items: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
         yield batch
 
 
-def asked(oracle: str, batch: Sequence[dict[str, Any]], *flags: str) -> list[dict[str, Any]]:
+def oracle_answers(oracle: str, batch: Sequence[dict[str, Any]], *flags: str) -> list[dict[str, Any]]:
     """Return the oracle's answers."""
     text = "".join(json.dumps(case) + "\n" for case in batch)
     command = [oracle, *flags]
@@ -109,7 +109,7 @@ def plain(value: Any) -> Any:
 
 def record(kept: Sequence[dict[str, Any]]) -> None:
     """Write cases with the oracle's answers, the same bytes each time."""
-    lines = "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in kept)
+    lines = "".join(json.dumps(one_case, separators=(",", ":")) + "\n" for one_case in kept)
     RECORDED.write_bytes(gzip.compress(lines.encode(), mtime=0))
 
 

@@ -1,7 +1,7 @@
 """Writes what the policies in CEL have in common, which kinds carry pods and where; `--check` fails where it is stale.
 
 It stands between two comments, of which the first says in its own words which kinds a policy looks at. All of it
-follows from the carriers, so that a new kind is one row of their table and a `make policies`.
+follows from the rows in `workloads/`, so that a new kind is one module there and a `make policies`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "platform"))
 
-from trainyard.carriers import ANY, Carrier, Template, carriers  # noqa: E402  # after the path is set
+from trainyard.upstream.workloads import ANY, Carrier, Template, carriers  # noqa: E402  # after the path is set
 
 FIRST = re.compile(r"^  # common: (?P<words>.*), written by `make policies`\n", re.MULTILINE)
 LAST = "  # end of what is common\n"
@@ -22,20 +22,22 @@ KINDS: dict[str, Callable[[Carrier], bool]] = {
     "kinds that carry pods, those of core and apps too": lambda _: True,
     "kinds that carry pods, without those of core and apps": lambda row: row.group not in {"", "apps"},
 }
-"""What the first comment may say, and which rows of the carriers it means."""
+"""What the first comment may say, and which rows it means."""
 
 CORE = '""'
+MOST = 8
+"""Objects with pods that one object holds: Kueue takes so many pod sets (appwrapper v1.2.1
+internal/webhook/appwrapper_webhook.go), and CEL joins a fixed number of lists. Whatever is behind them meets the
+policies again when it is made.
+"""
 Place = tuple[str | int, ...]
 
 
 def common(words: str) -> str:
-    """Return what policies about the same kinds have in common, as YAML below `spec`.
-
-    A kind that neither has templates nor trains holds whole objects, which the server judges when they are made.
-    """
-    rows = [row for row in carriers().values() if (row.templates or row.trains) and KINDS[words](row)]
+    """Return the block that policies about the same kinds share, as YAML below `spec`."""
+    rows = [row for row in carriers().values() if KINDS[words](row)]
     lines = ["matchConstraints:", "  resourceRules:", *(f"    - {rule}" for rule in rules(rows)), "variables:"]
-    for name, expression in variables([template for row in rows for template in row.templates]):
+    for name, expression in variables(rows, core=KINDS[words](carriers()["", "Pod"])):
         lines += [f"  - name: {name}", "    expression: |-", *(f"      {line}" for line in expression)]
     return "".join(f"  {line}\n" for line in lines)
 
@@ -52,22 +54,53 @@ def rules(rows: Iterable[Carrier]) -> Iterator[str]:
         yield f"{{{fields}, operations: [CREATE, UPDATE]}}"
 
 
-def variables(templates: Sequence[Template]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the variables with the lines of their expressions: templates of all pods, and lists of their containers.
+def variables(rows: Sequence[Carrier], *, core: bool) -> Iterator[tuple[str, list[str]]]:
+    """Yield the variables with their lines: an object and those that it holds, their pod templates and containers.
 
     `dyn` takes the type away: no kind has all of these fields, and a server warns of those that its own kinds lack
     (k8s.io/apiserver v0.35.4 pkg/admission/plugin/policy/validating/typechecking.go).
     """
-    yield "spec", ["dyn(object).?spec.orValue({})"]
+    templates = [template for row in rows for template in row.templates]
+    yield "objects", ["[dyn(object)]", *(line for row in rows for line in held_objects(row, core=core))]
+    yield "specs", ["variables.objects.map(whole, whole.?spec.orValue({}))"]
     several = [template for template in templates if ANY in template.holder]
     roles = dict.fromkeys(optional(template.collection) for template in several if template.roles is not None)
     first, *others = roles
-    yield "roles", [first, *(f".or({other})" for other in others), ".orValue({})"]
-    role = "variables.roles[role]"
-    by_role = f"variables.roles.map(role, has({role}.template), {role}.template)"
-    yield "templates", [*alone(templates), *in_lists(several), f"+ {by_role}"]
+    yield (
+        "roles",
+        [
+            "variables.objects.map(whole,",
+            first,
+            *(f".or({other})" for other in others),
+            ".orValue({}))",
+        ],
+    )
+    yield (
+        "lists",
+        [
+            "(variables.objects.map(whole,",
+            *alone(templates),
+            *in_lists(several),
+            ") + variables.roles.map(roles, roles.map(role, has(roles[role].template), roles[role].template))",
+            ").filter(list, size(list) > 0)",
+        ],
+    )
+    yield "templates", [" + ".join(f"variables.lists[?{index}].orValue([])" for index in range(MOST))]
     pods = "variables.templates.map(pod, pod.?spec.?"
     yield "containers", [f"{pods}initContainers.orValue([]))", f"+ {pods}containers.orValue([]))"]
+
+
+def held_objects(row: Carrier, *, core: bool) -> Iterator[str]:
+    """Yield the line of the objects that a kind holds; policies that leave core kinds alone do so there, too."""
+    if row.embeds is None:
+        return
+    place = row.embeds.index(ANY)
+    (field,) = row.embeds[place + 1 :]
+    items = "dyn(object)" + "".join(f".?{key}" for key in row.embeds[:place])
+    kept = f"has(item.{field})"
+    if not core:
+        kept += f" && item.{field}.apiVersion.contains('/') && !item.{field}.apiVersion.startsWith('apps/')"
+    yield f"+ (object.kind == '{row.kind}' ? {items}.orValue([]).map(item, {kept}, item.{field}) : [])"
 
 
 def alone(templates: Sequence[Template]) -> Iterator[str]:
@@ -84,7 +117,7 @@ def alone(templates: Sequence[Template]) -> Iterator[str]:
         if path:
             yield f"+ ({optional(collection)}.hasValue() ? [] : [?{optional(path)}])"
         else:
-            yield "+ (object.kind == 'Pod' ? [dyn(object)] : [])"
+            yield "+ (whole.kind == 'Pod' ? [whole] : [])"
 
 
 def is_below(collection: Place, path: Place) -> bool:
@@ -106,8 +139,7 @@ def in_lists(templates: Iterable[Template]) -> Iterator[str]:
 
 def optional(path: Place) -> str:
     """Return the expression of a field that an object may not have."""
-    start, keys = ("variables.spec", path[1:]) if path[0] == "spec" else ("dyn(object)", path)
-    return "".join((start, *(f".?{key}" for key in keys)))
+    return "".join(("whole", *(f".?{key}" for key in path)))
 
 
 def present(field: Place) -> str:
@@ -115,7 +147,7 @@ def present(field: Place) -> str:
     return f"has(item.{field[0]})" if len(field) == 1 else f"item{''.join(f'.?{key}' for key in field)}.hasValue()"
 
 
-def written(text: str, file: str) -> str:
+def with_common_part(text: str, file: str) -> str:
     """Return a policy with its common part as it should be; one without the comments stays as it is."""
     match = FIRST.search(text)
     if match is None:
@@ -132,7 +164,7 @@ if __name__ == "__main__":
     stale = 0
     for path in named or sorted((ROOT / "policies").glob("*.yaml")):
         text = path.read_text(encoding="utf-8")
-        if (new := written(text, str(path))) != text:
+        if (new := with_common_part(text, str(path))) != text:
             stale += 1
             print(f"{path} is stale; run `make policies`" if checks else f"wrote {path}")
             if not checks:

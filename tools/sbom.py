@@ -63,7 +63,7 @@ def component(part: Part, *, required: bool) -> dict[str, Any]:
 
 
 def dependencies(root: str, parts: Iterable[Part]) -> Iterable[dict[str, Any]]:
-    """Yield what requires what, ourselves first."""
+    """Yield the dependencies of each part, ourselves first."""
     refs = {part.name: ref(part) for part in parts}
     yield {"ref": root, "dependsOn": sorted(refs[name] for name in direct(EXTRAS))}
     for part in parts:

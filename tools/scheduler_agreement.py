@@ -18,28 +18,28 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
-from scheduling.compare import disagreements, is_right, pinned, verdict, whole  # noqa: E402 - tests/ is not installed
-from scheduling.oracle import Scheduler  # noqa: E402
-from scheduling.tight import orders, tight  # noqa: E402
-from scheduling.worlds import Object, case  # noqa: E402
+from scheduler.compare import disagreements, is_right, pinned, verdict, whole  # noqa: E402 - tests/ is not installed
+from scheduler.oracle import Scheduler  # noqa: E402
+from scheduler.tight import orders, tight  # noqa: E402
+from scheduler.worlds import Object, case  # noqa: E402
 
 
 def decisions(seed: int, answers: list[list[Object]], said: Counter[str]) -> list[str]:
-    """Return what differs of a case that was asked once; count what was decided."""
+    """Return the differences in a case that was asked once; count the decisions."""
     (events,) = answers
-    said.update(name for each in events for name in each.get("against", {"a node": 1}))
+    said.update(name for event in events for name in event.get("against", {"a node": 1}))
     return list(disagreements(case(seed), events))
 
 
 def outcomes(seed: int, answers: list[list[Object]], said: Counter[str]) -> list[str]:
-    """Return what differs of a job that was asked in several orders; count verdicts by how often all were placed."""
+    """Return the differences in a job that was asked in several orders; count verdicts by how often all were placed."""
     job = tight(seed)
     asked = [*orders(job, seed)]
-    placed = [whole(each, events) for each, events in zip(asked, answers, strict=True)]
+    placed = [whole(fault, events) for fault, events in zip(asked, answers, strict=True)]
     word = verdict(job)
     said[f"{word}, all pods placed {sum(placed)} times of {len(placed)}"] += 1
     wrong = [] if is_right(word, placed) else [f"{word}, and the scheduler placed all pods: {placed}"]
-    return wrong + [one for each, events in zip(asked, answers, strict=True) for one in disagreements(each, events)]
+    return wrong + [one for fault, events in zip(asked, answers, strict=True) for one in disagreements(fault, events)]
 
 
 def main() -> int:
@@ -57,15 +57,15 @@ def main() -> int:
     differ, lines = 0, []
     for seed in range(given.start, given.start + given.count):
         asked = orders(tight(seed), seed) if given.jobs else [case(seed)]
-        answers = [scheduler.answer(each) for each in asked]
+        answers = [scheduler.answer(order) for order in asked]
         lines.append(json.dumps({"seed": seed, "answers": answers}))
         found = compare(seed, answers, said)
         if bound := pinned(tight(seed) if given.jobs else case(seed)):
             said["a placement of ours"] += 1
             found += [] if whole(bound, scheduler.answer(bound)) else ["the scheduler does not take our placement"]
         differ += bool(found)
-        for each in found[:1]:
-            print(f"seed {seed}: {each}", flush=True)
+        for fault in found[:1]:
+            print(f"seed {seed}: {fault}", flush=True)
     if given.answers:
         given.answers.write_bytes(gzip.compress("\n".join(lines).encode(), mtime=0))
     print(f"{given.count} cases, {differ} differ; {time.monotonic() - begun:.0f} s")

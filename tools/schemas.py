@@ -19,11 +19,13 @@ sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tools")]
 import schemas_charts  # noqa: E402  # after the path is set
 import schemas_core  # noqa: E402
 import schemas_crds  # noqa: E402
+import schemas_facts  # noqa: E402
 import schemas_json  # noqa: E402
 import schemas_templates  # noqa: E402
 import schemas_tree  # noqa: E402
 from schemas_yaml import Line, dump, load  # noqa: E402
-from trainyard.system.vendored import CHARTS, INDEX  # noqa: E402
+from trainyard.base.system.vendored import CHARTS, INDEX  # noqa: E402
+from trainyard.specs.releases.load import facts_of_files  # noqa: E402
 
 UPSTREAM = "https://raw.githubusercontent.com/"
 LOCK = "lock.yaml"
@@ -54,6 +56,9 @@ def main() -> None:
     (args.schemas / CHARTS).mkdir(exist_ok=True)
     index = schemas_json.render(schemas_charts.index(lock["charts"]))
     (args.schemas / CHARTS / INDEX).write_text(index, encoding="utf-8", newline="\n")
+    if args.schemas.resolve() == (ROOT / "schemas").resolve():
+        for line in schemas_facts.missing(facts_of_files(), args.schemas):
+            print(line)
 
 
 def read(file: Path) -> Lock:
@@ -78,7 +83,7 @@ def lined(entry: dict[str, Any]) -> dict[str, Any]:
     """Return an entry with every file on a line of its own."""
     out = dict(entry)
     if "files" in out:
-        out["files"] = [Line(each) for each in out["files"]]
+        out["files"] = [Line(file) for file in out["files"]]
     if "sha256" in out:
         out["sha256"] = Line(out["sha256"])
     return out

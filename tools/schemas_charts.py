@@ -72,7 +72,7 @@ def one_chart(place: Path, project: str, directory: str, name: str, origin: Mapp
 def wordless(schema: Any) -> Any:
     """Return a JSON schema without its words."""
     if isinstance(schema, list):
-        return [wordless(each) for each in schema]
+        return [wordless(element) for element in schema]
     if not isinstance(schema, dict):
         return schema
     return {
@@ -93,9 +93,9 @@ def write(folder: Path, charts: list[Chart]) -> None:
 
 
 def index(lock: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Any]:
-    """Return what the lock says of published charts, one entry for each release, as Argo CD takes their addresses."""
+    """Return the index of published charts in the lock, one entry a release, with addresses as Argo CD takes them."""
     entries = (entry(name, locked) for name, releases in sorted(lock.items()) for _, locked in sorted(releases.items()))
-    return {"charts": [each for each in entries if each is not None]}
+    return {"charts": [one_entry for one_entry in entries if one_entry is not None]}
 
 
 def entry(name: str, locked: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas_crds import digest
-from trainyard.apiserver.catalog.crd import DRAFT, Definition, plain
+from trainyard.upstream.apiserver.catalog.crd import DRAFT, Definition, plain
 
 REF = "#/components/schemas/"
 GVK = "x-kubernetes-group-version-kind"
@@ -127,7 +127,7 @@ def release(folder: Path) -> str:
 
 
 def locked(folder: Path, version: str) -> dict[str, Any]:
-    """Return what the lock says of a server's documents."""
+    """Return the lock's entry for a server's documents."""
     files = [{"path": address(file), "sha256": digest(file.read_bytes())} for file in documents(folder)]
     origin = {"repository": "kubernetes/kubernetes", "tag": f"v{version}", "licence": "Apache-2.0"}
     return {**origin, "read": "/openapi/v3 of a kube-apiserver, descriptions and paths left out", "files": files}
@@ -201,7 +201,9 @@ def closed(components: Mapping[str, Any], name: str, gvk: Mapping[str, str]) -> 
         if (reference := waiting.pop()) not in needed:
             needed[reference] = components[reference]
             waiting += references(components[reference])
-    definitions = {short(each): node(components, schema, name=short(each)) for each, schema in needed.items()}
+    definitions = {
+        short(component): node(components, schema, name=short(component)) for component, schema in needed.items()
+    }
     top = node(components, components[name], name=short(name))
     top["type"] = "object"
     return {"$schema": DRAFT, "definitions": definitions, **top, GVK: [gvk], "x-trainyard-type": short(name)}
@@ -240,14 +242,14 @@ def node(
         return {"$ref": f"#/definitions/{short(reference)}", **default(schema)}
     out = {key: value for key, value in plain(schema).items() if key not in ("default", GVK)} | default(schema)
     if isinstance(union := out.pop("oneOf", None), list):
-        out["type"] = [each["type"] for each in union]
-    required = [each for each in schema.get("required", []) if each not in NOT_REQUIRED.get(name, ())]
+        out["type"] = [choice["type"] for choice in union]
+    required = [field for field in schema.get("required", []) if field not in NOT_REQUIRED.get(name, ())]
     out.pop("required", None)
     if required:
         out["required"] = required
     if isinstance(properties := schema.get("properties"), Mapping):
         out["properties"] = {
-            key: node(components, each, nullable=key not in required) for key, each in properties.items()
+            key: node(components, property_, nullable=key not in required) for key, property_ in properties.items()
         }
     for key in ("items", "additionalProperties"):
         if isinstance(schema.get(key), Mapping):
@@ -265,7 +267,7 @@ def node(
 
 
 def absent_keys(components: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the keys of a list stand for where an element lacks them, zero values included."""
+    """Return the values of a list's keys where an element lacks them, zero values included."""
     keys = schema.get("x-kubernetes-list-map-keys") or []
     items = components.get(target(schema.get("items", {})), {})
     fields = items.get("properties", {})

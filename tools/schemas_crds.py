@@ -10,7 +10,7 @@ from typing import Any
 
 import schemas_sources as sources
 from schemas_yaml import load_all
-from trainyard.apiserver.catalog.crd import Definition, definitions, is_crd
+from trainyard.upstream.apiserver.catalog.crd import Definition, definitions, is_crd
 
 
 @dataclass

@@ -22,7 +22,7 @@ def _lines(value: Any) -> list[str]:
         entries = [_prefixed(json.dumps(key, ensure_ascii=False) + ":", _lines(value[key])) for key in sorted(value)]
         return _joined("{", entries, "}")
     if isinstance(value, list):
-        return _joined("[", [_lines(each) for each in value], "]")
+        return _joined("[", [_lines(element) for element in value], "]")
     return [json.dumps(value, ensure_ascii=False)]
 
 

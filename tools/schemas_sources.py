@@ -33,7 +33,7 @@ def release(version: str) -> str:
 
 
 def crd_index(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return what `index.json` says of each file; nothing where there is none."""
+    """Return the entry in `index.json` for each file; nothing where there is none."""
     file = folder / "index.json"
     listed = json.loads(file.read_text(encoding="utf-8"))["crds"] if file.is_file() else []
-    return {each["file"]: each for each in listed}
+    return {definition["file"]: definition for definition in listed}

@@ -24,12 +24,12 @@ Scopes = Mapping[tuple[str, str], bool]
 def scopes(schemas: Path) -> dict[tuple[str, str], bool]:
     """Return the scope of every kind that is vendored in a folder."""
     files = sorted(schemas.glob("*/*/index.json"))
-    entries = [each for file in files for each in json.loads(file.read_bytes())["kinds"]]
-    return {(each["group"], each["kind"]): each["scope"] == "Cluster" for each in entries}
+    entries = [kind for file in files for kind in json.loads(file.read_bytes())["kinds"]]
+    return {(entry["group"], entry["kind"]): entry["scope"] == "Cluster" for entry in entries}
 
 
 def cluster_kinds(chart: Path, known: Scopes) -> list[str] | None:
-    """Return what a chart's templates may make that is cluster-scoped, as `group/Kind`; None without templates."""
+    """Return the cluster-scoped kinds that a chart's templates may make, as `group/Kind`; None without templates."""
     if not (chart / TEMPLATES).is_dir():
         return None
     made = {pair for text in texts(chart) for pair in objects(text)}

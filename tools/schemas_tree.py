@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from schemas_json import render
-from trainyard.apiserver.catalog.crd import Definition
-from trainyard.system.vendored import INDEX
+from trainyard.base.system.vendored import INDEX
+from trainyard.upstream.apiserver.catalog.crd import Definition
 
 
 def write(folder: Path, definitions: Iterable[Definition]) -> int:
     """Make the folder hold exactly these definitions, and return how many there are."""
     found = sorted(definitions, key=attrgetter("group", "kind", "version"))
-    files = {folder / place(each): render(each.schema) for each in found}
-    files[folder / INDEX] = render({"kinds": [entry(each) for each in found]})
+    files = {folder / place(definition): render(definition.schema) for definition in found}
+    files[folder / INDEX] = render({"kinds": [entry(definition) for definition in found]})
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
@@ -34,7 +34,7 @@ def place(definition: Definition) -> str:
 
 
 def entry(definition: Definition) -> dict[str, Any]:
-    """Return what the index says of one version of a kind; what is false or empty is left out."""
+    """Return the index entry of one version of a kind, without false or empty values."""
     facts = {
         "group": definition.group,
         "kind": definition.kind,

@@ -54,7 +54,7 @@ def linked(page: Path) -> set[str]:
     """Return the files that a page links to, by their paths in the repository."""
     top = page.parent.relative_to(ROOT).as_posix()
     targets = (match[2].partition("#")[0] for match in LINK.finditer(page.read_text("utf-8")))
-    paths = {posixpath.normpath(posixpath.join(top, each)) for each in targets if each and "://" not in each}
+    paths = {posixpath.normpath(posixpath.join(top, target)) for target in targets if target and "://" not in target}
     return {path for path in paths if (ROOT / path).is_file()}
 
 
@@ -73,10 +73,10 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
     if page.file.src_uri in WIDE:
         page.meta["hide"] = ["toc"]
-    return shown(moved(markdown, lead))
+    return shown_page(moved(markdown, lead))
 
 
-def shown(markdown: str) -> str:
+def shown_page(markdown: str) -> str:
     """Return a page without what only our tests read behind a block's language, and with Markdown within details."""
     return re.sub(r"^( *```\w+) .*$", r"\1", markdown, flags=re.MULTILINE).replace(
         "<details>", '<details markdown="1">'

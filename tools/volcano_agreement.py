@@ -1,6 +1,6 @@
 """Compares what we say of gangs with what a running Volcano does with them on clusters by chance.
 
-Needs a cluster to throw away (see tests/scheduling/gang_oracle.py). Exit code 1 where anything differs.
+Needs a cluster to throw away (see tests/scheduler/gang_oracle.py). Exit code 1 where anything differs.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
-from scheduling.gang_oracle import Volcano  # noqa: E402 - tests/ is not installed
-from scheduling.gangs import digest, gang, is_right, started, verdict  # noqa: E402
+from scheduler.gang_oracle import Volcano  # noqa: E402 - tests/ is not installed
+from scheduler.gangs import digest, gang, is_right, started, verdict  # noqa: E402
 
 
 def main() -> int:

@@ -4,7 +4,7 @@ import sys
 
 if __name__ == "__main__":
     try:
-        from trainyard.cli import main
+        from trainyard.faces.cli import main
 
         main()
     except KeyboardInterrupt:

@@ -15,7 +15,7 @@ HOSTNAME = "kubernetes.io/hostname"
 def disagreements(said: Object, found: Object) -> Iterator[str]:
     """Yield what a cluster did otherwise than `trainyard admit` says of a job in its JSON."""
     there = said["situations"]["together"]
-    mine = [each for _, each in sorted(zip(said["workloads"], there, strict=True), key=lambda one: one[0])]
+    mine = [item for _, item in sorted(zip(said["workloads"], there, strict=True), key=lambda one: one[0])]
     for ours, theirs in zip(mine, found["workloads"], strict=True):
         yield from of_workload(ours, theirs)
     yield from of_pods(said["machines"].get("together"), mine, found["pods"])
@@ -31,7 +31,7 @@ def of_workload(ours: Object, theirs: Object) -> Iterator[str]:
             for field in ("name", "count", "flavors", "topology"):
                 if shape(mine.get(field)) != shape(real.get(field)):
                     yield f"{field} of {mine['name']} {shape(real.get(field))}, not {shape(mine.get(field))}"
-    lost = sorted(each["reason"] for each in ours.get("evictions", ()))
+    lost = sorted(eviction["reason"] for eviction in ours.get("evictions", ()))
     if lost != theirs["evictions"]:
         yield f"evicted for {theirs['evictions']}, not {lost}"
 
@@ -41,7 +41,7 @@ def shape(value: Any) -> Any:
     if isinstance(value, Mapping) and "domains" in value:
         return {
             "levels": value["levels"][-1:],
-            "pods": {each["values"][-1]: each["count"] for each in value["domains"]},
+            "pods": {domain["values"][-1]: domain["count"] for domain in value["domains"]},
         }
     return value
 
@@ -50,7 +50,7 @@ def of_pods(fit: Object | None, mine: Sequence[Object], pods: Mapping[str, str])
     """Yield how the machines took pods otherwise: all of a job that fits, not all of one that waits for a node."""
     hosts = Counter(host for host in pods.values() if host)
     if fit is None:
-        waiting = all(OUTCOMES.get(each["outcome"]) is None for each in mine)
+        waiting = all(OUTCOMES.get(item["outcome"]) is None for item in mine)
         if waiting and hosts:
             yield f"{hosts.total()} pods have nodes, and the job has no quota"
         return
@@ -64,12 +64,12 @@ def of_pods(fit: Object | None, mine: Sequence[Object], pods: Mapping[str, str])
         yield f"{total - hosts.total()} of {total} pods have no node"
     elif missing and hosts.total() == total:
         yield f"all {total} pods have nodes, not {total - missing}"
-    expected = Counter(each["host"] for each in fit["pods"])
+    expected = Counter(pod["host"] for pod in fit["pods"])
     if placed(mine) and not missing and hosts != expected:
         yield f"pods on {dict(sorted(hosts.items()))}, not {dict(sorted(expected.items()))}"
 
 
 def placed(mine: Sequence[Object]) -> bool:
     """Whether Kueue assigned a host to every pod."""
-    sets = [one for each in mine for one in each.get("podSets", ())]
-    return bool(sets) and all(HOSTNAME in (each.get("topology") or {}).get("levels", ()) for each in sets)
+    sets = [one for item in mine for one in item.get("podSets", ())]
+    return bool(sets) and all(HOSTNAME in (set_.get("topology") or {}).get("levels", ()) for set_ in sets)

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from queueing.question import manifests
-from trainyard.admission.bid import Bidder
-from trainyard.admission.inventory import channel
-from trainyard.admission.site import Site
-from trainyard.labels import JOB
-from trainyard.live.server import Server, written
-from trainyard.nodes.kubelet import WELL_KNOWN
-from trainyard.sizing import nvlink
+from kueue.question import manifests
+from trainyard.base.labels import JOB
+from trainyard.faces.live.server import Server, write_query
+from trainyard.judge.admission.inventory import channel
+from trainyard.judge.admission.job_workloads import Bidder
+from trainyard.judge.admission.site import Site
+from trainyard.render.sizing import nvlink
+from trainyard.upstream.kubelet.kubelet import WELL_KNOWN
 
 SECONDS = 90
 """What the cluster may take to do as it is told."""
@@ -50,14 +50,14 @@ class Oracle:
         """
         try:
             there, last = apart(around(folder))
-            for each in [*machines(where), *there]:
-                self._make(each)
+            for one_machine in [*machines(where), *there]:
+                self._make(one_machine)
             self._until("all nodes are ready", self._ready)
             self.runs = len(self.made)
             for bid in bids:
                 self._arrive(folder, bid)
-            for each in last:
-                self._make(each)
+            for item in last:
+                self._make(item)
             self._quiet()
             return {bid.name: self._found(bid) for bid in bids}
         finally:
@@ -65,8 +65,8 @@ class Oracle:
 
     def _arrive(self, folder: Path, bid: Bidder) -> None:
         """Make the objects of a run, and wait until its Workloads are there and the next ones will be younger."""
-        for each in of_run(folder, bid):
-            self._make(each)
+        for item in of_run(folder, bid):
+            self._make(item)
         self._until(f"{bid.name} has its Workloads", lambda: len(self._workloads(bid)) == len(bid.keys))
         time.sleep(1.02 - time.time() % 1)
 
@@ -78,10 +78,10 @@ class Oracle:
         end = time.monotonic() + SECONDS
         while True:
             if value["kind"] == "Namespace":
-                query = [*written(dry_run=False), ("force", "true")]
+                query = [*write_query(dry_run=False), ("force", "true")]
                 said, _ = self.server.request("PATCH", f"{path}/{name}", query=query, body=value)
             else:
-                said, _ = self.server.request("POST", path, query=written(dry_run=False), body=value)
+                said, _ = self.server.request("POST", path, query=write_query(dry_run=False), body=value)
             if said.accepted:
                 self.made.append(value)
                 return
@@ -95,7 +95,7 @@ class Oracle:
         if version not in self.served:
             said, body = self.server.request("GET", f"/apis/{version}" if "/" in version else f"/api/{version}")
             found = body["resources"] if said.accepted else []
-            self.served[version] = {each["kind"]: each for each in found if "/" not in each["name"]}
+            self.served[version] = {item["kind"]: item for item in found if "/" not in item["name"]}
         return self.served[version]
 
     def _path(self, value: Object, name: str = "") -> str:
@@ -117,19 +117,19 @@ class Oracle:
 
     def _workloads(self, bid: Bidder) -> list[Object]:
         """Return the Workloads of a job by their names, which end in a digest that nobody knows before."""
-        names = {each["metadata"]["name"] for each in bid.owners}
+        names = {owner["metadata"]["name"] for owner in bid.owners}
         there = self._listed(f"/apis/kueue.x-k8s.io/v1beta1/namespaces/{namespace_of(bid)}/workloads")
-        mine = [each for each in there if names & {one["name"] for one in each["metadata"].get("ownerReferences", ())}]
-        return sorted(mine, key=lambda each: str(each["metadata"]["name"]))
+        mine = [item for item in there if names & {one["name"] for one in item["metadata"].get("ownerReferences", ())}]
+        return sorted(mine, key=lambda item: str(item["metadata"]["name"]))
 
     def _ready(self) -> bool:
         nodes = self._listed("/api/v1/nodes")
         claims = self._listed("/api/v1/persistentvolumeclaims")
         pods = self._listed("/api/v1/namespaces/kube-system/pods")
         return (
-            all(not any("not-ready" in one["key"] for one in each["spec"].get("taints", ())) for each in nodes)
-            and all(each["status"]["phase"] == "Bound" for each in claims)
-            and all(each["status"]["phase"] == "Running" for each in pods)
+            all(not any("not-ready" in one["key"] for one in node["spec"].get("taints", ())) for node in nodes)
+            and all(claim["status"]["phase"] == "Bound" for claim in claims)
+            and all(pod["status"]["phase"] == "Running" for pod in pods)
         )
 
     def _quiet(self) -> None:
@@ -145,7 +145,7 @@ class Oracle:
 
     def _found(self, bid: Bidder) -> Object:
         there = self._listed(f"/api/v1/namespaces/{namespace_of(bid)}/pods?labelSelector={JOB}%3D{name_of(bid)}")
-        pods = sorted((each["metadata"]["name"], each["spec"].get("nodeName") or "") for each in there)
+        pods = sorted((item["metadata"]["name"], item["spec"].get("nodeName") or "") for item in there)
         return {"workloads": [*map(decided, self._workloads(bid))], "pods": dict(pods)}
 
     def _until(self, what: str, holds: Callable[[], object]) -> None:
@@ -160,18 +160,18 @@ class Oracle:
         self._delete(self.made[mark:])
         self._until("no Workload is left", lambda: not self._listed("/apis/kueue.x-k8s.io/v1beta2/workloads"))
         self._until("no pod of a run is left", lambda: not self._delete(self._pods()))
-        self._gone(self._delete([each for each in self.made[:mark] if each["kind"] != "Namespace"]))
+        self._gone(self._delete([item for item in self.made[:mark] if item["kind"] != "Namespace"]))
         self.made.clear()
 
     def _pods(self) -> list[Object]:
         """Return the pods of runs."""
         there = self._listed("/api/v1/pods")
-        return [{"apiVersion": "v1", "kind": "Pod", **each} for each in there if namespace(each) != "kube-system"]
+        return [{"apiVersion": "v1", "kind": "Pod", **item} for item in there if namespace(item) != "kube-system"]
 
     def _delete(self, values: Sequence[Object]) -> list[str]:
         """Delete objects, the last first, and return their paths."""
         query = [("propagationPolicy", "Background"), ("gracePeriodSeconds", "0")]
-        paths = [self._path(each, each["metadata"]["name"]) for each in reversed(values)]
+        paths = [self._path(value, value["metadata"]["name"]) for value in reversed(values)]
         for path in paths:
             self.server.request("DELETE", path, query=query)
         return paths
@@ -188,13 +188,16 @@ def namespace(value: Object) -> str:
 def decided(value: Object) -> Object:
     """Return what became of a Workload."""
     status = value.get("status") or {}
-    conditions = {each["type"]: each for each in status.get("conditions", ())}
-    true = {name for name, each in conditions.items() if each["status"] == "True"}
+    conditions = {condition["type"]: condition for condition in status.get("conditions", ())}
+    true = {name for name, condition in conditions.items() if condition["status"] == "True"}
     evicted = (status.get("schedulingStats") or {}).get("evictions", ())
-    lost = [each["reason"] for each in evicted for _ in range(each["count"])]
+    lost = [item["reason"] for item in evicted for _ in range(item["count"])]
     return {
         "outcome": next((word for word in ("Admitted", "QuotaReserved") if word in true), "Pending"),
-        "podSets": [assigned(each) for each in (status.get("admission") or {}).get("podSetAssignments", ())],
+        "podSets": [
+            assigned(pod_set_assignment)
+            for pod_set_assignment in (status.get("admission") or {}).get("podSetAssignments", ())
+        ],
         "evictions": sorted(lost),
         "message": conditions.get("QuotaReserved", {}).get("message", ""),
     }
@@ -208,14 +211,14 @@ def assigned(value: Object) -> Object:
 
 def machines(where: Site) -> Iterator[Object]:
     """Yield the nodes of a cluster and what runs on them, and what claims of their drivers are for."""
-    if any(nvlink.per_node(where.cluster, each) for each in where.cluster.pools.values()):
+    if any(nvlink.per_node(where.cluster, pool) for pool in where.cluster.pools.values()):
         chosen = {"selectors": [{"cel": {"expression": f'device.driver == "{DRIVER}"'}}]}
         api = {"apiVersion": "resource.k8s.io/v1"}
         yield {**api, "kind": "DeviceClass", "metadata": {"name": nvlink.CLASS}, "spec": chosen}
-    for each in where.objects:
-        if each["kind"] == "Node":
-            yield from machine(where, each)
-    yield from (dict(each) for each in where.objects if each["kind"] == "Pod")
+    for item in where.objects:
+        if item["kind"] == "Node":
+            yield from machine(where, item)
+    yield from (dict(item) for item in where.objects if item["kind"] == "Pod")
 
 
 def machine(where: Site, node: Mapping[str, Any]) -> Iterator[Object]:
@@ -238,10 +241,10 @@ def around(folder: Path) -> Iterator[Object]:
     """Yield what runs find on a cluster: what the tree has for platform and teams, and the volumes of its claims."""
     there = [one for part in ("platform", "teams") for one in of_folder(folder, folder / part)]
     ranks = {"Namespace": 0, "StorageClass": 1}
-    for each in sorted(there, key=lambda one: ranks.get(one["kind"], 2)):
-        if each["kind"] == "PersistentVolumeClaim":
-            yield volume(each)
-        yield each
+    for item in sorted(there, key=lambda one: ranks.get(one["kind"], 2)):
+        if item["kind"] == "PersistentVolumeClaim":
+            yield volume(item)
+        yield item
 
 
 def apart(objects: Iterator[Object]) -> tuple[list[Object], list[Object]]:
@@ -252,7 +255,7 @@ def apart(objects: Iterator[Object]) -> tuple[list[Object], list[Object]]:
     there = list(objects)
     kind = next((name for name in ("Topology", "ResourceFlavor") if any(one["kind"] == name for one in there)), "")
     queues = [one["spec"]["resourceGroups"] for one in there if one["kind"] == "ClusterQueue"]
-    wide = Counter(each["name"] for groups in queues for group in groups for each in group["flavors"])
+    wide = Counter(flavor["name"] for groups in queues for group in groups for flavor in group["flavors"])
     last = sorted((one for one in there if one["kind"] == kind), key=lambda one: wide[one["metadata"]["name"]])
     return [one for one in there if one["kind"] != kind], last
 
@@ -274,16 +277,16 @@ def volume(claim: Object) -> Object:
 
 def of_run(folder: Path, bid: Bidder) -> Iterator[Object]:
     """Yield the objects of a run as its tree has them, those that start last; what drivers make of them among them."""
-    owners = {(each["kind"], each["metadata"]["name"]) for each in bid.owners}
+    owners = {(owner["kind"], owner["metadata"]["name"]) for owner in bid.owners}
     run = next(name for _, name in owners)
     there = of_folder(folder, folder / "runs" / namespace_of(bid) / run)
-    for each in sorted(there, key=lambda one: (one["kind"], one["metadata"]["name"]) in owners):
-        yield channel(each) if each["kind"] == "ComputeDomain" else each
+    for item in sorted(there, key=lambda one: (one["kind"], one["metadata"]["name"]) in owners):
+        yield channel(item) if item["kind"] == "ComputeDomain" else item
 
 
 def of_folder(root: Path, folder: Path) -> list[Object]:
     """Return the objects below a folder of a tree."""
-    return [each for path in sorted(folder.glob("**/*.yaml")) for each in manifests(root, path)]
+    return [manifest for path in sorted(folder.glob("**/*.yaml")) for manifest in manifests(root, path)]
 
 
 def namespace_of(bid: Bidder) -> str:

@@ -18,9 +18,9 @@ from admission.oracle import Oracle
 from admission.variations import CLUSTERS, Case, case
 from command import call
 from conftest import ROOT
-from trainyard.admission.site import site
-from trainyard.admission.verdicts import verdicts
-from trainyard.cli.admit import document
+from trainyard.faces.cli.admit import document
+from trainyard.judge.admission.site import site
+from trainyard.judge.admission.verdicts import verdicts
 
 RECORDED = ROOT / "tests/admission/clusters.jsonl.gz"
 LINES = [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).splitlines()]
@@ -30,11 +30,11 @@ FEW = 6
 
 def differences(root, drawn, every):
     """What is said otherwise than it came in any of the answers, of every job of a case that Kueue is asked about."""
-    found = [each for each in verdicts(drawn.written(root), clusters=[drawn.cluster]) if not each.ask.why]
-    assert all({each.ask.name for each in found} == set(answers) for answers in every)
-    said = {each.ask.name: json.loads(json.dumps(document(each))) for each in found}
-    wrong = {name: [[*disagreements(each, answers[name])] for answers in every] for name, each in said.items()}
-    return {name: each for name, each in wrong.items() if all(each)}
+    found = [verdict for verdict in verdicts(drawn.written(root), clusters=[drawn.cluster]) if not verdict.ask.why]
+    assert all({item.ask.name for item in found} == set(answers) for answers in every)
+    said = {item.ask.name: json.loads(json.dumps(document(item))) for item in found}
+    wrong = {name: [[*disagreements(value, answers[name])] for answers in every] for name, value in said.items()}
+    return {name: value for name, value in wrong.items() if all(value)}
 
 
 def held(root, lines):
@@ -73,7 +73,7 @@ def test_every_job_becomes_what_is_said_of_it_on_a_cluster(oracle, cluster, tmp_
     drawn = case(tmp_path / "repository", cluster, 0)
     checked = drawn.written(tmp_path / "repository")
     call(tmp_path / "repository", "synth", "--quiet")
-    bids = [each.ask for each in verdicts(checked, clusters=[cluster]) if not each.ask.why]
+    bids = [verdict.ask for verdict in verdicts(checked, clusters=[cluster]) if not verdict.ask.why]
     folder = tmp_path / "repository/generated" / cluster
     answers = oracle.answer(folder, site(checked.specs, cluster), bids)
     assert not differences(tmp_path / "again", drawn, [answers])

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from make import CLUSTER, JOB, TEAM, fields, write_repository
-from trainyard.admission.alone import Outlook, alike
-from trainyard.admission.asks import asks
-from trainyard.admission.bid import Bid
-from trainyard.admission.changes import Side, decided
-from trainyard.admission.site import site
-from trainyard.preflight import check_repository
+from trainyard.judge.admission.asks import asks
+from trainyard.judge.admission.changes import Side, decide_change
+from trainyard.judge.admission.empty_nodes import Outlook, alike
+from trainyard.judge.admission.job_workloads import Bid
+from trainyard.judge.admission.site import site
+from trainyard.judge.preflight import check_repository
 
 QUEUE = CLUSTER["queues"]["research"]
 ONE_NODE = {"queues": {"research": {**QUEUE, "nominalQuota": {"gpu": {"gpus": 8}, "cpu": {"nodes": 4}}}}}
@@ -25,7 +25,7 @@ CASES = {
     "a run that is there keeps its quota, and the new one waits behind it": (
         ({}, {"z": THREE}),
         ({}, {"z": THREE, "a": TWO}),
-        {"a": (None, "waits for", "8 nvidia.com/gpu of gpu in queue research, held by nlp/z")},
+        {"a": (None, "waits for", "8 nvidia.com/gpu of flavor gpu in queue research, used by nlp/z")},
     ),
     "a new run goes behind those that wait": (
         ({}, {"y": THREE, "z": TWO}),
@@ -35,7 +35,7 @@ CASES = {
     "a new run of a higher priority preempts": (
         (PREEMPTS, {"z": THREE}),
         (PREEMPTS, {"z": THREE, "a": {**TWO, "priority": "high"}}),
-        {"a": (None, "fits after preempting", "nlp/z; gpu: 2 pods")},
+        {"a": (None, "fits after preempting", "nlp/z; 2 pods in flavor gpu")},
     ),
     "a new run borrows": (
         (LENDS, {}),
@@ -44,24 +44,24 @@ CASES = {
             "a": (
                 None,
                 "fits by borrowing",
-                "queue research borrows 8 nvidia.com/gpu of gpu with cpu and memory from other",
+                "queue research borrows 8 nvidia.com/gpu of flavor gpu with cpu and memory from other",
             )
         },
     ),
     "where one ends another begins": (
         ({}, {"a": THREE, "b": TWO}),
         ({}, {"b": TWO}),
-        {"b": ("waits for", "fits", "gpu: 2 pods")},
+        {"b": ("waits for", "fits", "2 pods in flavor gpu")},
     ),
     "a quota below a run": (
         ({}, {"a": TWO, "b": ONE}),
         (ONE_NODE, {"a": TWO, "b": ONE}),
-        {"a": ("fits", "never fits", "request (16) > maximum capacity (8)")},
+        {"a": ("fits", "never fits", "needs 16 nvidia.com/gpu of flavor gpu, but its queue can get at most 8")},
     ),
     "a quota above a run": (
         (ONE_NODE, {"a": TWO}),
         ({}, {"a": TWO}),
-        {"a": ("never fits", "fits", "gpu: 2 pods")},
+        {"a": ("never fits", "fits", "2 pods in flavor gpu")},
     ),
     "a queue that is held": (
         ({}, {"a": TWO}),
@@ -79,7 +79,7 @@ CASES = {
     "a run that is made anew": (
         ({}, {"a": THREE, "b": ONE}),
         ({}, {"a": {**THREE, "maxHours": 7}, "b": ONE}),
-        {"a": (None, "fits", "gpu: 3 pods")},
+        {"a": (None, "fits", "3 pods in flavor gpu")},
     ),
     "nothing that matters": (
         ({}, {"a": TWO}),
@@ -101,9 +101,9 @@ def side(folder, cluster, jobs, team=None):
     there = check_repository(root)
     where = site(there.specs, "test")
     found = list(asks(there, {"test": where}, ["test"]))
-    assert all(each.run for each in found), there.findings
-    bids = [Bid(each.name, each.workloads, each.owners, each.beside, each.why) for each in found]
-    return Side(where, bids), {each.name: each.run.run.name for each in found}
+    assert all(item.run for item in found), there.findings
+    bids = [Bid(item.name, item.workloads, item.owners, item.beside, item.why) for item in found]
+    return Side(where, bids), {item.name: item.run.run.name for item in found}
 
 
 def turns(tmp_path, before, after):
@@ -111,13 +111,13 @@ def turns(tmp_path, before, after):
     old, runs = side(tmp_path / "before", *before)
     new, now = side(tmp_path / "after", *after)
     begun = {name for name, run in now.items() if runs.get(name) != run}
-    return decided(old, new, begun, lambda where, case: where.answered(case))
+    return decide_change(old, new, begun, lambda where, case: where.answered(case))
 
 
 @pytest.mark.parametrize(("before", "after", "expected"), CASES.values(), ids=CASES)
 def test_what_a_change_comes_to(tmp_path, before, after, expected):
     """What is told is of the runs that begin, and of those whose verdict turns."""
-    found = {each.name.removeprefix("nlp/"): each for each in turns(tmp_path, before, after).turns}
+    found = {turn.name.removeprefix("nlp/"): turn for turn in turns(tmp_path, before, after).turns}
     assert found.keys() == expected.keys(), found
     for name, (was, word, detail) in expected.items():
         assert (found[name].before, found[name].after) == (was, word), found[name]
@@ -127,7 +127,7 @@ def test_what_a_change_comes_to(tmp_path, before, after, expected):
 def test_who_is_preempted_is_told_once(tmp_path):
     """At the run that does it; what becomes of everybody is there all the same."""
     found = turns(tmp_path, (PREEMPTS, {"z": THREE}), (PREEMPTS, {"z": THREE, "a": {**TWO, "priority": "high"}}))
-    assert [(each.name, each.victims) for each in found.turns] == [("nlp/a", ("nlp/z",))]
+    assert [(turn.name, turn.victims) for turn in found.turns] == [("nlp/a", ("nlp/z",))]
     assert found.words == {"nlp/a": "fits after preempting", "nlp/z": "waits for"}
 
 
@@ -138,7 +138,7 @@ def test_what_a_team_may_do_makes_nobody_queue_again(tmp_path):
         tmp_path / "after", PREEMPTS, {"z": THREE, "a": {**TWO, "priority": "high"}}, {"secrets": ["tokens", "other"]}
     )
     assert list(old.where.of("Namespace").values()) != list(new.where.of("Namespace").values())
-    (turn,) = decided(old, new, {"nlp/a"}, lambda where, case: where.answered(case)).turns
+    (turn,) = decide_change(old, new, {"nlp/a"}, lambda where, case: where.answered(case)).turns
     assert (turn.name, turn.after, turn.victims) == ("nlp/a", "fits after preempting", ("nlp/z",))
 
 
@@ -150,11 +150,11 @@ def test_a_job_whose_pods_have_no_node_never_fits(tmp_path, after, by):
     """Machines are asked about what Kueue admits, on the side where they are; what has no quota is Kueue's to tell."""
     (old, _), (new, _) = side(tmp_path / "before", {}, {"a": TWO}), side(tmp_path / "after", after, {"a": TWO})
     new = replace(new, look=lambda bid: Outlook(f"no node for {bid.name}"))
-    found = decided(old, new, set(), lambda where, case: where.answered(case))
+    found = decide_change(old, new, set(), lambda where, case: where.answered(case))
     (turn,) = found.turns
     assert (turn.before, turn.after, turn.by) == ("fits", "never fits", by)
     assert ("no node for nlp/a" in turn.detail) == (by == "machines")
-    (back,) = decided(new, old, set(), lambda where, case: where.answered(case)).turns
+    (back,) = decide_change(new, old, set(), lambda where, case: where.answered(case)).turns
     assert (back.before, back.after) == ("never fits", "fits")
 
 
@@ -166,10 +166,10 @@ def test_a_job_that_finds_nodes_in_some_orders_may_fit(tmp_path, after, word):
     """That is a turn, back and forth; one without quota never fits, whatever nodes there are."""
     (old, _), (new, _) = side(tmp_path / "before", {}, {"a": TWO}), side(tmp_path / "after", after, {"a": TWO})
     new = replace(new, look=lambda bid: Outlook(perhaps=f"a node for {bid.name}"))
-    (turn,) = decided(old, new, set(), lambda where, case: where.answered(case)).turns
+    (turn,) = decide_change(old, new, set(), lambda where, case: where.answered(case)).turns
     assert (turn.before, turn.after) == ("fits", word)
     assert ("it waits for a node for nlp/a" in turn.detail) == bool(turn.perhaps) == (word == "may fit")
-    (back,) = decided(new, old, set(), lambda where, case: where.answered(case)).turns
+    (back,) = decide_change(new, old, set(), lambda where, case: where.answered(case)).turns
     assert (back.before, back.after, back.perhaps) == (word, "fits", "")
 
 
@@ -183,8 +183,8 @@ def test_jobs_are_alike_to_machines_whatever_they_are_called(tmp_path):
 def test_a_cluster_that_was_not_there(tmp_path):
     """All its runs begin."""
     new, runs = side(tmp_path / "after", {}, {"a": THREE, "b": TWO})
-    found = decided(None, new, runs, lambda where, case: where.answered(case))
-    assert [(each.name, each.before, each.after) for each in found.turns] == [
+    found = decide_change(None, new, runs, lambda where, case: where.answered(case))
+    assert [(turn.name, turn.before, turn.after) for turn in found.turns] == [
         ("nlp/a", None, "fits"),
         ("nlp/b", None, "waits for"),
     ]
@@ -194,12 +194,12 @@ def test_what_nobody_makes_workloads_of_is_not_judged(tmp_path):
     """The reason is told."""
     new, runs = side(tmp_path / "after", {}, {"a": ONE})
     alone = Side(new.where, [replace(new.bids[0], workloads=(), why="somebody else's")])
-    (turn,) = decided(new, alone, runs, lambda where, case: where.answered(case)).turns
+    (turn,) = decide_change(new, alone, runs, lambda where, case: where.answered(case)).turns
     assert (turn.after, turn.detail) == ("not judged", "somebody else's")
 
 
 def test_what_kueue_does_not_survive_is_not_judged(tmp_path):
     """The answer's error is told."""
     new, runs = side(tmp_path / "after", {}, {"a": ONE})
-    (turn,) = decided(None, new, runs, lambda *_: {"error": "it crashes"}).turns
-    assert (turn.after, turn.detail) == ("not judged", "Kueue itself does not survive it: it crashes")
+    (turn,) = decide_change(None, new, runs, lambda *_: {"error": "it crashes"}).turns
+    assert (turn.after, turn.detail) == ("not judged", "Kueue crashes: it crashes")

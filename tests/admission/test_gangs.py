@@ -11,16 +11,16 @@ import pytest
 
 from command import call
 from make import CLUSTER, IMAGE, JOB, fields, write_repository
-from scheduling.gang_oracle import Volcano
-from trainyard.admission.alone import alike, outlook
-from trainyard.admission.asks import asks
-from trainyard.admission.changes import Outcomes
-from trainyard.admission.gangs import against
-from trainyard.admission.machines import Machines
-from trainyard.admission.rules import findings
-from trainyard.admission.site import site
-from trainyard.admission.verdicts import verdicts
-from trainyard.preflight import check_repository
+from scheduler.gang_oracle import Volcano
+from trainyard.judge.admission.asks import asks
+from trainyard.judge.admission.changes import Outcomes
+from trainyard.judge.admission.empty_nodes import alike, outlook
+from trainyard.judge.admission.gangs import queue_limits
+from trainyard.judge.admission.machines import Machines
+from trainyard.judge.admission.rules import findings
+from trainyard.judge.admission.site import site
+from trainyard.judge.admission.verdicts import verdicts
+from trainyard.judge.preflight import check_repository
 
 OPERATORS = {**CLUSTER["operators"], "volcano": {"version": "1.15.1"}}
 SPEECH = {"teams": ["nlp"], "scheduler": "volcano", "nominalQuota": {"gpu": {"gpus": 32}}}
@@ -50,7 +50,7 @@ CASES = {
         {},
         {"train": {"nodes": 4}},
         None,
-        {"train": ("fits", "gpu: 4 pods on 4 hosts")},
+        {"train": ("fits", "4 pods in pool gpu on 4 hosts")},
     ),
     "a job of more than its queue has is never started, and is told how many are": (
         {"queues": {"speech": HALF}},
@@ -59,7 +59,7 @@ CASES = {
         {
             "train": (
                 "never fits",
-                "queue speech takes at most 16 nvidia.com/gpu at one time, and 24 are needed; nodes: 2 fits",
+                "queue speech can give at most 16 nvidia.com/gpu, but 24 are needed; it would fit with nodes: 2",
             )
         },
     ),
@@ -67,25 +67,31 @@ CASES = {
         {"queues": {"speech": HALF, "large": SPEECH}},
         {"train": {"nodes": 3, "gpusPerNode": 8}},
         None,
-        {"train": ("never fits", "queue: large fits")},
+        {"train": ("never fits", "it would fit with ", " or queue: large")},
     ),
     "what is guaranteed to another queue a queue does not give": (
         {},
         {"train": {"nodes": 4}},
         KEPT,
-        {"train": ("never fits", "queue speech takes at most 24 nvidia.com/gpu at one time, and 32 are needed")},
+        {"train": ("never fits", "queue speech can give at most 24 nvidia.com/gpu, but 32 are needed")},
     ),
     "a queue with queues below it takes no jobs": (
         {},
         {"train": {}},
         BELOW,
-        {"train": ("never fits", "queue speech has queues below it, and takes no jobs itself")},
+        {"train": ("never fits", "queue speech has child queues, so it takes no jobs itself")},
     ),
     "a job whose pods must be apart finds no nodes": (
         {},
         {"train": {"patches": [{"object": "Pod", "merge": {"spec": APART}, "reason": "a test"}]}},
         None,
-        {"train": ("never fits", "alone it waits for a node for pods of worker: ", "; nodes: 1 fits")},
+        {
+            "train": (
+                "never fits",
+                "even on an empty cluster it waits for a node for pods of worker: ",
+                "; it would fit with nodes: 1",
+            )
+        },
     ),
     "of several jobs Volcano decides which is first, and that not all have room is known": (
         {},
@@ -94,41 +100,53 @@ CASES = {
         {
             "train": (
                 "fits alone",
-                "gpu: 3 pods on 3 hosts; Volcano decides when, beside nlp/other; not all at once: queue speech takes",
-                " at most 32 nvidia.com/gpu at one time, and 40 are needed",
+                "3 pods in pool gpu on 3 hosts; Volcano also starts nlp/other and decides the order; ",
+                "they do not fit at the same time: queue speech can give",
+                " at most 32 nvidia.com/gpu, but 40 are needed",
             ),
-            "other": ("fits alone", "gpu: 2 pods on 2 hosts; Volcano decides when, beside nlp/train"),
+            "other": (
+                "fits alone",
+                "2 pods in pool gpu on 2 hosts; Volcano also starts nlp/train and decides the order",
+            ),
         },
     ),
     "several jobs for which there is room are alone all the same": (
         {},
         {"train": {"nodes": 2}, "other": {"nodes": 2}},
         None,
-        {"train": ("fits alone", "gpu: 2 pods on 2 hosts; Volcano decides when, beside nlp/other")},
+        {"train": ("fits alone", "2 pods in pool gpu on 2 hosts; Volcano also starts nlp/other and decides the order")},
     ),
     "a step of a pipeline is beside nobody": (
         {"pipelines": {"image": IMAGE, "serviceAccount": "runner"}},
         {"train": {"after": []}, "other": {}},
         None,
-        {"train": ("fits alone", "when it is started: gpu: 2 pods on 2 hosts"), "other": ("fits", "gpu: 2 pods")},
+        {
+            "train": ("fits alone", "when it is started: 2 pods in pool gpu on 2 hosts"),
+            "other": ("fits", "2 pods in pool gpu"),
+        },
     ),
     "an elastic job starts with its fewest pods, and has more where there is room": (
         {"recoveryMinutes": 0},
         {"train": {"nodes": 4, "minNodes": 2}},
         None,
-        {"train": ("fits", "gpu: 4 pods on 4 hosts")},
+        {"train": ("fits", "4 pods in pool gpu on 4 hosts")},
     ),
     "an elastic job that has no room for all of its pods starts with those that have": (
         {"recoveryMinutes": 0, "queues": {"speech": HALF}},
         {"train": {"nodes": 4, "minNodes": 1}},
         None,
-        {"train": ("fits partially", "2 of 4 pods; gpu: 2 pods on 2 hosts")},
+        {"train": ("fits partially", "2 of 4 pods; 2 pods in pool gpu on 2 hosts")},
     ),
     "an elastic job of several is told how many of its pods start": (
         {"recoveryMinutes": 0, "queues": {"speech": HALF}},
         {"train": {"nodes": 4, "minNodes": 1}, "other": {"nodes": 1}},
         None,
-        {"train": ("fits alone", "2 of 4 pods; gpu: 2 pods on 2 hosts; Volcano decides when, beside nlp/other")},
+        {
+            "train": (
+                "fits alone",
+                "2 of 4 pods; 2 pods in pool gpu on 2 hosts; Volcano also starts nlp/other and decides the order",
+            )
+        },
     ),
     "what a Volcano does that is configured otherwise is not known": (
         {
@@ -142,7 +160,12 @@ CASES = {
         },
         {"train": {}},
         None,
-        {"train": ("not judged", "its Volcano has a configuration of its own (custom.scheduler_config_override)")},
+        {
+            "train": (
+                "not judged",
+                "its Volcano has a custom configuration (custom.scheduler_config_override), which is not simulated",
+            )
+        },
     ),
 }
 
@@ -161,15 +184,15 @@ def checked(folder, cluster, jobs, own=None):
 @pytest.mark.parametrize(("cluster", "jobs", "own", "expected"), CASES.values(), ids=CASES)
 def test_verdicts(tmp_path, cluster, jobs, own, expected):
     """A job gets the word, and the detail says what is asked for."""
-    found = {each.ask.file.name: each for each in verdicts(checked(tmp_path, cluster, jobs, own))}
+    found = {verdict.ask.file.name: verdict for verdict in verdicts(checked(tmp_path, cluster, jobs, own))}
     for name, (word, *details) in expected.items():
         assert found[name].word == word, found[name]
-        assert all(each in found[name].detail for each in details), found[name].detail
+        assert all(detail in found[name].detail for detail in details), found[name].detail
 
 
 @pytest.mark.parametrize(
     ("queue", "least", "word", "detail"),
-    [(SPEECH, 2, "fits", "gpu: 4 pods"), (HALF, 1, "fits partially", "2 of 4 pods; gpu: 2 pods")],
+    [(SPEECH, 2, "fits", "4 pods in pool gpu"), (HALF, 1, "fits partially", "2 of 4 pods; 2 pods in pool gpu")],
 )
 def test_a_plan_says_how_many_pods_of_an_elastic_job_start(tmp_path, queue, least, word, detail):
     """Those that find room and nodes, as `trainyard admit` says, and not its fewest."""
@@ -215,18 +238,18 @@ def test_a_job_that_volcano_never_starts_is_a_finding_once(tmp_path):
 
 def test_the_command_tells_of_a_cluster_without_kueue(tmp_path):
     """Its jobs are judged all the same, and JSON has the hosts of their pods."""
-    operators = {name: each for name, each in OPERATORS.items() if name != "kueue"}
+    operators = {name: operator for name, operator in OPERATORS.items() if name != "kueue"}
     checked(tmp_path, {"operators": operators, "priorities": {}}, {"train": {"priority": None}})
     (train,) = json.loads(call(tmp_path, "admit", "-o", "json").stdout)
     assert (train["verdict"], train["workloads"], train["situations"]) == ("fits", [], {})
-    assert {each["host"] for each in train["machines"]["alone"]["pods"]} == {"gpu-000", "gpu-001"}
+    assert {pod["host"] for pod in train["machines"]["alone"]["pods"]} == {"gpu-000", "gpu-001"}
 
 
 def test_the_arithmetic_of_a_job_that_never_starts(tmp_path):
     """What the pods that have to be there ask for, beside what their queue has no room for."""
     checked(tmp_path, {"queues": {"speech": HALF}, "recoveryMinutes": 0}, {"train": {"nodes": 4, "minNodes": 3}})
     said = call(tmp_path, "admit", "-v").stdout
-    assert "takes at most 16 nvidia.com/gpu at one time, and 24 are needed" in said
+    assert "can give at most 16 nvidia.com/gpu, but 24 are needed" in said
     assert "\n    worker × 3: " in said
     assert ", 24 nvidia.com/gpu" in said
 
@@ -236,9 +259,9 @@ def test_a_queue_that_is_not_there_starts_nothing(tmp_path):
     there = checked(tmp_path, {}, {"train": {}})
     where = site(there.specs, "test")
     (ask,) = asks(there, {"test": where}, ["test"])
-    assert against(ask, where) == ""
-    without = replace(where, objects=[each for each in where.objects if each["kind"] != "Queue"])
-    assert against(ask, without) == "queue speech does not exist"
+    assert queue_limits(ask, where) == ""
+    without = replace(where, objects=[item for item in where.objects if item["kind"] != "Queue"])
+    assert queue_limits(ask, without) == "queue speech does not exist"
 
 
 DRAWN = {
@@ -280,29 +303,29 @@ def test_volcano_starts_what_fits(tmp_path, cluster, job):
 def question(where, ask):
     """A job and its cluster as a case for Volcano, without volumes; `held` is what daemons take of a node."""
     held = {
-        each["spec"]["nodeName"]: each["spec"]["containers"][0]["resources"]["requests"]
-        for each in where.of("Pod").values()
+        item["spec"]["nodeName"]: item["spec"]["containers"][0]["resources"]["requests"]
+        for item in where.of("Pod").values()
     }
     nodes = [
         {
             "name": name,
-            "labels": each["metadata"]["labels"],
-            "taints": each["spec"]["taints"],
-            "allocatable": each["status"]["allocatable"],
+            "labels": node["metadata"]["labels"],
+            "taints": node["spec"]["taints"],
+            "allocatable": node["status"]["allocatable"],
             "held": held[name],
         }
-        for name, each in where.nodes.items()
+        for name, node in where.nodes.items()
     ]
     (owner,) = ask.owners
     tasks = [
         {
-            "name": each["name"],
-            "replicas": each["replicas"],
-            "minAvailable": each["minAvailable"],
+            "name": task["name"],
+            "replicas": task["replicas"],
+            "minAvailable": task["minAvailable"],
             "labels": {},
-            "spec": bound(each["template"]["spec"]),
+            "spec": bound(task["template"]["spec"]),
         }
-        for each in owner["spec"]["tasks"]
+        for task in owner["spec"]["tasks"]
     ]
     queue = where.of("Queue")[owner["spec"]["queue"]]["spec"]
     least = owner["spec"]["minAvailable"]
@@ -311,5 +334,5 @@ def question(where, ask):
 
 def bound(spec):
     """The specification of a pod without its volumes, which nobody provides there."""
-    kept = {name: each for name, each in spec.items() if name != "volumes"}
-    return {**kept, "containers": [{**each, "volumeMounts": []} for each in spec["containers"]]}
+    kept = {name: value for name, value in spec.items() if name != "volumes"}
+    return {**kept, "containers": [{**container, "volumeMounts": []} for container in spec["containers"]]}

@@ -9,10 +9,10 @@ import pytest
 from command import call
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, fields, write_repository
-from trainyard.admission.inventory import per_host, together
-from trainyard.admission.rules import findings
-from trainyard.admission.verdicts import verdicts
-from trainyard.preflight import check_repository
+from trainyard.judge.admission.inventory import per_host, together
+from trainyard.judge.admission.rules import findings
+from trainyard.judge.admission.verdicts import verdicts
+from trainyard.judge.preflight import check_repository
 
 ALIGNED = {
     "topologyManagerPolicy": "restricted",
@@ -59,11 +59,11 @@ CASES = {
             "train": {},
         },
         {
-            "a": ("fits", "gpu: 1 pod on 1 host"),
+            "a": ("fits", "1 pod in flavor gpu on 1 host"),
             "train": (
                 "waits for",
                 "a node for 1 pod of worker: Insufficient nvidia.com/gpu on 4 hosts",
-                "held by nlp/a",
+                "used by nlp/a",
             ),
         },
     ),
@@ -73,15 +73,15 @@ CASES = {
         {
             "train": (
                 "never fits",
-                "alone it waits for a node for 2 pods of worker: ",
-                "node(s) didn't match pod anti-affinity rules on 4 hosts; nodes: 4 fits",
+                "even on an empty cluster it waits for a node for 2 pods of worker: ",
+                "node(s) didn't match pod anti-affinity rules on 4 hosts; it would fit with nodes: 4",
             )
         },
     ),
     "Kueue opens its own gates": (
         QUEUES,
         {"train": {**SMALL, **patch({"spec": {"schedulingGates": [{"name": "kueue.x-k8s.io/topology"}]}})}},
-        {"train": ("fits", "gpu: 1 pod on 1 host")},
+        {"train": ("fits", "1 pod in flavor gpu on 1 host")},
     ),
     PERHAPS: (
         {**FLAT, **QUEUES},
@@ -89,8 +89,8 @@ CASES = {
         {
             "train": (
                 "may fit",
-                "gpu: 6 pods on 4 hosts",
-                "else, as the scheduler chooses nodes, it waits for a node for 1 pod of worker: Insufficient cpu",
+                "6 pods in flavor gpu on 4 hosts",
+                "if the scheduler picks other nodes, it waits for a node for 1 pod of worker: Insufficient cpu",
             )
         },
     ),
@@ -101,23 +101,23 @@ CASES = {
             "train": {"nodes": 1, "gpusPerNode": 2},
         },
         {
-            "a": ("fits", "gpu: 1 pod on 1 host (NUMA 0)"),
-            "b": ("fits", "gpu: 1 pod on 1 host (NUMA 1)"),
-            "train": ("waits for", "the kubelet refuses it (TopologyAffinityError) on 1 host, held by nlp/a, nlp/b"),
+            "a": ("fits", "1 pod in flavor gpu on 1 host (NUMA 0)"),
+            "b": ("fits", "1 pod in flavor gpu on 1 host (NUMA 1)"),
+            "train": ("waits for", "the kubelet refuses it (TopologyAffinityError) on 1 host, used by nlp/a, nlp/b"),
         },
     ),
     "a rack of one's own is no other job's": (
         QUEUES,
         {name: {**SMALL, **patch({"metadata": {"annotations": RACK}}, "JobSet")} for name in "ab"},
         {
-            "a": ("fits", "gpu: 1 pod on 1 host of rack-0"),
+            "a": ("fits", "1 pod in flavor gpu on 1 host of rack-0"),
             "b": ("waits for", "host gpu-000 for pods of worker: node(s) didn't match pod anti-affinity rules"),
         },
     ),
     "a flavor's toleration and labels lead to its nodes": (
         {**QUEUES, "pools": {"gpu": {**CLUSTER["pools"]["gpu"], "taints": [{"key": "gpu"}]}}},
         {"train": SMALL},
-        {"train": ("fits", "gpu: 1 pod on 1 host")},
+        {"train": ("fits", "1 pod in flavor gpu on 1 host")},
     ),
     "groups that have quota hold nodes while another one of their job waits": (
         {
@@ -141,7 +141,7 @@ CASES = {
         },
         {
             "serve": ("waits for",),
-            "train": ("fits", "if its pods come last, it waits for a node for pods of worker: Insufficient"),
+            "train": ("fits", "if its pods are placed last, it waits for a node for pods of worker: Insufficient"),
         },
     ),
 }
@@ -159,11 +159,11 @@ def checked(folder, cluster, jobs):
 def test_verdicts(tmp_path, cluster, jobs, expected):
     """A job gets the word, and the detail says what is asked for."""
     there = checked(tmp_path, cluster, jobs)
-    assert not [each for each in there.findings if each.is_error]
-    found = {each.ask.file.name: each for each in verdicts(there)}
+    assert not [finding for finding in there.findings if finding.is_error]
+    found = {verdict.ask.file.name: verdict for verdict in verdicts(there)}
     for name, (word, *details) in expected.items():
         assert found[name].word == word, found[name].detail
-        assert all(each in found[name].detail for each in details), found[name].detail
+        assert all(detail in found[name].detail for detail in details), found[name].detail
 
 
 def test_a_job_without_a_node_is_a_finding_of_its_own_rule(tmp_path):
@@ -181,7 +181,7 @@ def test_a_job_that_may_find_no_node_is_a_warning(tmp_path):
     assert (len(verdict.machines["alone"].missing), len(verdict.machines["alone"].otherwise.missing)) == (0, 1)
     (found,) = findings([verdict], there.findings)
     assert (found.rule, found.is_error) == ("node/may-not-fit", False)
-    assert "even alone it may wait for a node for 1 pod of worker: Insufficient cpu" in found.message
+    assert "picks other nodes, it waits for a node for 1 pod of worker: Insufficient cpu" in found.message
     (said,) = json.loads(call(tmp_path, "admit", "-o", "json").stdout)
     assert len(said["machines"]["alone"]["otherwise"]["missing"]) == 1
 
@@ -190,9 +190,9 @@ def test_a_job_that_waits_for_others_may_find_no_node_without_them_either(tmp_pa
     """The verdict tells who is there now, the finding what may come when they are gone."""
     cluster, jobs, _ = CASES[PERHAPS]
     there = checked(tmp_path, cluster, {**jobs, "other": {"nodes": 2, "priority": "high"}})
-    found = {each.ask.file.name: each for each in verdicts(there)}
+    found = {verdict.ask.file.name: verdict for verdict in verdicts(there)}
     assert (found["train"].word, found["other"].word) == ("waits for", "fits")
-    assert [each.rule for each in findings(found.values(), there.findings)] == ["node/may-not-fit"]
+    assert [finding.rule for finding in findings(found.values(), there.findings)] == ["node/may-not-fit"]
 
 
 def test_the_machines_of_a_job_are_there_for_people_and_programs(tmp_path):

@@ -8,14 +8,14 @@ from collections import Counter
 
 import pytest
 
-from admission.drawn import Draw
+from admission.drawn_repositories import Draw
 from make import write_repository
-from trainyard.admission.verdicts import verdicts
-from trainyard.cli.admit import document
-from trainyard.documents import load
-from trainyard.nodes.configuration.cpulist import parse
-from trainyard.nodes.sets import members
-from trainyard.preflight import check_repository
+from trainyard.base.documents import load
+from trainyard.faces.cli.admit import document
+from trainyard.judge.admission.verdicts import verdicts
+from trainyard.judge.preflight import check_repository
+from trainyard.upstream.kubelet.configuration.cpulist import parse
+from trainyard.upstream.kubelet.sets import members
 
 FEW, MANY = range(6), range(6, 60)
 NUMBER = re.compile(r"\d+")
@@ -30,14 +30,16 @@ def verdict(root, drawn, name, job):
     """What is said of a job that has the cluster to itself, and the errors about it."""
     there = repository(root, drawn, {name: job})
     (found,) = verdicts(there)
-    return found, [each.message for each in there.findings if each.is_error and "jobs/" in each.location.file]
+    return found, [
+        finding.message for finding in there.findings if finding.is_error and "jobs/" in finding.location.file
+    ]
 
 
 def applied(job, change, more=0):
     """A job with a change as it is written, its numbers greater by `more`."""
     found = copy.deepcopy(job)
-    for each in change.split(" with "):
-        path, _, text = each.partition(": ")
+    for part in change.split(" with "):
+        path, _, text = part.partition(": ")
         if more:
             text = NUMBER.sub(lambda number: str(int(number[0]) + more), text, count=1)
         (value,), _ = load(text.encode(), file="change")
@@ -81,18 +83,18 @@ def witnesses(root, seed):
     drawn = Draw(seed)
     found = verdicts(repository(root / f"{seed}", drawn, drawn.jobs))
     pods = [
-        {**pod, "job": each["job"]}
-        for each in map(document, found)
-        for pod in each["machines"].get("together", {}).get("pods", ())
+        {**pod, "job": item["job"]}
+        for item in map(document, found)
+        for pod in item["machines"].get("together", {}).get("pods", ())
     ]
     nothing_twice(pods)
     within_quota(drawn, found)
-    for each in found:
-        if each.word.startswith("fits"):
-            mine = [pod for pod in pods if pod["job"] == each.ask.name]
-            sets = [one for answer in each.situations["together"] for one in answer["podSets"]]
-            assert len(mine) == sum(one["count"] for one in sets), (seed, each.ask.name)
-            assert in_place(drawn, drawn.jobs[each.ask.name], mine), (seed, each.ask.name)
+    for item in found:
+        if item.word.startswith("fits"):
+            mine = [pod for pod in pods if pod["job"] == item.ask.name]
+            sets = [one for answer in item.situations["together"] for one in answer["podSets"]]
+            assert len(mine) == sum(one["count"] for one in sets), (seed, item.ask.name)
+            assert in_place(drawn, drawn.jobs[item.ask.name], mine), (seed, item.ask.name)
     return len(pods)
 
 
@@ -101,9 +103,9 @@ def nothing_twice(pods):
     taken = set()
     for pod in pods:
         for container in pod["containers"]:
-            mine = {(name, each) for name, ids in container.get("devices", {}).items() for each in ids}
-            mine |= {("cpu", each) for each in members(parse(container.get("cpus", "")))}
-            here = {(pod["host"], *each) for each in mine}
+            mine = {(name, id_) for name, ids in container.get("devices", {}).items() for id_ in ids}
+            mine |= {("cpu", member) for member in members(parse(container.get("cpus", "")))}
+            here = {(pod["host"], *item) for item in mine}
             assert not here & taken, (pod, here & taken)
             taken |= here
 
@@ -113,7 +115,7 @@ def within_quota(drawn, found):
     quota, used = Counter(), Counter()
     for name, queue in drawn.cluster["queues"].items():
         quota[queue.get("cohort", name)] += queue["nominalQuota"]["gpu"]["gpus"]
-    for answer in (one for each in found for one in each.situations.get("together", ())):
+    for answer in (one for item in found for one in item.situations.get("together", ())):
         if answer["outcome"] == "admitted":
             name = answer["clusterQueue"]
             there = drawn.cluster["queues"][name].get("cohort", name)
@@ -125,9 +127,9 @@ def in_place(drawn, job, pods):
     """Whether pods are on nodes of their pool, and in one rack where the job requires that."""
     pool = drawn.cluster["pools"]["gpu"]
     hosts = [pod["host"] for pod in pods if pod["podSet"] != "replay"]
-    racks = {int(each.rpartition("-")[2]) * pool["racks"] // pool["nodes"] for each in hosts}
+    racks = {int(host.rpartition("-")[2]) * pool["racks"] // pool["nodes"] for host in hosts}
     together = (job.get("topology") or {}).get("required") is None or len(racks) == 1
-    return together and all(each.startswith(f"{job['pool']}-") for each in hosts)
+    return together and all(host.startswith(f"{job['pool']}-") for host in hosts)
 
 
 def test_the_places_that_verdicts_name_are_free(tmp_path):

@@ -6,10 +6,10 @@ import pytest
 
 from command import call
 from make import CLUSTER, JOB, REPOSITORY, fields, write_repository
-from trainyard.admission.rules import findings
-from trainyard.admission.verdicts import verdicts
-from trainyard.documents import dump
-from trainyard.preflight import check_repository
+from trainyard.base.documents import dump
+from trainyard.judge.admission.rules import findings
+from trainyard.judge.admission.verdicts import verdicts
+from trainyard.judge.preflight import check_repository
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 QUEUE = CLUSTER["queues"]["research"]
@@ -85,9 +85,9 @@ CASES = {
     "so does a topology": (
         {},
         [{**FLAVOR, "spec": {**FLAVOR["spec"], "topologyName": "none"}}],
-        ("never fits", 'queue research takes nothing: there is no Topology "none" for TAS flavor "gpu"'),
+        ("never fits", 'queue research admits nothing: there is no Topology "none" for TAS flavor "gpu"'),
     ),
-    "so does a circle of cohorts": (CIRCLE, [], ("never fits", "queue research takes nothing: cohort has a cycle")),
+    "so does a circle of cohorts": (CIRCLE, [], ("never fits", "queue research admits nothing: cohort has a cycle")),
     "a LocalQueue may lead nowhere": (
         {},
         [local_queue("none")],
@@ -101,7 +101,7 @@ CASES = {
     "a queue that is held is no comfort to a job that would not fit": (
         {"queues": {"research": {**QUEUE, "stopPolicy": "HoldAndDrain"}}},
         [limits()],
-        ("never fits", "even once queue research is open: resources didn't satisfy LimitRange constraints: "),
+        ("never fits", "even if queue research admitted jobs: resources didn't satisfy LimitRange constraints: "),
     ),
     "one that lacks something as well is closed for ever": (
         {},
@@ -117,7 +117,7 @@ def test_what_a_closed_queue_means_to_its_jobs(tmp_path, cluster, extra, expecte
     (found,) = verdicts(checked(tmp_path, cluster, {"train": {}}, *extra))
     assert found.word == expected[0]
     assert found.detail.startswith(expected[1])
-    told = [each.rule for each in findings([found], [])]
+    told = [finding.rule for finding in findings([found], [])]
     assert told == (["kq-never-fits"] if found.word == "never fits" else [])
 
 
@@ -134,7 +134,7 @@ def test_a_strict_queue_stays_shut_behind_a_job_that_never_fits(tmp_path):
     """Who waits behind it is told that this does not end."""
     queues = {"research": {**QUEUE, "queueingStrategy": "StrictFIFO"}}
     jobs = {"first": {"nodes": 9, "priority": "high"}, "second": {}}
-    found = {each.ask.file.name: each for each in verdicts(checked(tmp_path, {"queues": queues}, jobs))}
+    found = {verdict.ask.file.name: verdict for verdict in verdicts(checked(tmp_path, {"queues": queues}, jobs))}
     assert found["first"].word == "never fits"
     assert (found["second"].word, found["second"].detail) == (
         "waits for",
@@ -153,12 +153,12 @@ def test_a_kind_that_kueue_does_not_look_at_is_not_judged(tmp_path, listed):
     values = {"managerConfig": {"controllerManagerConfigYaml": CONFIG + listed}}
     operators = {**CLUSTER["operators"], "kueue": {"version": "0.19.2", "values": values}}
     there = checked(tmp_path, {"operators": operators}, {"set": {}, "job": {"kind": "Job", "nodes": 1}})
-    found = {each.ask.file.name: (each.word, each.detail) for each in verdicts(there)}
-    why = "Kueue is configured without jobset.x-k8s.io/jobset: it would start past every quota"
+    found = {verdict.ask.file.name: (verdict.word, verdict.detail) for verdict in verdicts(there)}
+    why = "Kueue does not manage jobset.x-k8s.io/jobset here, so the job would start outside every quota"
     assert found["set"] == ("not judged", why)
     assert found["job"][0] == "fits"
-    assert [each.message for each in there.findings if each.rule == "kq-kind-enabled"] == [
-        "kueue's own configuration leaves out jobset.x-k8s.io/jobset: such jobs would start past every quota; add it"
+    assert [finding.message for finding in there.findings if finding.rule == "kq-kind-enabled"] == [
+        "Kueue's configuration leaves out jobset.x-k8s.io/jobset, so such jobs start outside of all quotas; add it"
     ]
 
 
@@ -173,7 +173,7 @@ def test_variants_of_concurrent_admission_are_not_judged(tmp_path):
         operators = {**CLUSTER["operators"], "kueue": {"version": "0.19.2", "values": own}}
         (found[gate],) = verdicts(checked(tmp_path / gate, {"operators": operators}, {"train": {}}, queue))
     assert found["ConcurrentAdmission"].word == "not judged"
-    assert found["ConcurrentAdmission"].detail.startswith("queue research has a concurrentAdmissionPolicy: ")
+    assert found["ConcurrentAdmission"].detail.startswith("queue research has a concurrentAdmissionPolicy, ")
     assert found["PartialAdmission"].word == "fits"
 
 
@@ -186,7 +186,7 @@ def test_daemons_are_pods_that_a_node_has_no_place_for_twice(tmp_path):
         tmp_path, {"pools": pools, "queues": queues}, {"train": {**job, "array": {"of": 300, "parallel": 106}}}
     )
     (found,) = verdicts(there)
-    assert (found.word, found.detail) == ("fits", "gpu: 106 pods on 2 hosts of rack-0")
+    assert (found.word, found.detail) == ("fits", "106 pods in flavor gpu on 2 hosts of rack-0")
 
 
 def test_a_fabric_without_room_for_its_rails_is_told_and_nothing_is_judged(tmp_path):
@@ -197,7 +197,7 @@ def test_a_fabric_without_room_for_its_rails_is_told_and_nothing_is_judged(tmp_p
     (found,) = verdicts(checked(tmp_path, cluster, {"train": {"fabric": "rdma"}}))
     assert (found.word, found.detail) == (
         "not judged",
-        "its cluster cannot be rendered; the findings there say why",
+        "its cluster cannot be rendered; run `trainyard check` for the reason",
     )
     done = call(tmp_path, "admit", "--svg", "pictures")
     assert done.returncode == 1
@@ -214,7 +214,7 @@ def test_whole_nodes_are_whole_nodes_where_a_pool_tells_of_its_daemons(tmp_path)
     daemons = [{"name": "storage-client", "cpus": 20, "memory": "200Gi"}]
     pools = {**CLUSTER["pools"], "gpu": {**CLUSTER["pools"]["gpu"], "daemons": daemons}}
     (found,) = verdicts(checked(tmp_path, {"pools": pools}, {"train": {}}))
-    assert (found.word, found.detail) == ("fits", "gpu: 2 pods on 2 hosts of rack-0")
+    assert (found.word, found.detail) == ("fits", "2 pods in flavor gpu on 2 hosts of rack-0")
 
 
 def test_what_is_kept_for_daemons_is_nobodys_where_kueue_looks_at_quota_alone(tmp_path):
@@ -223,7 +223,8 @@ def test_what_is_kept_for_daemons_is_nobodys_where_kueue_looks_at_quota_alone(tm
     pools = {**CLUSTER["pools"], "gpu": {"shape": "dgx-h100", "nodes": 1}}
     queues = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 16}}}}
     there = checked(tmp_path, {"topology": None, "pools": pools, "queues": queues}, {"first": half, "second": half})
-    found = {each.ask.file.name: (each.word, each.detail) for each in verdicts(there)}
+    found = {verdict.ask.file.name: (verdict.word, verdict.detail) for verdict in verdicts(there)}
     lack = "a node for pods of worker: Insufficient cpu on 1 host"
-    assert found["first"] == ("fits", f"gpu: 1 pod on 1 host; if its pods come last, it waits for {lack}")
-    assert found["second"] == ("waits for", f"{lack}, held by nlp/first; unless its pods come first")
+    last = f"1 pod in flavor gpu on 1 host; if its pods are placed last, it waits for {lack}"
+    assert found["first"] == ("fits", last)
+    assert found["second"] == ("waits for", f"{lack}, used by nlp/first; unless its pods are placed first")

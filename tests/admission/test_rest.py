@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kueue.worlds import case
 from make import CLUSTER, JOB, fields, write_repository
-from queueing.worlds import case
-from trainyard.admission.asks import Ask, asks
-from trainyard.admission.crowd import Crowd
-from trainyard.admission.machines import Machines
-from trainyard.admission.rules import findings
-from trainyard.admission.site import Site, site
-from trainyard.admission.verdicts import by_kueue
-from trainyard.admission.witness import borrowed
-from trainyard.preflight import check_repository
+from trainyard.judge.admission.asks import Ask, asks
+from trainyard.judge.admission.cluster_jobs import Crowd
+from trainyard.judge.admission.machines import Machines
+from trainyard.judge.admission.rules import findings
+from trainyard.judge.admission.site import Site, site
+from trainyard.judge.admission.verdicts import by_kueue
+from trainyard.judge.admission.witness import borrowing_text
+from trainyard.judge.preflight import check_repository
 
 RESTLESS = 143
 """The seed of a small crowded cluster in which Kueue's own scheduler goes on preempting."""
@@ -24,12 +24,12 @@ def test_jobs_that_preempt_each_other_for_ever_do_not_settle(tmp_path):
     one = case(RESTLESS)
     (file,) = check_repository(write_repository(tmp_path, jobs={"nlp/train": fields(JOB, {})})).specs.jobs
     cluster = check_repository(write_repository(tmp_path, clusters={"test": CLUSTER})).specs.clusters["test"]
-    where = Site("drawn", cluster, one["config"], [each for each in one["objects"] if each["kind"] != "Workload"])
-    work = [each for each in one["objects"] if each["kind"] == "Workload"]
-    asks = [Ask(replace(file, name=each["metadata"]["name"]), None, [named(each)], [each]) for each in work]
-    answer = where.prepared.decided([one for each in asks for one in each.workloads], one.get("admitted", ()))
+    where = Site("drawn", cluster, one["config"], [item for item in one["objects"] if item["kind"] != "Workload"])
+    work = [item for item in one["objects"] if item["kind"] == "Workload"]
+    asks = [Ask(replace(file, name=item["metadata"]["name"]), None, [named(item)], [item]) for item in work]
+    answer = where.prepared.decided([one for item in asks for one in item.workloads], one.get("admitted", ()))
     crowd = Crowd(where, asks, answer, Machines.of(where), Machines.of(where), {})
-    words = {each.file.name: by_kueue(each, crowd) for each in asks if each.file.name in {"w00", "w08", "w09"}}
+    words = {item.file.name: by_kueue(item, crowd) for item in asks if item.file.name in {"w00", "w08", "w09"}}
     assert words["w00"].word == "does not settle"
     assert words["w00"].detail.endswith(", which preempts it")
     (told,) = findings(words.values(), [])
@@ -45,7 +45,7 @@ def test_what_kueue_does_not_survive_is_an_error(tmp_path):
     (ask,) = asks(there, {"test": where}, ["test"])
     crowd = Crowd(where, [ask], {"error": "stack overflow"}, Machines.of(where), Machines.of(where), {})
     verdict = by_kueue(ask, crowd)
-    assert (verdict.word, verdict.detail) == ("not judged", "Kueue itself does not survive it: stack overflow")
+    assert (verdict.word, verdict.detail) == ("not judged", "Kueue crashes: stack overflow")
     (told,) = findings([verdict], [])
     assert (told.rule, told.location.file, told.is_error) == ("kq-crash", "jobs/nlp/train.yaml", True)
 
@@ -64,6 +64,6 @@ def test_what_was_borrowed_and_is_not_any_more_is_told_so(tmp_path):
         "workloads": {key: {"clusterQueue": "research"} for key in ask.keys},
         "clusterQueues": {"research": {"active": True}},
     }
-    assert borrowed(ask, where, answer) == (
-        "queue research borrowed when it came, and in the end uses its own quota alone"
+    assert borrowing_text(ask, where, answer) == (
+        "queue research borrows at first, and in the end uses only its own quota"
     )

@@ -9,13 +9,13 @@ import pytest
 
 from command import call
 from conftest import ROOT
+from kueue.recorded import CLUSTERS, read
 from make import CLUSTER, IMAGE, JOB, fields, write_repository
-from queueing.recorded import CLUSTERS, read
-from trainyard.admission.asks import asks
-from trainyard.admission.rules import findings
-from trainyard.admission.site import site
-from trainyard.admission.verdicts import of_cluster, verdicts
-from trainyard.preflight import check_repository
+from trainyard.judge.admission.asks import asks
+from trainyard.judge.admission.rules import findings
+from trainyard.judge.admission.site import site
+from trainyard.judge.admission.verdicts import of_cluster, verdicts
+from trainyard.judge.preflight import check_repository
 
 ASKED = ("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu")
 GPUS = {"gpu": {"gpus": 16}}
@@ -34,7 +34,7 @@ CASES = {
     "a job that has all it needs fits, in one rack if it asks for one": (
         {},
         {"train": {"topology": {"required": "rack"}}},
-        {"train": ("fits", "gpu: 2 pods on 2 hosts of rack-0")},
+        {"train": ("fits", "2 pods in flavor gpu on 2 hosts of rack-0")},
     ),
     "a job of more nodes than the queue has never fits, and is told how many do": (
         {},
@@ -42,15 +42,15 @@ CASES = {
         {
             "train": (
                 "never fits",
-                "insufficient quota for nvidia.com/gpu in flavor gpu, ",
-                "request (56) > maximum capacity (32); nodes: 4 fits",
+                "pod set worker ",
+                "needs 56 nvidia.com/gpu of flavor gpu, but its queue can get at most 32; it would fit with nodes: 4",
             )
         },
     ),
     "a job that no rack holds never fits, whatever the quota": (
         {},
         {"train": {"nodes": 3, "topology": {"required": "rack"}}},
-        {"train": ("never fits", 'topology "default" allows to fit only 2 out of 3 pod(s); nodes: 2 fits')},
+        {"train": ("never fits", "allows to fit only 2 out of 3 pod(s); it would fit with nodes: 2")},
     ),
     "a job that is larger than its queue borrows what another lends": (
         {"queues": {"research": TWO, "other": TWO}},
@@ -58,8 +58,9 @@ CASES = {
         {
             "train": (
                 "fits by borrowing",
-                "queue research borrows 8 nvidia.com/gpu of gpu with cpu and memory from other; gpu: 3 pods on 3 hosts",
-                "; not while the other queues of its cohort use all that is theirs",
+                "queue research borrows 8 nvidia.com/gpu of flavor gpu with cpu and memory from other; ",
+                "3 pods in flavor gpu on 3 hosts",
+                "; not while the other queues of its cohort use all of their own quota",
             )
         },
     ),
@@ -69,7 +70,7 @@ CASES = {
         {
             "train": (
                 "fits by borrowing",
-                "queue research borrows 8 nvidia.com/gpu of gpu with cpu and memory from other;",
+                "queue research borrows 8 nvidia.com/gpu of flavor gpu with cpu and memory from other;",
             )
         },
     ),
@@ -82,7 +83,7 @@ CASES = {
         {
             "train": (
                 "waits for",
-                "room in gpu, held by nlp/a, nlp/b, nlp/c and 1 more: Insufficient nvidia.com/gpu on 4 hosts",
+                "room in flavor gpu, used by nlp/a, nlp/b, nlp/c and 1 more: Insufficient nvidia.com/gpu on 4 hosts",
             )
         },
     ),
@@ -90,14 +91,14 @@ CASES = {
         {},
         {"first": {"nodes": 3, "priority": "high"}, "second": {}},
         {
-            "first": ("fits", "gpu: 3 pods"),
-            "second": ("waits for", "8 nvidia.com/gpu of gpu in queue research, held by nlp/first"),
+            "first": ("fits", "3 pods in flavor gpu"),
+            "second": ("waits for", "8 nvidia.com/gpu of flavor gpu in queue research, used by nlp/first"),
         },
     ),
     "a job behind the first of a strict queue waits for that one": (
         {"queues": {"research": {**CLUSTER["queues"]["research"], "queueingStrategy": "StrictFIFO"}}},
         {"a": {"nodes": 3, "priority": "high"}, "b": {}, "c": {"nodes": 1, "priority": "low"}},
-        {"b": ("waits for", "held by nlp/a"), "c": ("waits for", "nlp/b, which is first in queue research")},
+        {"b": ("waits for", "used by nlp/a"), "c": ("waits for", "nlp/b, which is first in queue research")},
     ),
     "a queue takes back what it lent": (
         {"queues": {"research": RECLAIMS, "other": RECLAIMS}},
@@ -108,8 +109,8 @@ CASES = {
         },
         {
             "large": ("waits for", "nlp/two, which preempts it"),
-            "one": ("fits", "gpu: 1 pod"),
-            "two": ("fits after preempting", "nlp/large; gpu: 1 pod on 1 host"),
+            "one": ("fits", "1 pod in flavor gpu"),
+            "two": ("fits after preempting", "nlp/large; 1 pod in flavor gpu on 1 host"),
         },
     ),
     "a job of a queue that is held waits for whoever holds it": (
@@ -120,12 +121,12 @@ CASES = {
     "an elastic job starts with the pods that it gets": (
         {"recoveryMinutes": 0, "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 24}}}}},
         {"train": {"nodes": 4, "minNodes": 2, "kind": "Job"}},
-        {"train": ("fits partially", "3 of 4 pods; gpu: 3 pods on 3 hosts")},
+        {"train": ("fits partially", "3 of 4 pods; 3 pods in flavor gpu on 3 hosts")},
     ),
     "an elastic job is told how many pods would do at the least": (
         {"recoveryMinutes": 0, "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 24}}}}},
         {"train": {"nodes": 4, "minNodes": 4, "kind": "Job"}},
-        {"train": ("never fits", "; minNodes: 3 fits, gpusPerNode: 6 fits")},
+        {"train": ("never fits", "; it would fit with minNodes: 3 or gpusPerNode: 6")},
     ),
     "a job that is too large for its queue is told of another one of its team": (
         {
@@ -135,7 +136,7 @@ CASES = {
             }
         },
         {"train": {"gpusPerNode": 8}},
-        {"train": ("never fits", "; nodes: 1 fits, gpusPerNode: 4 fits, queue: other fits")},
+        {"train": ("never fits", "; it would fit with nodes: 1 or gpusPerNode: 4 or queue: other")},
     ),
     "a job is told of another pool of its queue where it would fit": (
         {
@@ -143,7 +144,7 @@ CASES = {
             "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 4}, "large": {"gpus": 16}}}},
         },
         {"train": {"nodes": 1, "gpusPerNode": 8}},
-        {"train": ("never fits", "; gpusPerNode: 4 fits, pool: large fits")},
+        {"train": ("never fits", "; it would fit with gpusPerNode: 4 or pool: large")},
     ),
     "a job that wants one domain is told of a larger one, and that it may be in several": (
         {
@@ -154,14 +155,14 @@ CASES = {
         {
             "train": (
                 "never fits",
-                "; nodes: 2 fits, topology: {required: block} fits, topology: {preferred: rack} fits",
+                "; it would fit with nodes: 2 or topology: {required: block} or topology: {preferred: rack}",
             )
         },
     ),
     "an array is told how many of its indices may run at once": (
         {},
         {"train": {"launcher": "python", "nodes": None, "gpusPerNode": 1, "array": {"of": 100, "parallel": 40}}},
-        {"train": ("never fits", "maximum capacity (32); array.parallel: 32 fits")},
+        {"train": ("never fits", "but its queue can get at most 32; it would fit with array.parallel: 32")},
     ),
     "a role that is too large is named": (
         {},
@@ -172,7 +173,7 @@ CASES = {
                 "roles": {"replay": {"nodes": 9, "pool": "cpu", "cpusPerNode": 8, "memoryPerNode": "8Gi"}},
             }
         },
-        {"train": ("never fits", "; roles.replay.nodes: 4 fits, roles.replay.cpusPerNode: 4 fits")},
+        {"train": ("never fits", "; it would fit with roles.replay.nodes: 4 or roles.replay.cpusPerNode: 4")},
     ),
     "a pod whose shares do not fit beside another is told of both": (
         {},
@@ -186,30 +187,30 @@ CASES = {
                 ],
             }
         },
-        {"train": ("never fits", "; cpusPerNode: 204 with memoryPerNode: 1918Gi fits")},
+        {"train": ("never fits", "; it would fit with cpusPerNode: 204 and memoryPerNode: 1918Gi")},
     ),
     "a job that says more memory than there is is told how much fits": (
         {},
         {"train": {"nodes": 1, "memoryPerNode": "1950Gi"}},
-        {"train": ("never fits", 'Total nodes: 4; excluded: resource "memory": 4; memoryPerNode: 1934Gi fits')},
+        {"train": ("never fits", 'excluded: resource "memory": 4; it would fit with memoryPerNode: 1934Gi')},
     ),
     "a step of a pipeline has the cluster to itself, and nobody waits for it": (
         {},
         {"train": {"after": [], "nodes": 4, "priority": "high"}, "other": {"nodes": 4}},
         {
-            "train": ("fits alone", "when it is started: gpu: 4 pods on 4 hosts of rack-0, rack-1"),
-            "other": ("fits", "gpu: 4 pods"),
+            "train": ("fits alone", "when it is started: 4 pods in flavor gpu on 4 hosts of rack-0, rack-1"),
+            "other": ("fits", "4 pods in flavor gpu"),
         },
     ),
     "steps are judged where nothing else is there": (
         {},
         {"train": {"after": []}},
-        {"train": ("fits alone", "when it is started: gpu: 2 pods on 2 hosts of rack-0")},
+        {"train": ("fits alone", "when it is started: 2 pods in flavor gpu on 2 hosts of rack-0")},
     ),
     "a step that no rack holds never fits, and is told what would": (
         {"pipelines": {"image": IMAGE, "serviceAccount": "runner"}},
         {"train": {"after": [], "nodes": 3, "topology": {"required": "rack"}}},
-        {"train": ("never fits", 'topology "default" allows to fit only 2 out of 3 pod(s); nodes: 2 fits')},
+        {"train": ("never fits", "allows to fit only 2 out of 3 pod(s); it would fit with nodes: 2")},
     ),
     "a step borrows what others may need when it comes": (
         {"queues": {"research": TWO, "other": TWO}},
@@ -217,8 +218,8 @@ CASES = {
         {
             "train": (
                 "fits alone",
-                "when it is started, by borrowing: queue research borrows 8 nvidia.com/gpu of gpu with cpu and memory",
-                "; not while the other queues of its cohort use all that is theirs",
+                "when it is started, by borrowing: queue research borrows 8 nvidia.com/gpu of flavor gpu",
+                "; not while the other queues of its cohort use all of their own quota",
             )
         },
     ),
@@ -227,7 +228,11 @@ CASES = {
         {"train": {"after": []}},
         {"train": ("waits for", "when it is started: queue research, which is stopped")},
     ),
-    "a job that is wrong is not judged": ({}, {"train": {"queue": "none"}}, {"train": ("not judged", "findings")}),
+    "a job that is wrong is not judged": (
+        {},
+        {"train": {"queue": "none"}},
+        {"train": ("not judged", "cannot be rendered")},
+    ),
 }
 
 
@@ -240,11 +245,11 @@ def checked(folder, cluster, jobs):
 @pytest.mark.parametrize(("cluster", "jobs", "expected"), CASES.values(), ids=CASES)
 def test_verdicts(tmp_path, cluster, jobs, expected):
     """A job gets the word, and the detail says what is asked for."""
-    found = {each.ask.file.name: each for each in verdicts(checked(tmp_path, cluster, jobs))}
+    found = {verdict.ask.file.name: verdict for verdict in verdicts(checked(tmp_path, cluster, jobs))}
     assert set(found) == set(jobs)
     for name, (word, *details) in expected.items():
         assert found[name].word == word, found[name]
-        assert all(each in found[name].detail for each in details), found[name].detail
+        assert all(detail in found[name].detail for detail in details), found[name].detail
 
 
 @pytest.mark.parametrize(
@@ -259,7 +264,7 @@ def test_a_job_is_told_of_no_pool_that_it_may_not_name(tmp_path, large, fabric, 
     (found,) = verdicts(checked(tmp_path, cluster, {"train": {"nodes": 1, "gpusPerNode": 8, **job}}))
     assert found.word == "never fits"
     assert found.changes
-    assert not any(each.startswith("pool: ") for each in found.changes), found.changes
+    assert not any(change.startswith("pool: ") for change in found.changes), found.changes
 
 
 def test_what_is_ones_own_is_there_while_the_others_use_all_of_theirs(tmp_path):
@@ -267,11 +272,11 @@ def test_what_is_ones_own_is_there_while_the_others_use_all_of_theirs(tmp_path):
     there = checked(tmp_path, {"queues": {"research": TWO, "other": TWO}}, {"own": {"nodes": 2}})
     (found,) = verdicts(there)
     assert (found.word, "not while" in found.detail) == ("fits", False)
-    assert [each["outcome"] for each in found.situations["nominal"]] == ["admitted"]
+    assert [item["outcome"] for item in found.situations["nominal"]] == ["admitted"]
     (larger,) = verdicts(
         checked(tmp_path / "larger", {"queues": {"research": TWO, "other": TWO}}, {"own": {"nodes": 3}})
     )
-    assert [each["outcome"] for each in larger.situations["nominal"]] != ["admitted"]
+    assert [item["outcome"] for item in larger.situations["nominal"]] != ["admitted"]
 
 
 def test_a_job_with_quota_waits_for_the_checks_of_its_queue(tmp_path):
@@ -297,11 +302,11 @@ def test_a_job_with_quota_waits_for_the_checks_of_its_queue(tmp_path):
     }
     checked = check_repository(root)
     where = site(checked.specs, "test")
-    others = [each for each in where.objects if each["kind"] != "ClusterQueue"]
+    others = [item for item in where.objects if item["kind"] != "ClusterQueue"]
     there = replace(where, objects=[*others, queue, check])
     (found,) = of_cluster(there, list(asks(checked, {"test": there}, ["test"])), [])
     assert (found.word, found.machines) == ("waits for", {})
-    assert found.detail == "admission checks budget; has quota: gpu: 2 pods on 2 hosts of rack-0"
+    assert found.detail == "admission checks budget; has quota: 2 pods in flavor gpu on 2 hosts of rack-0"
 
 
 def test_a_job_that_never_fits_is_a_finding_once(tmp_path):
@@ -333,7 +338,7 @@ def test_own_jobs_are_decided_as_kueue_decided_them(own, cluster):
     """Kueue's own scheduler admitted the same runs, alone and together, in the same flavors and on the same hosts."""
     _, answers = read(cluster)
     mine = {
-        each.ask.file.name: each for each in own if each.cluster == cluster and not (each.ask.why or each.ask.later)
+        item.ask.file.name: item for item in own if item.cluster == cluster and not (item.ask.why or item.ask.later)
     }
     assert set(mine) == set(answers["alone"])
     for situation in ("alone", "together"):
@@ -346,7 +351,7 @@ def test_own_jobs_are_decided_as_kueue_decided_them(own, cluster):
 def sets(found):
     """What pod sets got: flavors, pods and hosts."""
     return [
-        (each["name"], each["count"], each["flavors"], (each.get("topology") or {}).get("domains")) for each in found
+        (item["name"], item["count"], item["flavors"], (item.get("topology") or {}).get("domains")) for item in found
     ]
 
 
@@ -355,7 +360,7 @@ def test_the_command_tells_verdicts_and_ends_with_1_where_a_job_never_fits(tmp_p
     checked(tmp_path, {}, {"train": {"nodes": 7}, "small": {"nodes": 1}})
     done = call(tmp_path, "admit", "-v")
     assert done.returncode == 1
-    assert "  nlp/small  fits  gpu: 1 pod on 1 host of rack-0\n    worker × 1: " in done.stdout
+    assert "  nlp/small  fits  1 pod in flavor gpu on 1 host of rack-0\n    worker × 1: " in done.stdout
     assert "with all jobs of the cluster: inadmissible: couldn't assign" in done.stdout
     assert "    queue research uses of gpu: 208 of 832 cpu, " in done.stdout
     assert ", 8 of 32 nvidia.com/gpu\n" in done.stdout

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from conftest import ROOT
-from trainyard.documents import dump, load
-from trainyard.findings import Finding
-from trainyard.preflight import Checked, check_repository
+from trainyard.base.documents import dump, load
+from trainyard.base.findings import Finding
+from trainyard.judge.preflight import Checked, check_repository
 
 CLUSTERS = ("atlas", "borealis", "cumulus", "kind", "nimbus", "zephyr")
 """Those whose jobs are Kueue's and kube-scheduler's to place."""
@@ -52,7 +52,9 @@ class Case:
         values = {f"platform/clusters/{self.cluster}.yaml": self.fields}
         values |= {file_of(name): fields for name, fields in self.jobs.items()}
         for path in (ROOT / "platform/repository.yaml", *sorted((ROOT / "platform/teams").glob("*.yaml"))):
-            values[str(path.relative_to(ROOT))] = {key: each for key, each in spec(path).items() if key != "priorities"}
+            values[str(path.relative_to(ROOT))] = {
+                key: value for key, value in spec(path).items() if key != "priorities"
+            }
         for name, value in values.items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,17 +75,17 @@ def case(root: Path, cluster: str, seed: int) -> Case:
             if chance.random() < 0.5:
                 share(chance, fields, jobs)
             change_cluster(chance, fields)
-        refused = {each.location.file for each in errors(Case(cluster, fields, jobs).written(root))}
+        refused = {error.location.file for error in errors(Case(cluster, fields, jobs).written(root))}
         found = Case(cluster, fields, {name: jobs[name] for name in jobs if file_of(name) not in refused})
         checked = found.written(root)
         if checked.runs and not any(errors(checked)):
             return found
-    raise AssertionError(f"{cluster} {seed}: every change is refused: {[each.message for each in errors(checked)]}")
+    raise AssertionError(f"{cluster} {seed}: every change is refused: {[error.message for error in errors(checked)]}")
 
 
 def errors(checked: Checked) -> Iterator[Finding]:
     """Yield what is refused."""
-    yield from (each for each in checked.findings if each.is_error)
+    yield from (finding for finding in checked.findings if finding.is_error)
 
 
 def file_of(name: str) -> str:

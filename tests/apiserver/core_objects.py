@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.apiserver import Problem, core
-from trainyard.apiserver.core import defaults
-from trainyard.apiserver.meta import metadata
-from trainyard.apiserver.schema.defaults import copied
+from trainyard.upstream.apiserver import Problem, core
+from trainyard.upstream.apiserver.core import defaults
+from trainyard.upstream.apiserver.meta import metadata
+from trainyard.upstream.apiserver.schema.defaults import copy_containers
 
 GONE = object()
 """Stands for a field that is taken away."""
@@ -127,7 +127,7 @@ def altered(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
     Objects on the way to a field are made where they are missing.
     """
-    value: Any = copied(dict(base))
+    value: Any = copy_containers(dict(base))
     for path, new in changes.items():
         owner = value
         *steps, last = path.split("/") if "/" in path else path.split(".")
@@ -137,21 +137,21 @@ def altered(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
         if new is GONE:
             del owner[key]
         elif isinstance(owner, list) and key == len(owner):
-            owner.append(copied(new))
+            owner.append(copy_containers(new))
         else:
-            owner[key] = copied(new)
+            owner[key] = copy_containers(new)
     return value
 
 
 def changed(base: Any, changes: list[list[Any]]) -> Any:
     """Return a copy with changes as recordings have them: a path and its new value, or a path whose field is gone."""
-    value = copied(base)
+    value = copy_containers(base)
     for path, *new in changes:
         owner = value
         for step in path[:-1]:
             owner = owner[step]
         if new:
-            owner[path[-1]] = copied(new[0])
+            owner[path[-1]] = copy_containers(new[0])
         else:
             del owner[path[-1]]
     return value
@@ -159,8 +159,8 @@ def changed(base: Any, changes: list[list[Any]]) -> Any:
 
 def judged(value: dict[str, Any], *, kubernetes: str = "1.35", old: dict[str, Any] | None = None) -> list[Problem]:
     """Return what our layers say of an object, and of a change where there is an old one."""
-    value = defaults.apply(copied(value), kubernetes)
-    before = None if old is None else defaults.apply(copied(old), kubernetes)
+    value = defaults.apply(copy_containers(value), kubernetes)
+    before = None if old is None else defaults.apply(copy_containers(old), kubernetes)
     found = list(metadata.check(value, kubernetes=kubernetes, old=before))
     return [*found, *core.check(value, kubernetes=kubernetes, old=before)]
 

@@ -12,7 +12,7 @@ from apiserver.agreement import cases, record
 from apiserver.agreement.mutate import mutate
 from apiserver.agreement.verdicts import Case, Ours, Table, Theirs, ours, theirs
 from conftest import ROOT
-from trainyard.apiserver import catalog
+from trainyard.upstream.apiserver import catalog
 
 KUBERNETES = "1.35"
 """Release of the server that labelled the recorded cases."""
@@ -56,7 +56,7 @@ def test_systematic_verdicts_are_ours(known):
 
 def test_every_served_kind_has_a_valid_object(known):
     """The mutator starts from an object of every kind, but for those that say nothing or need what nobody has here."""
-    without = {f"{each.api_version} {each.kind}" for each in known.served()} - set(cases.bases(known))
+    without = {f"{item.api_version} {item.kind}" for item in known.served()} - set(cases.bases(known))
     assert without <= WITHOUT, without - WITHOUT
 
 
@@ -96,9 +96,9 @@ def test_objects_are_valid(known):
 @pytest.mark.slow
 def test_changes_are_reproducible(known):
     """The same seed makes the same cases; another makes others; the object itself is left as it is."""
-    first = [(each.source, each.old) for each in cases.creations(known, seed="a", count=40)]
-    assert first == [(each.source, each.old) for each in cases.creations(known, seed="a", count=40)]
-    assert first != [(each.source, each.old) for each in cases.creations(known, seed="b", count=40)]
+    first = [(creation.source, creation.old) for creation in cases.creations(known, seed="a", count=40)]
+    assert first == [(creation.source, creation.old) for creation in cases.creations(known, seed="a", count=40)]
+    assert first != [(creation.source, creation.old) for creation in cases.creations(known, seed="b", count=40)]
     kind, value = cases.bases(known)["v1 Pod"][0]
     before = repr(value)
     for number in range(50):
@@ -125,7 +125,7 @@ def test_a_server_agrees():
     kubeconfig = os.environ.get("TRAINYARD_KUBECONFIG")
     if not kubeconfig:
         pytest.skip("our verdict against a real API server's: set TRAINYARD_KUBECONFIG")
-    from trainyard.live.server import Server
+    from trainyard.faces.live.server import Server
 
     server = Server(kubeconfig=Path(kubeconfig))
     found, _ = catalog.load(ROOT / "schemas", kubernetes=server.version())

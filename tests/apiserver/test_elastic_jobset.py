@@ -36,10 +36,10 @@ def test_the_size_of_indexed_jobs(tmp_path, gates, change, taken):
     }
     now = deepcopy(value)
     now["spec"]["replicatedJobs"][0]["template"]["spec"] |= change
-    for name, each in {"old": value, "new": now}.items():
+    for name, entry in {"old": value, "new": now}.items():
         (tmp_path / name).mkdir()
-        (tmp_path / name / "a.yaml").write_text(yaml.safe_dump(each))
+        (tmp_path / name / "a.yaml").write_text(yaml.safe_dump(entry))
     done = call(tmp_path, "validate", "new", "--old", "old", "--format", "json", *gates)
     report = json.loads(done.stdout)
-    assert [each["verdict"] for each in report["objects"]] == ["valid" if taken else "invalid"], report["findings"]
-    assert {each["rule"] for each in report["findings"]} == (set() if taken else {"webhook/jobset"})
+    assert [item["verdict"] for item in report["objects"]] == ["valid" if taken else "invalid"], report["findings"]
+    assert {finding["rule"] for finding in report["findings"]} == (set() if taken else {"webhook/jobset"})

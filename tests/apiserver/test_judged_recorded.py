@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 from apiserver.core_objects import changed
-from trainyard.apiserver import Judge, catalog
-from trainyard.checks.inputs import decode
-from trainyard.system.data import schemas_dir
+from trainyard.base.system.data import schemas_dir
+from trainyard.judge.checks.inputs import decode
+from trainyard.upstream.apiserver import Judge, catalog
 
 DATA = Path(__file__).resolve().parent / "data" / "judged"
 
@@ -41,7 +41,7 @@ def verdict(data: bytes, *, kubernetes: str = "1.35", old: dict[str, Any] | None
     manifests, findings = decode("recorded.yaml", data)
     for manifest in manifests:
         findings += judge(kubernetes).judge(manifest, old=old).findings
-    wrong = [f"{each.path}: {each.message}" for each in findings if each.is_error]
+    wrong = [f"{finding.path}: {finding.message}" for finding in findings if finding.is_error]
     return len(manifests) == 1 and not wrong, wrong
 
 

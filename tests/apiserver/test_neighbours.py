@@ -9,8 +9,8 @@ import pytest
 
 from conftest import ROOT
 from make import make_crd
-from trainyard.apiserver import neighbours
-from trainyard.checks.validate import strangers
+from trainyard.judge.checks.validate import strangers
+from trainyard.upstream.apiserver import neighbours
 
 ADMISSION = "admissionregistration.k8s.io/v1"
 
@@ -72,7 +72,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], str, bool]] = {
 @pytest.mark.parametrize(("objects", "verdict", "said"), CASES.values(), ids=CASES)
 def test_what_is_described_in_several_ways(objects: list[dict[str, Any]], verdict: str, said: bool) -> None:
     """Overlays for several clusters in one call do not refuse each other's objects; the report says so."""
-    inputs = [(f"{number}.json", json.dumps(each).encode()) for number, each in enumerate(objects)]
+    inputs = [(f"{number}.json", json.dumps(item).encode()) for number, item in enumerate(objects)]
     result = strangers(inputs, ROOT / "schemas", kubernetes="1.35", projects={"kueue": "0.19.2"})
     assert result.objects[-1].verdict == verdict
     assert any("in several ways" in note for note in result.notes) is said

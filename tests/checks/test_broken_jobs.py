@@ -11,7 +11,7 @@ import pytest
 
 from command import call
 from conftest import ROOT
-from trainyard.checks.validate import strangers
+from trainyard.judge.checks.validate import strangers
 
 RELEASES = ("1.34", "1.35", "1.36")
 
@@ -273,7 +273,7 @@ def text(case: Broken) -> str:
 def test_broken_job_is_refused_for_its_mistake(case, kubernetes):
     """One mistake is one finding: at the field, from the layer that decides it, in words near the server's."""
     result = strangers([("job.yaml", text(case).encode())], ROOT / "schemas", kubernetes=kubernetes)
-    assert [each.verdict for each in result.objects] == ["invalid"]
+    assert [item.verdict for item in result.objects] == ["invalid"]
     (finding,) = result.findings
     assert (finding.layer, finding.path) == (case.layer, case.path)
     assert all(word in finding.message for word in case.words), finding.message
@@ -287,7 +287,7 @@ def test_broken_job_is_refused_for_its_mistake(case, kubernetes):
 def test_good_job_is_valid(manifest, kubernetes):
     """What is right is valid without a word, also where it looks wrong."""
     result = strangers([("job.yaml", manifest.encode())], ROOT / "schemas", kubernetes=kubernetes)
-    assert ([each.verdict for each in result.objects], result.findings) == (["valid"], [])
+    assert ([item.verdict for item in result.objects], result.findings) == (["valid"], [])
 
 
 def test_one_call_judges_all(tmp_path: Path):
@@ -298,9 +298,11 @@ def test_one_call_judges_all(tmp_path: Path):
         (tmp_path / f"good-{number}.yaml").write_text(manifest)
     done = call(ROOT, "validate", str(tmp_path), "--kubernetes", "1.35", "--format", "json")
     report = json.loads(done.stdout)
-    verdicts = {Path(each["file"]).stem: each["verdict"] for each in report["objects"]}
+    verdicts = {Path(item["file"]).stem: item["verdict"] for item in report["objects"]}
     assert done.returncode == 1
     assert len(BROKEN) == 26
     assert len(verdicts) == 28
     assert all((verdict == "valid") == name.startswith("good") for name, verdict in verdicts.items())
-    assert {Path(each["file"]).stem for each in report["findings"]} == {f"broken-{number:02}" for number in range(26)}
+    assert {Path(finding["file"]).stem for finding in report["findings"]} == {
+        f"broken-{number:02}" for number in range(26)
+    }

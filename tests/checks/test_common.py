@@ -1,4 +1,4 @@
-"""What the policies in CEL have in common: it is fresh, and it finds the pods of every kind where the carriers say."""
+"""What the policies in CEL have in common: it is fresh, and it finds the pods of every kind where its row says."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from command import Done
 from conftest import ROOT
 from tool import tool
-from trainyard.apiserver.admission import policies as engine
-from trainyard.apiserver.admission.policies import Decision, Policy, Request, Surroundings
-from trainyard.carriers import ANY, Carrier, Template, carriers
-from trainyard.documents import load
+from trainyard.base.documents import load
+from trainyard.upstream.apiserver.admission import policies as engine
+from trainyard.upstream.apiserver.admission.policies import Decision, Policy, Request, Surroundings
+from trainyard.upstream.workloads import ANY, Carrier, Template, carriers
 
 TOOL = ROOT / "tools" / "policies.py"
 TOO, WITHOUT = runpy.run_path(str(TOOL))["KINDS"]
@@ -99,20 +99,55 @@ def test_every_container_is_found_where_it_is(
     pod = {"spec": {"containers": [{"name": "good"}], field: [{"name": "good"}, {"name": "bad"}]}}
     value = an_object(row, template, pod)
     (pod_set,) = row.pod_sets(value)
-    right = [("bad", (*pod_set.template, "spec", field, 1))]
-    assert [(each.message, each.path) for each in decisions(own[TOO], value)] == right
+    right = [("bad", (*pod_set.template, "spec", field, 1, "name"))]
+    assert [(decision.message, decision.path) for decision in decisions(own[TOO], value)] == right
     others = [] if row.group in {"", "apps"} else right
-    assert [(each.message, each.path) for each in decisions(own[WITHOUT], value)] == others
+    assert [(decision.message, decision.path) for decision in decisions(own[WITHOUT], value)] == others
+
+
+def wrapped(*values: dict[str, Any]) -> dict[str, Any]:
+    """Return an AppWrapper of objects."""
+    head = {"apiVersion": "workload.codeflare.dev/v1beta2", "kind": "AppWrapper"}
+    return {
+        **head,
+        "metadata": {"name": "a", "namespace": "team"},
+        "spec": {"components": [{"template": value} for value in values]},
+    }
+
+
+@pytest.mark.parametrize(("row", "template"), TEMPLATES.values(), ids=TEMPLATES)
+def test_what_an_app_wrapper_holds_is_judged_as_it_is_alone(
+    row: Carrier, template: Template, own: dict[str, Policy]
+) -> None:
+    """A container breaks a policy in an AppWrapper as it does outside, at its place in the AppWrapper."""
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": {"clusterIP": "None"}}
+    value = an_object(row, template, {"spec": {"containers": [{"name": "bad"}]}})
+    for policy in own.values():
+        alone = [(decision.message, decision.path) for decision in decisions(policy, value)]
+        inside = [(decision.message, decision.path) for decision in decisions(policy, wrapped(service, value))]
+        assert inside == [(said, ("spec", "components", 1, "template", *path)) for said, path in alone] or (
+            not alone and [said for said, _ in inside] == ["more than one"]
+        )
+
+
+def test_as_many_objects_are_looked_at_as_kueue_takes(own: dict[str, Policy]) -> None:
+    """The eighth object with pods is looked at as the first is; kinds without pods between them do not count."""
+    row, template = TEMPLATES["Job of batch, spec.template"]
+    good, bad = (an_object(row, template, {"spec": {"containers": [{"name": name}]}}) for name in ("good", "bad"))
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}}
+    value = wrapped(*[good, service] * 7, bad)
+    found = [(decision.message, decision.path[:3]) for decision in decisions(own[TOO], value)]
+    assert found == [("bad", ("spec", "components", 14)), ("more than one", ())]
 
 
 def test_a_kind_without_templates_is_looked_at_too(own: dict[str, Policy]) -> None:
     """A TrainJob has its pods in a runtime; a policy says itself what it wants of it."""
     value = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "a"}, "spec": {}}
-    assert [each.message for each in decisions(own[WITHOUT], value)] == ["more than one"]
+    assert [decision.message for decision in decisions(own[WITHOUT], value)] == ["more than one"]
 
 
 def test_what_is_common_is_fresh() -> None:
-    """The policies of this repository say what the carriers say; CI fails where `make policies` was forgotten."""
+    """The policies of this repository say what the rows of kinds say; CI fails where `make policies` was forgotten."""
     done = run("--check")
     assert done.returncode == 0, done.stdout
 

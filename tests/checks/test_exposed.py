@@ -15,12 +15,12 @@ import pytest
 from command import call
 from conftest import ROOT
 from make import JOB, write_repository
-from trainyard.checks import parallel, validate
-from trainyard.checks.result import Result
-from trainyard.documents import dump
-from trainyard.documents.differences import differences
-from trainyard.report import render
-from trainyard.system.data import schemas_dir
+from trainyard.base.documents import dump
+from trainyard.base.documents.differences import differences
+from trainyard.base.system.data import schemas_dir
+from trainyard.faces.report import render
+from trainyard.judge.checks import parallel, validate
+from trainyard.judge.checks.result import Result
 
 _dice = random.Random(13)  # the same on every run
 
@@ -125,7 +125,7 @@ PASSES: dict[str, dict[str, Any]] = {
 
 def judged(*objects: dict[str, Any]) -> Result:
     """Judge objects as anybody's files."""
-    files = [(f"{number}.yaml", dump(each).encode()) for number, each in enumerate(objects)]
+    files = [(f"{number}.yaml", dump(item).encode()) for number, item in enumerate(objects)]
     return validate.strangers(files, schemas_dir(ROOT))
 
 
@@ -133,10 +133,10 @@ def judged(*objects: dict[str, Any]) -> Result:
 def test_a_credential_is_found_and_not_shown(value, said, hidden):
     """By rule and weight, at a line, in every report; the API server takes the object all the same."""
     result = judged(value)
-    own = [each for each in result.findings if each.rule in {PLAIN, KEPT}]
-    assert {(each.rule, str(each.severity)) for each in own} == {said}
-    assert all(each.location.line and each.hide for each in own)
-    assert [each.verdict for each in result.objects] == ["valid"]
+    own = [finding for finding in result.findings if finding.rule in {PLAIN, KEPT}]
+    assert {(item.rule, str(item.severity)) for item in own} == {said}
+    assert all(item.location.line and item.hide for item in own)
+    assert [item.verdict for item in result.objects] == ["valid"]
     for format_ in ("text", "json"):
         assert hidden not in render(result, format_)
 
@@ -144,14 +144,14 @@ def test_a_credential_is_found_and_not_shown(value, said, hidden):
 @pytest.mark.parametrize("value", PASSES.values(), ids=PASSES)
 def test_what_is_no_credential_passes(value):
     """References, names, documented keys, certificates, code."""
-    assert [each for each in judged(value).findings if each.rule in {PLAIN, KEPT}] == []
+    assert [finding for finding in judged(value).findings if finding.rule in {PLAIN, KEPT}] == []
 
 
 def test_what_else_is_wrong_shows_no_credential():
     """A finding of another rule that would quote the value has it hidden."""
     label = {**pod(), "metadata": {"name": "a", "labels": {"token": f"{HF}!"}}}
     result = judged(label)
-    assert {"meta/label-value"} & {each.rule for each in result.findings} or result.errors > 1
+    assert {"meta/label-value"} & {finding.rule for finding in result.findings} or result.errors > 1
     assert HF not in render(result, "text")
 
 
@@ -170,7 +170,7 @@ def test_a_change_shows_neither_the_old_value_nor_the_new():
         [("a.yaml", dump(after).encode())], schemas_dir(ROOT), before=[("a.yaml", dump(before).encode())]
     )
     text = render(result, "text")
-    assert "env[0].value: (hidden) -> (hidden)" in text
+    assert "env[0].value: (hidden) → (hidden)" in text
     assert HF not in text
     assert RANDOM not in text
 

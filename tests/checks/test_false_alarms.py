@@ -10,9 +10,9 @@ import yaml
 
 from conftest import ROOT
 from make import make_crd
-from trainyard.apiserver.gates import parse_gates
-from trainyard.checks.validate import strangers
-from trainyard.errors import TrainyardError
+from trainyard.base.errors import TrainyardError
+from trainyard.judge.checks.validate import strangers
+from trainyard.upstream.apiserver.gates import parse_gates
 
 JOBSET = """\
 apiVersion: jobset.x-k8s.io/v1alpha2
@@ -41,7 +41,9 @@ def judge(*texts, **options):
     """Verdicts and findings of files, called a, b, c and so on."""
     inputs = [(f"{chr(97 + number)}.yaml", text.encode()) for number, text in enumerate(texts)]
     result = strangers(inputs, ROOT / "schemas", kubernetes="1.35", **options)
-    return [each.verdict for each in result.objects], [(str(each.severity), each.rule) for each in result.findings]
+    return [item.verdict for item in result.objects], [
+        (str(finding.severity), finding.rule) for finding in result.findings
+    ]
 
 
 NAMES = {
@@ -127,5 +129,5 @@ def test_a_kind_described_in_several_ways_takes_what_any_takes():
     expected = {names[0]: "valid", names[1]: "valid", names[2]: "unknown", texts[0]: "valid", texts[1]: "valid"}
     for order in itertools.islice(itertools.permutations(expected), 0, 120, 7):
         found, findings = judge(*order)
-        assert found == [expected[each] for each in order]
+        assert found == [expected[item] for item in order]
         assert [rule for _, rule in findings if rule.startswith("schema/")] == ["schema/several-definitions"]

@@ -9,7 +9,7 @@ import pytest
 from command import call
 from conftest import ROOT
 from make import CLUSTER, JOB, TEAM, write_repository
-from trainyard import preflight
+from trainyard.judge import preflight
 
 MANIFEST = ROOT / "tests" / "data" / "first-version" / "manifest.yaml"
 
@@ -17,7 +17,7 @@ MISTAKES = {
     "nobody says which machine a pod is": ("tor-static-noderank", 23),
     "pods have no numbers and no names": ("rdv-indexed", 23),
     "what only a shell would expand": ("tor-expansion", 24),
-    "an image that may change between two pulls": ("sec-digest", 21),
+    "an image that may change between two pulls": ("sec-digest", 22),
     "a key in the manifest": ("sec-env-secret", 27),
     "64Mi of shared memory": ("gpu-shm", 32),
     "a folder of the node": ("pod-security/restricted-volumes", 37),
@@ -32,8 +32,8 @@ def found() -> dict[str, set[int]]:
     installed = sorted(str(path) for path in (ROOT / "generated/borealis/platform").glob("validatingadmission*"))
     done = call(ROOT, "validate", str(MANIFEST), *installed, "--kubernetes", "1.35", "--format", "json")
     rules: dict[str, set[int]] = {}
-    for each in json.loads(done.stdout)["findings"]:
-        rules.setdefault(each["rule"], set()).add(each["line"])
+    for finding in json.loads(done.stdout)["findings"]:
+        rules.setdefault(finding["rule"], set()).add(finding["line"])
     return rules
 
 
@@ -78,7 +78,7 @@ def rules(tmp_path, **changes: object) -> set[str]:
     """Return the rules of what is wrong with a job in a repository of its own."""
     job = {name: value for name, value in {**JOB, **FIRST, **changes}.items() if value is not None}
     root = write_repository(tmp_path, jobs={"nlp/llava": job}, clusters={"test": CLUSTER}, teams={"nlp": TEAM})
-    return {each.rule for each in preflight.check_repository(root).findings}
+    return {finding.rule for finding in preflight.check_repository(root).findings}
 
 
 @pytest.mark.parametrize(("changes", "wanted"), OF_JOB.values(), ids=OF_JOB)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainyard.checks import Queues, World
-from trainyard.checks.inputs import decode
+from trainyard.judge.checks.inputs import decode
 
 CONFIG = """
 apiVersion: config.kueue.x-k8s.io/v1beta2

@@ -10,10 +10,10 @@ import tarfile
 import pytest
 
 from make import make_crd
-from trainyard.apiserver import catalog
-from trainyard.checks import kubeconform as engine
-from trainyard.errors import ToolError
-from trainyard.system import kubeconform
+from trainyard.base.errors import ToolError
+from trainyard.base.system import kubeconform
+from trainyard.judge.checks import kubeconform as engine
+from trainyard.upstream.apiserver import catalog
 
 JOB = b"""\
 apiVersion: batch/v1
@@ -107,11 +107,11 @@ def known(root):
 def test_findings_have_places(root, known):
     """What kubeconform refuses is a finding at the field, of the file that it is in."""
     findings = list(engine.check(root, known, [("good.yaml", GOOD), ("generated/x/job.yaml", JOB)]))
-    assert [(str(each.location), each.path, each.message) for each in findings] == [
+    assert [(str(finding.location), finding.path, finding.message) for finding in findings] == [
         ("generated/x/job.yaml:3:36", "metadata.labels.size", "kubeconform: got number, want null or string"),
         ("generated/x/job.yaml:5:3", "spec", "kubeconform: additional properties 'paralelism' not allowed"),
     ]
-    assert {(each.rule, each.layer, each.source) for each in findings} == {
+    assert {(finding.rule, finding.layer, finding.source) for finding in findings} == {
         ("schema/kubeconform", "schema", f"kubeconform {kubeconform.VERSION}")
     }
     assert str(findings[0].object) == "Job x"
@@ -147,7 +147,7 @@ def test_every_release_is_a_location(root):
         "{apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob, metadata: {name: x}}",
     ]
     findings = engine.check(root, known, [(f"{index}.yaml", text.encode()) for index, text in enumerate(manifests)])
-    assert [each.message for each in findings] == []
+    assert [finding.message for finding in findings] == []
 
 
 @pytest.mark.go
@@ -182,7 +182,7 @@ def test_a_program_of_the_checkout_is_run_by_its_hash_alone(tmp_path, monkeypatc
     kubeconform.install(place, fetch=lambda _: data)
     assert kubeconform.find(tmp_path / "checkout").read_bytes() == b"#!/bin/sh\n"
     (place / "kubeconform").write_text("#!/bin/sh\necho evil\n", encoding="utf-8")
-    assert kubeconform.installed(tmp_path / "checkout") is None
+    assert kubeconform.installed_program(tmp_path / "checkout") is None
 
 
 def test_a_program_on_the_path_is_not_of_the_checkout(tmp_path, monkeypatch, recorded):
@@ -192,5 +192,5 @@ def test_a_program_on_the_path_is_not_of_the_checkout(tmp_path, monkeypatch, rec
     program.write_text("#!/bin/sh\n", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent))
-    assert kubeconform.installed(tmp_path / "checkout") is None
-    assert kubeconform.installed(tmp_path / "other") == program
+    assert kubeconform.installed_program(tmp_path / "checkout") is None
+    assert kubeconform.installed_program(tmp_path / "other") == program

@@ -9,7 +9,7 @@ import pytest
 
 from command import call
 from make import CLUSTER, write_repository
-from trainyard.checks.places import Place, by_place
+from trainyard.judge.checks.places import Place, by_place
 
 LIKE = {"version": "0.18.5", "unlisted": {"like": "0.18.6", "reason": "the same API types"}}
 FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: a}\nspec: {}\n"

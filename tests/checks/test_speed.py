@@ -10,10 +10,10 @@ import time
 import pytest
 
 from conftest import ROOT
-from trainyard.checks import parallel
-from trainyard.checks.repository import validate_repository
-from trainyard.checks.result import Result
-from trainyard.checks.validate import strangers
+from trainyard.judge.checks import parallel
+from trainyard.judge.checks.repository import validate_repository
+from trainyard.judge.checks.result import Result
+from trainyard.judge.checks.validate import strangers
 
 sys.path.append(str(ROOT / "tools"))
 
@@ -23,8 +23,8 @@ SLOWEST = 150
 """Documents a second of processor, a sixth of what is measured in docs/performance.md."""
 
 UNNEEDED = (
-    *("trainyard.specs", "trainyard.apiserver.cel", "cdk8s", "rich", "jsonschema"),
-    "trainyard.apiserver.admission.podsecurity.plugin",
+    *("trainyard.specs", "trainyard.upstream.apiserver.cel", "cdk8s", "rich", "jsonschema"),
+    "trainyard.upstream.apiserver.admission.podsecurity.plugin",
 )
 
 
@@ -49,14 +49,13 @@ def test_documents_are_judged_fast(files):
 def test_a_core_kind_needs_few_modules(tmp_path):
     """Judging one Job imports neither specs nor CEL, for both take longer to import than a Job to judge."""
     bench_manifests.write_file(tmp_path / "job.yaml", objects=1)
-    program = (
-        "import sys; from trainyard.cli import main\ntry: main(['validate', sys.argv[1]])\nexcept SystemExit: pass"
-    )
+    program = "import sys; from trainyard.faces.cli import main\ntry: main(['validate', sys.argv[1]])"
+    program += "\nexcept SystemExit: pass"
     program += "\nprint(*sorted(sys.modules))"
     command = [sys.executable, "-c", program, str(tmp_path / "job.yaml")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env={"PYTHONPATH": "platform"})
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert "trainyard.apiserver.core.job" in loaded
+    assert "trainyard.upstream.apiserver.core.job" in loaded
     assert not loaded & set(UNNEEDED)
 
 
@@ -70,7 +69,7 @@ def test_several_processes_find_what_one_finds(files, monkeypatch):
     assert together == alone
     assert alone.errors > 0
     if parallel.pays(files):
-        assert len(shares) == len(parallel.split(parallel.Piece(*each) for each in files))
+        assert len(shares) == len(parallel.split(parallel.Piece(*file) for file in files))
     assert shares[-1] == 1
 
 
@@ -132,7 +131,7 @@ def test_a_file_that_does_not_read_is_not_cut(monkeypatch):
     monkeypatch.setattr(parallel, "LARGE", 1)
     monkeypatch.setattr(parallel, "PART", 1)
     result = strangers([("a.yaml", b"kind: 1\n---\nb: \xff\n---\nc: 1\n")], ROOT / "schemas")
-    assert [each.rule for each in result.findings] == ["decode/encoding"]
+    assert [finding.rule for finding in result.findings] == ["decode/encoding"]
 
 
 JOB = b"""\
@@ -167,7 +166,7 @@ def test_results_come_in_the_order_of_items():
     """What several processes say comes in the order of what they are asked."""
     items = [3, 1, 2]
     found = parallel.each(items, lambda item: Result(notes=[f"{item} {os.getpid()}"]))
-    notes = [each.notes[0].split() for each in found]
+    notes = [item.notes[0].split() for item in found]
     assert [int(item) for item, _ in notes] == items
     assert str(os.getpid()) not in {process for _, process in notes}
 
@@ -177,7 +176,7 @@ def test_updates_are_judged_by_several_processes(files, monkeypatch):
     before = [(name, data.replace(b"backoffLimit", b"parallelism")) for name, data in files[1:]]
     inputs = files[:-1]
     alone = strangers(inputs, ROOT / "schemas", before=before)
-    assert {each.word for each in alone.changes} >= {"added", "removed", "refused"}
+    assert {change.word for change in alone.changes} >= {"added", "removed", "refused"}
     monkeypatch.setattr(parallel, "LARGE", 1)
     shares = []
     assert strangers(inputs, ROOT / "schemas", before=before, watch=shares.append) == alone

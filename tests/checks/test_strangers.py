@@ -8,8 +8,8 @@ import os
 import pytest
 
 from repo import Repo
-from trainyard.checks.foreign import sift
-from trainyard.cli import main
+from trainyard.faces.cli import main
+from trainyard.judge.checks.foreign import sift
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: a, image: b}]}\n"
 CHART = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
@@ -36,7 +36,7 @@ def judge(capsys, *arguments):
 
 def names(report):
     """The names of the objects that were judged."""
-    return [each["name"] for each in report["objects"]]
+    return [item["name"] for item in report["objects"]]
 
 
 def test_what_git_ignores_is_not_read(tmp_path, capsys):
@@ -163,7 +163,7 @@ def test_what_is_no_object_is_counted(text, tmp_path, capsys):
     write(tmp_path, a=text)
     code, report = judge(capsys, tmp_path)
     assert (code, report["passed"]) == (0, {"file without a Kubernetes object": 1})
-    assert [each["rule"] for each in report["findings"]] == ["decode/no-files"]
+    assert [finding["rule"] for finding in report["findings"]] == ["decode/no-files"]
 
 
 OBJECTS = {
@@ -183,7 +183,7 @@ def test_what_is_meant_as_an_object_is_judged(text, rule, tmp_path, capsys):
     """What lacks something of an object is not taken for something else."""
     write(tmp_path, a=text)
     code, report = judge(capsys, tmp_path)
-    assert (code, [each["rule"] for each in report["findings"]]) == (1, [rule])
+    assert (code, [finding["rule"] for finding in report["findings"]]) == (1, [rule])
 
 
 def test_charts_are_named_once(tmp_path, capsys):
@@ -194,7 +194,7 @@ def test_charts_are_named_once(tmp_path, capsys):
     write(tmp_path, lib__Chart=CHART + "type: library\n", lib__templates__a="{{\n")
     code, report = judge(capsys, tmp_path)
     assert (code, names(report)) == (0, ["c"])
-    assert [each["command"] for each in report["unrendered"]] == [
+    assert [item["command"] for item in report["unrendered"]] == [
         f"helm template {tmp_path}/web | trainyard validate -"
     ]
     assert report["passed"] == {"template of a Helm chart": 4, "file of a Helm chart": 4}
@@ -216,7 +216,7 @@ def test_kustomizations_are_named_and_their_patches_are_no_objects(tmp_path, cap
     )  # fmt: skip
     code, report = judge(capsys, tmp_path)
     assert (code, sorted(names(report))) == (0, ["a", "real"])
-    assert [each["command"] for each in report["unrendered"]] == [
+    assert [item["command"] for item in report["unrendered"]] == [
         f"kustomize build {tmp_path}/over | trainyard validate -"
     ]
     assert report["passed"]["patch of a kustomization"] == 6
@@ -266,7 +266,7 @@ def test_charts_are_rendered_where_helm_is(tmp_path, capsys, programs):
     """With `--build` what the programs make is judged, what they refuse is a finding, and a missing one is said."""
     write(tmp_path, up__web__Chart=CHART, up__web__templates__a="{{\n", up__k__kustomization=KUSTOMIZATION)
     code, report = judge(capsys, tmp_path / "up", "--build")
-    assert (code, [each["why"] for each in report["skipped"] if each["rule"] == "decode/build"]) == (
+    assert (code, [item["why"] for item in report["skipped"] if item["rule"] == "decode/build"]) == (
         0,
         ["helm is not installed", "kustomize is not installed"],
     )
@@ -276,7 +276,7 @@ def test_charts_are_rendered_where_helm_is(tmp_path, capsys, programs):
     code, report = judge(capsys, tmp_path / "up", "--build")
     assert (code, names(report)) == (1, ["made"])
     assert report["objects"][0]["file"] == f"{tmp_path}/up/web (helm template)"
-    assert [each["message"] for each in report["findings"]] == ["kustomize build fails: accumulating resources"]
+    assert [finding["message"] for finding in report["findings"]] == ["kustomize build fails: accumulating resources"]
     assert "unrendered" not in report
 
 
@@ -285,7 +285,7 @@ def test_an_object_twice_is_a_warning(tmp_path, capsys):
     write(tmp_path, a=POD % "x" + "---\n" + POD % "x", b=POD % "x", other__c=POD % "x", d=POD % "z")
     code, report = judge(capsys, tmp_path)
     assert code == 0
-    assert [(each["rule"], each["file"][-6:], each["line"]) for each in report["findings"]] == [
+    assert [(finding["rule"], finding["file"][-6:], finding["line"]) for finding in report["findings"]] == [
         ("decode/twice", "a.yaml", 6),
         ("decode/twice", "b.yaml", 1),
     ]
@@ -337,7 +337,7 @@ PATHS = {
 def test_paths_are_taken_as_people_write_them(paths, expected, tmp_path, capsys):
     """A pattern that no shell has put files for is looked up; what cannot be read is one sentence."""
     write(tmp_path, a=POD % "a", deep__b=POD % "b")
-    code, report = judge(capsys, *(each.replace("{folder}", str(tmp_path)) for each in paths))
+    code, report = judge(capsys, *(path.replace("{folder}", str(tmp_path)) for path in paths))
     if isinstance(expected, str):
         assert (code, expected in report) == (2, True)
     else:

@@ -18,14 +18,14 @@ from apiserver.agreement.verdicts import Case, theirs
 from apiserver.core_objects import GONE, altered, named
 from command import call
 from conftest import ROOT
-from trainyard.apiserver import catalog
-from trainyard.checks import guards
-from trainyard.checks.result import Result
-from trainyard.checks.validate import strangers
-from trainyard.documents import dump, load
-from trainyard.manifests import Manifest
-from trainyard.report.json_ import as_dict, schema
-from trainyard.report.text import render
+from trainyard.base.documents import dump, load
+from trainyard.base.manifests import Manifest
+from trainyard.faces.report.json_ import as_dict, schema
+from trainyard.faces.report.text import render
+from trainyard.judge.checks import guards
+from trainyard.judge.checks.result import Result
+from trainyard.judge.checks.validate import strangers
+from trainyard.upstream.apiserver import catalog
 
 IMAGE = "spec.template.spec.containers.0.image"
 LEAF = "spec.template.spec.containers[0].image"
@@ -227,7 +227,7 @@ def test_a_claim_in_a_file_is_bound_by_the_time_it_grows(old, others, size, verd
     """Its class decides, and where that is not at hand the object is unknown, which fails nobody."""
     result = judge([old, *others], [altered(old, {SIZE: size}), *others])
     assert result.objects[0].verdict == verdict
-    assert [each.rule for each in result.findings] == ([] if rule is None else [rule])
+    assert [finding.rule for finding in result.findings] == ([] if rule is None else [rule])
     assert (result.errors > 0) == (verdict == "invalid")
 
 
@@ -240,17 +240,17 @@ def test_each_change_has_its_word(old, change, word, verdict, why):
     assert found.word == word
     assert (found.why is None) if why is None else (why in (found.why or ""))
     assert bool(found.fields) == bool(change)
-    updates = [each for each in result.findings if each.layer == "update"]
-    assert all(each.fix for each in updates) or "too" in (found.why or "")
+    updates = [finding for finding in result.findings if finding.layer == "update"]
+    assert all(update.fix for update in updates) or "too" in (found.why or "")
     if word == "replace" and verdict == "invalid":
         assert updates
-        assert updates == [each for each in result.findings if each.is_error]
+        assert updates == [finding for finding in result.findings if finding.is_error]
 
 
 def test_only_the_change_is_of_the_update_layer():
     """What is wrong by itself keeps its layer, beside what may not change."""
     result = judge([objects.JOB], [altered(objects.JOB, {"spec.parallelism": -1, IMAGE: "b"})])
-    assert [(each.layer, each.path) for each in result.findings] == [
+    assert [(finding.layer, finding.path) for finding in result.findings] == [
         ("core", "spec.parallelism"),
         ("update", LEAF),
     ]
@@ -297,7 +297,7 @@ LOST: dict[str, tuple[str, str, dict[str, Any], bool]] = {
 def test_what_goes_with_an_object(api_version, kind, spec, loses):
     """Deleting an object loses the claims made from its templates where it says so, or its operator does."""
     (document,), _ = load(dump(named(api_version, kind, spec=spec)).encode(), file="a.yaml")
-    assert (guards.lost(Manifest(document, document.value)) is not None) is loses
+    assert (guards.lost_data(Manifest(document, document.value)) is not None) is loses
 
 
 def run(name: str) -> dict[str, Any]:
@@ -348,7 +348,7 @@ NAMED: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], list[tuple[st
 @pytest.mark.parametrize(("old", "new", "expected"), NAMED.values(), ids=NAMED)
 def test_objects_are_told_apart_by_kind_namespace_and_name(old, new, expected):
     """What is new is added, what is gone is removed, and only the same object is updated."""
-    assert [(each.word, each.object.name) for each in judge(old, new).changes] == expected
+    assert [(change.word, change.object.name) for change in judge(old, new).changes] == expected
 
 
 def test_a_version_with_other_fields_is_not_compared():
@@ -359,14 +359,14 @@ def test_a_version_with_other_fields_is_not_compared():
         spec={"devices": {"requests": [{"name": "gpu", "deviceClassName": "gpu.nvidia.com"}]}},
     )
     result = judge([old], [objects.DEVICE_CLAIM])
-    assert [(each.word, "not looked at" in each.why) for each in result.changes] == [("in place", True)]
+    assert [(change.word, "not looked at" in change.why) for change in result.changes] == [("in place", True)]
 
 
 def test_a_version_with_the_same_fields_is_compared():
     """Where the old object reads alike in the new version, what may not change is looked at."""
     old = altered(LOCAL_QUEUE, {"apiVersion": "kueue.x-k8s.io/v1beta1"})
     (found,) = judge([old], [altered(LOCAL_QUEUE, {"spec.clusterQueue": "b"})]).changes
-    assert (found.word, found.fields[0]) == ("replace", "apiVersion: kueue.x-k8s.io/v1beta1 -> kueue.x-k8s.io/v1beta2")
+    assert (found.word, found.fields[0]) == ("replace", "apiVersion: kueue.x-k8s.io/v1beta1 → kueue.x-k8s.io/v1beta2")
 
 
 def test_removing_what_holds_data_says_so():
@@ -395,7 +395,7 @@ def test_a_policy_may_refuse_an_update():
     inputs = [("new.yaml", dump(altered(SCALED, {"spec.parallelism": 2})).encode()), ("p.yaml", POLICY.encode())]
     before = [("old.yaml", dump(SCALED).encode()), ("p.yaml", POLICY.encode())]
     result = strangers(inputs, ROOT / "schemas", kubernetes="1.35", before=before)
-    assert [(each.update, each.verdict) for each in result.objects] == [
+    assert [(item.update, item.verdict) for item in result.objects] == [
         ("refused", "invalid"),
         ("in place", "valid"),
         ("in place", "valid"),
@@ -407,7 +407,7 @@ def test_a_secret_is_not_shown():
     """Of a Secret only the fields are named, never what they hold."""
     new = altered(objects.SECRET, {"stringData": {"a": "hidden", "b": "hidden too"}})
     (found,) = judge([objects.SECRET], [new]).changes
-    assert found.fields == ("stringData.a changes", "stringData.b changes")
+    assert found.fields == ("stringData.a changed", "stringData.b changed")
 
 
 def test_both_reports_say_what_becomes_of_objects(golden):
@@ -427,7 +427,7 @@ def test_both_reports_say_what_becomes_of_objects(golden):
     golden("golden/updates.txt", render(result))
     report = as_dict(result)
     jsonschema.validate(report, schema())
-    assert [each["change"] for each in report["changes"]] == [
+    assert [change["change"] for change in report["changes"]] == [
         "replace",
         "refused",
         "in place",
@@ -452,7 +452,7 @@ def test_a_file_is_compared_with_a_commit(tmp_path):
         done = call(ROOT, "validate", str(path), "--against", "HEAD", "-o", "json")
         report = json.loads(done.stdout)
         jsonschema.validate(report, schema())
-        assert (done.returncode, [each["change"] for each in report["changes"]]) == (1, words)
+        assert (done.returncode, [change["change"] for change in report["changes"]]) == (1, words)
         assert report["changes"][-1]["file"].startswith(str(folder))
 
 
@@ -479,7 +479,7 @@ def test_a_server_would_take_what_is_to_be_replaced():
     kubeconfig = os.environ.get("TRAINYARD_KUBECONFIG")
     if not kubeconfig:
         pytest.skip("whether deleting helps where an update is refused: set TRAINYARD_KUBECONFIG")
-    from trainyard.live.server import Server
+    from trainyard.faces.live.server import Server
 
     server = Server(kubeconfig=Path(kubeconfig))
     known, _ = catalog.load(ROOT / "schemas", kubernetes="1.35")
@@ -488,7 +488,7 @@ def test_a_server_would_take_what_is_to_be_replaced():
         if case.old is not None and not valid:
             before = [("old.yaml", dump(case.old).encode())]
             result = strangers([("new.yaml", case.source)], ROOT / "schemas", kubernetes="1.35", before=before)
-            (found,) = [each for each in result.changes or () if each.word != "removed"]
+            (found,) = [change for change in result.changes or () if change.word != "removed"]
             created = theirs(Case(case.object), known, server)
             asked += created.told
             helps = found.word == "replace" or "deleting it" in (found.why or "")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from trainyard import checks
+from trainyard.base.documents import load
+from trainyard.base.manifests import expand
 from trainyard.checks import Pods, World
-from trainyard.documents import load
-from trainyard.manifests import expand
 
 JOBS = b"""\
 apiVersion: jobset.x-k8s.io/v1alpha2
@@ -75,8 +75,8 @@ def test_pods_say_what_they_ask_for(world: World) -> None:
         ("jobs.yaml:20:42", "nvidia.com/gpu", "8"),
         ("jobs.yaml:20:65", "cpu", "1500m"),
     ]
-    assert [each.resource for each in found.limits(init=False)] == ["nvidia.com/gpu", "cpu"]
-    assert [(each.resource, each.quantity.value()) for each in found.requests()] == [("cpu", 1)]
+    assert [limit.resource for limit in found.limits(init=False)] == ["nvidia.com/gpu", "cpu"]
+    assert [(request.resource, request.quantity.value()) for request in found.requests()] == [("cpu", 1)]
 
 
 def test_pods_say_what_networks_they_name(world: World) -> None:
@@ -137,7 +137,9 @@ def test_pods_of_a_trainjob_are_written_in_its_runtime() -> None:
     documents, _ = load(RUNTIMES, file="jobs.yaml")
     world = World(tuple(expand(documents)[0]))
     found = {
-        job.name: [(each.count, str(place.location)) for each in job.pod_sets() for place, _, _ in each.limits()]
+        job.name: [
+            (pod_set.count, str(place.location)) for pod_set in job.pod_sets() for place, _, _ in pod_set.limits()
+        ]
         for job in world.training_jobs()
     }
     assert found == {"as-it-is": [(2, "jobs.yaml:15:83")], "bigger": [(4, "jobs.yaml:26:3")], "lost": []}
@@ -147,5 +149,5 @@ def test_no_pods_are_looked_at_twice() -> None:
     """Among everything that runs, a runtime has the pods that jobs take from it as they are."""
     documents, _ = load(RUNTIMES, file="jobs.yaml")
     world = World(tuple(expand(documents)[0]))
-    found = {job.name: [each.count for each in job.pod_sets()] for job in world.workloads()}
+    found = {job.name: [pod_set.count for pod_set in job.pod_sets()] for job in world.workloads()}
     assert found == {"own": [2], "as-it-is": [], "bigger": [4], "lost": []}

@@ -64,9 +64,9 @@ def found(root: Path, *arguments: str, **env: str) -> list[tuple[str, int, str]]
     """Return file, line and rule of what a check finds, where it says it also by its exit code."""
     done = trainyard(root, "check", *arguments, "--format", "json", **env)
     report = json.loads(done.stdout)
-    errors = [each for each in report["findings"] if each["severity"] == "error"]
+    errors = [finding for finding in report["findings"] if finding["severity"] == "error"]
     assert done.returncode == int(bool(errors)), done.stderr
-    places = [(each["spec"] or each, each["rule"]) for each in errors]
+    places = [(error["spec"] or error, error["rule"]) for error in errors]
     return [(where["file"], where["line"], rule) for where, rule in places]
 
 
@@ -128,7 +128,7 @@ def test_other_files_are_not_reported_but_counted(repo: Repo) -> None:
     repo.put("training/jobs/nlp/right.yaml", yaml.safe_dump(JOB))
     done = trainyard(repo.root, "check", "training/jobs/nlp/right.yaml")
     assert done.returncode == 0
-    assert "1 error stands in other files" in done.stdout
+    assert "1 more error in other files" in done.stdout
 
 
 def test_the_whole_repository_is_found_upwards(repo: Repo) -> None:
@@ -159,14 +159,14 @@ def test_a_missing_file_is_said() -> None:
 
 def hooks() -> dict[str, dict[str, Any]]:
     """Return the hooks by id."""
-    return {each["id"]: each for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
+    return {item["id"]: item for item in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
 
 
 def test_the_hook_is_given_what_is_ours(repo: Repo) -> None:
     """pre-commit calls the entry with the changed files that match: specs and generated files, not workflows."""
     hook = hooks()["trainyard-check"]
     changed = repo.git("ls-files").splitlines()
-    given = [each for each in changed if re.search(hook["files"], each)]
+    given = [item for item in changed if re.search(hook["files"], item)]
     assert "training/jobs/nlp/train.yaml" in given
     assert ".github/workflows/ci.yaml" not in given
     assert "deploy/config.yaml" not in given

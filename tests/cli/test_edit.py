@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-import trainyard.cli.rerun as rerun
-import trainyard.cli.retire as retire
+import trainyard.faces.cli.rerun as rerun
+import trainyard.faces.cli.retire as retire
 from make import JOB, write_repository
-from trainyard.errors import SpecError
+from trainyard.base.errors import SpecError
+from trainyard.render.tree import layout, ledger
 from trainyard.specs.editing.fields import set_fields
-from trainyard.tree import layout, ledger
 
 EDITS = {
     "a new field comes last": ("a: 1\n", {"retired": True}, "a: 1\nretired: true\n"),

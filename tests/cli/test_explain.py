@@ -9,7 +9,7 @@ import pytest
 import command
 from conftest import ROOT
 from make import JOB, write_repository
-from trainyard.cli import _table, main
+from trainyard.faces.cli import _table, main
 
 
 def call(capsys, *arguments):
@@ -23,10 +23,10 @@ def test_every_value_has_its_origin(capsys):
     """Every value of the pre-training run is named with what it follows from, and is what the manifest asks for."""
     code, out, _ = call(capsys, "nlp/llama3-8b", "-o", "json")
     report = json.loads(out)
-    facts = {each["name"]: each["value"] for each in report["facts"]}
+    facts = {fact["name"]: fact["value"] for fact in report["facts"]}
     manifest = next((ROOT / "generated/atlas/runs/nlp" / report["run"]).glob("jobset.*.yaml")).read_text()
     assert code == 0
-    assert all(each["origin"] for each in report["facts"])
+    assert all(fact["origin"] for fact in report["facts"])
     assert f'cpu: "{facts["worker.cpus"]}"' in manifest
     assert f"memory: {facts['worker.memory']}" in manifest
     assert f"terminationGracePeriodSeconds: {facts['grace_seconds']}" in manifest
@@ -39,7 +39,7 @@ def test_text_is_a_table(capsys):
     assert "worker.nvidia.com/gpu" in out
     assert "required example.com/rack" in out
     assert "admission  " in out
-    assert "fits: h100: 8 pods on 8 hosts of rack-" in out
+    assert "fits: 8 pods in flavor h100 on 8 hosts of rack-" in out
 
 
 LONG = [("worker.env.TF_CONFIG", json.dumps({"cluster": ["host"] * 90}), "tasks of all roles"), ("nodes", "2", "nodes")]
@@ -64,7 +64,7 @@ def test_what_the_launcher_works_out_is_explained_too(tmp_path):
     job = {**JOB, "launcher": "python", "processesPerNode": 1}
     root = write_repository(tmp_path, jobs={"nlp/train": job})
     report = json.loads(command.call(root, "explain", "nlp/train", "-o", "json").stdout)
-    facts = {each["name"]: (each["value"], each["origin"]) for each in report["facts"]}
+    facts = {fact["name"]: (fact["value"], fact["origin"]) for fact in report["facts"]}
     assert facts["kind"] == ("JobSet", "the cluster's first kind that gives what the launcher needs")
     assert facts["worker.processes"] == ("1", "launcher python starts one")
     assert facts["worker.shared_memory"][0] == "8Gi"
@@ -80,7 +80,7 @@ def test_a_rendezvous_is_explained(tmp_path, job):
     """Agents of torchrun meet by the run's name, at an address that the kind makes."""
     root = write_repository(tmp_path, jobs={"nlp/train": {**JOB, **job}})
     report = json.loads(command.call(root, "explain", "nlp/train", "-o", "json").stdout)
-    facts = {each["name"]: (each["value"], each["origin"]) for each in report["facts"]}
+    facts = {fact["name"]: (fact["value"], fact["origin"]) for fact in report["facts"]}
     assert facts["rendezvous_id"] == (report["run"], "name of the run")
     assert facts["master"][0].startswith(report["run"])
     assert facts["port"][0] == "29500"
@@ -92,13 +92,13 @@ def test_a_job_that_cannot_run_is_not_explained(tmp_path):
     done = command.call(root, "explain", "nlp/train")
     assert (done.returncode, done.stdout) == (1, "")
     assert "did you mean 'torchrun'?" in done.stderr
-    assert done.stderr.endswith("job 'nlp/train' cannot run; its findings say why\n")
+    assert done.stderr.endswith("job 'nlp/train' cannot run; run `trainyard check` for the reason\n")
 
 
 def test_what_a_launcher_does_not_use_is_not_explained(capsys):
     """Tasks of TensorFlow meet at ports of its own, with no rendezvous."""
     code, out, _ = call(capsys, "ads/wide-deep", "-o", "json")
-    names = {each["name"] for each in json.loads(out)["facts"]}
+    names = {fact["name"] for fact in json.loads(out)["facts"]}
     assert code == 0
     assert not {"master", "port", "rendezvous_id"} & names
 
@@ -128,7 +128,7 @@ def test_pairs_of_launchers_and_kinds_are_a_table(capsys):
 def test_pairs_say_why_they_do_not_go(capsys):
     """In JSON every pair is there; one that does not go says what is missing."""
     _, out, _ = call(capsys, "kinds", "-o", "json")
-    found = {(each["launcher"], each["kind"]): each for each in json.loads(out)}
+    found = {(load["launcher"], load["kind"]): load for load in json.loads(out)}
     assert found["torchrun", "Job"]["runs"] == "elastic"
     assert found["mpirun", "JobSet"] == {
         "launcher": "mpirun",
@@ -142,7 +142,7 @@ def test_pairs_say_why_they_do_not_go(capsys):
 def test_pairs_of_a_cluster_are_those_that_it_runs(capsys):
     """Only kinds whose operator is there are named; an unknown cluster is told with its neighbours."""
     _, out, _ = call(capsys, "kinds", "--cluster", "nimbus", "-o", "json")
-    assert "TFJob" not in {each["kind"] for each in json.loads(out)}
+    assert "TFJob" not in {load["kind"] for load in json.loads(out)}
     code, _, err = call(capsys, "kinds", "--cluster", "nimbu")
     assert (code, "did you mean 'nimbus'?" in err) == (2, True)
 
@@ -151,10 +151,10 @@ def test_another_kind_is_explained_by_what_changes(capsys):
     """What differs is told before and after; world size and variables do not, so they are not."""
     code, out, _ = call(capsys, "nlp/llama3-8b", "--kind", "Job", "-o", "json")
     report = json.loads(out)
-    found = {each["name"]: (each["before"], each["after"]) for each in report["differences"]}
+    found = {difference["name"]: (difference["before"], difference["after"]) for difference in report["differences"]}
     assert (code, report["before"], report["after"]) == (0, "JobSet", "Job")
     assert found["master"] == ("<run>-worker-0-0.<run>", "<run>-0.<run>")
-    assert found["restarts are counted as"][1].startswith("failures of pods")
+    assert found["one of restarts is"][1].startswith("as many failures")
     assert not [name for name in found if name == "world_size" or ".env." in name]
 
 
@@ -162,7 +162,7 @@ def test_a_kind_that_cannot_carry_a_job_says_why(capsys):
     """The findings of the changed job are shown, and the exit code is 1."""
     code, out, err = call(capsys, "nlp/llama3-8b", "--kind", "MPIJob")
     assert (code, out) == (1, "")
-    assert "launcher 'torchrun' cannot run in kind 'MPIJob', which lacks 'rank'" in err
+    assert "launcher 'torchrun' cannot run in kind 'MPIJob', which does not provide 'rank'" in err
     code, _, err = call(capsys, "nlp/llama3-8b", "--kind", "Jobset")
     assert (code, "did you mean 'JobSet'?" in err) == (1, True)
 
@@ -184,8 +184,8 @@ def test_what_a_reviewer_should_see_ends_it(capsys, tmp_path):
             main(["explain", "nlp/train", "-o", form, "--root", str(tmp_path)])
         out = capsys.readouterr().out
         if form == "json":
-            said = [(each["what"], each["reason"]) for each in json.loads(out)["marks"]]
+            said = [(mark["what"], mark["reason"]) for mark in json.loads(out)["marks"]]
             assert said[:3] == [("patch", "it hangs"), ("waiver", "it is short"), ("outside", None)]
         else:
-            end = out.partition("what a reviewer should see\n")[2].splitlines()
-            assert end[0].strip() == "patch: JobSet: spec.failurePolicy.maxRestarts = 1, since: it hangs"
+            end = out.partition("for reviewers\n")[2].splitlines()
+            assert end[0].strip() == "patch: JobSet: spec.failurePolicy.maxRestarts = 1 (reason: it hangs)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ from typer.main import get_command
 
 from command import call as trainyard
 from conftest import ROOT
-from trainyard.cli import build, commands
-from trainyard.cli._help import CODES, EXAMPLES
+from trainyard.faces.cli import build, commands
+from trainyard.faces.cli._help import CODES, examples_of
 
 
 def leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -21,25 +22,31 @@ def leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     inner = getattr(command, "commands", None)
     if inner is None:
         yield name.removeprefix("trainyard "), command
-    for key, each in (inner or {}).items():
-        yield from leaves(f"{name} {key}", each)
+    for key, value in (inner or {}).items():
+        yield from leaves(f"{name} {key}", value)
 
 
 LEAVES = dict(leaves("trainyard", get_command(build(commands()))))
+
+
+def examples(name: str) -> tuple[str, ...]:
+    """Return the examples of a command."""
+    module, _, words = name.partition(" ")
+    return examples_of(import_module(f"trainyard.faces.cli.{module}"), words)
 
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_command_says_how_it_is_used(name: str) -> None:
     """Each has a sentence, an example and the exit codes."""
     text = trainyard(ROOT, *name.split(), "--help").stdout
-    assert name in EXAMPLES
-    for example in EXAMPLES[name]:
+    assert examples(name), f"the module of {name!r} has no EXAMPLES of it"
+    for example in examples(name):
         assert example in text
     assert CODES in text
     assert "..." not in re.sub(r"\.\.\.\]?(\.\.\.)?", "", text.split("Options:")[0].partition("\n")[2])
 
 
-@pytest.mark.parametrize(("name", "example"), [(name, line) for name, each in EXAMPLES.items() for line in each])
+@pytest.mark.parametrize(("name", "example"), [(name, line) for name in LEAVES for line in examples(name)])
 def test_examples_parse(name: str, example: str) -> None:
     """Options of an example exist, and no argument is missing."""
     part = re.search(r"trainyard [^|>)\"]*", example)
@@ -64,10 +71,10 @@ def test_a_repository_is_found_upwards() -> None:
     assert "JobSet nlp/llama3-8b" in trainyard(ROOT / "jobs/nlp", "explain", "nlp/llama3-8b").stdout
 
 
-@pytest.mark.parametrize("name", [name for name, each in LEAVES.items() if any(o.name == "root" for o in each.params)])
+@pytest.mark.parametrize("name", [name for name, leaf in LEAVES.items() if any(o.name == "root" for o in leaf.params)])
 def test_every_command_looks_for_its_repository_upwards(name: str) -> None:
     """None of them has an option of its own for the folder."""
-    (root,) = (each for each in LEAVES[name].params if each.name == "root")
+    (root,) = (param for param in LEAVES[name].params if param.name == "root")
     assert root.opts == ["--root"]
-    assert root.help == "The repository; by default here or above."
+    assert root.help == "Folder of the repository; default: this folder or one above it."
     assert root.callback is not None

@@ -12,8 +12,12 @@ import pytest
 
 from command import call
 from conftest import ROOT
-from own import ADDRESS, FILE, PINNED, begin, files, settings, wheel
+from new_repositories import ADDRESS, FILE, PINNED, begin, files, settings, wheel
 from repo import ENV, Repo
+
+LIVE_LATER = (
+    "live is false, so runs are not frozen; set it to true in platform/repository.yaml before Argo CD syncs generated/"
+)
 
 PLAIN = {
     ".gitattributes",
@@ -34,8 +38,8 @@ def test_what_is_written_is_said(tmp_path):
     assert set(files(tmp_path / "größe a")) == PLAIN | EXAMPLE
     assert done.stdout.splitlines() == [
         "wrote 14 files to größe a",
-        "repoURL in platform/repository.yaml is not yours yet; Argo CD reads the repository from there",
-        "live is false, so nothing is frozen: turn it on in platform/repository.yaml before Argo CD syncs generated/",
+        "repoURL in platform/repository.yaml is a placeholder; write the address from which Argo CD reads it",
+        LIVE_LATER,
         "next: cd 'größe a' && git init && make synth && make check",
     ]
     assert settings(tmp_path / "größe a")["live"] is False
@@ -74,8 +78,8 @@ def test_it_grows_in_a_repository_that_a_forge_has_made(tmp_path):
     assert done.stdout.splitlines() == [
         "wrote 12 files to a",
         "added 1 line to .gitignore",
-        "left README.md as it is",
-        "live is false, so nothing is frozen: turn it on in platform/repository.yaml before Argo CD syncs generated/",
+        "kept README.md as it was",
+        LIVE_LATER,
         "next: cd a && make synth && make check",
     ]
 
@@ -143,11 +147,11 @@ WHEELS = {
     "half a hash": (PINNED[:-1], f"{ADDRESS} has no hash; end it with #sha256= and the 64 digits of SHA256SUMS"),
     "a password": (
         PINNED.replace("//", "//ada:no@"),
-        "the wheel's address holds a password or token; leave it out, pip reads it from ~/.netrc",
+        "the wheel's address contains a password or token; remove it, pip reads it from ~/.netrc",
     ),
     "a token": (
         PINNED.replace("#", "?private_token=glpat-8sK2mQvX4tB7zNcR1yWd#"),
-        "the wheel's address holds a password or token; leave it out, pip reads it from ~/.netrc",
+        "the wheel's address contains a password or token; remove it, pip reads it from ~/.netrc",
     ),
     "another release": (
         PINNED.replace("-0.1.0-", "-0.0.9-"),
@@ -155,18 +159,27 @@ WHEELS = {
     ),
     "somebody else's": (
         "wheels/trainyard-0.1.0-py3-none-any.whl",
-        "trainyard-0.1.0-py3-none-any.whl is no wheel of trainyard-gitops, which is named trainyard_gitops-",
+        "trainyard-0.1.0-py3-none-any.whl is not a wheel of trainyard-gitops, which is named trainyard_gitops-",
     ),
     "somebody else's under our name": (
         f"other/{FILE}",
         f"other/{FILE} is a wheel of trainyard, but should be one of trainyard-gitops",
     ),
     "half a file": (f"half/{FILE}", f"half/{FILE} cannot be read as a wheel; download it again"),
-    "a host that is open": (PINNED.replace("files.example.com", "[::1"), "is no address; write https://, a host and"),
-    "no host": (PINNED.replace("files.example.com", ""), "is no address; write https://, a host and"),
-    "a line of its own for pip": (PINNED.replace("//", "//x\n--index-url http://e/"), "is no address; write https://"),
-    "a variable of whoever installs it": (PINNED.replace("com/", "com/${HOME}/"), "is no address; write https://"),
-    "a space": (PINNED.replace("com/", "com/a b/"), "is no address; write https://, a host and the wheel's path"),
+    "a host that is open": (
+        PINNED.replace("files.example.com", "[::1"),
+        "is not an address; write https://, a host and",
+    ),
+    "no host": (PINNED.replace("files.example.com", ""), "is not an address; write https://, a host and"),
+    "a line of its own for pip": (
+        PINNED.replace("//", "//x\n--index-url http://e/"),
+        "is not an address; write https://",
+    ),
+    "a variable of whoever installs it": (PINNED.replace("com/", "com/${HOME}/"), "is not an address; write https://"),
+    "a space": (
+        PINNED.replace("com/", "com/a b/"),
+        "is not an address; write https://, a host and the path of the wheel",
+    ),
     "another scheme": (PINNED.replace("https", "ftp"), "wheel begins with ftp://, but should be a file, or an address"),
     "another hash": (f"wheels/{FILE}#sha256={'0' * 64}", f"but should have {'0' * 64}"),
 }
@@ -194,16 +207,16 @@ def test_without_a_wheel_it_says_what_is_missing(tmp_path):
 
 
 ANSWERS = {
-    "live, but nowhere": (["--live"], "--live needs the address that Argo CD syncs; give it by --repo-url"),
+    "live, but nowhere": (["--live"], "--live needs the address that Argo CD syncs; set it with --repo-url"),
     "an address that is none": (["--repo-url", "training"], "repository 'training' should be an address, as in "),
     "an address with a password": (
         ["--repo-url", "https://a:b@git.example.org/x.git"],
-        "holds a password; leave it out",
+        "contains a password; remove it",
     ),
     "a registry that is an address": (["--registry", "https://r.example.org"], "should be a host and a path, as in "),
     "a team above the repository": (["--team", "../x"], "file name '../x' should be lower-case letters, digits"),
     "a pipeline of somebody else": (["--ci", "gitub"], "ci 'gitub' does not exist; did you mean 'github'?"),
-    "a team without an example": (["--empty", "--team", "nlp"], "--team says nothing here; leave it out"),
+    "a team without an example": (["--empty", "--team", "nlp"], "--team has no effect here; remove it"),
     "a team of the system": (["--team", "kube-system"], "team name 'kube-system' is taken by the system"),
 }
 
@@ -247,7 +260,9 @@ def test_what_git_ignores_is_said(tmp_path):
     repo.put(".gitignore", "*.whl\ngenerated\n")
     wheel(tmp_path)
     done = call(tmp_path, "init", "a", "--wheel", FILE)
-    assert f"Git ignores install/{FILE}; take that out of .gitignore, since nobody else would get it" in done.stdout
+    assert (
+        f"Git ignores install/{FILE}; remove the entry from .gitignore, or others will not get the file" in done.stdout
+    )
     assert "Git ignores generated/; " in done.stdout
 
 
@@ -264,7 +279,7 @@ def test_on_a_terminal_it_asks_again(tmp_path):
     ours, theirs = pty.openpty()
     answers = ["git@github.com:acme/training.git", "", "", "Nlp", "nlp", ""]
     command = [sys.executable, "-m", "trainyard", "init", "a", "--wheel", PINNED]
-    os.write(ours, "".join(f"{each}\n" for each in answers).encode())
+    os.write(ours, "".join(f"{answer}\n" for answer in answers).encode())
     env = {**ENV, "PYTHONPATH": str(ROOT / "platform")}
     done = subprocess.Popen(command, cwd=tmp_path, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
@@ -297,7 +312,7 @@ def test_another_release_is_pinned_in_place_of_the_last(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "removed a/install/trainyard_gitops-0.0.9-py3-none-any.whl\n"
-        f"pinned ./install/{FILE}; next: make synth, in a branch of its own\n"
+        f"pinned ./install/{FILE}; next: run make synth on a new branch\n"
     )
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     new = {f"install/{FILE}": file.read_bytes(), "Makefile": b"mine"}
@@ -308,10 +323,10 @@ def test_another_release_is_pinned_in_place_of_the_last(tmp_path):
 
 
 UPGRADES = {
-    "nothing there": ([], "b/install/trainyard.txt does not exist; begin a repository without --upgrade"),
-    "more than a release": (["--team", "nlp"], "--team says nothing here; leave it out"),
-    "live": (["--live"], "--live says nothing here; leave it out"),
-    "without the example": (["--empty"], "--empty says nothing here; leave it out"),
+    "nothing there": ([], "b/install/trainyard.txt does not exist; create a repository without --upgrade"),
+    "more than a release": (["--team", "nlp"], "--team has no effect with --upgrade; remove it"),
+    "live": (["--live"], "--live has no effect with --upgrade; remove it"),
+    "without the example": (["--empty"], "--empty has no effect with --upgrade; remove it"),
 }
 
 

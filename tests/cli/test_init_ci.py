@@ -15,9 +15,9 @@ from pathspec import GitIgnoreSpec
 
 from command import call
 from conftest import ROOT
-from own import begin
+from new_repositories import begin
 from repo import ENV, Repo
-from trainyard.drafts.owners import owners, rules
+from trainyard.faces.drafts.owners import owners, rules
 from trainyard.specs.load import read_repository
 
 FORGES = {
@@ -132,7 +132,7 @@ def test_the_example_of_the_docs_knows_every_file_of_a_job():
     made = {}
     for index in (ROOT / "generated").glob("*/index/**/*.json"):
         top, listed = index.relative_to(ROOT).parts[:2], json.loads(index.read_text())
-        made |= {"/".join([*top, listed["folder"], name]): each["spec"] for name, each in listed["files"].items()}
+        made |= {"/".join([*top, listed["folder"], name]): file["spec"] for name, file in listed["files"].items()}
     for path in (path for path in (ROOT / "generated").rglob("*") if path.is_file()):
         name = path.relative_to(ROOT).as_posix()
         match = re.match(r"generated/[^/]+/(?:runs|ledger|index/runs)/([^/.]+)", name)
@@ -142,7 +142,7 @@ def test_the_example_of_the_docs_knows_every_file_of_a_job():
     assert sum(spec.startswith("jobs/") for spec in made.values()) > 100
 
 
-@pytest.mark.parametrize(("forge", "file"), [(forge, each[0]) for forge, each in FORGES.items()])
+@pytest.mark.parametrize(("forge", "file"), [(forge, one_forge[0]) for forge, one_forge in FORGES.items()])
 def test_nothing_in_a_pipeline_can_change_by_itself(begun, forge, file):
     """Actions are named by commit, all of the history is fetched, and no credentials stay behind."""
     text = (begun.root / file).read_text()
@@ -250,7 +250,7 @@ MERGE_REQUEST = {"CI_MERGE_REQUEST_IID": "7", "CI_COMMIT_BEFORE_SHA": "0" * 40}
 def of_github(repo: Repo, folder: Path, asked: dict[str, str]) -> dict[str, str]:
     """Return what the step `base` of the workflow says."""
     loaded = yaml.safe_load((repo.root / FORGES["github"][0]).read_text())
-    (step,) = (each for each in loaded["jobs"]["check"]["steps"] if each.get("name") == "base")
+    (step,) = (one_step for one_step in loaded["jobs"]["check"]["steps"] if one_step.get("name") == "base")
     file = folder / "env"
     file.unlink(missing_ok=True)
     done = shell(step["run"], repo, GITHUB_ENV=str(file), **loaded["env"], **asked)
@@ -322,12 +322,12 @@ def test_owners_that_are_there_stay(tmp_path, there):
     assert done.returncode == 0, done.stderr
     assert list((tmp_path / "a").rglob("CODEOWNERS")) == [path]
     assert path.read_text() == "* @mine\n"
-    assert f"left {there} as it is\nit needs these lines:\n/jobs/research/" in done.stdout
+    assert f"kept {there} as it was\nit needs these lines:\n/jobs/research/" in done.stdout
 
 
 def test_owners_that_have_the_lines_are_asked_for_none(tmp_path):
     """A second begin in the same folder says nothing of what the first has written."""
     for _ in range(2):
         done = begin(tmp_path / "a", "--ci", "github", "--repo-url", "https://github.com/acme/training.git")
-    assert "left .github/CODEOWNERS as it is\n" in done.stdout
+    assert "kept .github/CODEOWNERS as it was\n" in done.stdout
     assert "it needs these lines" not in done.stdout

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from command import call
-from own import PINNED, begin, files, settings
+from new_repositories import PINNED, begin, files, settings
 from repo import Repo
 
 
@@ -24,7 +24,7 @@ def test_a_pipeline_belongs_at_the_top(tmp_path):
     """GitHub and GitLab read theirs nowhere else."""
     repo = Repo(tmp_path / "all")
     done = begin(repo.root / "training", "--ci", "github")
-    said = "--ci writes to the top of a Git repository, but this is its folder training/; leave it out"
+    said = "--ci writes to the top folder of a Git repository, but this is its subfolder training/; remove --ci"
     assert (done.returncode, done.stderr) == (2, f"trainyard: {said}\n")
     assert not (repo.root / "training").exists()
 
@@ -83,7 +83,7 @@ def test_what_is_above_the_folder_is_a_folder(tmp_path):
     """The sentence names what stands in the way, not what could not be written."""
     (tmp_path / "notes").write_text("mine")
     (tmp_path / "lost").symlink_to(tmp_path / "nowhere")
-    for folder, said in {tmp_path / "lost": "leads nowhere", tmp_path / "notes": "is a file"}.items():
+    for folder, said in {tmp_path / "lost": "is a broken link", tmp_path / "notes": "is a file"}.items():
         done = begin(folder)
         assert (done.returncode, done.stderr) == (2, f"trainyard: {folder.name} {said}; choose a folder\n")
     assert "notes is a file; choose a folder" in call(tmp_path, "init", "notes/below", "--wheel", PINNED).stderr

@@ -10,9 +10,9 @@ import sys
 import pytest
 
 from conftest import ROOT
-from trainyard.cli import main
-from trainyard.preflight import check_repository
-from trainyard.system import files
+from trainyard.base.system import files
+from trainyard.faces.cli import main
+from trainyard.judge.preflight import check_repository
 
 IMAGE = "registry.example.com/ads/x@sha256:6b1f0c2e9d8a47530f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a6978"
 GIVEN = ["--cluster", "kind", "--image", IMAGE, "--program", "train.py"]
@@ -70,7 +70,7 @@ def test_new_job_passes(copy, capsys):
     code, out, _ = call(capsys, "ads/hello", *GIVEN, "--nodes", "2")
     assert (code, out) == (0, "wrote jobs/ads/hello.yaml; next: make synth\n")
     checked = check_repository(copy)
-    job = next(each.job for each in checked.specs.jobs if each.name == "hello")
+    job = next(one_job.job for one_job in checked.specs.jobs if one_job.name == "hello")
     assert not checked.findings
     assert (job.queue, job.pool, job.nodes, job.gpus_per_node) == ("laptop", "cpu", 2, 0)
 
@@ -86,7 +86,7 @@ def test_new_job_of_several_nodes_trains_over_their_fabric(copy, capsys, nodes, 
     """What the pool has for traffic between nodes is used from the start; one node needs none of it."""
     some = ["--cluster", "atlas", "--pool", "h100", "--queue", "research", "--nodes", nodes]
     assert call(capsys, "nlp/big", *some, "--image", IMAGE.replace("/ads/", "/nlp/"), "--program", "t.py")[0] == 0
-    job = next(each.job for each in check_repository(copy).specs.jobs if each.name == "big")
+    job = next(one_job.job for one_job in check_repository(copy).specs.jobs if one_job.name == "big")
     assert (job.fabric if "fabric" in job.model_fields_set else None) == fabric
 
 
@@ -94,18 +94,18 @@ def test_new_job_of_any_executable(copy, capsys):
     """A command is written word by word, quotes as in a shell, and needs no launcher to be said."""
     given = ["--cluster", "kind", "--image", IMAGE, "--command", "bash -c './train --steps 5'"]
     code, _, _ = call(capsys, "ads/hello", *given)
-    job = next(each.job for each in check_repository(copy).specs.jobs if each.name == "hello")
+    job = next(one_job.job for one_job in check_repository(copy).specs.jobs if one_job.name == "hello")
     assert (code, job.launcher, job.command) == (0, "exec", ("bash", "-c", "./train --steps 5"))
 
 
 REFUSED = {
     "a program and a command": (
         ["ads/x", *GIVEN, "--command", "./train"],
-        "--program and --command exclude each other",
+        "--program and --command cannot be combined",
     ),
     "a quote that is not closed": (
         ["ads/x", "--cluster", "kind", "--image", IMAGE, "--command", "bash -c 'x"],
-        "quote that is not closed",
+        "has an unclosed quote",
     ),
     "a team that does not exist": (["adz/x", *GIVEN], "did you mean 'ads'? there are: ads, nlp, templates, vision"),
     "a team unlike any other": (["zzz/x", *GIVEN], "team 'zzz' does not exist; there are: ads, nlp, templates, vision"),
@@ -113,7 +113,7 @@ REFUSED = {
     "a team without a job": (["ads", *GIVEN], "name 'ads' should be <team>/<job>; write ads/<job>"),
     "a name of three parts": (["ads/../nlp/x", *GIVEN], "job name"),
     "a name in capitals": (["ads/Hello", *GIVEN], "all lower case"),
-    "no name": (GIVEN, "missing argument 'name'; say name, as <team>/<job>"),
+    "no name": (GIVEN, "missing argument 'name': name, as <team>/<job>"),
     "a job that is there": (["ads/recommender", *GIVEN], "exists already, in jobs/ads/recommender.yaml"),
     "a job that a program makes": (
         ["nlp/adapter-sweep-1e4-r8", *GIVEN],
@@ -128,13 +128,16 @@ REFUSED = {
     "no nodes": (["ads/x", *GIVEN, "--nodes", "0"], "nodes is '0', but should be a whole number, 1 or more"),
     "half a node": (["ads/x", *GIVEN, "--nodes", "1.5"], "nodes is '1.5', but should be a whole number"),
     "digits of another script": (["ads/x", *GIVEN, "--nodes", "\u0662"], "but should be a whole number"),
-    "GPUs where there are none": (["ads/x", *GIVEN, "--gpus", "8"], "has no GPUs; choose another, or leave them out"),
+    "GPUs where there are none": (
+        ["ads/x", *GIVEN, "--gpus", "8"],
+        "has no GPUs; choose another pool, or request none",
+    ),
     "more GPUs than a node has": (
         ["nlp/x", "--cluster", "atlas", "--pool", "h100", "--gpus", "16"],
-        "gpus is 16, but pool 'h100' has nodes of 8; ask for at most 8",
+        "gpus is 16, but pool 'h100' has nodes of 8; use at most 8",
     ),
     "a fabric where there is none": (["ads/x", *GIVEN, "--fabric", "rdma"], "fabric 'rdma' does not exist"),
-    "minutes of no checkpoint": (["ads/x", *GIVEN, "--every-minutes", "5"], "--every-minutes says nothing here"),
+    "minutes of no checkpoint": (["ads/x", *GIVEN, "--every-minutes", "5"], "--every-minutes has no effect here"),
     "a volume that one node alone can write to": (
         ["ads/x", *GIVEN, "--nodes", "2", "--checkpoint", "scratch"],
         "checkpoint 'scratch' does not exist; there are: none",
@@ -187,7 +190,7 @@ def test_a_person_is_asked_again(copy, capsys, monkeypatch):
         assert any(sentence in line for line in told), sentence
     assert "image is 'bert', but should be registry/path" in err
     assert "but pool 'cpu' has" in err
-    job = next(each.job for each in check_repository(copy).specs.jobs if each.name == "hello")
+    job = next(one_job.job for one_job in check_repository(copy).specs.jobs if one_job.name == "hello")
     assert (job.nodes, job.max_hours) == (1, 12)
 
 
@@ -198,7 +201,7 @@ def test_a_person_is_asked_for_what_the_wrong_follows_from(copy, capsys, monkeyp
     answers = ["kind", "2", "train.py", "", IMAGE, "", "", "", "1", "", "", "", "", "", ""]
     code, _, err = typed(capsys, monkeypatch, answers, "ads/hello")
     assert code == 0, err
-    assert "but queue 'laptop' can never have more than" in err
+    assert "but queue 'laptop' can have at most" in err
     assert "nodes [2]: " in err
     assert f"image, by digest [{IMAGE}]: " in err
     assert "nodes: 1\n" in (copy / "jobs/ads/hello.yaml").read_text()
@@ -227,7 +230,7 @@ def test_a_person_is_asked_what_beginners_forget(copy, capsys, monkeypatch):
     assert code == 0, err
     assert "node pool (a100-parts, cpu, h100) [h100]: " in err
     assert "network (rdma, tcp) [rdma]: " in err
-    assert "volume of checkpoints (checkpoints, corpus, none) [checkpoints]: " in err
+    assert "volume for checkpoints (checkpoints, corpus, none) [checkpoints]: " in err
     text = (copy / "jobs/nlp/big.yaml").read_text().partition("\n")[2]
     assert (
         text
@@ -266,4 +269,4 @@ def test_a_file_that_has_come_meanwhile_stays(tmp_path):
     with pytest.raises(FileExistsError):
         files.create(tmp_path / "jobs/nlp/b.yaml", "two\n")
     assert path.read_text() == "one\n"
-    assert sorted(each.name for each in path.parent.iterdir()) == ["a.yaml", "b.yaml"]
+    assert sorted(one_path.name for one_path in path.parent.iterdir()) == ["a.yaml", "b.yaml"]

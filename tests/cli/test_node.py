@@ -25,7 +25,7 @@ def test_cases_of_files_are_answered_in_their_order(tmp_path):
     done = call(tmp_path, "node", "replay", "a.yaml", "b.json")
     assert done.returncode == 0
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [each["name"] for each in answers] == ["one", "two", "three"]
+    assert [answer["name"] for answer in answers] == ["one", "two", "three"]
     assert answers[0]["pods"] == [
         {"pod": "a", "outcome": "admitted", "qos": "Guaranteed", "containers": [{"name": "c"}]}
     ]
@@ -37,7 +37,7 @@ def test_cases_come_from_standard_input(tmp_path):
     given = SimpleNamespace(buffer=io.BytesIO(f"{line}\n{line}\n".encode()))
     with mock.patch.object(sys, "stdin", given):
         done = call(tmp_path, "node", "replay")
-    assert [json.loads(each)["allocatable"]["cpu"] for each in done.stdout.splitlines()] == ["1", "1"]
+    assert [json.loads(one_line)["allocatable"]["cpu"] for one_line in done.stdout.splitlines()] == ["1", "1"]
 
 
 def test_what_cannot_be_read_ends_with_an_error(tmp_path):

@@ -6,8 +6,8 @@ import pytest
 
 from command import call
 from conftest import ROOT
-from trainyard.cli import _pages
-from trainyard.cli._pages import pages
+from trainyard.faces.cli import _pages
+from trainyard.faces.cli._pages import pages
 
 GITHUB = {
     "GITHUB_ACTIONS": "true",

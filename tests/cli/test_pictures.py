@@ -9,8 +9,8 @@ import pytest
 from command import call
 from make import CLUSTER, JOB, write_repository
 from repo import Repo
-from trainyard.cli._pictures import folder_for
-from trainyard.errors import SpecError
+from trainyard.base.errors import SpecError
+from trainyard.faces.cli._pictures import folder_for
 
 OTHER = {**CLUSTER, "argocd": {"version": "3.5.1", "destination": {"name": "other"}}}
 JOBS = {"nlp/train": JOB, "nlp/small": {**JOB, "nodes": 1}}
@@ -32,7 +32,7 @@ def test_admit_draws_the_clusters_that_it_tells_of(site):
     """Hosts and quota of each are written, and told on standard error."""
     done = call(site, "admit", "--svg", "pictures")
     assert done.returncode == 0, done.stderr
-    assert {each.name for each in (site / "pictures").iterdir()} == {"test.hosts.svg", "test.quota.svg"}
+    assert {path.name for path in (site / "pictures").iterdir()} == {"test.hosts.svg", "test.quota.svg"}
     assert "wrote pictures/test.hosts.svg: test: 24 of 32 GPUs in use, 8 free\n" in done.stderr
 
 
@@ -52,7 +52,7 @@ def test_plan_draws_before_and_after_and_links_it(site):
     assert "1 job starts (8 GPUs)" in svg
     call(site, "plan", "--base", "HEAD", "--svg", "every", "--all", "--quiet")
     names = {f"{cluster}.{what}.svg" for cluster in ("test", "other") for what in ("hosts", "quota")}
-    assert {each.name for each in (site / "every").iterdir()} == names
+    assert {path.name for path in (site / "every").iterdir()} == names
 
 
 def test_a_picture_replaces_a_picture_and_nothing_else(site):
@@ -64,8 +64,8 @@ def test_a_picture_replaces_a_picture_and_nothing_else(site):
     (site / "pictures/test.hosts.svg").unlink()
     done = call(site, "admit", "--svg", "pictures")
     assert done.returncode == 2
-    assert "test.quota.svg is there and is no picture of ours; move it away" in done.stderr
-    assert [each.name for each in (site / "pictures").iterdir()] == ["test.quota.svg"]
+    assert "test.quota.svg exists and was not written by Trainyard; move it away" in done.stderr
+    assert [path.name for path in (site / "pictures").iterdir()] == ["test.quota.svg"]
     assert quota.read_text() == "<svg/>"
 
 
@@ -82,7 +82,7 @@ def test_a_folder_below_a_file_is_told_before_anything_is_decided(site, command)
 def test_a_folder_that_may_not_be_changed_is_told(tmp_path, monkeypatch):
     """Of the nearest folder that is there."""
     monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)
-    with pytest.raises(SpecError, match=r"is no place to write: .* may not be changed"):
+    with pytest.raises(SpecError, match=r"cannot be written: no permission to change"):
         folder_for(tmp_path / "a/b", tmp_path)
 
 
@@ -104,7 +104,7 @@ def test_no_link_is_followed(site, tmp_path):
 def test_pictures_do_not_go_where_something_else_belongs(site, folder):
     """What synth or people own holds no pictures."""
     done = call(site, "admit", "--svg", folder)
-    assert (done.returncode, "holds no pictures" in done.stderr) == (2, True)
+    assert (done.returncode, "where pictures do not belong" in done.stderr) == (2, True)
 
 
 def test_a_file_is_no_folder(site):
@@ -127,4 +127,4 @@ def test_a_cluster_that_is_too_wrong_has_no_picture(site):
     assert done.returncode == 1
     assert "node shape 'dgx-h10' does not exist" in done.stderr
     assert "no picture of cluster test: " in done.stderr
-    assert {each.name for each in (site / "pictures").iterdir()} == {"other.hosts.svg", "other.quota.svg"}
+    assert {path.name for path in (site / "pictures").iterdir()} == {"other.hosts.svg", "other.quota.svg"}

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import make
-from trainyard.cli import guarded
+from trainyard.faces.cli import guarded
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams")
 
@@ -44,11 +44,11 @@ def test_an_endless_input_is_refused():
 
 
 LACKS = {
-    "memory": (MemoryError(), "there is too little memory"),
-    "files": (OSError(24, "Too many open files"), "there are too few open files"),
+    "memory": (MemoryError(), "not enough memory"),
+    "files": (OSError(24, "Too many open files"), "too few open files are allowed"),
     "threads": (RuntimeError("can't start new thread"), "no process or thread can be started"),
-    "a library": (ImportError("x.so: failed to map segment from shared object"), "there is too little memory"),
-    "our own fault": (KeyError("x\ny"), "this is a fault of Trainyard: KeyError"),
+    "a library": (ImportError("x.so: failed to map segment from shared object"), "not enough memory"),
+    "our own fault": (KeyError("x\ny"), "this is a bug in Trainyard: KeyError"),
 }
 
 
@@ -81,7 +81,7 @@ def test_a_home_that_is_a_file_keeps_no_node_from_starting(tmp_path):
     """Where HOME is no folder Node keeps nothing there, and cdk8s starts."""
     (tmp_path / "home").touch()
     done = subprocess.run(
-        [sys.executable, "-c", "import trainyard.constructs"],
+        [sys.executable, "-c", "import trainyard.change.constructs"],
         env={**os.environ, "HOME": str(tmp_path / "home")},
         capture_output=True,
         text=True,

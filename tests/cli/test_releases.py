@@ -6,7 +6,7 @@ import json
 
 from command import call
 from conftest import ROOT
-from trainyard.releases import releases
+from trainyard.specs.releases import releases
 
 
 def test_all_that_a_cluster_may_name_is_listed():
@@ -25,8 +25,8 @@ def test_one_operator_for_a_program():
     """As JSON, with the chart and the Kubernetes that each release is said to work on."""
     (found,) = json.loads(call(ROOT, "releases", "gpu-operator", "-o", "json").stdout)
     facts = releases()["gpu-operator"]
-    assert [each["version"] for each in found["releases"]] == ["26.7.0", "26.3.3"]
-    assert {each["version"] for each in found["releases"]} == set(facts.releases)
+    assert [release["version"] for release in found["releases"]] == ["26.7.0", "26.3.3"]
+    assert {release["version"] for release in found["releases"]} == set(facts.releases)
     assert found["releases"][0]["kubernetes"] == {"oldest": "1.32", "newest": "1.36"}
     assert found["chart"]["name"] == "gpu-operator"
     assert found["use"] == "can be installed"

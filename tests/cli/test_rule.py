@@ -15,22 +15,21 @@ def test_one_rule_is_told_whole() -> None:
     done = call(ROOT, "rule", "numa-policy-fit")
     lines = done.stdout.splitlines()
     assert done.returncode == 0
-    assert (
-        lines[0]
-        == "numa-policy-fit: A pod fits the NUMA nodes on which the kubelet keeps it: those of its GPUs, or one."
+    assert lines[0] == (
+        "numa-policy-fit: A pod fits the NUMA nodes that the kubelet allows it: those of its GPUs, or a single one."
     )
     assert [line.split(":")[0].strip() for line in lines[1:-1]] == ["why", "fix", "source", "declared in"]
-    assert lines[-2:] == ["  declared in: trainyard.preflight.limits", "  error; it cannot be waived"]
+    assert lines[-2:] == ["  declared in: trainyard.judge.preflight.job.limits", "  error; it cannot be waived"]
 
 
 WAIVING = {
     "a warning": (
         "pairing/unlisted-release",
-        "  warning; to accept it, write waive: {pairing/unlisted-release: <reason>} into",
+        "  warning; to accept it, add waive: {pairing/unlisted-release: <reason>} to",
     ),
-    "a policy's error": ("gpu-limits", "  error; to accept it, write waive: {gpu-limits: <reason>}"),
+    "a policy's error": ("gpu-limits", "  error; to accept it, add waive: {gpu-limits: <reason>}"),
     "a policy's that is about tenants": ("sec-digest", "  error; it cannot be waived"),
-    "an error that sometimes warns": ("pairing/kubernetes", "  error, sometimes only a warning; to accept a warning,"),
+    "an error that sometimes warns": ("pairing/kubernetes", "  error, in some cases a warning; to accept a warning,"),
     "an error": ("spec/unknown-queue", "  error; it cannot be waived"),
 }
 

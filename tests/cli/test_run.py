@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from trainyard.cli import main
+from trainyard.faces.cli import main
 
 
 def call(capsys, *arguments):
@@ -39,7 +39,7 @@ def test_a_job_is_shown_smaller(capsys):
     code, out, told = call(capsys, "nlp/llama3-8b", "--nodes", "2", "--processes", "3", "--show", "--root", str(ROOT))
     assert code == 0
     assert "nodes: 2 instead of 8" in told
-    assert "processes on a node: 3 instead of 8" in told
+    assert "processes per node: 3 instead of 8" in told
     assert "ranks: 6 instead of 64" in told
     assert out.count("worker-") >= 2
     assert "worker-2" not in out
@@ -76,8 +76,12 @@ REFUSED = {
     "two jobs": (("nlp/llama3-8b", "nlp/moe-400b", "--root", str(ROOT)), 2, "name one job, or files"),
     "a folder without manifests": ((str(ROOT / ".git/hooks"),), 2, "has no manifests"),
     "a file of something else": ((str(ROOT / "platform/repository.yaml"),), 2, "apiVersion is missing"),
-    "manifests made smaller": ((str(ROOT / "generated"), "--nodes", "1"), 2, "manifests run as they are"),
-    "a path that is none": (("nlp/llama3-8b", "--path", "/x"), 2, "--path /x names no folder"),
+    "manifests made smaller": (
+        (str(ROOT / "generated"), "--nodes", "1"),
+        2,
+        "--nodes and --processes work only for jobs of a repository, not for manifests",
+    ),
+    "a path that is none": (("nlp/llama3-8b", "--path", "/x"), 2, "--path /x has no folder"),
 }
 
 
@@ -106,14 +110,14 @@ def test_objects_without_pods_are_said(tmp_path, capsys):
     (path := tmp_path / "a.yaml").write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
     code, _, told = call(capsys, str(path))
     assert code == 1
-    assert "nothing here makes pods" in told
+    assert "no object here creates pods" in told
 
 
 def test_a_secret_that_nobody_gives_is_said(tmp_path, capsys):
     """The pod runs with it empty."""
     path = manifest(tmp_path, "true", volumes=[{"name": "k", "secret": {"secretName": "keys"}}])
     _, out, _ = call(capsys, str(path), "--plain")
-    assert "Secret keys is empty here; give it by --secret keys=FOLDER" in out
+    assert "Secret keys is empty here; set it with --secret keys=FOLDER" in out
 
 
 @pytest.mark.parametrize("how", [(), ("--plain",)], ids=["namespaces where possible", "plain"])
@@ -169,9 +173,9 @@ def running(mark: str) -> list[str]:
 
 
 WRONG = {
-    "a folder that is not there": (("--workdir", "/nosuch"), "--workdir /nosuch is no folder"),
-    "less than no time": (("--grace", "-1"), "--grace -1 is no time to wait"),
-    "a time that is no number": (("--grace", "nan"), "--grace nan is no time to wait"),
+    "a folder that is not there": (("--workdir", "/nosuch"), "--workdir /nosuch is not a folder"),
+    "less than no time": (("--grace", "-1"), "--grace -1 is not a valid time"),
+    "a time that is no number": (("--grace", "nan"), "--grace nan is not a valid time"),
 }
 
 

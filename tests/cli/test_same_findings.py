@@ -135,9 +135,9 @@ def test_every_command_finds_the_same_in_every_broken_spec(rendered, tmp_path, t
     broken_specs.put(case, root)
     chosen = ["synth", *(OTHERS * 2)[3 * turn % len(OTHERS) :][:3]]
     done = {name: call(root, *IN_GIT[name]) for name in chosen if case.rules or name != "live verify"}
-    found = {name: set(HEADLINE.findall(each.stdout + each.stderr)) for name, each in done.items()}
+    found = {name: set(HEADLINE.findall(value.stdout + value.stderr)) for name, value in done.items()}
     assert found == dict.fromkeys(done, found["synth"])
-    assert {name: each.returncode for name, each in done.items()} == dict.fromkeys(done, int(bool(case.rules)))
+    assert {name: value.returncode for name, value in done.items()} == dict.fromkeys(done, int(bool(case.rules)))
     spoken = " ".join(found["synth"])
     for rule in case.rules.replace("decode/*", "decode/").split():
         assert (rule if "/" in rule else f"[spec/{rule}") in spoken

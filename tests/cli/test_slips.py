@@ -57,10 +57,10 @@ REFUSED = {
     "no cluster": (["admit", "--cluster", ""], "cluster '' does not exist; there are: other, test"),
     "a job of another cluster": (
         ["admit", "nlp/train", "--cluster", "platform/clusters/other.yaml"],
-        "job 'nlp/train' is on cluster 'test', but --cluster is other; leave it out",
+        "job 'nlp/train' is on cluster 'test', but --cluster is other; remove it",
     ),
-    "cases and a job": (["admit", "nlp/train", "--replay", "x"], "--replay answers the cases in a file, and no jobs"),
-    "a job's cluster": (["explain", "nlp/train", "--cluster", "kind"], "--cluster is of `trainyard explain kinds`"),
+    "cases and a job": (["admit", "nlp/train", "--replay", "x"], "--replay takes no jobs"),
+    "a job's cluster": (["explain", "nlp/train", "--cluster", "kind"], "--cluster works only with `trainyard explain"),
 }
 
 
@@ -84,12 +84,12 @@ def test_admit_says_why_a_job_that_exists_has_no_verdict(root: Path) -> None:
     broken = trainyard(root, "admit", "nlp/broken")
     assert broken.returncode == 1
     assert "jobs/nlp/broken.yaml:" in broken.stderr
-    assert broken.stderr.endswith("job 'nlp/broken' cannot run; its findings say why\n")
+    assert broken.stderr.endswith("job 'nlp/broken' cannot run; run `trainyard check` for the reason\n")
     (root / "jobs/nlp/broken.yaml").unlink()
     assert trainyard(root, "retire", "nlp/train").returncode == 0
     retired = trainyard(root, "admit", "nlp/train", "-o", "json")
     assert (retired.returncode, retired.stdout) == (0, "[]\n")
-    assert retired.stderr.endswith("job 'nlp/train' is retired, and asks for nothing\n")
+    assert retired.stderr.endswith("job 'nlp/train' is retired and requests nothing\n")
 
 
 def test_a_spec_is_no_case(root: Path) -> None:
@@ -121,7 +121,7 @@ UNREADABLE = {
 @pytest.mark.parametrize(("objects", "admitted", "message"), UNREADABLE.values(), ids=UNREADABLE)
 def test_a_case_that_cannot_be_read_says_where(root: Path, objects: list, admitted: list, message: str) -> None:
     """What the definition of a kind refuses is told with file and line, and the next case is answered."""
-    several = [{"apiVersion": KUEUE, **each} if isinstance(each, dict) else each for each in objects]
+    several = [{"apiVersion": KUEUE, **item} if isinstance(item, dict) else item for item in objects]
     case = f"name: one\nobjects: {json.dumps(several)}\nadmitted: {json.dumps(admitted)}\n"
     (root / "cases.yaml").write_text(f"{case}---\nname: two\nobjects: []\n")
     done = trainyard(root, "admit", "--replay", "cases.yaml")
@@ -136,7 +136,7 @@ def test_a_job_with_an_error_shows_it(root: Path) -> None:
     assert done.returncode == 1
     assert "jobs/nlp/broken.yaml:" in done.stderr
     assert "did you mean 'nodes'?" in done.stderr
-    assert done.stderr.endswith("job 'nlp/broken' cannot run; its findings say why\n")
+    assert done.stderr.endswith("job 'nlp/broken' cannot run; run `trainyard check` for the reason\n")
 
 
 MADE = {

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.node
 
 SRIOV = {"sriov-network-operator": "1.6.0", "multus": "4.3.0", "whereabouts": "0.9.4"}
 
-MAIN = "import sys; from trainyard.cli import main; main(sys.argv[1:])"
+MAIN = "import sys; from trainyard.faces.cli import main; main(sys.argv[1:])"
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_from_specs_to_files_and_words(repo: Repo) -> None:
     assert "[run/stale]" in stale.stderr
     done = trainyard(repo.root, "synth")
     assert done.returncode == 0, done.stderr
-    assert "1 run rendered, 1 left as it is at the base" in done.stdout
+    assert "1 run rendered, 1 frozen" in done.stdout
     after = tree(repo.root)
     assert {path: after[path] for path in before} == before
     said = trainyard(repo.root, "plan")

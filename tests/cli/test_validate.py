@@ -9,9 +9,9 @@ import jsonschema
 import pytest
 
 from conftest import ROOT
-from trainyard.checks.validate import strangers
-from trainyard.cli import main
-from trainyard.report.json_ import schema
+from trainyard.faces.cli import main
+from trainyard.faces.report.json_ import schema
+from trainyard.judge.checks.validate import strangers
 
 JOB = """\
 apiVersion: batch/v1
@@ -38,7 +38,7 @@ def call(capsys, *arguments):
 def verdicts(text, **options):
     """Judge one file as a stranger's."""
     result = strangers([("a.yaml", text.encode())], ROOT / "schemas", kubernetes="1.35", **options)
-    return [each.verdict for each in result.objects], [each.rule for each in result.findings]
+    return [item.verdict for item in result.objects], [finding.rule for finding in result.findings]
 
 
 LAYERS = {
@@ -74,7 +74,7 @@ def test_one_bad_file_hides_no_other(tmp_path, capsys):
     report = json.loads(out)
     assert code == 1
     assert report["summary"]["valid"] == 1
-    assert {each["file"].rpartition("/")[2] for each in report["findings"]} == {"a.yaml"}
+    assert {finding["file"].rpartition("/")[2] for finding in report["findings"]} == {"a.yaml"}
 
 
 def test_unknown_kinds_pass_only_where_allowed(tmp_path, capsys):
@@ -156,14 +156,17 @@ USAGE = {
     "a Kubernetes that is no release": (["validate", "FILE", "--kubernetes", "new"], "should be a release, as in 1.35"),
     "an operator that is no release": (["validate", "FILE", "--with", "kueue=new"], "should be PROJECT=RELEASE"),
     "an operator in two releases": (["validate", "FILE", "--with", "kueue=1,kueue=2"], "names 'kueue' twice, 1 and 2"),
-    "two sorts of what was before": (["validate", "FILE", "--old", "FILE", "--against", "HEAD"], "give one of them"),
+    "two sorts of what was before": (
+        ["validate", "FILE", "--old", "FILE", "--against", "HEAD"],
+        "--old and --against cannot be combined",
+    ),
     "a commit, for files of no repository": (
         ["validate", "FILE", "--against", "HEAD"],
         "in no Git repository; give --old",
     ),
-    "files before, for no files": (["validate", "--old", "FILE"], "--old says something of files"),
-    "a release for no files": (["validate", "--kubernetes", "1.35"], "--kubernetes says something of files"),
-    "a cluster for files": (["validate", "FILE", "--cluster", "atlas"], "--cluster chooses from generated/"),
+    "files before, for no files": (["validate", "--old", "FILE"], "--old works only with paths"),
+    "a release for no files": (["validate", "--kubernetes", "1.35"], "--kubernetes works only with paths"),
+    "a cluster for files": (["validate", "FILE", "--cluster", "atlas"], "--cluster works only without paths"),
     "a path that is not there": (["validate", "nowhere.yaml"], "nowhere.yaml does not exist"),
     "a pattern that is none": (["validate", "a**b.yaml"], "pattern 'a**b.yaml' has ** beside other letters"),
     "an address with a question mark": (["validate", "https://x/y.yaml?raw=1"], "raw=1 is an address; fetch it first"),
@@ -181,7 +184,7 @@ def test_wrong_use_is_one_sentence(arguments, message, tmp_path, capsys, monkeyp
     monkeypatch.chdir(ROOT)
     (tmp_path / "a.yaml").write_text(JOB)
     with pytest.raises(SystemExit) as stopped:
-        main([str(tmp_path / "a.yaml") if each == "FILE" else each for each in arguments])
+        main([str(tmp_path / "a.yaml") if argument == "FILE" else argument for argument in arguments])
     error = capsys.readouterr().err
     assert stopped.value.code == 2
     assert message in error
@@ -198,8 +201,8 @@ def test_a_folder_is_read_as_far_as_it_can_be(tmp_path, capsys):
     (tmp_path / "again").symlink_to(".")
     code, out = call(capsys, "validate", str(tmp_path), "-o", "json")
     report = json.loads(out)
-    assert (code, [Path(each["file"]).name for each in report["objects"]]) == (0, ["job.yml", "link.yaml"])
-    assert [(Path(each["file"]).name, each["severity"]) for each in report["findings"]] == [
+    assert (code, [Path(item["file"]).name for item in report["objects"]]) == (0, ["job.yml", "link.yaml"])
+    assert [(Path(finding["file"]).name, finding["severity"]) for finding in report["findings"]] == [
         ("lock.yaml", "warning"),
         ("round.json", "warning"),
     ]
@@ -275,5 +278,5 @@ def test_policies_are_asked_of_anybodys_file(tmp_path, capsys):
     report = json.loads(out)
     assert code == 1
     assert report["summary"]["valid"] == 1
-    assert [(each["rule"], each["layer"]) for each in report["findings"]] == [("tor-expansion", "policy")]
+    assert [(finding["rule"], finding["layer"]) for finding in report["findings"]] == [("tor-expansion", "policy")]
     assert {"rule": "kq-lq-exists", "why": "only of a whole cluster"} in report["skipped"]

@@ -19,5 +19,5 @@ def test_files_are_judged_beside_a_broken_policy(tmp_path, command):
     (tmp_path / "pod.yaml").write_text(POD)
     done = call(tmp_path, command, "pod.yaml", "--format", "json")
     assert done.returncode == 1, done.stderr
-    found = {(each["file"], each["line"], each["rule"]) for each in json.loads(done.stdout)["findings"]}
+    found = {(finding["file"], finding["line"], finding["rule"]) for finding in json.loads(done.stdout)["findings"]}
     assert found == {("policies/no_luck.py", 7, "policy/unusable"), ("pod.yaml", 4, "schema/unknown-field")}

@@ -11,12 +11,12 @@ import pytest
 
 from everything import everything, everything_specs
 from make import make_cluster, make_repository, make_source, make_specs
-from trainyard.clusters import folders
-from trainyard.clusters.settings import carries, data, helm_values
-from trainyard.documents import dump
-from trainyard.kinds import available, kinds
-from trainyard.operators import operators
-from trainyard.parts.objects import Resource
+from trainyard.base.documents import dump
+from trainyard.render.clusters import folders
+from trainyard.render.clusters.settings import carries, data
+from trainyard.render.kinds import available, kinds
+from trainyard.render.operators import operators
+from trainyard.render.parts.objects import Resource
 from trainyard.specs.sources import ExtraFile
 
 OF_RUNS = {
@@ -55,7 +55,7 @@ CLUSTER_SCOPED = frozenset(
 
 def of(kind: str, **changes: Any) -> dict[str, Resource]:
     """Return the Applications or projects of the cluster that has everything, by name."""
-    return {each.name: each for each in folders(everything_specs(**changes), "test")["argocd"] if each.kind == kind}
+    return {item.name: item for item in folders(everything_specs(**changes), "test")["argocd"] if item.kind == kind}
 
 
 def spec(name: str, kind: str = "Application", **changes: Any) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def test_every_application_has_a_folder_that_exists_and_a_project():
         path = source.get("path", "").removeprefix("generated/test/")
         assert source["repoURL"] != make_repository().repo_url or path in there, name
         assert application.fields["spec"]["project"] in projects
-    synced = {each.fields["spec"]["source"].get("path", "") for each in of("Application").values()}
+    synced = {item.fields["spec"]["source"].get("path", "") for item in of("Application").values()}
     not_synced = {path for path in there if f"generated/test/{path}" not in synced}
     assert not_synced == set()
 
@@ -96,8 +96,8 @@ def test_runs_are_synced_exactly_as_measured():
 
 def test_nothing_that_follows_git_ever_gives_up():
     """After its last attempt Argo CD tries a revision never again; what is synced by hand ends, as nobody looks on."""
-    for name, each in of("Application").items():
-        policy = each.fields["spec"]["syncPolicy"]
+    for name, value in of("Application").items():
+        policy = value.fields["spec"]["syncPolicy"]
         assert policy["retry"]["refresh"], name
         assert (policy["retry"]["limit"] < 0) is (policy["automated"] is not None), name
 
@@ -105,7 +105,7 @@ def test_nothing_that_follows_git_ever_gives_up():
 def test_a_team_comes_whole_or_not_at_all():
     """Without the types of Kueue and Multus there is no namespace, so that no Job starts past its queue."""
     skips = {
-        name for name, each in of("Application").items() if SKIP in each.fields["spec"]["syncPolicy"]["syncOptions"]
+        name for name, value in of("Application").items() if SKIP in value.fields["spec"]["syncPolicy"]["syncOptions"]
     }
     assert {"test-platform", "test-runs-nlp", "test-operators-kueue"} <= skips
     assert not {name for name in skips if name.startswith("test-teams-")}
@@ -122,8 +122,8 @@ def test_no_ignore_rule_looks_into_a_list():
 def test_nothing_of_argocds_own_says_what_it_would_drop():
     """Argo CD writes its objects back without empty fields, and then takes them for out of sync."""
     for kind in ("Application", "AppProject"):
-        for each in of(kind).values():
-            assert not list(empty(each.fields["spec"], ())), each.name
+        for item in of(kind).values():
+            assert not list(empty(item.fields["spec"], ())), item.name
 
 
 def empty(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -141,15 +141,15 @@ def empty(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 def test_ignore_rules_of_the_core_group_name_no_group():
     """An empty group would be dropped."""
-    for each in of("Application").values():
-        assert all(rule.get("group") != "" for rule in each.fields["spec"]["ignoreDifferences"] or [])
+    for item in of("Application").values():
+        assert all(rule.get("group") != "" for rule in item.fields["spec"]["ignoreDifferences"] or [])
 
 
 def test_no_application_cascades():
     """Removing an Application from Git removes nothing but itself."""
-    text = dump([dict(each.annotations) for each in of("Application").values()])
+    text = dump([dict(item.annotations) for item in of("Application").values()])
     assert "finalizer" not in text
-    assert all("metadata" not in each.fields for each in of("Application").values())
+    assert all("metadata" not in item.fields for item in of("Application").values())
 
 
 def test_a_chart_is_pinned_and_what_it_no_longer_has_stays():
@@ -180,7 +180,7 @@ def test_a_cluster_says_its_own_windows():
     windows = [{"schedule": "0 0 * * *", "duration": "23h", "timeZone": "Europe/Berlin"}]
     argocd = {"version": "3.5.1", "destination": {"name": "test"}, "hardwareDeny": windows}
     found = spec("hardware", kind="AppProject", argocd=argocd)["syncWindows"]
-    assert [(each["schedule"], each["timeZone"]) for each in found] == [("0 0 * * *", "Europe/Berlin")]
+    assert [(item["schedule"], item["timeZone"]) for item in found] == [("0 0 * * *", "Europe/Berlin")]
 
 
 def test_the_settings_are_applied_without_taking_anybody_elses_keys():
@@ -198,7 +198,7 @@ def allows(project: dict[str, Any], resource: Resource, namespace: str | None) -
     if {"group": "*", "kind": "*"} in project.get("namespaceResourceBlacklist", []):
         return False
     listed = project.get("namespaceResourceWhitelist")
-    there = namespace in [each["namespace"] for each in project["destinations"]]
+    there = namespace in [destination["namespace"] for destination in project["destinations"]]
     return there and (listed is None or kind in listed)
 
 
@@ -209,10 +209,10 @@ def test_projects_allow_what_is_in_their_folders(team):
     for application in of("Application").values():
         found = application.fields["spec"]
         path = found["source"].get("path", "").removeprefix("generated/test/")
-        for each in there.get(path, []):
-            namespace = None if each.kind in CLUSTER_SCOPED else each.namespace or found["destination"]["namespace"]
+        for item in there.get(path, []):
+            namespace = None if item.kind in CLUSTER_SCOPED else item.namespace or found["destination"]["namespace"]
             project = projects[found["project"]].fields["spec"]
-            assert allows(project, each, namespace), (application.name, each.kind, namespace)
+            assert allows(project, item, namespace), (application.name, item.kind, namespace)
     runs = spec(f"runs-{team}", kind="AppProject")
     for kind in kinds().values():
         job = Resource(kind.api_version, kind.object_kind, "train", (), team)
@@ -235,8 +235,8 @@ def test_no_project_has_a_wildcard():
     for name, project in of("AppProject").items():
         found = project.fields["spec"]
         assert "*" not in found["sourceRepos"], name
-        assert all("*" not in each["namespace"] for each in found["destinations"]), name
-        assert all("*" not in each.values() for each in found.get("clusterResourceWhitelist", [])), name
+        assert all("*" not in destination["namespace"] for destination in found["destinations"]), name
+        assert all("*" not in item.values() for item in found.get("clusterResourceWhitelist", [])), name
 
 
 def test_people_see_their_runs_and_change_nothing():
@@ -244,7 +244,7 @@ def test_people_see_their_runs_and_change_nothing():
     (role,) = spec("runs-nlp", kind="AppProject")["roles"]
     assert role["groups"] == ["nlp-people"]
     allowed = r"p, proj:test-runs-nlp:team, \w+, get, test-runs-nlp/\*, allow"
-    assert all(re.fullmatch(allowed, each) for each in role["policies"])
+    assert all(re.fullmatch(allowed, policy) for policy in role["policies"])
 
 
 def test_objects_of_ones_own_are_allowed_where_they_are():
@@ -252,7 +252,7 @@ def test_objects_of_ones_own_are_allowed_where_they_are():
     value = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "pods", "namespace": "nlp"}}
     file = ExtraFile("test", "teams/nlp", make_source("platform/extra/test/teams/nlp/quota.yaml", value))
     specs = replace(everything_specs(), extra=(file,))
-    found = {(each.kind, each.name): each.fields["spec"] for each in folders(specs, "test")["argocd"]}
+    found = {(item.kind, item.name): item.fields["spec"] for item in folders(specs, "test")["argocd"]}
     project = found["AppProject", "test-teams"]
     assert {"group": "", "kind": "ResourceQuota"} in project["namespaceResourceWhitelist"]
 
@@ -263,7 +263,7 @@ def test_an_argocd_inside_a_cluster_has_its_settings_there():
     specs = make_specs(clusters={"laptop": inside, "atlas": everything(), "zeta": everything()})
     assert {name: carries(specs, name) for name in specs.clusters} == {"laptop": True, "atlas": True, "zeta": False}
     assert "argocd/settings" not in folders(specs, "zeta")
-    assert "zeta-settings" not in {each.name for each in folders(specs, "zeta")["argocd"]}
+    assert "zeta-settings" not in {item.name for item in folders(specs, "zeta")["argocd"]}
 
 
 def test_the_settings_are_health_scripts_and_ignored_fields_alone():
@@ -279,4 +279,4 @@ def test_the_settings_are_health_scripts_and_ignored_fields_alone():
 
 def test_the_settings_are_also_values_of_the_chart(golden):
     """Who installs Argo CD by its chart merges this file into its values."""
-    golden("../docs/argocd-values.yaml", dump(dict(helm_values())))
+    golden("../docs/argocd-values.yaml", dump({"configs": {"cm": data()}}))

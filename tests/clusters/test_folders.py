@@ -10,13 +10,13 @@ import pytest
 
 from everything import OPERATORS, everything_specs
 from make import make_cluster, make_source, make_specs
-from trainyard import clusters
-from trainyard.documents import load
-from trainyard.manifests import Identity
-from trainyard.parts.objects import Resource
-from trainyard.releases import releases
+from trainyard.base.documents import load
+from trainyard.base.manifests import Identity
+from trainyard.change.synth.render.folders import cluster_folders
+from trainyard.render import clusters
+from trainyard.render.parts.objects import Resource
+from trainyard.specs.releases import releases
 from trainyard.specs.sources import ExtraFile, Specs
-from trainyard.synth.render.folders import cluster_folders
 
 
 def folders(specs: Specs, **more: Any) -> dict[str, list[Resource]]:
@@ -87,7 +87,11 @@ ROLE = {
 
 def rendered(specs: Specs, root: Path) -> dict[tuple[str, str], tuple[dict[str, Any], str]]:
     """Return every object of the team's folder as it is written, with its spec file, by kind and name."""
-    (folder,) = [each for each in cluster_folders(specs, "test", [], root) if each.folder == "teams/nlp"]
+    (folder,) = [
+        cluster_folder
+        for cluster_folder in cluster_folders(specs, "test", [], root)
+        if cluster_folder.folder == "teams/nlp"
+    ]
     return {
         (entry.kind, entry.name): (load(folder.files[name].encode(), file=name)[0][0].value, entry.spec)
         for name, entry in folder.index.items()

@@ -14,9 +14,9 @@ from pydantic import ValidationError
 
 from everything import KUBELET
 from make import make_cluster, make_pool
-from trainyard.clusters import node_files
-from trainyard.clusters.node_forms import FORMS
-from trainyard.sizing.kubelet import configuration
+from trainyard.render.clusters import node_files
+from trainyard.render.clusters.node_forms import FORMS
+from trainyard.render.sizing.kubelet import configuration
 from trainyard.specs import Cluster
 from trainyard.specs.models.system import Distribution
 
@@ -199,7 +199,7 @@ def test_efa_locks_memory_as_verbs_do():
     ((path, (file,)),) = node_files(on).items()
     limits = yaml.safe_load(file.text)["spec"]["containerd"]["baseRuntimeSpec"]["process"]["rlimits"]
     assert path == "nodes/h100"
-    assert {each["type"] for each in limits} == {"RLIMIT_NOFILE", "RLIMIT_MEMLOCK"}
+    assert {limit["type"] for limit in limits} == {"RLIMIT_NOFILE", "RLIMIT_MEMLOCK"}
     assert "kubelet" not in yaml.safe_load(file.text)["spec"]
 
 

@@ -8,14 +8,14 @@ import pytest
 
 from everything import EVERYTHING, everything
 from make import make_cluster, make_repository
-from trainyard.clusters.platform import policies, resources
-from trainyard.parts.objects import Resource
+from trainyard.render.clusters.platform import policies, resources
+from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
 
 
 def found(cluster: Cluster) -> dict[tuple[str, str], Resource]:
     """Return everything of `platform/`, by kind and name."""
-    return {(each.kind, each.name): each for each in resources(cluster)}
+    return {(resource.kind, resource.name): resource for resource in resources(cluster)}
 
 
 def spec(cluster: Cluster, kind: str, name: str) -> dict[str, Any]:
@@ -50,7 +50,9 @@ def test_a_cluster_without_levels_is_not_scheduled_by_topology():
 
 def test_topology_and_flavors_come_before_queues():
     """A queue whose flavor is missing is inactive, and nothing waits for a queue to become active."""
-    waves = {each.kind: each.annotations.get("argocd.argoproj.io/sync-wave") for each in resources(everything())}
+    waves = {
+        resource.kind: resource.annotations.get("argocd.argoproj.io/sync-wave") for resource in resources(everything())
+    }
     assert (waves["Topology"], waves["ResourceFlavor"], waves["ClusterQueue"]) == ("-2", "-1", None)
 
 
@@ -58,9 +60,9 @@ def test_every_flavor_of_a_queue_lists_the_same_resources():
     """Kueue wants the covered resources in each flavor, in their order; what nodes lack is zero."""
     (group,) = spec(everything(), "ClusterQueue", "production")["resourceGroups"]
     for flavor in group["flavors"]:
-        assert [each["name"] for each in flavor["resources"]] == group["coveredResources"]
+        assert [resource["name"] for resource in flavor["resources"]] == group["coveredResources"]
     quotas = {
-        flavor["name"]: {each["name"]: each["nominalQuota"] for each in flavor["resources"]}
+        flavor["name"]: {resource["name"]: resource["nominalQuota"] for resource in flavor["resources"]}
         for flavor in group["flavors"]
     }
     assert (quotas["h100"]["nvidia.com/gpu"], quotas["h100"]["amd.com/gpu"]) == ("32", "0")
@@ -95,14 +97,18 @@ def test_every_cohort_that_a_queue_names_is_an_object():
 def test_priorities_become_workload_priority_classes():
     """The name is what jobs write."""
     classes = {
-        each.name: each.fields["value"] for each in resources(everything()) if each.kind == "WorkloadPriorityClass"
+        resource.name: resource.fields["value"]
+        for resource in resources(everything())
+        if resource.kind == "WorkloadPriorityClass"
     }
     assert classes == EVERYTHING["priorities"]
 
 
 def test_volumes_outlive_their_claims():
     """Classes of ours retain; classes that are there already are not touched."""
-    classes = {each.name: each.fields for each in resources(everything()) if each.kind == "StorageClass"}
+    classes = {
+        resource.name: resource.fields for resource in resources(everything()) if resource.kind == "StorageClass"
+    }
     assert set(classes) == {"shared"}
     assert classes["shared"]["reclaimPolicy"] == "Retain"
 
@@ -115,7 +121,11 @@ def test_volumes_of_scratch_go_with_their_pods():
     cluster = make_cluster(
         pools=pools, queues=quotas, storage={"local": local, "shared": {**local, "access": "ReadWriteMany"}}
     )
-    found = {each.name: each.fields["reclaimPolicy"] for each in resources(cluster) if each.kind == "StorageClass"}
+    found = {
+        resource.name: resource.fields["reclaimPolicy"]
+        for resource in resources(cluster)
+        if resource.kind == "StorageClass"
+    }
     assert found == {"local": "Delete", "shared": "Retain"}
 
 

@@ -11,16 +11,16 @@ from pydantic import ValidationError
 
 from everything import EVERYTHING, everything
 from make import IMAGE, make_cluster, make_team
-from trainyard.clusters import team as chart
-from trainyard.labels import NAMESPACE as NAME
-from trainyard.parts.objects import Resource
+from trainyard.base.labels import NAMESPACE as NAME
+from trainyard.render.clusters import team as chart
+from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster, Team
 
 
 def found(cluster: Cluster, name: str = "nlp", team: Team | None = None) -> dict[tuple[str, str], Resource]:
     """Return everything of `teams/<team>/`, by kind and name."""
     listed = chart.resources("test", cluster, name, team or make_team())
-    return {(each.kind, each.name): each for each in listed}
+    return {(item.kind, item.name): item for item in listed}
 
 
 @pytest.mark.parametrize("level", ["restricted", "baseline", "privileged"])
@@ -57,7 +57,7 @@ def test_what_holds_data_is_never_removed():
 
 def test_a_team_has_a_queue_of_each_name_that_admits_it():
     """`queue:` in a job is a LocalQueue and a ClusterQueue of one name."""
-    queues = {name: each.fields["spec"] for (kind, name), each in found(everything()).items() if kind == "LocalQueue"}
+    queues = {name: value.fields["spec"] for (kind, name), value in found(everything()).items() if kind == "LocalQueue"}
     assert queues == {"research": {"clusterQueue": "research"}}
 
 
@@ -150,8 +150,9 @@ def reaches(
     namespace = next((name for name, pod in PODS.items() if pod == address), None)
     for rule in spec["egress"]:
         opened = [
-            each["protocol"] == protocol and each["port"] <= port <= (each.get("endPort") or each["port"])
-            for each in rule.get("ports", [])
+            one_port["protocol"] == protocol
+            and one_port["port"] <= port <= (one_port.get("endPort") or one_port["port"])
+            for one_port in rule.get("ports", [])
         ]
         if any(opened) or "ports" not in rule:
             for peer in rule["to"]:
@@ -169,7 +170,11 @@ def is_peer(peer: dict[str, Any], address: str, namespace: str | None, labels: d
         )
     selector = peer["namespaceSelector"]
     wanted = selector.get("matchLabels", {}).get(NAME)
-    named = [wanted] if wanted else [value for each in selector["matchExpressions"] for value in each["values"]]
+    named = (
+        [wanted]
+        if wanted
+        else [value for match_expression in selector["matchExpressions"] for value in match_expression["values"]]
+    )
     chosen = peer.get("podSelector", {}).get("matchLabels", {})
     return namespace in named and chosen.items() <= labels.items()
 
@@ -253,13 +258,13 @@ def test_exceptions_are_inside_the_range_they_are_taken_from():
     spec = found(everything(cidrs=cidrs))["NetworkPolicy", "outside"].fields["spec"]
     for peer in spec["egress"][2]["to"]:
         block = peer["ipBlock"]
-        assert all(ip_network(each).subnet_of(ip_network(block["cidr"])) for each in block["except"])
+        assert all(ip_network(item).subnet_of(ip_network(block["cidr"])) for item in block["except"])
     assert len(spec["egress"][2]["to"]) == 2
 
 
 def networks(cluster: Cluster) -> dict[str, Resource]:
     """Return the networks of the fabric in the namespace."""
-    return {each.name: each for each in found(cluster).values() if each.kind == "NetworkAttachmentDefinition"}
+    return {item.name: item for item in found(cluster).values() if item.kind == "NetworkAttachmentDefinition"}
 
 
 POOLS = EVERYTHING["pools"]
@@ -328,14 +333,16 @@ def test_a_shared_device_is_no_interface_of_its_network():
 
 def test_a_network_names_the_device_that_pods_request():
     """The i-th network of a pod takes the i-th device of that resource."""
-    notes = {name: each.annotations["k8s.v1.cni.cncf.io/resourceName"] for name, each in networks(everything()).items()}
+    notes = {
+        name: network.annotations["k8s.v1.cni.cncf.io/resourceName"] for name, network in networks(everything()).items()
+    }
     assert notes["rail-3"] == "openshift.io/rail_3"
 
 
 def test_the_permanent_object_never_changes(golden):
     """A byte of it that changed would be the first change in every run folder at once."""
-    each = chart.permanent("nlp")
-    parts = (each.api_version, each.kind, each.namespace, each.name, each.labels, each.annotations, each.fields)
+    value = chart.permanent("nlp")
+    parts = (value.api_version, value.kind, value.namespace, value.name, value.labels, value.annotations, value.fields)
     golden("golden/permanent.txt", "\n".join(map(str, parts)) + "\n")
 
 
@@ -359,7 +366,9 @@ def test_pipelines_of_a_team_start_its_runs(case: str) -> None:
     cluster = make_cluster(pipelines={"image": IMAGE, **pipelines})
     for team, account in wanted.items():
         bound = found(cluster, team).get(("RoleBinding", "pipelines"))
-        subjects = [f"{each['namespace']}/{each['name']}" for each in bound.value()["subjects"]] if bound else [None]
+        subjects = (
+            [f"{subject['namespace']}/{subject['name']}" for subject in bound.value()["subjects"]] if bound else [None]
+        )
         assert subjects == [account]
         assert (("Role", "pipelines") in found(cluster, team)) == (account is not None)
 

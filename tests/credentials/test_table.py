@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from clock import within
-from trainyard.credentials import Sure, hides, in_text, leaks, may_hold, of_secret, shapes
+from trainyard.base.credentials import Sure, hides, in_text, leaks, may_hold, of_secret, shapes
 
 LETTERS, DIGITS, HEX = string.ascii_letters, string.digits, "0123456789abcdef"
 _dice = random.Random(7)  # the same on every run
@@ -23,7 +23,7 @@ def made(count: int, of: str = LETTERS + DIGITS) -> str:
     """Return so many random characters, among which are a letter and a digit."""
     return (
         "".join(_dice.choice(of) for _ in range(count - 2))
-        + next(each for each in of if each.islower() or each.isupper())
+        + next(item for item in of if item.islower() or item.isupper())
         + of[-1]
     )
 
@@ -207,7 +207,7 @@ NOT_TOLD = {
 def test_a_key_is_known_by_its_form(text):
     """Wherever it stands: by itself, in a sentence, and in bytes that are looked at quickly."""
     for around in (text, f"see {text} there", f"x='{text}'"):
-        assert [each for each in in_text(around) if each.sure is Sure.YES], around
+        assert [item for item in in_text(around) if item.sure is Sure.YES], around
     assert may_hold(text.encode())
     assert list(leaks({"a": [{"b": text}]}))
 
@@ -230,15 +230,15 @@ def as_program(name: str, value: str) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize(("name", "value"), sorted(TOLD), ids=lambda each: each[:40])
+@pytest.mark.parametrize(("name", "value"), sorted(TOLD), ids=lambda item: item[:40])
 def test_a_literal_under_the_name_of_a_credential_is_one(name, value):
     """In every way in which a program can be told it; the quick look at the bytes lets all of them through."""
     for way in as_program(name, value):
-        assert [each for each in leaks(way) if each.sure.value >= Sure.NAMED.value], way
+        assert [leak for leak in leaks(way) if leak.sure.value >= Sure.NAMED.value], way
         assert may_hold(str(way).replace("'", '"').encode()), way
 
 
-@pytest.mark.parametrize(("name", "value"), sorted(NOT_TOLD), ids=lambda each: each[:40])
+@pytest.mark.parametrize(("name", "value"), sorted(NOT_TOLD), ids=lambda item: item[:40])
 def test_what_is_no_credential_passes(name, value):
     """Names of files, counts, words of language models, switches, references and placeholders."""
     for way in as_program(name, value):
@@ -394,8 +394,8 @@ class Lost:
 
 def test_hints_that_cannot_be_told_apart_hide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the set of all hints runs out of memory, each shape is looked for."""
-    texts = [f"token: {each}" for each in SHAPES.values()]
-    before = [list(shapes.shapes_in(each)) for each in texts]
+    texts = [f"token: {shape}" for shape in SHAPES.values()]
+    before = [list(shapes.shapes_in(text)) for text in texts]
     monkeypatch.setattr(shapes, "_APART", Lost())
-    assert [list(shapes.shapes_in(each)) for each in texts] == before
+    assert [list(shapes.shapes_in(text)) for text in texts] == before
     assert sum(map(bool, before)) > len(before) // 2

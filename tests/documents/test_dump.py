@@ -9,8 +9,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from effort import tries
-from trainyard.documents import dump, load
+from example_counts import tries
+from trainyard.base.documents import dump, load
 
 VALUE = {
     "apiVersion": "batch/v1",

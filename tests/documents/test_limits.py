@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from clock import within
-from effort import tries
-from trainyard.documents import MAX_DEPTH, Document, load
-from trainyard.documents.decode import _read_fast
-from trainyard.documents.events import Memo
+from example_counts import tries
+from trainyard.base.documents import MAX_DEPTH, Document, load
+from trainyard.base.documents.decode import _read_fast
+from trainyard.base.documents.events import Memo
 
 BOMBS = {
     "aliases of aliases": "a: &a [x,x,x,x,x,x,x,x,x]\n"
@@ -73,7 +73,7 @@ def test_depth_within_the_limit_is_read() -> None:
 
 def test_large_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file beyond the limit is one finding and is not read."""
-    monkeypatch.setattr("trainyard.documents.stream.FILE_BYTES", 2 * 2**20)
+    monkeypatch.setattr("trainyard.base.documents.stream.FILE_BYTES", 2 * 2**20)
     documents, findings = load(b"#" * (3 * 2**20), file="x.yaml")
     assert not documents
     assert [finding.message for finding in findings] == ["file has 3 MiB, at most 2 are read; split it"]
@@ -154,7 +154,7 @@ def test_fast_and_careful_readers_agree(monkeypatch: pytest.MonkeyPatch) -> None
     chance = random.Random(20261121)
     texts = [damaged(chance, MANIFEST, times=1) for _ in range(tries(2000))]
     quick = [_read_fast(text.encode(), 1, Memo()) for text in texts]
-    monkeypatch.setattr("trainyard.documents.decode._read_fast", lambda *_: None)
+    monkeypatch.setattr("trainyard.base.documents.decode._read_fast", lambda *_: None)
     taken = 0
     for text, found in zip(texts, quick, strict=True):
         if found is None or "---" in text:

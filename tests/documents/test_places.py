@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.documents import Document, Path, format_path, load
-from trainyard.documents.positions import tree_of
+from trainyard.base.documents import Document, Path, format_path, load
+from trainyard.base.documents.positions import tree_of
 
 TEXT = """\
 # a stream

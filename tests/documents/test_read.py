@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from conftest import TESTS
-from trainyard.documents import load
-from trainyard.findings import Finding, Severity
+from trainyard.base.documents import load
+from trainyard.base.findings import Finding, Severity
 
 DATA = TESTS / "data"
 GO = [json.loads(line) for line in (DATA / "yaml_go.jsonl").read_text(encoding="utf-8").strip().split("\n")]
@@ -52,7 +52,7 @@ def typed(value: Any) -> Any:
 
 def same(got: list[list[Any]], go: list[list[Any]]) -> bool:
     """Whether every document became the same, with the same value where one was recorded."""
-    if [each[0] for each in got] != [each[0] for each in go]:
+    if [item[0] for item in got] != [item[0] for item in go]:
         return False
     return all(len(theirs) < 2 or typed(mine) == typed(theirs) for mine, theirs in zip(got, go, strict=True))
 
@@ -137,7 +137,7 @@ PROBLEMS = {
     ),
     "a tag that lies": (
         "a: !!int x\n",
-        "1:4 tag: the value is not what its tag '!!int' says; remove the tag or mend the value",
+        "1:4 tag: the value is not what its tag '!!int' says; remove the tag or correct the value",
     ),
     "an unfinished merge": (
         "a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> work\n",
@@ -225,7 +225,7 @@ def test_utf_16_with_its_mark_is_read() -> None:
     """YAML may be UTF-16 in either order of bytes, as go-yaml reads it."""
     for encoding in ("utf-16-le", "utf-16-be"):
         documents, findings = load("\ufeffa: é\n".encode(encoding), file="a.yaml")
-        assert ([each.value for each in documents], findings) == ([{"a": "é"}], [])
+        assert ([document.value for document in documents], findings) == ([{"a": "é"}], [])
 
 
 def test_a_repeated_key_names_its_field() -> None:

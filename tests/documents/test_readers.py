@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from trainyard.documents import events, lines
-from trainyard.documents.construct import construct
-from trainyard.documents.nodes import compose
-from trainyard.documents.problem import Remarkable, Unreadable
+from trainyard.base.documents import events, lines
+from trainyard.base.documents.construct import construct
+from trainyard.base.documents.nodes import compose
+from trainyard.base.documents.problem import Remarkable, Unreadable
 
 WORDS: dict[str, list[str]] = json.loads((ROOT / "tests/data/yaml_words.json").read_text(encoding="utf-8"))
 KEYS, VALUES, LINES = WORDS["keys"], WORDS["values"], WORDS["lines"]

@@ -9,13 +9,13 @@ import pytest
 from command import call
 from conftest import ROOT
 from trainyard import __version__
-from trainyard.cli._ask import Asker
-from trainyard.documents import dump
-from trainyard.drafts.cluster import ClusterDraft
-from trainyard.drafts.job import HEADER, JobDraft
-from trainyard.plan.read.findings import everything
-from trainyard.preflight import check_repository
-from trainyard.sizing.gpus import offers
+from trainyard.base.documents import dump
+from trainyard.change.plan.read.findings import everything
+from trainyard.faces.cli._ask import Asker
+from trainyard.faces.drafts.cluster import ClusterDraft
+from trainyard.faces.drafts.job import HEADER, JobDraft
+from trainyard.judge.preflight import check_repository
+from trainyard.render.sizing.gpus import offers
 from trainyard.specs.load import read_repository
 from trainyard.specs.shapes import names
 
@@ -28,7 +28,7 @@ def drafts(specs):
     for cluster, declared in specs.clusters.items():
         for name, queue in declared.queues.items():
             for pool in queue.nominal_quota:
-                parts = [each.profile for each in offers(declared.pools[pool]) if each.profile]
+                parts = [offer.profile for offer in offers(declared.pools[pool]) if offer.profile]
                 for nodes, part in [("1", part) for part in parts] or [("1", None), ("2", None)]:
                     for saves in (False, True):
                         number += 1
@@ -50,7 +50,11 @@ def written(tmp_path_factory):
     root = tmp_path_factory.mktemp("written")
     shutil.copytree(ROOT / "platform", root / "platform", ignore=shutil.ignore_patterns("trainyard", "__pycache__"))
     (root / "jobs").mkdir()
-    queues = [f"{name}/{queue}" for name, each in read_repository(root).specs.clusters.items() for queue in each.queues]
+    queues = [
+        f"{name}/{queue}"
+        for name, one_cluster in read_repository(root).specs.clusters.items()
+        for queue in one_cluster.queues
+    ]
     arguments = ("--queues", ",".join(queues), "--secrets", "wandb,hugging.face")
     assert call(root, "new", "team", "speech", *arguments).returncode == 0
     for shape in names():
@@ -68,9 +72,9 @@ def written(tmp_path_factory):
 def test_what_new_writes_passes(written):
     """Nothing is wrong with any of it, and on the fabric of ours no warning but on who chose to save nothing."""
     checked = check_repository(written)
-    assert [each for each in checked.findings if each.is_error] == []
-    warned = [each for each in checked.findings if each.rule not in {"rdma-fabric-unused", "ckp-interval"}]
-    assert [(each.rule, each.location.file, each.message) for each in warned] == []
+    assert [finding for finding in checked.findings if finding.is_error] == []
+    warned = [finding for finding in checked.findings if finding.rule not in {"rdma-fabric-unused", "ckp-interval"}]
+    assert [(item.rule, item.location.file, item.message) for item in warned] == []
     assert len(checked.runs) > 100
 
 
@@ -79,8 +83,8 @@ def test_what_new_writes_passes(written):
 def test_the_servers_take_what_new_writes(written):
     """Objects that are rendered of it are valid too."""
     result, _ = everything(written, __version__)
-    assert {each.rule for each in result.findings if each.is_error} == {"run/stale"}
-    assert {each.verdict for each in result.objects} == {"valid"}
+    assert {finding.rule for finding in result.findings if finding.is_error} == {"run/stale"}
+    assert {item.verdict for item in result.objects} == {"valid"}
 
 
 @pytest.fixture
@@ -97,7 +101,7 @@ def test_a_new_team_is_told_of(root):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "wrote platform/teams/speech.yaml, platform/clusters/atlas.yaml; next: trainyard new job speech/<job>\n"
-        "its jobs are its own by these lines of CODEOWNERS:\n"
+        "add these lines to CODEOWNERS, so that the team owns its jobs:\n"
         "/jobs/speech/                        @<organisation>/speech\n"
         "/generated/*/runs/speech/            @<organisation>/speech\n"
         "/generated/*/ledger/speech/          @<organisation>/speech\n"
@@ -112,7 +116,7 @@ def test_a_new_team_is_told_of(root):
 def test_a_team_without_a_queue_is_told_what_lacks(root):
     """No cluster's file is changed, and the last line says where the team is to be added."""
     done = call(root, "new", "team", "speech", "--queues", "none")
-    assert done.stdout.splitlines()[-1].startswith("no queue admits it yet: add speech to teams of a queue")
+    assert done.stdout.splitlines()[-1].startswith("no queue admits the team yet; add speech to the teams of a queue")
     assert done.stdout.startswith("wrote platform/teams/speech.yaml; next: ")
 
 
@@ -130,7 +134,7 @@ REFUSED = {
     "a team of the system": (["team", "kube-system"], "is taken by the system"),
     "a team in capitals": (["team", "Speech"], "should be lower-case letters"),
     "a team out of its folder": (["team", "../x"], "should be lower-case letters"),
-    "a team nobody says where": (["team", "speech"], "--queues is missing; say queues that admit it"),
+    "a team nobody says where": (["team", "speech"], "--queues is missing: queues that admit the team"),
     "a queue of no cluster": (["team", "speech", "--queues", "research"], "did you mean"),
     "a queue mistyped": (["team", "speech", "--queues", "atlas/reserch"], "did you mean 'atlas/research'?"),
     "a size without a unit": (["team", "speech", "--queues", "atlas/research", "--size", "5"], "5Gi"),

@@ -10,7 +10,7 @@ import pytest
 from command import call as trainyard
 from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
 from repo import Repo
-from trainyard.documents import load
+from trainyard.base.documents import load
 
 SAVES = {**JOB, "checkpoint": {"volume": "checkpoints", "size": "8Gi"}}
 PLATFORM: dict[str, Any] = {"teams": {"nlp": {**TEAM, "python": True}}, "clusters": {"test": CLUSTER}}
@@ -50,8 +50,8 @@ def fields(repo: Repo, name: str) -> dict[str, Any]:
 def test_the_folder_stays(repo: Repo) -> None:
     """Only the folder and the former name are added to the file, and what becomes of the run is said."""
     assert renamed(repo, "nlp/train", "large") == [
-        "jobs/nlp/train.yaml is jobs/nlp/large.yaml now; next: make synth",
-        "once that is merged, the run of train ends, and one of large goes on from the checkpoints in folder train",
+        "jobs/nlp/train.yaml is now jobs/nlp/large.yaml; next: run make synth",
+        "once this is merged, the run of train stops, and a run of large resumes from the checkpoints in folder train",
     ]
     assert not (repo.root / "jobs/nlp/train.yaml").exists()
     checkpoint = {"folder": "train", "volume": "checkpoints", "size": "8Gi"}
@@ -75,13 +75,13 @@ def test_a_job_that_is_renamed_twice_keeps_its_first_folder(repo: Repo) -> None:
 def test_a_job_that_never_ran_takes_all_with_it(repo: Repo) -> None:
     """What no cluster has seen has no checkpoints, and nothing of it ends."""
     repo.put("jobs/nlp/new.yaml", (repo.root / "jobs/nlp/train.yaml").read_text())
-    assert renamed(repo, "nlp/new", "newer") == ["jobs/nlp/new.yaml is jobs/nlp/newer.yaml now; next: make synth"]
+    assert renamed(repo, "nlp/new", "newer") == ["jobs/nlp/new.yaml is now jobs/nlp/newer.yaml; next: run make synth"]
     assert fields(repo, "newer") == SAVES
 
 
 def test_a_job_without_checkpoints_is_said_to_start_from_nothing(repo: Repo) -> None:
     """It has no folder to keep."""
-    assert renamed(repo, "nlp/plain", "simple")[1].endswith("and one of simple starts from nothing")
+    assert renamed(repo, "nlp/plain", "simple")[1].endswith("and a run of simple starts from nothing")
     assert fields(repo, "simple") == {**JOB, "renamedFrom": "plain"}
 
 
@@ -139,9 +139,9 @@ def test_what_names_the_job_follows_or_is_named(repo: Repo) -> None:
     repo.put("README.md", "See nlp/train and nlp/train-2.\n")
     lines = renamed(repo, "nlp/train", "large")
     assert ", and changed jobs/nlp/eval.yaml, jobs/nlp/report.yaml;" in lines[0]
-    assert lines[1] == "pipelines that were exported have its former name; export them again by trainyard pipeline"
+    assert lines[1] == "exported pipelines still use the old name; export them again with `trainyard pipeline`"
     assert "renamedFrom" not in fields(repo, "large")
-    assert lines[-1] == "these name it too, look at them: .github/CODEOWNERS:1, README.md:1"
+    assert lines[-1] == "these files name the job too; check them: .github/CODEOWNERS:1, README.md:1"
     assert fields(repo, "eval")["after"] == ["large"]
     assert fields(repo, "report")["after"] == ["nlp/eval", "nlp/large"]
 
@@ -150,7 +150,7 @@ REFUSED = {
     "a job that is not there": (("nlp/trian", "x"), 2, "did you mean 'nlp/train'?"),
     "a name that is there": (("nlp/train", "plain"), 2, "job 'nlp/plain' exists already; choose another name"),
     "its own name": (("nlp/train", "train"), 2, "job 'nlp/train' exists already"),
-    "another team": (("nlp/train", "vision/train"), 2, "starts from nothing, as volumes are a team's"),
+    "another team": (("nlp/train", "vision/train"), 2, "because volumes belong to a team"),
     "a name in capitals": (("nlp/train", "Large"), 2, "all lower case"),
     "a name that is too long": (("nlp/train", "l" * 31), 2, "has 31 characters; at most 30 are allowed"),
     "a program": (("nlp/sweep", "x"), 2, "nlp/sweep is a program"),
@@ -182,7 +182,7 @@ def test_the_folder_of_another_job_is_no_name(repo: Repo) -> None:
     """Both would save there."""
     renamed(repo, "nlp/train", "large")
     done = trainyard(repo.root, "rename", "nlp/plain", "train")
-    assert "job 'nlp/large' saves in folder 'train'; choose another name" in done.stderr
+    assert "job 'nlp/large' saves to folder 'train'; choose another name" in done.stderr
 
 
 BOTH = {
@@ -216,10 +216,10 @@ BOTH = {
 @pytest.mark.parametrize(("jobs", "rules"), BOTH.values(), ids=BOTH)
 def test_two_jobs_never_save_in_one_folder(tmp_path: Path, jobs: dict[str, Any], rules: list[str]) -> None:
     """Whoever names the folder is told, and whoever is there beside its former name."""
-    from trainyard.preflight import check_repository
+    from trainyard.judge.preflight import check_repository
 
     root = write_repository(tmp_path, jobs=jobs, repository={**REPOSITORY, "live": False})
-    assert [each.rule for each in check_repository(root).findings] == rules
+    assert [finding.rule for finding in check_repository(root).findings] == rules
 
 
 @pytest.mark.node
@@ -236,9 +236,9 @@ def test_the_plan_says_that_the_run_goes_on(repo: Repo) -> None:
     said = trainyard(repo.root, "plan", "--base", "main")
     assert said.returncode == 0, said.stdout
     assert "replaces nlp/train-" in said.stdout
-    assert "because its name (" in said.stdout
+    assert "changed: its name (" in said.stdout
     assert "it resumes from the checkpoints of train in volume checkpoints" in said.stdout
-    assert "runs: 1 is replaced, 1 is left alone" in said.stdout
+    assert "runs: 1 replaced, 1 unchanged" in said.stdout
     (path,) = (repo.root / "generated/test/runs/nlp").glob("large-*/jobset.*.yaml")
     assert "subPath: train\n" in path.read_text()
     repo.commit()

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from command import call as trainyard
 from make import CLUSTER, JOB, make_cluster, write_repository
-from trainyard.admission.tries import Try
-from trainyard.limits import CLUSTER_NODES, COHORT_LEVELS, OTHER_PLACES
-from trainyard.queueing.replay import replay
+from trainyard.base.limits import CLUSTER_NODES, COHORT_LEVELS, OTHER_PLACES
+from trainyard.judge.admission.trials import Try
+from trainyard.upstream.kueue.replay import replay
 
 GPU = {**CLUSTER["pools"]["gpu"], "racks": 1}
 
@@ -46,9 +46,9 @@ def test_cohorts_of_a_case_go_so_deep(length: int, refused: bool) -> None:
             "apiVersion": "kueue.x-k8s.io/v1beta2",
             "kind": "Cohort",
             "metadata": {"name": name},
-            "spec": {"parentName": each["parent"]} if each else {},
+            "spec": {"parentName": value["parent"]} if value else {},
         }
-        for name, each in chain(length).items()
+        for name, value in chain(length).items()
     ]
     answer = replay({"name": "deep", "objects": cohorts})
     assert ("which is deeper than is judged" in answer.get("error", "")) == refused
@@ -71,4 +71,4 @@ def test_a_job_is_tried_in_a_few_other_queues(tmp_path: Path, monkeypatch: pytes
     done = trainyard(root, "admit")
     assert done.returncode == 1
     assert "never fits" in done.stdout
-    assert len({each for each in tried if each != "q0"}) == OTHER_PLACES
+    assert len({item for item in tried if item != "q0"}) == OTHER_PLACES

@@ -46,13 +46,15 @@ def test_an_annotation_is_judged(name: str, tmp_path: Path) -> None:
 def readers(tree: ast.AST) -> Iterator[ast.Try]:
     """Yield what reads JSON and expects that a text is none."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Try) and any(ast.unparse(each).startswith("json.loads") for each in calls(node.body)):
+        if isinstance(node, ast.Try) and any(
+            ast.unparse(one_call).startswith("json.loads") for one_call in calls(node.body)
+        ):
             yield node
 
 
 def calls(body: list[ast.stmt]) -> Iterator[ast.AST]:
     """Yield the calls of statements."""
-    yield from (node for each in body for node in ast.walk(each) if isinstance(node, ast.Call))
+    yield from (node for item in body for node in ast.walk(item) if isinstance(node, ast.Call))
 
 
 def test_whoever_expects_no_json_expects_deep_json() -> None:
@@ -61,7 +63,10 @@ def test_whoever_expects_no_json_expects_deep_json() -> None:
     for file in (*(ROOT / "platform").rglob("*.py"), *(ROOT / "policies").glob("*.py")):
         for node in readers(ast.parse(file.read_text())):
             caught = {
-                name for each in node.handlers if each.type for name in ast.unparse(each.type).strip("()").split(", ")
+                name
+                for handler in node.handlers
+                if handler.type
+                for name in ast.unparse(handler.type).strip("()").split(", ")
             }
             found += "ValueError" in caught
             assert not caught & {"ValueError", "Exception"} or caught & {"RecursionError", "Exception"}, (

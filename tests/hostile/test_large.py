@@ -11,11 +11,11 @@ import pytest
 
 from clock import within
 from conftest import ROOT
-from trainyard.apiserver import catalog
-from trainyard.apiserver.core.apiextensions import definition
-from trainyard.apiserver.patterns import compiled
-from trainyard.checks.validate import strangers
-from trainyard.report import render
+from trainyard.faces.report import render
+from trainyard.judge.checks.validate import strangers
+from trainyard.upstream.apiserver import catalog
+from trainyard.upstream.apiserver.core.apiextensions import definition
+from trainyard.upstream.apiserver.patterns import compile_pattern
 
 SECONDS = 1.0
 
@@ -30,7 +30,7 @@ POD: dict[str, Any] = {
 
 def texts(*objects: Any) -> str:
     """Return objects as one file."""
-    return "\n---\n".join(json.dumps(each) for each in objects)
+    return "\n---\n".join(json.dumps(item) for item in objects)
 
 
 def custom(schema: Any, value: Any) -> str:
@@ -65,8 +65,8 @@ def policy(
     spec = {
         "matchConstraints": {"resourceRules": rules},
         "matchConditions": [{"name": f"c{index}", "expression": loops} for index in range(conditions)],
-        "variables": [{"name": f"v{index}", "expression": each} for index, each in enumerate(variables)],
-        "validations": [{"expression": each, **said} for each in validations],
+        "variables": [{"name": f"v{index}", "expression": variable} for index, variable in enumerate(variables)],
+        "validations": [{"expression": validation, **said} for validation in validations],
     }
     group = "admissionregistration.k8s.io/v1"
     binding = {"policyName": "v", "validationActions": ["Deny"]}
@@ -244,10 +244,10 @@ def known() -> Iterator[None]:
 
 def reported(data: bytes) -> tuple[Any, int]:
     """Judge a file as one that was never seen, and return what is found and how long the reports are."""
-    compiled.cache_clear()
+    compile_pattern.cache_clear()
     definition._judged.clear()
     result = strangers([("x.yaml", data)], ROOT / "schemas", kubernetes="1.35")
-    return result, sum(len(render(result, each)) for each in ("text", "json"))
+    return result, sum(len(render(result, item)) for item in ("text", "json"))
 
 
 def judged(text: str) -> Any:
@@ -272,11 +272,11 @@ def test_rules_of_an_object_cost_together_what_a_server_allows() -> None:
     rule = [{"rule": "self.all(x, self.all(y, x + y != 'z'))"}]
     text = custom({"type": "array", "items": {**LIST, "x-kubernetes-validations": rule}}, [["a"] * 100] * 300)
     result = strangers([("x.yaml", text.encode())], ROOT / "schemas", kubernetes="1.35")
-    assert any("running out of cost budget" in each.message for each in result.findings)
+    assert any("running out of cost budget" in finding.message for finding in result.findings)
 
 
 @pytest.mark.parametrize("make", TAKEN.values(), ids=TAKEN)
 def test_large_files_are_taken(make: Callable[[], str]) -> None:
     """What clusters hold is far below the bounds."""
     result = judged(make())
-    assert not result.errors, [each.message for each in result.findings][:3]
+    assert not result.errors, [finding.message for finding in result.findings][:3]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from command import call
-from trainyard.report import FORMATS
+from trainyard.faces.report import FORMATS
 
 HEAD = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: n}\n"
 
@@ -38,6 +38,6 @@ def test_no_report_shows_it(text: str, tmp_path: Path) -> None:
     """In none of the formats, with and without the file before."""
     (tmp_path / "s.yaml").write_text(HEAD + text)
     (tmp_path / "old.yaml").write_text(f"{HEAD}stringData: {{a: hunter2old}}\n")
-    for arguments in (*(("--format", each) for each in FORMATS), ("--old", "old.yaml")):
+    for arguments in (*(("--format", format_) for format_ in FORMATS), ("--old", "old.yaml")):
         done = call(tmp_path, "validate", "s.yaml", *arguments)
         assert "hunter2" not in done.stdout + done.stderr, (arguments, done.stdout)

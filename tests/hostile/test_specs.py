@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from make import make_job_file, make_specs
-from trainyard.preflight import jobs
+from trainyard.judge.preflight import jobs
 
 PATCHES: dict[str, dict[str, Any]] = {
     "a list for the pod": {"spec": ["x"]},
@@ -25,7 +25,7 @@ def test_a_patch_leaves_objects_their_shape(merge: dict[str, Any]) -> None:
     file = make_job_file(patches=[{"object": "Pod", "merge": merge, "reason": "a test"}])
     resolved, findings = jobs.check(make_specs(file), file)
     assert resolved is None
-    assert any(each.is_error and each.message.startswith("patch of") for each in findings)
+    assert any(finding.is_error and finding.message.startswith("patch sets ") for finding in findings)
 
 
 def test_amounts_that_no_machine_has_are_not_summed() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from make import make_cluster, make_job_file, make_run, make_specs, make_team
-from trainyard.carriers import carrier_of
-from trainyard.kinds import build, default_kind, resolve
-from trainyard.plan.read.shape import shape
-from trainyard.preflight.ceiling import needed
-from trainyard.preflight.jobs import check, check_run
+from trainyard.change.plan.read.shape import shape
+from trainyard.judge.preflight.job.ceiling import needed_amounts
+from trainyard.judge.preflight.jobs import check, check_run
+from trainyard.render.kinds import build, default_kind, resolve
+from trainyard.upstream.workloads import carrier_of
 
 ONE = {"launcher": "python", "nodes": 1, "gpus_per_node": 1, "kind": "Job"}
 NO_RECOVERY = make_cluster(recovery_minutes=0)
@@ -18,7 +18,7 @@ NO_RECOVERY = make_cluster(recovery_minutes=0)
 def job(**changes):
     """Return the Job of an array."""
     run = resolve(make_run(**{**ONE, "array": {"of": 100, "parallel": 10}, **changes}))
-    return next(each.value() for each in build(run) if each.kind == "Job")
+    return next(item.value() for item in build(run) if item.kind == "Job")
 
 
 def test_indices_are_tried_again_one_by_one():
@@ -35,32 +35,34 @@ def test_each_index_has_a_number_and_a_folder_of_its_own():
     """The program is told its index, and finds its own checkpoints wherever it is tried again."""
     pod = job(checkpoint={"volume": "checkpoints", "size": "1Gi"})["spec"]["template"]["spec"]
     (container,) = pod["containers"]
-    env = {each["name"]: each.get("value", each.get("valueFrom")) for each in container["env"]}
+    env = {variable["name"]: variable.get("value", variable.get("valueFrom")) for variable in container["env"]}
     field = "metadata.labels['batch.kubernetes.io/job-completion-index']"
     assert env["ARRAY_INDEX"] == {"fieldRef": {"fieldPath": field}}
     assert env["ARRAY_SIZE"] == "100"
-    (mount,) = (each for each in container["volumeMounts"] if each["mountPath"] == "/checkpoints")
+    (mount,) = (
+        volume_mount for volume_mount in container["volumeMounts"] if volume_mount["mountPath"] == "/checkpoints"
+    )
     assert mount["subPathExpr"] == "train/$(ARRAY_INDEX)"
-    names = [each["name"] for each in container["env"]]
+    names = [variable["name"] for variable in container["env"]]
     assert names.index("ARRAY_INDEX") < names.index("ARRAY_SIZE"), "what may be named comes first"
 
 
 def test_nothing_of_a_gang_is_there():
     """No Service, no rendezvous, no topology: an index is a run of one pod."""
     run = resolve(make_run(**ONE, array={"of": 100, "parallel": 10}))
-    assert [each.kind for each in build(run)] == ["Job"]
+    assert [item.kind for item in build(run)] == ["Job"]
     value = job()
     assert not [key for key in value["spec"]["template"]["metadata"]["annotations"] if "topology" in key]
-    names = {each["name"] for each in value["spec"]["template"]["spec"]["containers"][0]["env"]}
+    names = {variable["name"] for variable in value["spec"]["template"]["spec"]["containers"][0]["env"]}
     assert not names & {"MASTER_ADDR", "WORLD_SIZE", "RANK", "GLOO_SOCKET_IFNAME"}
 
 
 def test_the_queue_is_asked_for_what_runs_at_a_time():
     """Kueue counts as many pods as run at once, and so do we."""
     run = resolve(make_run(**ONE, array={"of": 100, "parallel": 10}))
-    (count,) = (each.count for each in carrier_of(job()).pod_sets(job()))
+    (count,) = (pod_set.count for pod_set in carrier_of(job()).pod_sets(job()))
     assert count == 10
-    assert needed(run)["gpu"]["nvidia.com/gpu"] == 10
+    assert needed_amounts(run)["gpu"]["nvidia.com/gpu"] == 10
     words = shape([job()]).words
     assert words.startswith("Job of 10 pods at once, 100 indices with 10 nvidia.com/gpu")
 
@@ -84,54 +86,54 @@ def test_a_job_that_names_no_kind_gets_one_that_can():
 FOUR = "keep + 1 = 4 checkpoints of 10Gi"
 
 WRONG = {
-    "several nodes": ({"nodes": 2}, "nodes is 2, but indices of an array are pods by themselves; remove one"),
+    "several nodes": ({"nodes": 2}, "nodes is 2, but the pods of an array are independent; remove it or array"),
     "roles": (
         {"roles": {"server": {"pool": "cpu"}}},
-        "roles has server, but indices of an array are pods by themselves; remove one",
+        "roles has server, but the pods of an array are independent; remove it or array",
     ),
     "a topology": (
         {"topology": {"required": "rack"}},
-        "topology asks for one rack, but indices of an array are pods by themselves; remove one",
+        "topology requires one rack, but the pods of an array are independent; remove it or array",
     ),
     "a gang that shrinks": (
         {"launcher": "torchrun", "min_nodes": 1},
-        "minNodes is 1, but indices of an array are pods by themselves; remove one",
+        "minNodes is 1, but the pods of an array are independent; remove it or array",
     ),
     "more at once than there are": (
         {"array": {"of": 3, "parallel": 4}},
-        "array runs 4 indices at once, but has 3; lower parallel",
+        "array.parallel is 4, but array.of is 3; lower parallel",
     ),
     "a kind of gangs": (
         {"kind": "JobSet"},
-        "launcher 'python' cannot run in kind 'JobSet', which lacks 'array'; kinds that can: Job",
+        "launcher 'python' cannot run in kind 'JobSet', which does not provide 'array'; kinds that can: Job",
     ),
     "more than the pool holds": (
         {"array": {"of": 100, "parallel": 40}},
-        "array runs 40 pods at once, but pool 'gpu' has 4 nodes, each for 8 such pods; write parallel: 32",
+        "array.parallel is 40, but pool 'gpu' has 4 nodes, each for 8 such pods; set parallel: 32",
     ),
     "more than the queue can have": (
         {
             "array": {"of": 100, "parallel": 30},
             "cluster": make_cluster(queues={"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 16}}}}),
         },
-        "job needs 30 nvidia.com/gpu, but queue 'research' can never have more than 16 of pool 'gpu'; ask for less",
+        "job needs 30 nvidia.com/gpu, but queue 'research' can have at most 16 of pool 'gpu'; use less",
     ),
     "checkpoints of all indices": (
         {"checkpoint": {"volume": "checkpoints", "size": "10Gi"}},
-        f"volume 'checkpoints' of 1Ti is too small for {FOUR} of each of 100 indices; lower keep",
+        f"volume 'checkpoints' of 1Ti is too small for {FOUR} for each of 100 indices; lower keep",
     ),
     "a variable of the contract": (
         {"env": {"ARRAY_INDEX": "3"}},
-        "env has ARRAY_INDEX, by which Trainyard tells the program of its run; remove it",
+        "env sets ARRAY_INDEX, which Trainyard sets itself; remove it",
     ),
     "more than a Job may have": (
         {"array": {"of": 100_001}},
-        "array has 100001 indices, but one Job has at most 100000; write several jobs",
+        "array.of is 100001, but a Kubernetes Job has at most 100000 indices; split it into several jobs",
     ),
     "nothing": ({}, None),
     "no room for failed indices": (
         {"array": {"of": 12, "parallel": 10}, "cluster": make_cluster()},
-        "once 3 indices have failed for good, Kueue stops the others after 30m0s; write parallel: 6 or less",
+        "once 3 indices have failed for good, Kueue stops the others after 30m0s; set parallel to 6 or less",
     ),
 }
 
@@ -140,14 +142,14 @@ WRONG = {
 def test_what_ties_pods_together_does_not_go_with_an_array(changes, message):
     """Each mistake is a finding, and an array without one has none."""
     base = {**ONE, "array": {"of": 100, "parallel": 10}, "cluster": NO_RECOVERY}
-    found = [each.message for each in check_run(make_run(**{**base, **changes}))[1]]
+    found = [item.message for item in check_run(make_run(**{**base, **changes}))[1]]
     assert (message in found) if message else found == []
 
 
 @pytest.mark.parametrize("array", [{"of": 100_001}, {"of": 3, "parallel": 13}], ids=["too many", "too many at once"])
 def test_an_array_that_cannot_be_gets_no_further_advice(array):
     """What follows from a wrong number would lead to another refusal."""
-    rules = {each.rule for each in check_run(make_run(**ONE, cluster=make_cluster(), array=array))[1]}
+    rules = {item.rule for item in check_run(make_run(**ONE, cluster=make_cluster(), array=array))[1]}
     assert rules & {"run/array", "run/array-size"}
     assert not rules & {"spec/nodes", "kq-recovery-array"}
 
@@ -161,7 +163,7 @@ def test_a_job_may_have_a_hundred_thousand_indices():
 def test_room_for_failed_indices_is_enough():
     """With as many indices waiting as run at a time, Kueue sees too few pods only when more than half have failed."""
     found = check_run(make_run(**ONE, cluster=make_cluster(), array={"of": 12, "parallel": 6}))[1]
-    assert not [each for each in found if each.rule == "kq-recovery-array"]
+    assert not [item for item in found if item.rule == "kq-recovery-array"]
 
 
 def test_a_volume_of_one_node_is_not_for_many_indices():
@@ -169,5 +171,5 @@ def test_a_volume_of_one_node_is_not_for_many_indices():
     team = make_team(volumes={"checkpoints": {"storage": "local", "size": "10Ti"}})
     file = make_job_file(**ONE, array={"of": 4}, checkpoint={"volume": "checkpoints", "size": "1Gi"})
     specs = make_specs(file, teams={"nlp": team}, clusters={"test": NO_RECOVERY})
-    messages = [each.message for each in check(specs, file)[1]]
+    messages = [item.message for item in check(specs, file)[1]]
     assert "volume 'checkpoints' is ReadWriteOnce, but the job has 4 pods; use a ReadWriteMany volume" in messages

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from make import CLUSTER, make_cluster, make_job_file, make_resolved, make_specs
-from trainyard.kinds import build
-from trainyard.kinds.leaderworkerset import HOLD
-from trainyard.preflight import jobs
+from trainyard.judge.preflight import jobs
+from trainyard.render.kinds import build
+from trainyard.render.kinds.leaderworkerset import HOLD
 
 GANG = make_cluster(
     gang="coscheduling",
@@ -28,7 +28,7 @@ GANG = make_cluster(
 
 def made(**job: Any) -> list[dict[str, Any]]:
     """Return the objects of a run."""
-    return [each.value() for each in build(make_resolved(**job))]
+    return [item.value() for item in build(make_resolved(**job))]
 
 
 def volcano(**job: Any) -> dict[str, Any]:
@@ -93,8 +93,8 @@ def test_two_roles_that_end_a_run_are_no_volcano_job():
     """The first of them would end the other."""
     roles = {"chief": {"pool": "gpu", "gpusPerNode": 8}, "evaluator": {"pool": "cpu", "cpusPerNode": 2}}
     run = make_resolved(kind="VolcanoJob", launcher="tensorflow", nodes=2, roles=roles)
-    assert [each.message for each in run.kind.check(run)] == [
-        "roles worker and chief end the run, but a VolcanoJob ends with one; choose JobSet"
+    assert [item.message for item in run.kind.check(run)] == [
+        "roles worker and chief end the run together, but a VolcanoJob ends with one role; use JobSet"
     ]
 
 
@@ -150,12 +150,12 @@ LWS = make_cluster(operators={**CLUSTER["operators"], "lws": {"version": "0.10.0
 ENDLESS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "nothing that ends it": (
         {"kind": "LeaderWorkerSet"},
-        ["a LeaderWorkerSet has no end, and 2 pods on as many nodes stay until retired; set maxHours"],
+        ["a LeaderWorkerSet never completes, and 2 pods on as many nodes stay until retired; set maxHours"],
     ),
     "a deadline": ({"kind": "LeaderWorkerSet", "max_hours": 5}, []),
     "restarts that nobody counts": (
         {"kind": "LeaderWorkerSet", "max_hours": 5, "restarts": 3},
-        ["restarts is 3, but a LeaderWorkerSet starts again for ever; remove it"],
+        ["restarts is 3, but a LeaderWorkerSet restarts without limit; remove it"],
     ),
     "a job that names no kind": ({}, []),
 }
@@ -166,7 +166,7 @@ def test_what_has_no_end_says_so(job, messages):
     """It is never what a job gets that names no kind."""
     specs = make_specs(make_job_file(**job), clusters={"test": LWS})
     run, found = jobs.check(specs, specs.jobs[0])
-    assert [each.message for each in found] == messages
+    assert [item.message for item in found] == messages
     assert run is None or run.kind.name == job.get("kind", "JobSet")
 
 
@@ -176,11 +176,11 @@ def pods_of(value: dict[str, Any], name: str) -> list[dict[str, Any]]:
     if isinstance(value, dict):
         if "containers" in value.get("spec", {}) and name in value.get("metadata", {}).get("labels", {}):
             found.append(value)
-        for each in value.values():
-            found += pods_of(each, name)
+        for item in value.values():
+            found += pods_of(item, name)
     elif isinstance(value, list):
-        for each in value:
-            found += pods_of(each, name)
+        for item in value:
+            found += pods_of(item, name)
     return found
 
 
@@ -209,15 +209,15 @@ GANGS: dict[str, tuple[dict[str, Any], int | None]] = {
 def test_a_gang_is_bound_when_as_many_pods_have_a_node_as_it_needs(job, least):
     """The group waits for no pod that is made later, and its pods name it and the scheduler that knows it."""
     workload, *others = made(cluster=GANG, **job)
-    groups = [each for each in others if each["kind"] == "PodGroup"]
+    groups = [other for other in others if other["kind"] == "PodGroup"]
     pods = pods_of(workload, "scheduling.x-k8s.io/pod-group")
-    assert [each["spec"]["minMember"] for each in groups] == ([] if least is None else [least])
+    assert [group["spec"]["minMember"] for group in groups] == ([] if least is None else [least])
     assert bool(pods) == bool(groups)
-    assert {each["spec"]["schedulerName"] for each in pods} <= {"scheduler-plugins-scheduler"}
-    assert {each["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] for each in pods} <= {
-        each["metadata"]["name"] for each in groups
+    assert {pod["spec"]["schedulerName"] for pod in pods} <= {"scheduler-plugins-scheduler"}
+    assert {pod["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] for pod in pods} <= {
+        group["metadata"]["name"] for group in groups
     }
-    assert not [each for each in made(**job) if each["kind"] == "PodGroup"]
+    assert not [item for item in made(**job) if item["kind"] == "PodGroup"]
 
 
 def test_the_second_scheduler_is_called_as_its_chart_is_told():

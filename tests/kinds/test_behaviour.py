@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from trainyard.kinds import Kind, kinds
-from trainyard.kinds.behaviour import EVENTS
+from trainyard.render.kinds import Kind, kinds
+from trainyard.render.kinds.behaviour import EVENTS
 
 PAGE = ROOT / "docs" / "failures.md"
 TABLES = (("fails", "drained", "counts", "done"), ("late", "unready", "order"))

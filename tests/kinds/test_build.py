@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from make import make_cluster, make_resolved, make_run
-from trainyard.carriers import pod_sets_of
-from trainyard.documents import dump
-from trainyard.kinds import Kind, Resolved, build, kinds, resolve
-from trainyard.launchers import Launcher, launchers
-from trainyard.manifests import identity_of
+from trainyard.base.documents import dump
+from trainyard.base.manifests import identity_of
+from trainyard.render.kinds import Kind, Resolved, build, kinds, resolve
+from trainyard.render.launchers import Launcher, launchers
+from trainyard.upstream.workloads import pod_sets_of
 
 SRIOV = {"sriov-network-operator": {"version": "1.6.0"}}
 ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16"}
@@ -48,7 +48,7 @@ def can(kind: Kind, launcher: Launcher, job: Mapping[str, Any]) -> bool:
 def carried(kind: str, **job: Any) -> Resolved:
     """Return a run of that kind: by the launcher that the job names or else torchrun, or by the first that can."""
     first = launchers()[job.pop("launcher", "torchrun")]
-    able = [each for each in (first, *launchers().values()) if can(kinds()[kind], each, job)]
+    able = [launcher for launcher in (first, *launchers().values()) if can(kinds()[kind], launcher, job)]
     return make_resolved(kind=kind, launcher=able[0].name, **job)
 
 
@@ -94,9 +94,11 @@ def made(*, kind: str, **job: Any) -> list[dict[str, Any]]:
 def template(*values: dict[str, Any]) -> dict[str, Any]:
     """Return the pod template of the workers in the objects of a run of any kind."""
     first = identity_of(values[0])
-    kind = next(each for each in kinds().values() if (each.group, each.object_kind) == (first.group, first.kind))
+    kind = next(
+        one_kind for one_kind in kinds().values() if (one_kind.group, one_kind.object_kind) == (first.group, first.kind)
+    )
     called = {"main", kind.called("worker")}
-    return dict(next(template for each, template in pod_sets_of(values[0], values) if each.name in called))
+    return dict(next(template for item, template in pod_sets_of(values[0], values) if item.name in called))
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
@@ -116,7 +118,7 @@ def test_every_kind_is_known_by_its_own_name():
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
-def test_every_kind_has_a_row_among_the_carriers(kind):
+def test_every_kind_has_a_row(kind):
     """The row says where its pods are, which operator reconciles it, and of what Kueue admits how that calls it."""
     known = kinds()[kind]
     assert (known.carrier.group, known.carrier.kind) == (known.group, known.object_kind)
@@ -165,9 +167,9 @@ def test_kueue_counts_the_pods_that_the_launcher_starts(kind, launcher):
     """The built object has as many pods as the roles of the run, and each role's pod set has its number."""
     run = make_resolved(kind=kind, launcher=launcher, nodes=12)
     value, *others = objects(run)
-    found = [each for each, _ in pod_sets_of(value, [value, *others])]
-    assert sum(each.count for each in found) == sum(role.pods for role in run.roles)
-    assert {each.name: each.count for each in found} in (
+    found = [item for item, _ in pod_sets_of(value, [value, *others])]
+    assert sum(item.count for item in found) == sum(role.pods for role in run.roles)
+    assert {item.name: item.count for item in found} in (
         {run.kind.called(role.name): role.pods for role in run.roles},
         {"main": run.sizing.pods},
         {"master": 1, "worker": run.sizing.pods - 1},
@@ -213,14 +215,14 @@ def test_what_the_operator_sets_is_left_to_it(kind, launcher):
     """No container sets a variable that its operator sets, whatever the launcher asks for."""
     known = kinds()[kind]
     env = template(*made(kind=kind, launcher=launcher, nodes=4))["spec"]["containers"][0].get("env", [])
-    assert not {each["name"] for each in env} & known.injected("worker")
+    assert not {variable["name"] for variable in env} & known.injected("worker")
 
 
 @pytest.mark.parametrize(("kind", "launcher"), PAIRS)
 def test_variables_from_fields_of_the_pod_come_first(kind, launcher):
     """A value may refer to variables before it, and to no others."""
     env = template(*made(kind=kind, launcher=launcher, nodes=4))["spec"]["containers"][0].get("env", [])
-    of_fields = ["fieldRef" in each.get("valueFrom", {}) for each in env]
+    of_fields = ["fieldRef" in variable.get("valueFrom", {}) for variable in env]
     assert of_fields == sorted(of_fields, reverse=True)
 
 
@@ -229,7 +231,7 @@ def test_no_rule_of_argo_cd_lies_inside_a_list(kind):
     """It would write the whole live list back; where templates stand in a map, a rule may go through them."""
     known = kinds()[kind]
     found = known.carrier.pod_sets(workload(kind=kind))
-    in_list = any(isinstance(part, int) for each in found for part in each.template)
+    in_list = any(isinstance(part, int) for item in found for part in item.template)
     paths = [path for rule in known.ignore for path in rule.get("jqPathExpressions", ())]
     assert not (in_list and any("[" in path for path in paths))
 
@@ -363,7 +365,8 @@ PATCHES = {
     "one variable of the container": (
         patch("Pod", container(env=[{"name": "NCCL_DEBUG", "value": "INFO"}]), role="worker"),
         lambda pod: (
-            [each["value"] for each in pod["spec"]["containers"][0]["env"] if each["name"] == "NCCL_DEBUG"] == ["INFO"]
+            [variable["value"] for variable in pod["spec"]["containers"][0]["env"] if variable["name"] == "NCCL_DEBUG"]
+            == ["INFO"]
         ),
     ),
     "a field of the pod": (
@@ -428,5 +431,7 @@ def test_a_job_s_own_container_holds_no_kind(kind):
     """Whatever runs beside the program is a sidecar of the workers, so that the kind sees the program's end alone."""
     side = {"name": "logs", "image": "registry.example.com/logs@sha256:" + "4f0c7e2ab95d8136" * 4}
     spec = template(*made(kind=kind, nodes=4, containers=[side]))["spec"]
-    assert [each["name"] for each in spec["containers"]] == [kinds()[kind].container]
-    assert [(each["name"], each["restartPolicy"]) for each in spec["initContainers"]] == [("logs", "Always")]
+    assert [one_container["name"] for one_container in spec["containers"]] == [kinds()[kind].container]
+    assert [(init_container["name"], init_container["restartPolicy"]) for init_container in spec["initContainers"]] == [
+        ("logs", "Always")
+    ]

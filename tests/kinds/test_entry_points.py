@@ -8,10 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAIR = "launcher 'torchrun' cannot run in kind 'OwnJob', which lacks 'master'; kinds that can: Job, JobSet"
+PAIR = "launcher 'torchrun' cannot run in kind 'OwnJob', which does not provide 'master'; kinds that can: Job, JobSet"
 OWN = """
-from trainyard.carriers import Carrier, Template
-from trainyard.kinds.job import Job
+from trainyard.upstream.workloads import Carrier, Template
+from trainyard.render.kinds.job import Job
 from trainyard.launchers import Launch, Launcher, Role
 
 
@@ -47,7 +47,7 @@ import sys
 
 from make import make_job_file, make_specs
 from trainyard.kinds import build
-from trainyard.preflight import jobs
+from trainyard.judge.preflight import jobs
 
 
 def check(**job):
@@ -66,10 +66,10 @@ EVERYWHERE = """
 import json
 
 from make import CLUSTER, make_cluster, make_job_file, make_specs
-from trainyard.carriers import pod_sets_of
+from trainyard.upstream.workloads import pod_sets_of
 from trainyard.kinds import build, kinds
-from trainyard.preflight import jobs
-from trainyard.releases import release
+from trainyard.judge.preflight import jobs
+from trainyard.specs.releases import release
 
 NAMES = {kind.carrier.operator for kind in kinds().values()} - {None, *CLUSTER["operators"]}
 APART = {"training-operator"}  # Where somebody else installs it, no PyTorchJob starts under Pod Security.
@@ -128,7 +128,7 @@ def own(tmp_path: Path, program: str) -> str:
 
 
 def test_own_launchers_and_kinds_come_by_entry_points(tmp_path):
-    """The package brings a launcher, a kind and its row among the carriers; nothing here changes."""
+    """The package brings a launcher, a kind and its row, by the group's older name; nothing here changes."""
     assert own(tmp_path, SHOW) == f"{PAIR}\n[] ['OwnJob', 'Service'] False\nown ['bash', 'train.py']\n"
 
 
@@ -137,8 +137,8 @@ def test_an_own_launcher_runs_in_every_kind_that_gives_what_it_needs(tmp_path):
     for pair, (gives, container, outcome) in json.loads(own(tmp_path, EVERYWHERE)).items():
         kind, word = pair.split()
         if gives:
-            distinct = [each for at, each in enumerate(outcome) if each not in outcome[:at]]
-            assert [(each[0], each[-2:]) for each in distinct] == [(container, [f"needs-{word}", "worker"])], pair
+            distinct = [item for at, item in enumerate(outcome) if item not in outcome[:at]]
+            assert [(item[0], item[-2:]) for item in distinct] == [(container, [f"needs-{word}", "worker"])], pair
         else:
             (message,) = outcome
             assert message.startswith(f"launcher 'needs-{word}' cannot run in kind {kind!r}"), pair

@@ -7,7 +7,7 @@ from typing import Any
 import lupa
 import pytest
 
-from trainyard.kinds import kinds
+from trainyard.render.kinds import kinds
 
 
 def condition(kind: str, status: str = "True", **fields: str) -> dict[str, Any]:

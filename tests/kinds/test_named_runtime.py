@@ -10,14 +10,14 @@ import pytest
 
 from conftest import ROOT
 from make import IMAGE, make_cluster, make_job_file, make_source, make_specs
-from trainyard.carriers import pod_sets_of
-from trainyard.checks.validate import strangers
-from trainyard.documents import dump
-from trainyard.kinds import build
-from trainyard.kinds.objects import pod
-from trainyard.parts.objects import canonical
-from trainyard.preflight import jobs
+from trainyard.base.documents import dump
+from trainyard.judge.checks.validate import strangers
+from trainyard.judge.preflight import jobs
+from trainyard.render.kinds import build
+from trainyard.render.kinds.objects import pod
+from trainyard.render.parts.objects import canonical
 from trainyard.specs.sources import ExtraFile
+from trainyard.upstream.workloads import pod_sets_of
 
 OPERATORS = {"kueue": {"version": "0.19.2"}, "jobset": {"version": "0.12.0"}, "trainer": {"version": "2.3.0"}}
 GRACE = {"terminationGracePeriodSeconds": 0}
@@ -70,9 +70,9 @@ def test_pods_are_those_of_a_runtime_of_ones_own():
         checkpoint={"volume": "checkpoints", "size": "10Gi"},
         **files,
     )
-    assert [each.message for each in findings] == []
-    value, *others = [each.value() for each in build(run)]
-    assert [each["kind"] for each in others] == ["ConfigMap"]
+    assert [finding.message for finding in findings] == []
+    value, *others = [item.value() for item in build(run)]
+    assert [other["kind"] for other in others] == ["ConfigMap"]
     ((pods, template),) = pod_sets_of(value, [runtime()])
     assert (pods.name, pods.count) == ("node", 2)
     wanted = canonical(pod(run, run.roles[0]))
@@ -85,13 +85,13 @@ def test_pods_are_those_of_a_runtime_of_ones_own():
 def test_both_lines_of_trainer_take_it(release):
     """Its objects are valid in the releases that are carried, deadline and all, with the runtime beside them."""
     run, _ = checked(runtime(), max_hours=2)
-    values = [each.value() for each in build(run)]
+    values = [item.value() for item in build(run)]
     assert values[0]["spec"]["activeDeadlineSeconds"] == 7200
-    text = "---\n".join(dump(each) for each in (*values, runtime()))
+    text = "---\n".join(dump(value) for value in (*values, runtime()))
     result = strangers(
         [("run.yaml", text.encode())], ROOT / "schemas", kubernetes="1.35", projects={"trainer": release}
     )
-    assert [each.message for each in result.findings] == []
+    assert [finding.message for finding in result.findings] == []
 
 
 def without(value: dict[str, Any], *path: Any) -> dict[str, Any]:
@@ -106,7 +106,11 @@ def without(value: dict[str, Any], *path: Any) -> dict[str, Any]:
 
 def lost(severity: str, has: str, needs: str) -> tuple[str, str, str]:
     """Return what is said of a field of the pods."""
-    return severity, "run/runtime-fields", f"pods of runtime 'torch' have {has}, the run needs {needs}; write it there"
+    return (
+        severity,
+        "run/runtime-fields",
+        f"pods of runtime 'torch' have {has}, but the run needs {needs}; change the runtime",
+    )
 
 
 def ends(message: str) -> tuple[str, str, str]:
@@ -121,7 +125,7 @@ def unusable(message: str) -> list[tuple[str, str, str]]:
 
 JOB = ("spec", "template", "spec", "replicatedJobs", 0)
 SIDECAR = {"name": "logs", "image": IMAGE}
-UNUSABLE = "runtime 'torch' should have one job 'node', labelled trainer, with one container 'node'; change it"
+UNUSABLE = "runtime 'torch' must have one job 'node', labelled trainer, with one container 'node'; correct the runtime"
 FOUND: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, str, str]]]] = {
     "nothing": (runtime(), {}, []),
     "a runtime that is not there": (
@@ -140,7 +144,7 @@ FOUND: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, st
     "a variable of the policy": (
         runtime(),
         {"launcher": "python", "env": {"PET_NNODES": "2"}, "processes_per_node": 1},
-        [("error", "tr2-reserved", "PET_NNODES is set by the policy of runtime 'torch'; leave it to that")],
+        [("error", "tr2-reserved", "PET_NNODES is set by the policy of runtime 'torch'; remove it from the job")],
     ),
     "what no patch can say": (
         runtime(),
@@ -162,17 +166,17 @@ FOUND: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, st
     "restarts that are too few": (
         runtime(),
         {"restarts": 12},
-        [ends("runtime 'torch' restarts the gang 10 times, but the run is to have 12; raise maxRestarts")],
+        [ends("runtime 'torch' restarts the gang 10 times, but the run needs 12; set maxRestarts: 12")],
     ),
     "pods that are made anew one by one": (
         without(runtime(), *JOB, "template", "spec", "backoffLimit"),
         {},
-        [ends("runtime 'torch' makes up to 6 pods anew one by one; write backoffLimit: 0 there")],
+        [ends("runtime 'torch' recreates up to 6 pods one by one; set backoffLimit: 0 there")],
     ),
     "another kind": (
         runtime(),
         {"kind": "JobSet"},
-        [("error", "run/runtime", "runtime is 'torch', but kind 'JobSet' takes none; kinds that do: TrainJob")],
+        [("error", "run/runtime", "runtime is 'torch', but kind 'JobSet' does not use one; kinds that do: TrainJob")],
     ),
 }  # fmt: skip
 
@@ -181,5 +185,5 @@ FOUND: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, st
 def test_what_a_runtime_does_not_let_a_job_say_is_said(value, job, expected):
     """Errors where the run would be refused or its pods lack something, warnings where it would go on otherwise."""
     run, findings = checked(value, **job)
-    assert [(str(each.severity), each.rule, each.message) for each in findings] == expected
+    assert [(str(finding.severity), finding.rule, finding.message) for finding in findings] == expected
     assert (run is None) == any(severity == "error" for severity, _, _ in expected)

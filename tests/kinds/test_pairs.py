@@ -6,10 +6,10 @@ from dataclasses import fields
 
 import pytest
 
-from trainyard.kinds import kinds
-from trainyard.kinds.behaviour import EVENTS, Behaviour
-from trainyard.kinds.pairs import Pair
-from trainyard.launchers import NEEDS, launchers
+from trainyard.render.kinds import kinds
+from trainyard.render.kinds.behaviour import EVENTS, Behaviour
+from trainyard.render.kinds.pairs import Pair
+from trainyard.render.launchers import NEEDS, launchers
 
 
 @pytest.mark.parametrize("kind", kinds().values(), ids=kinds())
@@ -21,7 +21,7 @@ def test_every_kind_says_what_becomes_of_its_runs(kind):
 
 def test_every_question_is_a_field():
     """Questions and answers go together."""
-    assert [each.name for each in fields(Behaviour)] == list(EVENTS)
+    assert [field.name for field in fields(Behaviour)] == list(EVENTS)
 
 
 @pytest.mark.parametrize("kind", kinds().values(), ids=kinds())

@@ -11,12 +11,12 @@ import pytest
 
 from everything import OPERATORS, everything
 from make import make_cluster, make_job_file, make_resolved, make_specs, make_team
-from trainyard import preflight
-from trainyard.clusters.nets import policies
-from trainyard.kinds import Resolved, build, kinds
-from trainyard.kinds.raycluster import ENDLESS
-from trainyard.launchers.ray import HEAD, shell
-from trainyard.sizing import WORKER
+from trainyard.judge import preflight
+from trainyard.render.clusters.nets import policies
+from trainyard.render.kinds import Resolved, build, kinds
+from trainyard.render.kinds.raycluster import ENDLESS
+from trainyard.render.launchers.ray import HEAD, shell
+from trainyard.render.sizing import WORKER
 
 KUBERAY = {"kueue": {"version": "0.19.2"}, "kuberay": {"version": "1.6.2"}}
 KUBERAY_AND_JOBSET = {**KUBERAY, "jobset": {"version": "0.12.0"}}
@@ -47,7 +47,7 @@ def container(group: dict[str, Any]) -> dict[str, Any]:
 
 def variables(group: dict[str, Any]) -> dict[str, str]:
     """Return the variables of a group that have a value."""
-    return {each["name"]: each["value"] for each in container(group)["env"] if "value" in each}
+    return {variable["name"]: variable["value"] for variable in container(group)["env"] if "value" in variable}
 
 
 BOTH = pytest.mark.parametrize("kind", ["RayJob", "RayCluster"])
@@ -89,8 +89,12 @@ def test_the_object_store_fits_shared_memory(kind, asked):
     found = cluster(kind, shared_memory=asked)
     for group in (found["headGroupSpec"], *found["workerGroupSpecs"]):
         pod = group["template"]["spec"]
-        (volume,) = (each["emptyDir"] for each in pod["volumes"] if each.get("emptyDir", {}).get("medium") == "Memory")
-        assert [each["mountPath"] for each in container(group)["volumeMounts"]].count("/dev/shm") == 1
+        (volume,) = (
+            one_volume["emptyDir"]
+            for one_volume in pod["volumes"]
+            if one_volume.get("emptyDir", {}).get("medium") == "Memory"
+        )
+        assert [volume_mount["mountPath"] for volume_mount in container(group)["volumeMounts"]].count("/dev/shm") == 1
         store = int(group["rayStartParams"]["object-store-memory"])
         assert 2 * store == int(volume["sizeLimit"].removesuffix("Gi")) * 2**30
 
@@ -100,10 +104,12 @@ def test_all_containers_of_a_rayjob_are_of_one_image_and_restricted():
     found = spec()
     groups = [found["rayClusterSpec"]["headGroupSpec"], *found["rayClusterSpec"]["workerGroupSpecs"]]
     pods = [group["template"]["spec"] for group in groups] + [found["submitterPodTemplate"]["spec"]]
-    assert len({each["image"] for pod in pods for each in pod["containers"]}) == 1
+    assert len({one_container["image"] for pod in pods for one_container in pod["containers"]}) == 1
     for pod in pods:
         assert pod["securityContext"]["runAsNonRoot"] is True
-        assert [each["securityContext"]["allowPrivilegeEscalation"] for each in pod["containers"]] == [False]
+        assert [
+            one_container["securityContext"]["allowPrivilegeEscalation"] for one_container in pod["containers"]
+        ] == [False]
 
 
 def test_the_submitter_waits_for_no_grace():
@@ -180,7 +186,7 @@ def test_the_operator_starts_ray():
 def test_the_driver_is_submitted_as_a_file():
     """Two shells read a command line on its way to Ray, so the program's words stand in a file."""
     run = resolved(args=["--name", "a b"])
-    job, config = (each.value() for each in build(run))
+    job, config = (item.value() for item in build(run))
     assert shlex.split(job["spec"]["entrypoint"]) == ["sh", "/etc/trainyard/driver.sh"]
     assert config["data"]["launch.driver.sh"].endswith("exec python train.py --name 'a b'\n")
 
@@ -207,13 +213,15 @@ def test_words_of_the_driver_are_read_as_the_kubelet_reads_them(words, expected)
 def test_the_kubelet_is_asked_about_what_the_operator_adds():
     """A worker waits for the head in an init container, which counts where it is larger than what comes after."""
     run = resolved()
-    assert [each["name"] for each in run.kind.arriving(WORKER, {})["initContainers"]] == ["wait-gcs-ready"]
+    assert [init_container["name"] for init_container in run.kind.arriving(WORKER, {})["initContainers"]] == [
+        "wait-gcs-ready"
+    ]
     assert run.kind.arriving(HEAD, {}) == {}
 
 
 def test_a_cluster_that_nothing_ends_is_told_so():
     """A RayCluster keeps its GPUs whatever its program does; Kueue ends it when maxHours are over."""
-    assert [each.rule for each in resolved("RayCluster").kind.check(resolved("RayCluster"))] == [ENDLESS.id]
+    assert [item.rule for item in resolved("RayCluster").kind.check(resolved("RayCluster"))] == [ENDLESS.id]
     assert list(resolved("RayCluster").kind.check(resolved("RayCluster", max_hours=8))) == []
     assert list(resolved().kind.check(resolved())) == []
 
@@ -291,19 +299,22 @@ CANNOT = {
     ),
     "a driver without Ray": (
         {"kind": "JobSet", "launcher": "ray", "max_hours": 2},
-        "launcher 'ray' cannot run in kind 'JobSet', which lacks 'ray'; kinds that can: RayJob, RayCluster",
+        (
+            "launcher 'ray' cannot run in kind 'JobSet', which does not provide 'ray'; kinds that can: RayJob, "
+            "RayCluster"
+        ),
     ),
     "two heads": (
         {"kind": "RayJob", "launcher": "ray", "roles": {"head": {"nodes": 2, "cpusPerNode": 2}}},
-        "role 'head' has 2 nodes, but there is one; remove nodes",
+        "role 'head' has 2 nodes, but only one pod is possible; remove nodes",
     ),
     "fewer nodes": (
         {"kind": "RayJob", "launcher": "ray", "min_nodes": 1},
-        "minNodes is 1, but launcher 'ray' cannot go on with fewer nodes; remove it",
+        "minNodes is 1, but launcher 'ray' is not elastic; remove it",
     ),
     "a variable that the driver is told": (
         {"kind": "RayJob", "launcher": "ray", "env": {"TRAIN_WORKERS": "3"}},
-        "env has TRAIN_WORKERS, which launcher 'ray' sets itself; remove it",
+        "env sets TRAIN_WORKERS, which launcher 'ray' sets itself; remove it",
     ),
     "a variable that KubeRay needs": (
         {"kind": "RayJob", "launcher": "ray", "env": {"RAY_ADDRESS": "elsewhere"}},
@@ -317,7 +328,7 @@ def test_what_ray_cannot_do(job, message):
     """One sentence says what, and what can."""
     specs = make_specs(make_job_file(**job), clusters={"test": make_cluster(operators=KUBERAY_AND_JOBSET)})
     _, findings = preflight.jobs.check(specs, specs.jobs[0])
-    (found,) = [each.message for each in findings if each.is_error]
+    (found,) = [finding.message for finding in findings if finding.is_error]
     assert found.startswith(message)
 
 
@@ -334,30 +345,30 @@ def test_head_and_submitter_count_in_the_quota():
     """A queue that holds the workers alone never admits the run."""
     quota = {"research": {"teams": ["nlp"], "nominalQuota": {"cpu": {"cpus": 12, "memory": "48Gi"}}}}
     job = {"launcher": "ray", "pool": "cpu", "gpus_per_node": 0, "memory_per_node": "4Gi", "nodes": 2}
-    for cpus, messages in ((3, []), (6, ["job needs 16 cpu, but queue 'research' can never have more than 12"])):
+    for cpus, messages in ((3, []), (6, ["job needs 16 cpu, but queue 'research' can have at most 12"])):
         cluster = make_cluster(operators=KUBERAY_AND_JOBSET, queues=quota)
         specs = make_specs(make_job_file(**job, cpus_per_node=cpus), clusters={"test": cluster})
         _, findings = preflight.jobs.check(specs, specs.jobs[0])
-        assert [each.message.partition(" of pool")[0] for each in findings] == messages
+        assert [finding.message.partition(" of pool")[0] for finding in findings] == messages
 
 
 def test_the_operator_reaches_heads_and_nothing_else():
     """It asks the dashboard how the driver is; other pods and ports stay the team's."""
     cluster = everything()
-    found = {each.name: each.fields["spec"] for each in policies("test", cluster, "nlp", make_team())}
+    found = {policy.name: policy.fields["spec"] for policy in policies("test", cluster, "nlp", make_team())}
     spec = found["asked-by-kuberay"]
     assert spec["podSelector"] == {"matchLabels": {"ray.io/node-type": "head"}}
     (rule,) = spec["ingress"]
     assert rule["ports"] == [{"port": 8265, "endPort": None, "protocol": "TCP"}]
     assert rule["from"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "ray-operator"}}}]
     theirs = everything(operators={**OPERATORS, "kuberay": {"version": "1.6.2", "managed": False}})
-    found = {each.name: each.fields["spec"] for each in policies("test", theirs, "nlp", make_team())}
+    found = {policy.name: policy.fields["spec"] for policy in policies("test", theirs, "nlp", make_team())}
     (where,) = found["asked-by-kuberay"]["ingress"][0]["from"]
     assert where == {
         "namespaceSelector": {"matchExpressions": [{"key": "trainyard.dev/team", "operator": "DoesNotExist"}]}
     }
     without = policies("test", make_cluster(), "nlp", make_team())
-    assert {each.name for each in without} == {"ranks", "outside"}
+    assert {item.name for item in without} == {"ranks", "outside"}
 
 
 TCPXO = {
@@ -377,7 +388,9 @@ def test_a_fabric_s_script_is_read_where_ray_starts():
     (trainer,) = group["template"]["spec"]["containers"]
     assert trainer["command"][0] == "source"
     assert "command" not in container(found["headGroupSpec"])
-    assert [each["name"] for each in group["template"]["spec"]["initContainers"]] == ["tcpxo-daemon"]
+    assert [init_container["name"] for init_container in group["template"]["spec"]["initContainers"]] == [
+        "tcpxo-daemon"
+    ]
 
 
 def test_workers_in_their_nodes_network_do_not_reach_the_head():
@@ -385,7 +398,7 @@ def test_workers_in_their_nodes_network_do_not_reach_the_head():
     host = {"type": "roce", "rails": 8, "attach": "host", "addresses": "10.56.0.0/16"}
     there = make_cluster(operators=KUBERAY, fabric=host)
     run = make_resolved(kind="RayJob", launcher="ray", cluster=there, fabric="rdma")
-    assert [each.rule for each in run.kind.check(run)] == ["run/ray-host-network"]
+    assert [item.rule for item in run.kind.check(run)] == ["run/ray-host-network"]
 
 
 def test_a_patch_reaches_every_pod():
@@ -398,4 +411,4 @@ def test_a_patch_reaches_every_pod():
         found["submitterPodTemplate"],
         found["rayClusterSpec"]["workerGroupSpecs"][0]["template"],
     ]
-    assert ["example.com/x" in each["metadata"]["labels"] for each in templates] == [True, True, False]
+    assert ["example.com/x" in template["metadata"]["labels"] for template in templates] == [True, True, False]

@@ -9,31 +9,30 @@ import yaml
 
 import page
 import recipes
-import trainyard.kinds as package
+import trainyard.render.kinds as package
 from command import call
 from conftest import ROOT
 from make import JOB, make_job_file, make_specs, write_repository
-from trainyard import carriers, preflight
-from trainyard.carriers import table
-from trainyard.carriers.base import Carrier
-from trainyard.kinds import build, kinds
-from trainyard.launchers import launchers
-from trainyard.operators import kueue
+from trainyard.judge import preflight
+from trainyard.render.kinds import build, kinds
+from trainyard.render.launchers import launchers
+from trainyard.render.operators import kueue
+from trainyard.upstream import workloads
 
-MODULE, ROW = recipes.code("A kind")
+ROW, MODULE = recipes.code("A kind")
 (POINTS,) = recipes.code("A kind", "toml")
 DEFINITION = page.files(recipes.PAGE, "A kind")["platform/extra/atlas/platform/gangs.yaml"]
-IMPORTS = "from trainyard.carriers import Carrier\nfrom trainyard.carriers.table import PLAIN\n"
+CACHES = (kinds, workloads.table, workloads.carriers)
 
 
 @pytest.fixture
 def kind(tmp_path, monkeypatch):
-    """The kind of the page: its module in the folder of kinds, its row in the table."""
+    """The kind of the page: its module in the folder of kinds, its row in the folder of workloads."""
     (folder := tmp_path / "kinds").mkdir()
     recipes.put(folder, package, "gang.py", MODULE, monkeypatch)
-    row = eval(ROW, vars(table))
-    monkeypatch.setitem(carriers.TABLE, (row.group, row.kind), row)
-    with recipes.fresh(kinds, carriers.carriers):
+    (rows := tmp_path / "workloads").mkdir()
+    recipes.put(rows, workloads, "gang.py", ROW, monkeypatch)
+    with recipes.fresh(*CACHES):
         yield kinds()["Gang"]
 
 
@@ -45,21 +44,21 @@ def test_every_launcher_works_in_it_that_needs_no_more(kind):
         specs = make_specs(make_job_file(kind="Gang", launcher=name, **start))
         run, findings = preflight.jobs.check(specs, specs.jobs[0])
         if launcher.needs <= kind.gives:
-            assert not [each.message for each in findings if each.is_error]
+            assert not [finding.message for finding in findings if finding.is_error]
             gang, *_files = build(run)
             assert isinstance(gang.fields["spec"], dict)
             (pods,) = kind.carrier.pod_sets(gang.value())
             assert (pods.name, pods.count) == ("main", 2)
             able.append(name)
         else:
-            assert {each.rule for each in findings} == {"run/pair"}
+            assert {finding.rule for finding in findings} == {"run/pair"}
     assert {"exec", "python", "torchrun"} <= set(able)
 
 
 def test_kueue_queues_it(kind):
     """Its integration is the controller's own, which Kueue has to be told of."""
     cluster = make_specs().clusters["test"]
-    found = kueue.derived(cluster)["integrations"]
+    found = kueue.derive_configuration(cluster)["integrations"]
     assert found["externalFrameworks"] == ["Gang.v1.train.example.com"]
     assert "batch/job" in found["frameworks"]
     assert kind.carrier.framework not in found["frameworks"]
@@ -98,10 +97,9 @@ def test_it_is_rendered_and_judged(kind, tmp_path):
 def test_a_package_brings_it_by_entry_points(tmp_path):
     """The module with its row, named as the page says, is what a job's `kind` names."""
     (tmp_path / "own").mkdir()
-    text = f"{MODULE}\n\n{IMPORTS}\nCARRIER = {ROW}"
     root = repository(tmp_path / "own")
-    with recipes.installed(tmp_path / "site", {"gang.py": text}, POINTS, kinds, carriers.carriers):
-        assert isinstance(carriers.carrier("train.example.com", "Gang"), Carrier)
+    with recipes.installed(tmp_path / "site", {"gang.py": MODULE, "gang_row.py": ROW}, POINTS, *CACHES):
+        assert isinstance(workloads.carrier("train.example.com", "Gang"), workloads.Carrier)
         checked = preflight.check_repository(root)
         assert checked.findings == []
         assert [run.kind.name for run in checked.runs] == ["Gang"]

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from make import make_run
-from trainyard.documents import dump
-from trainyard.launchers import Role, Wiring, launchers
-from trainyard.sizing import size
+from trainyard.base.documents import dump
+from trainyard.render.launchers import Role, Wiring, launchers
+from trainyard.render.sizing import size
 
 WIRING = Wiring(host=lambda role, index: f"run-{role}-{index}.run", rank="INDEX", rank_field="metadata.labels['index']")
 FILE = "llm/accelerate.yaml"
@@ -53,19 +53,19 @@ SETTINGS: dict[str, tuple[dict[str, object], list[str]]] = {
     "a process for each GPU": ({"distributed_type": "MULTI_GPU"}, []),
     "one process": (
         {"distributed_type": "NO"},
-        ["distributed_type: NO, by which one process starts; write MULTI_GPU, FSDP, DEEPSPEED or MEGATRON_LM"],
+        ["distributed_type is NO, which starts only one process; use MULTI_GPU, FSDP, DEEPSPEED or MEGATRON_LM"],
     ),
     "CPUs beside GPUs": (
         {"distributed_type": "MULTI_GPU", "use_cpu": True},
-        ["use_cpu: true, but a pod has 8 GPUs; remove it"],
+        ["use_cpu is true, but a pod has 8 GPUs; remove it"],
     ),
     "some of the GPUs": (
         {"distributed_type": "MULTI_GPU", "gpu_ids": "0,1"},
-        ["gpu_ids: 0,1, which leaves other GPUs of the pod idle; write all"],
+        ["gpu_ids is 0,1, which leaves other GPUs of the pod idle; use all"],
     ),
     "a service of Amazon's": (
         {"distributed_type": "MULTI_GPU", "compute_environment": "AMAZON_SAGEMAKER"},
-        ["compute_environment: AMAZON_SAGEMAKER, which starts nothing here; write LOCAL_MACHINE"],
+        ["compute_environment is AMAZON_SAGEMAKER, which starts no process here; use LOCAL_MACHINE"],
     ),
 }
 
@@ -75,5 +75,5 @@ def test_settings_that_start_something_else_are_refused(config, wrong):
     """What would start one process, or leave GPUs idle, is an error at the file that the job names."""
     run = make_run(launcher="accelerate", files=[{"source": FILE, "mountPath": "/etc/llm"}])
     found = list(launchers()["accelerate"].check(replace(run, contents={FILE: dump(config)})))
-    assert [each.message for each in found] == [f"accelerate.yaml says {each}" for each in wrong]
-    assert all(len(each.message.split()) <= 20 and each.is_error for each in found)
+    assert [item.message for item in found] == [f"accelerate.yaml says {item}" for item in wrong]
+    assert all(len(item.message.split()) <= 20 and item.is_error for item in found)

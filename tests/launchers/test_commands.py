@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from make import make_run
-from trainyard.documents import dump
-from trainyard.launchers import Launch, Launcher, Wiring, launchers
-from trainyard.sizing import size
+from trainyard.base.documents import dump
+from trainyard.render.launchers import Launch, Launcher, Wiring, launchers
+from trainyard.render.sizing import size
 
 WIRING = Wiring(
     host=lambda role, index: f"run-{role}-0-{index}.run",
@@ -41,8 +41,8 @@ def roles(launcher: Launcher, **job: Any) -> list[dict[str, Any]]:
         {
             "role": role.name,
             "pods": role.pods,
-            "command": [each.replace("train-digest00", "RUN") for each in role.command],
-            "args": [each.replace("train-digest00", "RUN") for each in role.args],
+            "command": [item.replace("train-digest00", "RUN") for item in role.command],
+            "args": [argument.replace("train-digest00", "RUN") for argument in role.args],
             "env": {name: {"value": sized.value, "origin": sized.origin} for name, sized in role.env.items()},
             "fields": dict(role.fields),
         }
@@ -149,52 +149,57 @@ WRONG = {
     ),
     "fewer nodes with plain Python": (
         {"launcher": "python", "min_nodes": 1, "gpus_per_node": 1},
-        ["minNodes is 1, but launcher 'python' cannot go on with fewer nodes; remove it"],
+        ["minNodes is 1, but launcher 'python' is not elastic; remove it"],
     ),
     "a variable that it sets": (
         {"env": {"MASTER_ADDR": "x"}},
-        ["env has MASTER_ADDR, which launcher 'torchrun' sets itself; remove it"],
+        ["env sets MASTER_ADDR, which launcher 'torchrun' sets itself; remove it"],
     ),
     "a secret that it sets": (
         {"secrets": {"RANK": "tokens/rank"}},
-        ["secrets has RANK, which launcher 'torchrun' sets itself; remove it"],
+        ["secrets sets RANK, which launcher 'torchrun' sets itself; remove it"],
     ),
     "sizes that ZeRO does not load": (
         {"launcher": "deepspeed", "nodes": 4, "min_nodes": 2},
-        ["minNodes is 2 of 4, but ZeRO loads no checkpoint of another size; make them universal, and waive this"],
+        [
+            (
+                "minNodes is 2 of 4, but ZeRO cannot load checkpoints of another size; use universal checkpoints and "
+                "waive this"
+            )
+        ],
     ),
     "DeepSpeed's launcher within a command": (
         {"launcher": "exec", "program": None, "command": ["deepspeed", "train.py"]},
-        ["command starts 'deepspeed' by itself on each of 2 nodes; write launcher: deepspeed"],
+        ["command starts 'deepspeed' separately on each of 2 nodes; use launcher: deepspeed"],
     ),
     "Accelerate's launcher within a command": (
         {"launcher": "exec", "program": None, "command": ["accelerate", "launch", "train.py"]},
-        ["command starts 'accelerate' by itself on each of 2 nodes; write launcher: accelerate"],
+        ["command starts 'accelerate' separately on each of 2 nodes; use launcher: accelerate"],
     ),
     "processes that Python does not start": (
         {"launcher": "python", "processes_per_node": 8},
-        ["processesPerNode is 8, but launcher 'python' starts one; write launcher: torchrun"],
+        ["processesPerNode is 8, but launcher 'python' starts one process; use launcher: torchrun"],
     ),
     "GPUs that Python may leave idle": (
         {"launcher": "python"},
         [
             (
-                "launcher 'python' starts one process for 8 GPUs"
-                "; write launcher: torchrun, or processesPerNode: 1 if the program uses all"
+                "launcher 'python' starts one process for 8 GPUs; use torchrun, or processesPerNode: 1 if the "
+                "program uses all"
             )
         ],
     ),
     "processes that TensorFlow does not start": (
         {"launcher": "tensorflow", "processes_per_node": 8},
-        ["processesPerNode is 8, but launcher 'tensorflow' starts one for all GPUs; remove it"],
+        ["processesPerNode is 8, but launcher 'tensorflow' uses one process for all GPUs; remove it"],
     ),
     "two chiefs": (
         {"launcher": "tensorflow", "roles": {"chief": {"nodes": 2}}},
-        ["role 'chief' has 2 nodes, but there is one; remove nodes"],
+        ["role 'chief' has 2 nodes, but only one pod is possible; remove nodes"],
     ),
     "two pods that start the ranks": (
         {"launcher": "mpirun", "roles": {"launcher": {"nodes": 2}}},
-        ["role 'launcher' has 2 nodes, but there is one; remove nodes"],
+        ["role 'launcher' has 2 nodes, but only one pod is possible; remove nodes"],
     ),
     "a command where Python runs a program": (
         {"program": None, "command": ["./train"]},
@@ -202,23 +207,23 @@ WRONG = {
     ),
     "a module where a command is started": (
         {"launcher": "exec", "program": None, "module": "llm.train"},
-        ["launcher 'exec' starts a command as it is; write command: [python, …], or launcher: python"],
+        ["launcher 'exec' starts a command, not a Python program; use command: [python, …], or launcher: python"],
     ),
     "a launcher that knows no ranks": (
         {"launcher": "exec", "program": None, "command": ["/opt/conda/bin/torchrun", "train.py"]},
-        ["command starts 'torchrun' by itself on each of 2 nodes; write launcher: torchrun"],
+        ["command starts 'torchrun' separately on each of 2 nodes; use launcher: torchrun"],
     ),
     "mpirun within mpirun": (
         {"launcher": "mpirun", "program": None, "command": ["mpirun", "./train"]},
-        ["command starts 'mpirun', as launcher 'mpirun' does already; leave it out"],
+        ["command starts 'mpirun', which launcher 'mpirun' already does; remove it"],
     ),
     "mpirun within mpirun, on one node": (
         {"launcher": "mpirun", "nodes": 1, "program": None, "command": ["mpirun", "./train"]},
-        ["command starts 'mpirun', as launcher 'mpirun' does already; leave it out"],
+        ["command starts 'mpirun', which launcher 'mpirun' already does; remove it"],
     ),
     "a launcher by a shell": (
         {"launcher": "exec", "program": None, "command": ["bash", "-euo", "pipefail", "-c", "cd /a && torchrun b.py"]},
-        ["command starts 'torchrun' by itself on each of 2 nodes; write launcher: torchrun"],
+        ["command starts 'torchrun' separately on each of 2 nodes; use launcher: torchrun"],
     ),
     "a launcher by a shell that names variables": (
         {"launcher": "exec", "program": None, "command": ["sh", "-c", "torchrun --node-rank=$NODE_RANK b.py"]},
@@ -226,15 +231,15 @@ WRONG = {
     ),
     "a launcher by env": (
         {"launcher": "exec", "program": None, "command": ["env", "X=1", "/usr/bin/torchrun", "b.py"]},
-        ["command starts 'torchrun' by itself on each of 2 nodes; write launcher: torchrun"],
+        ["command starts 'torchrun' separately on each of 2 nodes; use launcher: torchrun"],
     ),
     "a launcher as a module": (
         {"launcher": "exec", "program": None, "command": ["python3", "-u", "-m", "torch.distributed.run", "b.py"]},
-        ["command starts 'torchrun' by itself on each of 2 nodes; write launcher: torchrun"],
+        ["command starts 'torchrun' separately on each of 2 nodes; use launcher: torchrun"],
     ),
     "a module that is torchrun": (
         {"program": None, "module": "torch.distributed.launch", "nodes": 1, "args": ["b.py"]},
-        ["module starts 'torchrun', as launcher 'torchrun' does already; leave it out"],
+        ["module starts 'torchrun', which launcher 'torchrun' already does; remove it"],
     ),
     "a script that is told of a launcher": (
         {"launcher": "exec", "program": None, "command": ["python", "a.py", "-m", "torch.distributed.run"]},
@@ -255,7 +260,7 @@ WRONG = {
     ),
     "a command that says who it is": (
         {"launcher": "exec", "program": None, "command": ["./train"], "env": {"NODE_RANK": "7"}},
-        ["env has NODE_RANK, which launcher 'exec' sets itself; remove it"],
+        ["env sets NODE_RANK, which launcher 'exec' sets itself; remove it"],
     ),
     "one process for all GPUs, said so": ({"launcher": "python", "processes_per_node": 1}, []),
     "a variable of NCCL": ({"env": {"NCCL_DEBUG": "INFO", "OMP_NUM_THREADS": 1}}, []),
@@ -301,7 +306,7 @@ def test_a_command_is_told_who_it_is(job, env, fields):
     """It runs as it is, without a shell, with its place among the pods in its environment."""
     [role] = roles(launchers()["exec"], args=["--steps", 10], **job)
     assert (role["command"], role["args"]) == (["./train", "--all"], ["--steps", "10"])
-    assert {name: each["value"] for name, each in role["env"].items() if name != "OMP_NUM_THREADS"} == env
+    assert {name: variable["value"] for name, variable in role["env"].items() if name != "OMP_NUM_THREADS"} == env
     assert set(role["fields"]) == fields
     assert set(env) | fields <= launchers()["exec"].variables
 

@@ -20,7 +20,7 @@ import pytest
 from make import make_cluster, make_resolved
 from mpijobs import deploy, discovered
 from pods import SHARED, Pod, Pods, missing, pods, tried
-from trainyard.kinds import Resolved, build
+from trainyard.render.kinds import Resolved, build
 
 HOROVOD = os.environ.get("TRAINYARD_HOROVOD", "")
 """A folder with Horovod's Python package and what it imports, for python3 of this machine."""
@@ -131,16 +131,16 @@ def test_ranks_lie_as_the_pods_do(world):
     """Every rank is told its number, in the order of the hostfile, and has the environment of its container."""
     launcher, workers = begin(world, "--rate", "a b")
     assert launcher.wait(120) == 0, launcher.output
-    found = sorted(ranks(world), key=lambda each: int(each["environment"]["HOROVOD_RANK"]))
-    assert [each["host"] for each in found] == [pod.name for pod in workers for _ in range(2)]
-    for number, each in enumerate(found):
-        env = each["environment"]
+    found = sorted(ranks(world), key=lambda rank: int(rank["environment"]["HOROVOD_RANK"]))
+    assert [item["host"] for item in found] == [pod.name for pod in workers for _ in range(2)]
+    for number, item in enumerate(found):
+        env = item["environment"]
         wanted = {"HOROVOD_RANK": str(number), "HOROVOD_SIZE": "6", "HOROVOD_LOCAL_RANK": str(number % 2)}
         wanted |= {"HOROVOD_LOCAL_SIZE": "2", "HOROVOD_CONTROLLER": "gloo", "HOROVOD_GLOO_IFACE": "eth0"}
         wanted |= {"K_MPI_JOB_ROLE": "worker", "OMP_NUM_THREADS": "1", "OF_THE_IMAGE": "a b"}
         wanted |= {"GREETING": 'it\'s "two" words; $HOME'}
         assert {name: env.get(name) for name in wanted} == wanted
-        assert (each["arguments"], each["cwd"]) == (["--rate", "a b"], SHARED)
+        assert (item["arguments"], item["cwd"]) == (["--rate", "a b"], SHARED)
 
 
 def test_a_job_that_is_told_to_end_saves_once(world):
@@ -177,9 +177,9 @@ def test_a_lost_worker_leaves_the_others_to_go_on(world):
 def test_a_worker_is_revealed_after_those_before_it(tmp_path):
     """The script names one worker more at each call, in the order of the hostfile, and none that does not run."""
     run = resolved(nodes=12)
-    config = next(each.value() for each in build(run) if each.value()["kind"] == "ConfigMap")
+    config = next(item.value() for item in build(run) if item.value()["kind"] == "ConfigMap")
     names = [f"{run.run.name}-worker-{index}" for index in range(12)]
-    (tmp_path / "hostfile").write_text("".join(f"{each}.{run.run.name}.nlp.svc slots=2\n" for each in names))
+    (tmp_path / "hostfile").write_text("".join(f"{name}.{run.run.name}.nlp.svc slots=2\n" for name in names))
     (tmp_path / "discover_hosts.sh").write_text(discovered(run.run.name, [*names[:3], *names[4:]]))
     script = next(text for name, text in config["data"].items() if name.endswith("discover.sh"))
     script = script.replace("/etc/mpi", str(tmp_path)).replace("/tmp/.known", str(tmp_path / "known"))

@@ -15,8 +15,8 @@ import pytest
 from conftest import ROOT
 from interpreters import interpreter
 from make import make_resolved
-from trainyard.kinds.objects import begun
-from trainyard.parts.storage import LAUNCH_FOLDER
+from trainyard.render.kinds.objects import begun
+from trainyard.render.parts.storage import LAUNCH_FOLDER
 
 LAUNCHERS = ("jax", "xgboost", "paddle")
 """Each has the name of its framework."""
@@ -44,7 +44,7 @@ def started(folder: Path, python: str, launcher: str, kind: str, index: int, por
         (folder / name).write_text(text)
     told: dict[str, Any] = {name: sized.value for name, sized in role.env.items()}
     told |= dict.fromkeys((run.wiring.rank, *run.wiring.fields, *role.fields), str(index))
-    addresses = {run.wiring.host("worker", each): "localhost" for each in (0, 1)}
+    addresses = {run.wiring.host("worker", item): "localhost" for item in (0, 1)}
 
     def local(text: str) -> str:
         text = re.sub(r"\$\(([A-Z_]+)\)", lambda found: str(told[found[1]]), text)
@@ -54,7 +54,7 @@ def started(folder: Path, python: str, launcher: str, kind: str, index: int, por
 
     env = {name: local(value) for name, value in told.items()}
     path = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
-    argv = [local(each).replace("/tmp/paddle", f"{folder}/logs-{index}") for each in (*begun(role), *role.args)]
+    argv = [local(argument).replace("/tmp/paddle", f"{folder}/logs-{index}") for argument in (*begun(role), *role.args)]
     whole = {**os.environ, **env, "PATH": path, "JAX_PLATFORMS": "cpu"}
     whole.pop("PYTHONPATH", None)
     return subprocess.Popen(argv, cwd=folder, env=whole, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -77,7 +77,7 @@ def test_two_pods_meet(tmp_path, launcher, kind):
         for pod in pods:
             pod.kill()
     assert [pod.returncode for pod in pods] == [0, 0], "\n".join(outputs)
-    each = PROCESSES.get(launcher, 1)
-    total = sum(range(2 * each + 1))
+    value = PROCESSES.get(launcher, 1)
+    total = sum(range(2 * value + 1))
     for index, output in zip((1, 0), outputs, strict=True):
-        assert f"rank {index * each} of {2 * each}: the sum is {total}, wanted is {total}" in output, output
+        assert f"rank {index * value} of {2 * value}: the sum is {total}, wanted is {total}" in output, output

@@ -15,7 +15,7 @@ import pytest
 from make import make_cluster, make_resolved
 from mpijobs import deploy
 from pods import SHARED, Pod, Pods, missing, pods, tried
-from trainyard.kinds import Resolved
+from trainyard.render.kinds import Resolved
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
@@ -130,13 +130,13 @@ def test_ranks_start_on_their_workers(world, mpirun):
         launcher.wait(3)
     workers[1].start()
     assert launcher.wait() == 0, launcher.output
-    found = sorted(ranks(world), key=lambda each: each["rank"])
-    assert [each["rank"] for each in found] == [0, 1, 2, 3]
-    assert {(each["size"], each["sum"], each["cwd"]) for each in found} == {(4, 10, SHARED)}
-    assert [each["host"] for each in found] == [workers[0].name] * 2 + [workers[1].name] * 2
-    for each in found:
-        assert each["arguments"] == ["--rate", "a b"]
-        env = each["environment"]
+    found = sorted(ranks(world), key=lambda rank: rank["rank"])
+    assert [item["rank"] for item in found] == [0, 1, 2, 3]
+    assert {(item["size"], item["sum"], item["cwd"]) for item in found} == {(4, 10, SHARED)}
+    assert [item["host"] for item in found] == [workers[0].name] * 2 + [workers[1].name] * 2
+    for item in found:
+        assert item["arguments"] == ["--rate", "a b"]
+        env = item["environment"]
         wanted = {"HOME": "/tmp", "GREETING": 'it\'s "two" words; $HOME\n`and` a line', "OF_THE_IMAGE": "a b"}
         wanted |= {"MASTER_ADDR": f"{workers[0].name}.{workers[0].name.removesuffix('-worker-0')}"}
         wanted |= {"K_MPI_JOB_ROLE": "worker", "OMP_NUM_THREADS": "1"}

@@ -16,8 +16,8 @@ import pytest
 
 from make import make_cluster, make_resolved
 from pods import SHARED, Pod, Pods, missing, pods, tried
-from trainyard.kinds import Resolved, build
-from trainyard.quantities import Quantity
+from trainyard.base.quantities import Quantity
+from trainyard.render.kinds import Resolved, build
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -153,7 +153,7 @@ class Deployed:
 
     def __init__(self, world: Pods, run: Resolved, ray: str) -> None:
         """Make the pods without starting them."""
-        value, config = (each.value() for each in build(run))
+        value, config = (item.value() for item in build(run))
         self.world, self.name = world, value["metadata"]["name"]
         self.spec = value["spec"]
         cluster = self.spec.get("rayClusterSpec", self.spec)
@@ -186,10 +186,10 @@ class Deployed:
 
         A busy machine does not start a raylet within Ray's thirty seconds.
         """
-        for each in (self.head, *self.workers):
-            if each.process is not None and each.process.poll() is not None:
-                assert each.template["spec"]["restartPolicy"] == "Always"
-                each.start()
+        for worker in (self.head, *self.workers):
+            if worker.process is not None and worker.process.poll() is not None:
+                assert worker.template["spec"]["restartPolicy"] == "Always"
+                worker.start()
         return ready(pod, probe)
 
     def submitter(self) -> Pod:
@@ -229,16 +229,16 @@ def test_a_rayjob_trains_on_all_of_its_workers(world, ray):
     assert found.submitter().wait(LONG) == 0, found.head.output
     (size,) = [sized.value for name, sized in run.facts() if name == "world_size"]
     ranks = notes(world, "rank")
-    assert sorted(each["rank"] for each in ranks) == list(range(size)) == [0, 1, 2, 3]
-    assert {each["size"] for each in ranks} == {size}
-    hosts = [each["host"] for each in ranks]
+    assert sorted(rank["rank"] for rank in ranks) == list(range(size)) == [0, 1, 2, 3]
+    assert {rank["size"] for rank in ranks} == {size}
+    hosts = [rank["host"] for rank in ranks]
     assert {name: hosts.count(name) for name in hosts} == {pod.name: 2 for pod in found.workers}
     (driver,) = notes(world, "driver")
     assert driver["host"] == found.head.name
     assert driver["arguments"] == ["--rate", "a b", run.run.name, "it's $HOME"]
     assert driver["cwd"] == SHARED
-    assert {each["environment"]["CHECKPOINT_GRACE_SECONDS"] for each in (driver, *ranks)} == {"25"}
-    assert {each["environment"]["OMP_NUM_THREADS"] for each in ranks} == {"1"}
+    assert {rank["environment"]["CHECKPOINT_GRACE_SECONDS"] for rank in (driver, *ranks)} == {"25"}
+    assert {rank["environment"]["OMP_NUM_THREADS"] for rank in ranks} == {"1"}
     assert "using /tmp" not in found.head.output + "".join(pod.output for pod in found.workers)
     assert notes(world, "done")
 
@@ -252,12 +252,12 @@ def test_a_worker_that_is_drained_costs_no_new_driver(world, ray):
     found.workers[0].tell(signal.SIGTERM)
     found.workers[0].wait(60)
     assert time.monotonic() - began < 30
-    assert all(10 < each["left"] <= 25 for each in notes(world, "told"))
+    assert all(10 < note["left"] <= 25 for note in notes(world, "told"))
     assert len(notes(world, "told")) == 2
     seen = {"RAY_ADDRESS": f"{found.service}:6379"}
     again = found.add("worker-again", found.workers[0].template, seen).start()
     assert submitter.wait(LONG) == 0, found.head.output
-    assert [each["host"] for each in notes(world, "rank")].count(again.name) == 2
+    assert [note["host"] for note in notes(world, "rank")].count(again.name) == 2
     assert len(notes(world, "driver")) == 1
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 import recipes
-import trainyard.launchers as package
+import trainyard.render.launchers as package
 from conftest import ROOT
 from make import CLUSTER, JOB, TEAM, make_cluster, make_job_file, make_specs, write_repository
-from trainyard import preflight
-from trainyard.checks.validate import strangers
-from trainyard.clusters import volcano
-from trainyard.documents import dump
-from trainyard.kinds import build, kinds
-from trainyard.launchers import NEEDS, launchers
+from trainyard.base.documents import dump
+from trainyard.judge import preflight
+from trainyard.judge.checks.validate import strangers
+from trainyard.render.clusters import volcano
+from trainyard.render.kinds import build, kinds
+from trainyard.render.launchers import NEEDS, launchers
 
 (MODULE,) = recipes.code("A launcher")
 (POINTS,) = recipes.code("A launcher", "toml")
@@ -44,16 +44,16 @@ def test_it_works_in_every_kind_that_gives_what_it_needs(launcher, kind):
     """There its objects are valid; elsewhere the finding names what is missing, and the kinds that have it."""
     run, findings = checked(kind)
     if launcher.needs <= kinds()[kind].gives:
-        assert [each.message for each in findings if each.is_error] == []
+        assert [finding.message for finding in findings if finding.is_error] == []
         queues = volcano.resources(run.run.cluster)
-        text = "---\n".join(dump(each.value()) for each in (*queues, *build(run)))
+        text = "---\n".join(dump(queue.value()) for queue in (*queues, *build(run)))
         result = strangers([("run.yaml", text.encode())], ROOT / "schemas", kubernetes="1.35")
-        assert [each.message for each in result.findings if each.is_error] == []
+        assert [finding.message for finding in result.findings if finding.is_error] == []
         assert "composer" in text
         assert f"--node_rank=$({run.wiring.rank})" in text
     else:
         assert run is None
-        assert [each.rule for each in findings if each.is_error] == ["run/pair"]
+        assert [finding.rule for finding in findings if finding.is_error] == ["run/pair"]
         assert "kinds that can: Job, JobSet" in findings[0].message
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from make import make_run
-from trainyard.kinds import build, default_kind, kinds, resolve
-from trainyard.launchers import launchers
-from trainyard.launchers.own_roles import hosts_of
-from trainyard.preflight.jobs import check_run
+from trainyard.judge.preflight.jobs import check_run
+from trainyard.render.kinds import build, default_kind, kinds, resolve
+from trainyard.render.launchers import launchers
+from trainyard.render.launchers.own_roles import hosts_of
 
 ROLES = {
     "server": {
@@ -26,9 +26,10 @@ ROLES = {
 def pods(kind="JobSet", **job):
     """Return the containers and selectors of a run's pods, by role."""
     run = resolve(make_run(kind=kind, **job))
-    carried = next(each.value() for each in build(run) if each.kind == kind)
+    carried = next(item.value() for item in build(run) if item.kind == kind)
     return {
-        each["name"]: each["template"]["spec"]["template"]["spec"] for each in carried["spec"]["replicatedJobs"]
+        replicated_job["name"]: replicated_job["template"]["spec"]["template"]["spec"]
+        for replicated_job in carried["spec"]["replicatedJobs"]
     }, carried
 
 
@@ -59,7 +60,7 @@ def test_every_pod_knows_its_role_and_all_addresses():
     there, _ = pods(launcher="python", processes_per_node=1, roles=ROLES)
     kind = kinds()["JobSet"]
     for name, pod in there.items():
-        env = {each["name"]: each.get("value") for each in pod["containers"][0]["env"]}
+        env = {variable["name"]: variable.get("value") for variable in pod["containers"][0]["env"]}
         assert env["ROLE"] == name
         assert env["ROLE_INDEX"] is None, "it comes from the pod's own label"
         for other, count in (("worker", 2), ("server", 1), ("play-ground", 2), ("judge", 1)):
@@ -74,7 +75,7 @@ def test_a_role_sets_variables_before_the_job():
     """Of one name the role's value counts, and the other roles keep the job's."""
     there, _ = pods(launcher="python", processes_per_node=1, env={"MODE": "slow"}, roles=ROLES)
     modes = {
-        name: [each["value"] for each in pod["containers"][0]["env"] if each["name"] == "MODE"]
+        name: [variable["value"] for variable in pod["containers"][0]["env"] if variable["name"] == "MODE"]
         for name, pod in there.items()
     }
     assert modes == {"worker": ["slow"], "server": ["fast"], "play-ground": ["slow"], "judge": ["slow"]}
@@ -96,27 +97,27 @@ MPI = {"launcher": "mpirun", "kind": "MPIJob"}
 WRONG = {
     "a program for mpirun's launcher": (
         {**MPI, "roles": {"launcher": {"program": "start.py"}}},
-        "role 'launcher' runs what launcher 'mpirun' starts the others with; remove program",
+        "role 'launcher' must run what launcher 'mpirun' starts the others with; remove program",
     ),
     "arguments for mpirun's launcher": (
         {**MPI, "roles": {"launcher": {"args": ["-v"]}}},
-        "role 'launcher' runs what launcher 'mpirun' starts the others with; remove args",
+        "role 'launcher' must run what launcher 'mpirun' starts the others with; remove args",
     ),
     "a command among programs of TensorFlow": (
         {"launcher": "tensorflow", "roles": {"ps": {"command": ["./serve"]}}},
-        "role 'ps' has a command, but launcher 'tensorflow' starts module or program; write that",
+        "role 'ps' has a command, but launcher 'tensorflow' starts only module or program; use that",
     ),
     "a variable of the launcher": (
         {"launcher": "python", "processes_per_node": 1, "roles": {"a": {"env": {"ROLE": "b"}}}},
-        "roles.a.env has ROLE, which launcher 'python' sets itself; remove it",
+        "roles.a.env sets ROLE, which launcher 'python' sets itself; remove it",
     ),
     "addresses that are told": (
         {"launcher": "python", "processes_per_node": 1, "env": {"A_HOSTS": "x"}, "roles": {"a": {}}},
-        "env has A_HOSTS, which launcher 'python' sets itself; remove it",
+        "env sets A_HOSTS, which launcher 'python' sets itself; remove it",
     ),
     "a variable of the contract": (
         {"launcher": "python", "processes_per_node": 1, "roles": {"a": {"env": {"RUN_NAME": "b"}}}},
-        "roles.a.env has RUN_NAME, by which Trainyard tells the program of its run; remove it",
+        "roles.a.env sets RUN_NAME, which Trainyard sets itself; remove it",
     ),
     "a variable of the kind": (
         {"launcher": "python", "processes_per_node": 1, "roles": {"a": {"env": {"JOB_COMPLETION_INDEX": 3}}}},
@@ -124,7 +125,7 @@ WRONG = {
     ),
     "a name that no variable begins with": (
         {"launcher": "python", "processes_per_node": 1, "roles": {"2nd": {}}},
-        "role '2nd' should begin with a letter, since variables are called as it; rename it",
+        "role '2nd' must begin with a letter, since variables are named after it; rename it",
     ),
     "a kind of one role": (
         {"launcher": "python", "processes_per_node": 1, "kind": "Job", "roles": {"a": {}}},
@@ -137,7 +138,7 @@ WRONG = {
 def test_what_a_role_may_not_say_is_told(job, message):
     """Each mistake is a finding at the role's own field."""
     found = check_run(make_run(**{"kind": "JobSet", **job}))[1]
-    assert message in [each.message for each in found]
+    assert message in [item.message for item in found]
 
 
 def test_launchers_know_which_roles_they_start():

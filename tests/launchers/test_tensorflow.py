@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from make import make_resolved
-from trainyard.kinds import build
-from trainyard.kinds.job import INDEX_FIELD
-from trainyard.kinds.kubeflow import INDEX_LABEL
+from trainyard.render.kinds import build
+from trainyard.render.kinds.job import INDEX_FIELD
+from trainyard.render.kinds.kubeflow import INDEX_LABEL
 
 SMALL = {"pool": "cpu", "cpusPerNode": 2}
 SHAPES: dict[str, dict[str, Any]] = {
@@ -33,7 +33,9 @@ def of_operator(job: dict[str, Any]) -> dict[tuple[str, int], Config]:
     Where workers are dynamic each task hears of itself alone, and a worker of all parameter servers.
     """
     name, space = job["metadata"]["name"], job["metadata"]["namespace"]
-    counts = {kind.lower(): each["replicas"] for kind, each in job["spec"]["tfReplicaSpecs"].items()}
+    counts = {
+        kind.lower(): tf_replica_spec["replicas"] for kind, tf_replica_spec in job["spec"]["tfReplicaSpecs"].items()
+    }
     cluster = {
         kind: [f"{name}-{kind}-{index}.{space}.svc:2222" for index in range(count)] for kind, count in counts.items()
     }
@@ -60,12 +62,12 @@ def of_operator(job: dict[str, Any]) -> dict[tuple[str, int], Config]:
 def container(template: dict[str, Any], operator: Config | None, index: int) -> tuple[dict[str, str], list[str]]:
     """Return a container's environment and command as the kubelet makes them: fields read, references expanded."""
     found: dict[str, str] = {}
-    for each in template["spec"]["containers"][0]["env"]:
-        if "valueFrom" in each:
-            assert each["valueFrom"]["fieldRef"]["fieldPath"] in (INDEX_FIELD, f"metadata.labels['{INDEX_LABEL}']")
-            found[each["name"]] = str(index)
+    for variable in template["spec"]["containers"][0]["env"]:
+        if "valueFrom" in variable:
+            assert variable["valueFrom"]["fieldRef"]["fieldPath"] in (INDEX_FIELD, f"metadata.labels['{INDEX_LABEL}']")
+            found[variable["name"]] = str(index)
         else:
-            found[each["name"]] = re.sub(r"\$\((\w+)\)", lambda match: found[match[1]], each["value"])
+            found[variable["name"]] = re.sub(r"\$\((\w+)\)", lambda match: found[match[1]], variable["value"])
     if operator is not None:
         found["TF_CONFIG"] = json.dumps(operator)
     part = template["spec"]["containers"][0]
@@ -90,11 +92,13 @@ def tasks(kind: str, roles: dict[str, Any]) -> dict[tuple[str, int], Config]:
     job = next(build(run)).value()
     if kind == "TFJob":
         told = of_operator(job)
-        templates = {name.lower(): each["template"] for name, each in job["spec"]["tfReplicaSpecs"].items()}
+        templates = {
+            name.lower(): tf_replica_spec["template"] for name, tf_replica_spec in job["spec"]["tfReplicaSpecs"].items()
+        }
     else:
         told = {}
         sets = job["spec"]["replicatedJobs"]
-        templates = {each["name"]: each["template"]["spec"]["template"] for each in sets}
+        templates = {set_["name"]: set_["template"]["spec"]["template"] for set_ in sets}
     return {
         (name, index): seen(*container(template, told.get((name, index)), index))
         for name, template in templates.items()

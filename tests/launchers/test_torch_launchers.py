@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from make import make_run
-from trainyard.launchers import Wiring, launchers
-from trainyard.sizing import size
+from trainyard.render.launchers import Wiring, launchers
+from trainyard.render.sizing import size
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -106,5 +106,5 @@ def test_ranks_of_accelerate_know_each_other(tmp_path):
     pytest.importorskip("accelerate", reason="Accelerate is not installed")
     port = free()
     found = started(tmp_path, [rendered("accelerate", port, index, "accelerate") for index in range(NODES)])
-    assert [(each["rank"], each["world"]) for each in found] == [(rank, 4) for rank in range(4)]
-    assert {each["type"] for each in found} == {"DistributedType.MULTI_CPU"}
+    assert [(item["rank"], item["world"]) for item in found] == [(rank, 4) for rank in range(4)]
+    assert {item["type"] for item in found} == {"DistributedType.MULTI_CPU"}

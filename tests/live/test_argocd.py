@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from argocd_site import HEALTH, NAME, Site, job, running
-from trainyard.documents import dump
+from trainyard.base.documents import dump
 
 pytestmark = pytest.mark.argocd
 

@@ -14,12 +14,12 @@ import pytest
 
 from argocd_site import NAME, Site, job, running, specs
 from make import fields
-from trainyard.documents import dump
-from trainyard.kinds import Kind, kinds
-from trainyard.kinds.pairs import Pair
-from trainyard.launchers import launchers
-from trainyard.releases import releases
-from trainyard.versions import order
+from trainyard.base.documents import dump
+from trainyard.base.versions import order
+from trainyard.render.kinds import Kind, kinds
+from trainyard.render.kinds.pairs import Pair
+from trainyard.render.launchers import launchers
+from trainyard.specs.releases import releases
 
 pytestmark = pytest.mark.argocd
 
@@ -53,8 +53,10 @@ def installed(name: str, version: str) -> dict[str, Any]:
 
 def job_of(kind: Kind, **changes: Any) -> dict[str, Any]:
     """Return a small job of a kind: by torchrun where that goes, else by the first launcher that does."""
-    able = [each for each in launchers().values() if Pair(each, kind).word in {"yes", "elastic"}]
-    launcher = min(able, key=lambda each: each.name != "torchrun")
+    able = [
+        one_launcher for one_launcher in launchers().values() if Pair(one_launcher, kind).word in {"yes", "elastic"}
+    ]
+    launcher = min(able, key=lambda item: item.name != "torchrun")
     start = {} if "program" in launcher.takes else {"command": ["train"], "program": None}
     where = {"queue": BATCH, "pool": BATCH} if kind.scheduler == "volcano" else {}
     return job(kind=kind.name, launcher=launcher.name, **start, **{**where, **SAID.get(kind.name, {}), **changes})
@@ -103,7 +105,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def pods_of(site: Site, kind: Kind) -> dict[str, str]:
     """Return the running pods of the job of a kind, with what identifies each."""
     listed = site.core.list_namespaced_pod(NAME, label_selector=f"trainyard.dev/job={name_of(kind)}").items
-    return {each.metadata.name: each.metadata.uid for each in listed if each.status.phase == "Running"}
+    return {item.metadata.name: item.metadata.uid for item in listed if item.status.phase == "Running"}
 
 
 def test_a_commit_leads_to_running_pods(site):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from argocd_site import NAME, Site, job, running
-from trainyard.documents import dump
+from trainyard.base.documents import dump
 
 pytestmark = pytest.mark.argocd
 
@@ -36,7 +36,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def operations(site: Site) -> dict[str, dict[str, Any]]:
     """Return what each Application is at, by its name without the cluster's."""
-    states = {name: each.get("status", {}).get("operationState") or {} for name, each in site.applications().items()}
+    states = {
+        name: application.get("status", {}).get("operationState") or {}
+        for name, application in site.applications().items()
+    }
     return {name.removeprefix(f"{NAME}-"): state for name, state in states.items()}
 
 
@@ -48,7 +51,7 @@ def test_nothing_gives_up_and_nothing_runs_before_its_operators(site: Site) -> N
     while time.monotonic() < end:
         states = operations(site)
         assert {states[name]["phase"] for name in names} == {"Running"}, site.report()
-        assert NAME not in [each.metadata.name for each in site.core.list_namespace().items]
+        assert NAME not in [item.metadata.name for item in site.core.list_namespace().items]
         time.sleep(5)
     assert all(states[name]["retryCount"] > 2 for name in names), site.report()
 
@@ -59,5 +62,5 @@ def test_it_comes_up_once_the_operators_are_there(site: Site) -> None:
     site.until("three pods run", lambda: len(site.pods()) == 3, seconds=600)
     site.until("everything is in sync", site.synced, seconds=600)
     listed = site.custom.list_namespaced_custom_object("kueue.x-k8s.io", "v1beta2", NAME, "workloads")["items"]
-    owners = {each["metadata"]["ownerReferences"][0]["kind"] for each in listed}
+    owners = {item["metadata"]["ownerReferences"][0]["kind"] for item in listed}
     assert owners == {"Job", "JobSet"}

@@ -1,7 +1,7 @@
 """Kueue's own scheduler admits every run of every cluster on the inventory that the cluster declares.
 
 Needs TRAINYARD_KUEUE_ORACLE, a program that answers with Kueue's code. `--update` records questions and answers, which
-tests/queueing/test_recorded.py holds against what is rendered.
+tests/kueue/test_recorded.py holds against what is rendered.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import replace
 import pytest
 
 from conftest import ROOT
-from queueing import drawn, oracle
-from queueing.recorded import CLUSTERS, current, name, written
-from queueing.witness import problems
-from trainyard.kinds import build, resolve
-from trainyard.preflight import check_jobs
-from trainyard.preflight.jobs import run_of
-from trainyard.sizing import nvlink
+from kueue import drawn, oracle
+from kueue.recorded import CLUSTERS, current, name, written
+from kueue.witness import problems
+from trainyard.judge.preflight import check_jobs
+from trainyard.judge.preflight.jobs import run_of
+from trainyard.render.kinds import build, resolve
+from trainyard.render.sizing import nvlink
 from trainyard.specs.load import read_repository
 
 
@@ -57,14 +57,16 @@ def test_kueue_decides_as_we_say(program, cluster):
     files = list(drawn.jobs(cluster, specs.clusters[cluster], specs.teams, seed="kueue", count=40))
     runs, findings = check_jobs(replace(loaded, specs=replace(specs, jobs=tuple(files))))
     said = {
-        file.name: {each.rule for each in findings if each.is_error and each.location.file == file.source.file}
+        file.name: {
+            finding.rule for finding in findings if finding.is_error and finding.location.file == file.source.file
+        }
         for file in files
     }
     passed = {run.run.job_name for run in runs}
     assert passed == {name for name, rules in said.items() if not rules}
     if specs.clusters[cluster].topology:
         runs += [resolve(run_of(specs, file)) for file in files if said[file.name] and said[file.name] <= ROOM]
-    asked = current(cluster).of_runs(each.value() for run in runs for each in build(run))
+    asked = current(cluster).of_runs(item.value() for run in runs for item in build(run))
     answers = oracle.answers(program, asked)["alone"]
     assert len(answers) == len(runs) >= 10
     assert {name for name, answer in answers.items() if answer["outcome"] == "admitted"} == passed
@@ -83,7 +85,7 @@ def test_kueue_refuses_what_is_not_declared(program):
     for group in asked.of("ClusterQueue")["frontier"]["spec"]["resourceGroups"]:
         group["coveredResources"].remove(nvlink.RESOURCE)
         for flavor in group["flavors"]:
-            flavor["resources"] = [each for each in flavor["resources"] if each["name"] != nvlink.RESOURCE]
+            flavor["resources"] = [resource for resource in flavor["resources"] if resource["name"] != nvlink.RESOURCE]
     assert nvlink.RESOURCE in oracle.answers(program, asked)["alone"]["moe-400b"]["message"]
 
     asked = current("atlas")

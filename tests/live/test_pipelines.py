@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from make import make_cluster, make_run
-from trainyard.clusters.rights import of_pipelines
-from trainyard.kinds import resolve
-from trainyard.live.server import Server
-from trainyard.pipelines.follow import suffix
-from trainyard.pipelines.steps import PROGRAM, steps
+from trainyard.faces.live.server import Server
+from trainyard.faces.pipelines.follow import suffix
+from trainyard.faces.pipelines.steps import PROGRAM, steps
+from trainyard.render.clusters.rights import of_pipelines
+from trainyard.render.kinds import resolve
 
 pytestmark = pytest.mark.cluster
 
@@ -70,8 +70,8 @@ class Control:
         name = self.namespace
         self.call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         kueue = "/apis/kueue.x-k8s.io/v1beta2"
-        quota = [{"name": each, "nominalQuota": "1000Gi"} for each in ("cpu", "memory", "ephemeral-storage")]
-        group = {"coveredResources": [each["name"] for each in quota], "flavors": [{"name": name, "resources": quota}]}
+        quota = [{"name": item, "nominalQuota": "1000Gi"} for item in ("cpu", "memory", "ephemeral-storage")]
+        group = {"coveredResources": [item["name"] for item in quota], "flavors": [{"name": name, "resources": quota}]}
         spec = {"namespaceSelector": {}, "resourceGroups": [group]}
         self.call("POST", f"{kueue}/resourceflavors", kind("ResourceFlavor", name, {}))
         self.call("POST", f"{kueue}/clusterqueues", kind("ClusterQueue", name, spec))
@@ -79,9 +79,9 @@ class Control:
         self.call("POST", f"{kueue}/namespaces/{name}/localqueues", queue)
         self.call("POST", f"/api/v1/namespaces/{name}/serviceaccounts", {"metadata": {"name": "pipeline-runner"}})
         cluster = make_cluster(pipelines={"image": IMAGE})
-        for each in of_pipelines(cluster, cluster.pipelines, name):
-            rbac = f"/apis/{each.api_version}/namespaces/{name}/{each.kind.lower()}s"
-            self.call("POST", rbac, each.value())
+        for pipeline in of_pipelines(cluster, cluster.pipelines, name):
+            rbac = f"/apis/{pipeline.api_version}/namespaces/{name}/{pipeline.kind.lower()}s"
+            self.call("POST", rbac, pipeline.value())
         self.token()
 
     def token(self):
@@ -123,14 +123,14 @@ class Control:
             ]
         found = until(
             lambda: [
-                each
-                for each in self.call("GET", path)["items"]
-                if each["metadata"]["labels"].get("batch.kubernetes.io/job-name") == name
+                item
+                for item in self.call("GET", path)["items"]
+                if item["metadata"]["labels"].get("batch.kubernetes.io/job-name") == name
             ]
         )
-        for each in found:
+        for item in found:
             form = "application/merge-patch+json"
-            self.call("PATCH", f"{path}/{each['metadata']['name']}/status", {"status": ended}, form)
+            self.call("PATCH", f"{path}/{item['metadata']['name']}/status", {"status": ended}, form)
 
 
 def kind(name, called, spec):
@@ -190,7 +190,7 @@ def test_a_step_that_is_told_to_end_takes_its_run_along(control):
     uid = control.job(name)["metadata"]["uid"]
     path = f"/api/v1/namespaces/{control.namespace}/configmaps/{name}"
     owners = until(lambda: control.call("GET", path)["metadata"].get("ownerReferences"))
-    assert [each["uid"] for each in owners] == [uid]
+    assert [owner["uid"] for owner in owners] == [uid]
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=WAIT)
     assert process.returncode == 143, out
@@ -224,7 +224,7 @@ def test_a_step_that_is_tried_again_goes_on_with_its_run(control):
     control.finish(name, "Succeeded")
     out, _ = second.communicate(timeout=WAIT)
     assert second.returncode == 0, out
-    assert f"found Job {name}, which an earlier try made" in out
+    assert f"found Job {name} of an earlier try" in out
     other.terminate()
     other.communicate(timeout=WAIT)
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from make import CLUSTER, JOB, fields, write_repository
-from trainyard.cli import main
-from trainyard.documents import dump
-from trainyard.errors import ToolError
-from trainyard.live import retiring
-from trainyard.live.finished import ask, tree_at
-from trainyard.live.server import Answer
+from trainyard.base.documents import dump
+from trainyard.base.errors import ToolError
+from trainyard.faces.cli import main
+from trainyard.faces.live import retiring
+from trainyard.faces.live.finished import ask, tree_at
+from trainyard.faces.live.server import Answer
+from trainyard.render.tree import layout, ledger
+from trainyard.render.tree.wanted import Wanted, wanted_entry
 from trainyard.specs.load import read_repository
-from trainyard.tree import layout, ledger
-from trainyard.tree.wanted import Wanted, wanted
 
 KINDS = {"Job": ("batch/v1", "jobs"), "JobSet": ("jobset.x-k8s.io/v1alpha2", "jobsets")}
 YES = Answer(200, "", "")
@@ -78,9 +78,9 @@ class Unreachable:
 def repository(root: Path, jobs: Mapping[str, Mapping[str, Any]], kind: str = "Job") -> dict[str, Wanted]:
     """Write a repository whose tree has the run of each job; return what the jobs ask for, by name."""
     write_repository(root, jobs={f"nlp/{name}": fields(JOB, changes) for name, changes in jobs.items()})
-    asked = {each.name: wanted(each) for each in read_repository(root).specs.jobs}
-    for each in asked.values():
-        write_run(root, each, kind)
+    asked = {job.name: wanted_entry(job) for job in read_repository(root).specs.jobs}
+    for item in asked.values():
+        write_run(root, item, kind)
     return asked
 
 
@@ -99,7 +99,7 @@ def outcomes(root: Path, server: Any, *, failed: bool = False) -> dict[str, reti
     """Return what is done about each job, by its name, and do it."""
     specs = read_repository(root).specs
     decided = retiring.decide(ask(server, tree_at(root), "test"), specs.jobs, failed=failed)
-    return {each.job.partition("/")[2]: each for each in retiring.write(root, decided)}
+    return {item.job.partition("/")[2]: item for item in retiring.write(root, decided)}
 
 
 def is_retired(root: Path, name: str) -> bool:
@@ -112,13 +112,13 @@ STATES: dict[str, tuple[str, Mapping[str, Any] | None, bool, str]] = {
     "a JobSet that is done": ("JobSet", COMPLETED, True, ""),
     "one that was suspended before": ("Job", {"status": {"conditions": [
         {"type": "Suspended", "status": "False"}, {"type": "Complete", "status": "True"}]}}, True, ""),
-    "one that runs": ("Job", {"status": {"active": 2}}, False, "goes on"),
-    "one that waits": ("Job", condition("Suspended"), False, "goes on"),
-    "one of which nothing is known yet": ("Job", {}, False, "goes on"),
-    "one whose end is taken back": ("Job", condition("Complete", "False"), False, "goes on"),
-    "a JobSet by the word of a Job": ("JobSet", DONE, False, "goes on"),
+    "one that runs": ("Job", {"status": {"active": 2}}, False, "still active"),
+    "one that waits": ("Job", condition("Suspended"), False, "still active"),
+    "one of which nothing is known yet": ("Job", {}, False, "still active"),
+    "one whose end is taken back": ("Job", condition("Complete", "False"), False, "still active"),
+    "a JobSet by the word of a Job": ("JobSet", DONE, False, "still active"),
     "one that failed": ("Job", FAILED, False, " failed (BackoffLimitExceeded); raise run: to try again, or retire it"),
-    "one that is not there": ("Job", None, False, " is not on the cluster; the next sync makes it"),
+    "one that is not there": ("Job", None, False, " is not on the cluster; the next sync creates it"),
 }  # fmt: skip
 
 
@@ -148,8 +148,8 @@ def test_a_cluster_without_the_kind_has_none_of_its_runs(tmp_path):
 def test_all_pages_are_read(tmp_path):
     """A namespace has more runs than a page."""
     asked = repository(tmp_path, {f"job-{number}": {} for number in range(5)})
-    found = outcomes(tmp_path, Recorded({("Job", each.run): DONE for each in asked.values()}))
-    assert [each.retired for each in found.values()] == [True] * 5
+    found = outcomes(tmp_path, Recorded({("Job", item.run): DONE for item in asked.values()}))
+    assert [item.retired for item in found.values()] == [True] * 5
 
 
 def test_a_job_that_asks_for_another_run_now_is_left(tmp_path):
@@ -159,7 +159,7 @@ def test_a_job_that_asks_for_another_run_now_is_left(tmp_path):
     found = outcomes(tmp_path, Recorded({("Job", run): DONE}))["train"]
     assert not found.retired
     assert not found.stuck
-    assert f"{run} succeeded, but jobs/nlp/train.yaml asks for train-" in found.why
+    assert f"{run} succeeded, but jobs/nlp/train.yaml now produces train-" in found.why
     assert not is_retired(tmp_path, "train")
 
 
@@ -167,7 +167,7 @@ def test_a_job_that_is_retired_already_is_left(tmp_path):
     """The change is waiting for its synth."""
     run = repository(tmp_path, {"train": {}})["train"].run
     (tmp_path / "jobs/nlp/train.yaml").write_text(dump(fields(JOB, {"retired": True})))
-    assert "says retired: true already" in outcomes(tmp_path, Recorded({("Job", run): DONE}))["train"].why
+    assert "already has retired: true" in outcomes(tmp_path, Recorded({("Job", run): DONE}))["train"].why
 
 
 def test_a_job_of_a_program_is_a_persons_to_retire(tmp_path):
@@ -177,20 +177,20 @@ def test_a_job_of_a_program_is_a_persons_to_retire(tmp_path):
     (tmp_path / "jobs/nlp/sweep.py").write_text(program)
     team = (tmp_path / "platform/teams/nlp.yaml").read_text()
     (tmp_path / "platform/teams/nlp.yaml").write_text(team + "python: true\n")
-    made = [each for each in map(wanted, read_repository(tmp_path).specs.jobs) if each.job != "train"]
-    assert len(made) == 1, [each.message for each in read_repository(tmp_path).findings]
+    made = [item for item in map(wanted_entry, read_repository(tmp_path).specs.jobs) if item.job != "train"]
+    assert len(made) == 1, [finding.message for finding in read_repository(tmp_path).findings]
     write_run(tmp_path, made[0])
-    found = outcomes(tmp_path, Recorded({("Job", each.run): DONE for each in (*asked.values(), *made)}))
+    found = outcomes(tmp_path, Recorded({("Job", item.run): DONE for item in (*asked.values(), *made)}))
     assert found["train"].retired
     assert found[made[0].job].stuck
-    assert "set retired=True where jobs/nlp/sweep.py makes the job" in found[made[0].job].why
+    assert "set retired=True in jobs/nlp/sweep.py" in found[made[0].job].why
 
 
 def test_a_file_that_only_a_person_can_edit_stops_no_other(tmp_path):
     """It is named, and the rest is done."""
     asked = repository(tmp_path, {"one": {}, "two": {}})
     (tmp_path / "jobs/nlp/one.yaml").write_text(f"{{{dump(JOB).strip().replace(chr(10), ', ')}}}\n")
-    found = outcomes(tmp_path, Recorded({("Job", each.run): DONE for each in asked.values()}))
+    found = outcomes(tmp_path, Recorded({("Job", item.run): DONE for item in asked.values()}))
     assert (found["one"].retired, found["one"].stuck, found["two"].retired) == (False, True, True)
     assert "only a person can edit; write retired: true" in found["one"].why
 
@@ -199,7 +199,7 @@ DEAF = {
     "that cannot be reached": (Unreachable(), "the API server cannot be reached"),
     "that lets nobody look": (
         Unreachable(Answer(403, "Forbidden", "jobs is forbidden")),
-        "does not say what it serves",
+        "does not list its resources",
     ),
 }
 
@@ -219,27 +219,27 @@ ADVICE = "; raise run: to try again, or retire it with --failed"
 def test_what_was_done_is_told_and_the_rest_counted(tmp_path):
     """A line for each job that ended or is missing; those that go on are a number."""
     asked = repository(tmp_path, {"done": {}, "bad": {}, "on": {}, "gone": {}})
-    run = {name: each.run for name, each in asked.items()}
+    run = {name: value.run for name, value in asked.items()}
     server = Recorded({("Job", run["done"]): DONE, ("Job", run["bad"]): FAILED, ("Job", run["on"]): {}})
     decided = list(
         retiring.decide(ask(server, tree_at(tmp_path), "test"), read_repository(tmp_path).specs.jobs, failed=False)
     )
     assert retiring.render(decided, dry_run=True).splitlines() == [
-        f"left nlp/bad: {run['bad']} failed (BackoffLimitExceeded){ADVICE}",
+        f"skipped nlp/bad: {run['bad']} failed (BackoffLimitExceeded){ADVICE}",
         f"would retire nlp/done: Job {run['done']} succeeded",
-        f"left nlp/gone: {run['gone']} is not on the cluster; the next sync makes it",
+        f"skipped nlp/gone: {run['gone']} is not on the cluster; the next sync creates it",
         "runs: 1 succeeded, 1 failed, 1 queued or running, 1 not on the cluster; 1 file to change",
     ]
     assert not is_retired(tmp_path, "done")
     last = retiring.render(retiring.write(tmp_path, decided), dry_run=False).splitlines()[-1]
-    assert last.endswith("; 1 file changed; next: trainyard synth")
+    assert last.endswith("; 1 file changed; next: run trainyard synth")
 
 
 USES = {
-    "neither": ([], "name a job, or ask a cluster by --finished --context NAME"),
-    "both": (["nlp/train", "--finished", "--context", "x"], "--finished takes --context in place of a job"),
-    "no context": (["--finished"], "--finished takes --context in place of a job"),
-    "an option of the other": (["nlp/train", "--dry-run"], "name a job, or ask a cluster by --finished --context NAME"),
+    "neither": ([], "name a job, or use --finished --context NAME"),
+    "both": (["nlp/train", "--finished", "--context", "x"], "--finished needs --context, and no job"),
+    "no context": (["--finished"], "--finished needs --context, and no job"),
+    "an option of the other": (["nlp/train", "--dry-run"], "name a job, or use --finished --context NAME"),
     "a cluster that does not exist": (
         ["--finished", "--context", "tset"],
         "cluster 'tset' does not exist; did you mean ",
@@ -283,21 +283,21 @@ def test_a_real_cluster_tells_what_is_finished(tmp_path, real, capsys):
     write_repository(
         tmp_path, jobs=jobs, teams={namespace: team}, clusters={"test": fields(CLUSTER, {"queues": queues})}
     )
-    for each in map(wanted, read_repository(tmp_path).specs.jobs):
-        write_run(tmp_path, each)
+    for item in map(wanted_entry, read_repository(tmp_path).specs.jobs):
+        write_run(tmp_path, item)
         pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "example.com/nothing"}]}
-        labels = {"trainyard.dev/run": each.run}
-        body = {"metadata": {"name": each.run, "labels": labels}, "spec": {"suspend": True, "template": {"spec": pod}}}
+        labels = {"trainyard.dev/run": item.run}
+        body = {"metadata": {"name": item.run, "labels": labels}, "spec": {"suspend": True, "template": {"spec": pod}}}
         batch.create_namespaced_job(namespace, body)
-        if each.job == "done":
+        if item.job == "done":
             now = "2026-01-01T00:00:00Z"
             ends = [
                 {"type": kind, "status": "True", "lastTransitionTime": now}
                 for kind in ("SuccessCriteriaMet", "Complete")
             ]
             status = {"startTime": now, "completionTime": now, "succeeded": 1, "conditions": ends}
-            batch.patch_namespaced_job_status(each.run, namespace, {"spec": {"suspend": False}, "status": status})
-    before = {each.metadata.name: each.metadata.generation for each in batch.list_namespaced_job(namespace).items}
+            batch.patch_namespaced_job_status(item.run, namespace, {"spec": {"suspend": False}, "status": status})
+    before = {item.metadata.name: item.metadata.generation for item in batch.list_namespaced_job(namespace).items}
     from kubernetes import config
 
     context = config.list_kube_config_contexts(str(kubeconfig))[1]["name"]
@@ -307,8 +307,8 @@ def test_a_real_cluster_tells_what_is_finished(tmp_path, real, capsys):
     said = capsys.readouterr().out
     assert stopped.value.code == 0, said
     assert f"retired {namespace}/done: Job done-" in said
-    assert "runs: 1 succeeded, 1 queued or running; 1 file changed; next: trainyard synth" in said
+    assert "runs: 1 succeeded, 1 queued or running; 1 file changed; next: run trainyard synth" in said
     texts = {name: (tmp_path / f"jobs/{namespace}/{name}.yaml").read_text() for name in ("done", "waits")}
     assert {name: "retired: true" in text for name, text in texts.items()} == {"done": True, "waits": False}
-    after = {each.metadata.name: each.metadata.generation for each in batch.list_namespaced_job(namespace).items}
+    after = {item.metadata.name: item.metadata.generation for item in batch.list_namespaced_job(namespace).items}
     assert after == before

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from trainyard.apiserver import Missing, catalog
-from trainyard.checks.inputs import decode
+from trainyard.base.system import files
+from trainyard.judge.checks.inputs import decode
 from trainyard.specs.load import read_repository
-from trainyard.system import files
+from trainyard.upstream.apiserver import Missing, catalog
 
 CLUSTERS = sorted(path.stem for path in (ROOT / "platform" / "clusters").glob("*.yaml"))
 OURS = ("index/", "ledger/", "nodes/")
@@ -27,7 +27,7 @@ def server():
     kubeconfig = os.environ.get("TRAINYARD_KUBECONFIG")
     if not kubeconfig:
         pytest.skip("a real API server's verdict on generated/: set TRAINYARD_KUBECONFIG")
-    from trainyard.live.server import Server
+    from trainyard.faces.live.server import Server
 
     return Server(kubeconfig=Path(kubeconfig))
 
@@ -35,7 +35,7 @@ def server():
 def manifests(cluster):
     """The objects of one cluster's tree."""
     folder = ROOT / "generated" / cluster
-    for found in sorted(files.walk(folder), key=lambda each: each.path):
+    for found in sorted(files.walk(folder), key=lambda item: item.path):
         if found.path.endswith(".yaml") and not found.path.startswith(OURS):
             objects, findings = decode(found.path, (folder / found.path).read_bytes())
             assert not findings
@@ -44,7 +44,7 @@ def manifests(cluster):
 
 def prepare(server, known, objects):
     """Make the Namespaces, and the CRDs where their folder is named, on a cluster that may be thrown away."""
-    namespaces = {each.namespace for each in objects if each.namespace}
+    namespaces = {item.namespace for item in objects if item.namespace}
     kind = known.lookup("", "v1", "Namespace")
     for name in sorted(namespaces):
         assert server.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, kind, dry_run=False)
@@ -52,8 +52,8 @@ def prepare(server, known, objects):
     crd = known.lookup("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
     for project, release in known.projects.items() if folder else ():
         for path in sorted(Path(folder).glob(f"{project}/*{release}/*.yaml")):
-            for each in decode(path.name, path.read_bytes())[0]:
-                answer = server.apply(each.value, crd, dry_run=False)
+            for item in decode(path.name, path.read_bytes())[0]:
+                answer = server.apply(item.value, crd, dry_run=False)
                 assert answer.accepted, answer.message
 
 
@@ -62,7 +62,7 @@ def prepare(server, known, objects):
 def test_server_accepts_every_object(server, cluster):
     """Server-side dry run of a cluster's whole tree: nothing is refused."""
     declared = read_repository(ROOT).specs.clusters[cluster]
-    projects = {name: each.version for name, each in declared.operators.items()}
+    projects = {name: operator.version for name, operator in declared.operators.items()}
     known, _ = catalog.load(
         ROOT / "schemas", kubernetes=server.version(), projects={**projects, "argo-cd": declared.argocd.version}
     )
@@ -70,11 +70,11 @@ def test_server_accepts_every_object(server, cluster):
     if os.environ.get("TRAINYARD_THROWAWAY") == "1":
         prepare(server, known, objects)
     refused = []
-    for each in objects:
-        kind = known.lookup(*each.gvk)
+    for item in objects:
+        kind = known.lookup(*item.gvk)
         assert not isinstance(kind, Missing), kind
-        answer = server.apply(each.value, kind)
+        answer = server.apply(item.value, kind)
         if not answer.accepted:
-            refused.append(f"{each.ref}: {answer.code} {answer.message}")
+            refused.append(f"{item.ref}: {answer.code} {answer.message}")
     assert objects
     assert not refused, "\n".join(refused)

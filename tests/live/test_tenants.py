@@ -17,14 +17,27 @@ import pytest
 
 from attached_runs import GPUS, NAMED, RAIL, SHARES, notes_of, on_rails, with_counts, with_notes
 from conftest import ROOT
-from lined import ARGOCD, BESIDE, DIRECT, RAILS, SPACE, WRITER, Object, Somebody, around, here, holds, tree_around
+from fabric_crossings import FABRIC, PATCHED
+from object_crossings import LARGE, OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
+from pod_crossings import PODS
+from tenancy_server import (
+    ARGOCD,
+    BESIDE,
+    DIRECT,
+    RAILS,
+    SPACE,
+    WRITER,
+    Object,
+    Somebody,
+    around,
+    here,
+    holds,
+    tree_around,
+)
 from tenants import on_fabric, rendered, target, with_daemon, with_metadata
-from trainyard.documents import load
-from trainyard.kinds import kinds
-from trainyard.labels import NETWORKS
-from tries_of_fabric import FABRIC, PATCHED
-from tries_of_objects import LARGE, OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
-from tries_of_pods import PODS
+from trainyard.base.documents import load
+from trainyard.base.labels import NETWORKS
+from trainyard.render.kinds import kinds
 
 pytestmark = pytest.mark.cluster
 
@@ -167,13 +180,13 @@ def test_policies_are_of_their_types(admin: Somebody) -> None:
     path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
     end = time.monotonic() + UNTIL
     while time.monotonic() < end:
-        found = [each for each in admin.ask("GET", path)[1]["items"] if each["metadata"]["name"].startswith("tenant-")]
-        if all(each.get("status", {}).get("observedGeneration") for each in found):
+        found = [item for item in admin.ask("GET", path)[1]["items"] if item["metadata"]["name"].startswith("tenant-")]
+        if all(item.get("status", {}).get("observedGeneration") for item in found):
             break
         time.sleep(1)
     assert len(found) == 2 * 3 + 1
-    assert {each["metadata"]["name"]: each["status"].get("typeChecking", {}) for each in found} == {
-        each["metadata"]["name"]: {} for each in found
+    assert {item["metadata"]["name"]: item["status"].get("typeChecking", {}) for item in found} == {
+        item["metadata"]["name"]: {} for item in found
     }
 
 
@@ -189,7 +202,7 @@ def test_workloads_within_the_lines_are_admitted(argocd: Somebody, case: str) ->
 def test_services_are_headless(argocd: Somebody, person: Somebody, case: str) -> None:
     """No Service of a run takes an address."""
     values = rendered("Job", {"object": "Service", "merge": {"spec": SERVICE[case]}})
-    value = here(next(each for each in values if each["kind"] == "Service"))
+    value = here(next(one_value for one_value in values if one_value["kind"] == "Service"))
     code, said = argocd.create(value, dryRun="All")
     assert holds(code, said), (code, said)
     assert person.create(value, dryRun="All")[0] == 403
@@ -216,7 +229,7 @@ def test_people_write_their_secrets_and_no_tokens(person: Somebody) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_within_the_lines_is_admitted(argocd: Somebody, kind: str) -> None:
     """Of every kind, as it is rendered and with what teams may add."""
-    for values in (rendered(kind), rendered(kind, *({"object": "Pod", "merge": each} for each in RIGHT.values()))):
+    for values in (rendered(kind), rendered(kind, *({"object": "Pod", "merge": item} for item in RIGHT.values()))):
         for value in map(here, values):
             code, said = argocd.create(value, dryRun="All")
             assert "tenant-" not in said, said
@@ -239,7 +252,7 @@ def test_controllers_make_pods_of_every_kind(admin: Somebody, argocd: Somebody) 
     able = [kind for kind in KINDS if kinds()[kind].scheduler == "kueue"]
     for kind in able:
         values = sorted(
-            map(here, rendered(kind, name=f"as-{kind.lower()[:20]}")), key=lambda each: each["kind"] not in first
+            map(here, rendered(kind, name=f"as-{kind.lower()[:20]}")), key=lambda item: item["kind"] not in first
         )
         for value in values:
             code, said = argocd.create(value)
@@ -248,11 +261,11 @@ def test_controllers_make_pods_of_every_kind(admin: Somebody, argocd: Somebody) 
     end, missing = time.monotonic() + UNTIL, set(able)
     while missing and time.monotonic() < end:
         _, pods = admin.ask("GET", f"/api/v1/namespaces/{SPACE}/pods")
-        there = {each["metadata"].get("labels", {}).get("trainyard.dev/job", "") for each in pods["items"]}
+        there = {item["metadata"].get("labels", {}).get("trainyard.dev/job", "") for item in pods["items"]}
         missing = {kind for kind in able if f"as-{kind.lower()[:20]}" not in there}
         time.sleep(2)
     _, events = admin.ask("GET", f"/api/v1/namespaces/{SPACE}/events")
-    refused = [each["message"] for each in events["items"] if "tenant-" in each.get("message", "")]
+    refused = [item["message"] for item in events["items"] if "tenant-" in item.get("message", "")]
     for value in made:
         admin.delete(value)
     assert not refused

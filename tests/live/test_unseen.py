@@ -76,8 +76,8 @@ def left(site: Site) -> dict[str, str]:
 
 def taken(site: Site) -> set[str]:
     """Return the names of left objects that some Application of the cluster has."""
-    resources = (each.get("status", {}).get("resources", ()) for each in site.applications().values())
-    return {one["name"] for each in resources for one in each if one["name"].startswith("left-")}
+    resources = (application.get("status", {}).get("resources", ()) for application in site.applications().values())
+    return {one["name"] for resource in resources for one in resource if one["name"].startswith("left-")}
 
 
 def test_argo_cd_takes_nothing_that_a_check_has_not_seen(site: Site) -> None:

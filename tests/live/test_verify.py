@@ -10,16 +10,16 @@ import pytest
 
 from conftest import ROOT
 from make import IMAGE, write_repository
-from trainyard.apiserver import Judge, catalog
-from trainyard.checks.inputs import decode
-from trainyard.checks.repository import validate_repository
-from trainyard.cli import main
-from trainyard.documents import dump
-from trainyard.errors import SpecError
-from trainyard.live import verify
-from trainyard.live.server import Answer, Server
+from trainyard.base.documents import dump
+from trainyard.base.errors import SpecError
+from trainyard.base.system.distribution import remedy
+from trainyard.faces.cli import main
+from trainyard.faces.live import verify
+from trainyard.faces.live.server import Answer, Server
+from trainyard.judge.checks.inputs import decode
+from trainyard.judge.checks.repository import validate_repository
 from trainyard.specs.load import read_repository
-from trainyard.system.distribution import remedy
+from trainyard.upstream.apiserver import Judge, catalog
 
 TREE = b"""\
 apiVersion: v1
@@ -114,8 +114,8 @@ SERVERS = {
 def test_differences(answers, rows):
     """Only what the server says otherwise is a difference; what it cannot judge is listed apart."""
     found, server = compare(**answers)
-    assert {each.ref.name: (each.ours, each.server) for each in found.rows} == {"x": ("unknown", "not asked"), **rows}
-    assert len(found.differences) == sum("silent" not in each for each in rows.values())
+    assert {row.ref.name: (row.ours, row.server) for row in found.rows} == {"x": ("unknown", "not asked"), **rows}
+    assert len(found.differences) == sum("silent" not in row for row in rows.values())
     assert found.agreed == 3 - len(rows)
     assert server.asked == ["nlp", "good", "bad"]
 
@@ -126,7 +126,8 @@ def test_report_names_file_verdicts_and_reason():
     assert "valid     invalid   ConfigMap nlp/good" in text
     assert "a.yaml" in text
     assert "data: too odd" in text
-    assert text.endswith("1 objects judged alike, 2 otherwise, 1 without the server's verdict; nothing was changed\n")
+    counts = "1 objects with the same verdict, 2 with another verdict, 1 without a verdict of the server"
+    assert text.endswith(f"{counts}; nothing was changed\n")
 
 
 def test_cluster_that_does_not_exist():
@@ -159,10 +160,10 @@ def test_a_tree_is_judged_as_validate_does(tmp_path):
         (folder / f"{name}.yaml").write_text(dump(value), encoding="utf-8")
     judged = validate_repository(root, home=ROOT).objects
     found = verify.verify(root, read_repository(root).specs, "test", Recorded())
-    assert {each.object: each.verdict for each in judged if each.verdict != "valid"} == {
-        each.ref: each.ours for each in found.rows
+    assert {item.object: item.verdict for item in judged if item.verdict != "valid"} == {
+        row.ref: row.ours for row in found.rows
     }
-    assert [each.ref.kind for each in found.differences] == ["JobSet"]
+    assert [difference.ref.kind for difference in found.differences] == ["JobSet"]
 
 
 @pytest.mark.cluster

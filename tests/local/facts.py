@@ -24,16 +24,16 @@ def lines(job: str, pods: Iterable[Mapping[str, Any]], beside: Iterable[Mapping[
     """Return what is told of all pods of a job, by name, then of what is beside them; drawn names as `*`."""
     found = list(pods)
     names = drawn(job, found)
-    blocks = sorted([clean(line, names) for line in pod(each)] for each in found)
-    others = sorted(clean(line, names) for each in beside for line in other(each))
+    blocks = sorted([clean(line, names) for line in pod(item)] for item in found)
+    others = sorted(clean(line, names) for item in beside for line in other(item))
     return [*(line for block in blocks for line in block), *others]
 
 
 def drawn(job: str, pods: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return names that somebody drew, and what stands for them."""
     found = {}
-    for each in pods:
-        metadata = each["metadata"]
+    for one_pod in pods:
+        metadata = one_pod["metadata"]
         stem = metadata.get("generateName")
         if stem and DRAWN.fullmatch(metadata["name"].removeprefix(stem)):
             found[metadata["name"]] = f"{stem}*"
@@ -44,7 +44,7 @@ def drawn(job: str, pods: Iterable[Mapping[str, Any]]) -> dict[str, str]:
         replica = labels.get("ray.io/worker-group-replica-name")
         if replica:
             found[replica] = DRAWN.sub("*", replica)
-        for container in each["spec"]["containers"]:
+        for container in one_pod["spec"]["containers"]:
             for variable in container.get("env") or ():
                 if variable["name"] == "RAY_JOB_SUBMISSION_ID":
                     found[variable["value"]] = f"{job}-<id>"
@@ -75,12 +75,12 @@ def pod(value: Mapping[str, Any]) -> Iterator[str]:
             if key == GROUP or not UNSTABLE.search(key):
                 yield f"  {what[:-1]} {key}={marked}"
     shuffled = spec.get("schedulerName") == "volcano"
-    volumes = [each for each in spec.get("volumes") or () if not each["name"].startswith("kube-api-access")]
-    for volume in sorted(volumes, key=lambda each: each["name"]):
+    volumes = [volume for volume in spec.get("volumes") or () if not volume["name"].startswith("kube-api-access")]
+    for volume in sorted(volumes, key=lambda one_volume: one_volume["name"]):
         yield f"  volume {text(plain(volume))}"
     for field in ("initContainers", "containers"):
-        for each in spec.get(field) or ():
-            yield from container(field[:-1], each, shuffled=shuffled)
+        for item in spec.get(field) or ():
+            yield from container(field[:-1], item, shuffled=shuffled)
 
 
 def plain(volume: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,12 +99,12 @@ def container(kind: str, value: Mapping[str, Any], *, shuffled: bool) -> Iterato
         for key in ("command", "args"):
             if value.get(key):
                 yield f"    {key} {text(value[key])}"
-    env = [variable(each) for each in value.get("env") or ()]
-    shuffled = shuffled or any(each.startswith(RANDOM) for each in env)
-    yield from (f"    env {each}" for each in (sorted(env) if shuffled else env))
+    env = [variable(one_variable) for one_variable in value.get("env") or ()]
+    shuffled = shuffled or any(one_variable.startswith(RANDOM) for one_variable in env)
+    yield from (f"    env {one_variable}" for one_variable in (sorted(env) if shuffled else env))
     for port in value.get("ports") or ():
         yield f"    port {port.get('name', '')} {port['containerPort']}"
-    for mount in sorted(value.get("volumeMounts") or (), key=lambda each: each["mountPath"]):
+    for mount in sorted(value.get("volumeMounts") or (), key=lambda volume_mount: volume_mount["mountPath"]):
         if not mount["name"].startswith("kube-api-access"):
             yield f"    mount {mount['mountPath']} {mount['name']} {mount.get('subPath', '')}".rstrip()
 

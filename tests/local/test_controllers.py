@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from local import facts
-from trainyard.local import pods, work_of
-from trainyard.local.controllers import controllers
+from trainyard.faces.local import pods, work_of
+from trainyard.faces.local.controllers import controllers
 
 HERE = Path(__file__).parent
 JOBS = {path.stem: path for path in sorted((HERE / "jobs").glob("*.yaml"))}
@@ -26,8 +26,8 @@ OLD = frozenset({"mpijob-v1"})
 def objects(name: str) -> list[dict[str, Any]]:
     """Return the objects of a file, in a namespace."""
     found = list(yaml.safe_load_all(JOBS[name].read_text()))
-    for each in found:
-        each["metadata"]["namespace"] = NAMESPACE
+    for document in found:
+        document["metadata"]["namespace"] = NAMESPACE
     return found
 
 
@@ -35,7 +35,7 @@ def ours(name: str) -> list[str]:
     """Return what we make of the objects of a file."""
     (work,) = work_of(objects(name))
     made = work.controller.make(work.value, work.objects).objects
-    return facts.lines(work.value["metadata"]["name"], [each.pod.value for each in work.pods], made)
+    return facts.lines(work.value["metadata"]["name"], [pod.pod.value for pod in work.pods], made)
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -49,7 +49,7 @@ def test_pods_are_those_of_the_real_controllers(name):
 
 def test_every_controller_is_compared():
     """No kind is known that nothing recorded speaks of, but a Pod, which is its own."""
-    seen = {(each["kind"], each["apiVersion"]) for name in JOBS for each in objects(name)}
+    seen = {(item["kind"], item["apiVersion"]) for name in JOBS for item in objects(name)}
     for controller in controllers():
         takes = [kind for kind, version in seen if controller.takes({"kind": kind, "apiVersion": version})]
         assert takes or controller.kind == "Pod", controller
@@ -82,8 +82,8 @@ def theirs(api: Any, core: Any, name: str) -> list[str]:
 
     job, client = objects(name)[-1], CustomObjectsApi(api)
     wanted = len(pods(objects(name)))
-    for each in objects(name):
-        client.create_namespaced_custom_object(**place(each), body=each)
+    for item in objects(name):
+        client.create_namespaced_custom_object(**place(item), body=item)
     last: list[str] = []
     since, end = time.monotonic(), time.monotonic() + 90
     while time.monotonic() < end:
@@ -94,9 +94,9 @@ def theirs(api: Any, core: Any, name: str) -> list[str]:
         if len(there) >= wanted and time.monotonic() - since > 2:
             break
         time.sleep(0.3)
-    for each in objects(name):
+    for item in objects(name):
         client.delete_namespaced_custom_object(
-            **place(each), name=each["metadata"]["name"], propagation_policy="Background"
+            **place(item), name=item["metadata"]["name"], propagation_policy="Background"
         )
     while time.monotonic() < end + 60 and seen(api, core, ""):
         time.sleep(0.3)
@@ -114,10 +114,10 @@ def seen(api: Any, core: Any, job: str) -> list[str]:
     }
     beside = []
     for kind, ask in lists.items():
-        for each in api.sanitize_for_serialization(ask(NAMESPACE).items):
-            name = each["metadata"]["name"]
+        for item in api.sanitize_for_serialization(ask(NAMESPACE).items):
+            name = item["metadata"]["name"]
             if name != "kube-root-ca.crt" and not name.endswith("-runtime-snapshot"):
-                beside.append({**each, "kind": kind})
+                beside.append({**item, "kind": kind})
     return facts.lines(job, api.sanitize_for_serialization(core.list_namespaced_pod(NAMESPACE).items), beside)
 
 

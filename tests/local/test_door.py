@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from trainyard.local import RunError, work_of
-from trainyard.local.expansion import MOST, expand
-from trainyard.local.output import BLOCK
-from trainyard.local.session import Session
-from trainyard.local.volumes import inside
+from trainyard.faces.local import RunError, work_of
+from trainyard.faces.local.expansion import MOST, expand
+from trainyard.faces.local.output import BLOCK
+from trainyard.faces.local.session import Session
+from trainyard.faces.local.volumes import inside
 
 Made = dict[str, Any]
 
@@ -81,13 +81,16 @@ REFUSED: dict[str, tuple[Callable[[], Made], str]] = {
     "metadata that is no map": (lambda: changed("metadata", to=["it"]), "metadata of a Job"),
     "no spec": (lambda: changed("spec", to=None), "Job 'it' has no spec"),
     "no template": (lambda: changed("spec", to={}), "Job 'it' has no 'template'"),
-    "containers that are no list": (lambda: changed(*POD, "containers", to={"name": "a"}), "containers of Job 'it'"),
+    "containers that are no list": (
+        lambda: changed(*POD, "containers", to={"name": "a"}),
+        "containers of Job 'it'",
+    ),
     "a container that is a text": (lambda: changed(*POD, "containers", to=["a"]), "containers.0. of Job 'it' is 'a'"),
     "a variable without a name": (lambda: changed(*MAIN, "env", to=[{"value": "1"}]), "env.0. of Job 'it' has no name"),
     "a command that is a text": (lambda: changed(*MAIN, "command", to="true"), "command of Job 'it' is 'true'"),
     "labels that are a list": (
         lambda: changed("spec", "template", "metadata", to={"labels": ["a"]}),
-        "shape of its kind",
+        "schema of its kind",
     ),
     "a grace that is a text": (lambda: changed(*POD, "terminationGracePeriodSeconds", to="x"), "number of seconds"),
     "completions that are a text": (lambda: changed("spec", "completions", to="2"), "completions of Job 'it' is '2'"),
@@ -99,7 +102,7 @@ REFUSED: dict[str, tuple[Callable[[], Made], str]] = {
     ),
     "indices that are none": (
         lambda: changed("spec", "successPolicy", to={"rules": [{"succeededIndexes": "a"}]}),
-        "indices 'a' are no list",
+        "indices 'a' should be a list",
     ),
     "variables that double": (
         lambda: changed(
@@ -108,7 +111,7 @@ REFUSED: dict[str, tuple[Callable[[], Made], str]] = {
             to=[{"name": "V0", "value": "x" * 64}]
             + [{"name": f"V{n}", "value": f"$(V{n - 1})$(V{n - 1})"} for n in range(1, 40)],
         ),
-        "comes to more than 1048576",
+        "expands to more than 1048576",
     ),
 }
 
@@ -165,7 +168,7 @@ def test_a_link_that_a_pod_has_made_leads_nowhere(tmp_path):
     claim = {"persistentVolumeClaim": {"claimName": "c"}}
     (outside := tmp_path / "outside").mkdir()
     assert run([mounting(claim, f"ln -s {outside} /v/link; ln -s a /v/here; mkdir /v/a")], tmp_path)[0]
-    with pytest.raises(RunError, match="by a link"):
+    with pytest.raises(RunError, match="through a link"):
         run([mounting(claim, "touch /v/x", subPath="link")], tmp_path)
     assert list(outside.iterdir()) == []
     assert run([mounting(claim, "touch /v/x", subPath="here")], tmp_path)[0]

@@ -20,11 +20,11 @@ import pytest
 
 from everything import everything
 from make import make_run
-from trainyard.kinds import build, kinds, resolve
-from trainyard.kinds.base import Kind, Resolved
-from trainyard.launchers import Launcher, launchers
-from trainyard.local import work_of
-from trainyard.local.kubelet import Resolved as Pod
+from trainyard.faces.local import work_of
+from trainyard.faces.local.kubelet import Resolved as Pod
+from trainyard.render.kinds import build, kinds, resolve
+from trainyard.render.kinds.base import Kind, Resolved
+from trainyard.render.launchers import Launcher, launchers
 
 NODES = 3
 
@@ -195,7 +195,7 @@ def started(pod: Pod, stubs: Path, folder: Path, *, code: int) -> Told:
 def seats(run: Resolved, stubs: Path, folder: Path) -> Iterator[tuple[Pod, Seat, Mapping[str, tuple[str, ...]]]]:
     """Yield every pod of a run with what its processes take themselves for, and the names that resolve."""
     read = READERS[run.run.job.launcher]
-    (work,) = work_of([each.value() for each in build(run)])
+    (work,) = work_of([item.value() for item in build(run)])
     for pod in work.pods:
         if pod.pod.role in {"submitter", "head"}:
             continue
@@ -227,7 +227,7 @@ def test_pods_ask_for_the_same_in_every_kind(title, launcher, kind):
 
 def shapes(run: Resolved) -> set[str]:
     """Return what pods of a run ask for, without what has the run's name in it."""
-    (work,) = work_of([each.value() for each in build(run)])
+    (work,) = work_of([item.value() for item in build(run)])
     found = set()
     for pod in work.pods:
         if pod.pod.role in {"submitter", "head"}:
@@ -236,7 +236,9 @@ def shapes(run: Resolved) -> set[str]:
         wanted = {
             "resources": container["resources"],
             "mounts": sorted(
-                each["mountPath"] for each in container["volumeMounts"] if each["mountPath"].startswith("/dev/shm")
+                volume_mount["mountPath"]
+                for volume_mount in container["volumeMounts"]
+                if volume_mount["mountPath"].startswith("/dev/shm")
             ),
             "selector": spec["nodeSelector"],
             "security": [spec["securityContext"], container["securityContext"]],

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from trainyard.local import scaled, work_of
-from trainyard.local.controllers import controller_of
+from trainyard.faces.local import scaled, work_of
+from trainyard.faces.local.controllers import controller_of
 
 RUNS = sorted({path.parent for path in ROOT.glob("generated/*/runs/*/*/*.yaml")})
 HOST = re.compile(r"(?<![\w.-])([a-z][\w-]*\.[\w.-]*\w|[a-z][\w-]*-(?:master|worker)-0)(?![\w.-])")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from trainyard.local import work_of
-from trainyard.local.session import Session
+from trainyard.faces.local import work_of
+from trainyard.faces.local.session import Session
 
 COUNTS = "i=0; while [ $i -lt 12 ]; do i=$((i+1)); echo step=$i; sleep 0.05; done"
 
@@ -41,4 +41,4 @@ def test_a_killed_pod_goes_on_in_its_place_though_a_drain_would_end_the_job(tmp_
     well, said = killed("master-0", tmp_path)
     assert well, said
     assert "its pod stays; a pod that is deleted, as by a drain, would fail the XGBoostJob" in said
-    assert "container xgboost ended with 137, and starts again in its pod" in said
+    assert "container xgboost exited with code 137 and restarts in its pod" in said

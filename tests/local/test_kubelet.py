@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainyard.local import RunError, pods, work_of
-from trainyard.local.expansion import expand
+from trainyard.faces.local import RunError, pods, work_of
+from trainyard.faces.local.expansion import expand
 
 TEXTS = {
     "a known one": ("a $(A) b", "a 1 b"),
@@ -112,7 +112,10 @@ def test_later_variables_win_and_commands_see_all():
 
 
 MISSING: dict[str, tuple[dict[str, Any], str]] = {
-    "a ConfigMap": ({"envFrom": [{"configMapRef": {"name": "absent"}}]}, "ConfigMap 'absent', which is not among"),
+    "a ConfigMap": (
+        {"envFrom": [{"configMapRef": {"name": "absent"}}]},
+        "needs ConfigMap 'absent', which is missing here; add its file",
+    ),
     "a key": ({"env": [{"name": "A", **ref("configMapKeyRef", "settings", "NO")}]}, "key 'NO' of ConfigMap 'settings'"),
     "a field": ({"env": [{"name": "A", **field("spec.color")}]}, "'spec.color'"),
 }
@@ -152,4 +155,4 @@ def test_an_array_has_all_its_indices():
     """Every index of an array is there, though a few run at once."""
     array = job({"command": ["a"]})
     array["spec"] |= {"completions": 5, "parallelism": 2}
-    assert [each.main.env["JOB_COMPLETION_INDEX"] for each in pods([array])] == ["0", "1", "2", "3", "4"]
+    assert [pod.main.env["JOB_COMPLETION_INDEX"] for pod in pods([array])] == ["0", "1", "2", "3", "4"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainyard.local import work_of
-from trainyard.local.lives import Exit, Life, life_of
+from trainyard.faces.local import work_of
+from trainyard.faces.local.lives import Exit, Life, life_of
 
 POD = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x", "command": ["x"]}]}}
 DRAINED = Exit(143, "main", disrupted=True)
@@ -79,7 +79,7 @@ def ray() -> dict[str, Any]:
 def life(value: dict[str, Any]) -> Life:
     """Return the life of an object, begun."""
     (work,) = work_of([value])
-    found = life_of(work.value, work.objects, [each.pod for each in work.pods])
+    found = life_of(work.value, work.objects, [pod.pod for pod in work.pods])
     list(found.begin())
     return found
 
@@ -89,9 +89,9 @@ def after(value: dict[str, Any], *ends: tuple[str, int | Exit]) -> str:
     found = life(value)
     said = "nothing"
     for who, end in ends:
-        pod = next(each for each in found.pods if f"{each.role}-{each.index}" == who)
+        pod = next(one_pod for one_pod in found.pods if f"{one_pod.role}-{one_pod.index}" == who)
         step = found.finished(pod, end if isinstance(end, Exit) else Exit(end, pod.spec["containers"][0]["name"]))
-        started = [f"{each.role}-{each.index}" for each in found.pods if each.name in step.start]
+        started = [f"{one_pod.role}-{one_pod.index}" for one_pod in found.pods if one_pod.name in step.start]
         said = "all again" if step.all_again else " ".join(started) or "nothing"
         if step.all_again:
             found.again()
@@ -266,7 +266,7 @@ SPARED = {
 def test_what_a_drain_does_and_a_kill_does_not_is_said(value, who, more):
     """Whoever kills a pod that a drain would end the job by learns that the two are not the same."""
     found = life(value)
-    (pod,) = (each for each in found.pods if f"{each.role}-{each.index}" == who)
+    (pod,) = (one_pod for one_pod in found.pods if f"{one_pod.role}-{one_pod.index}" == who)
     assert bool(found.spared(pod)) is more
     assert (after(value, (who, DRAINED)) == "badly" and after(value, (who, 137)) != "badly") is more
 
@@ -291,10 +291,10 @@ def test_a_replicated_job_waits_for_what_it_depends_on():
     found = jobset()
     found["spec"]["replicatedJobs"][1]["dependsOn"] = [{"name": "driver", "status": "Complete"}]
     (work,) = work_of([found])
-    lived = life_of(work.value, work.objects, [each.pod for each in work.pods])
-    driver, *workers = (each.pod for each in work.pods)
+    lived = life_of(work.value, work.objects, [pod.pod for pod in work.pods])
+    driver, *workers = (pod.pod for pod in work.pods)
     assert list(lived.begin()) == [driver.name]
-    assert list(lived.finished(driver, Exit(0)).start) == [each.name for each in workers]
+    assert list(lived.finished(driver, Exit(0)).start) == [worker.name for worker in workers]
 
 
 VERDICTS = {"succeeded": True, "failed": False, "was stopped": False}
@@ -304,7 +304,7 @@ VERDICTS = {"succeeded": True, "failed": False, "was stopped": False}
 def test_a_rayjob_ends_as_its_program_does(verdict, well):
     """The submitter ends with 0 whatever the program did; what it writes of it counts."""
     found = life(ray())
-    (submitter,) = (each for each in found.pods if each.role == "submitter")
+    (submitter,) = (pod for pod in found.pods if pod.role == "submitter")
     found.told(submitter, f"Job 'it-abcde' {verdict}")
     assert found.finished(submitter, Exit(0)).over is well
 
@@ -314,7 +314,7 @@ def test_a_rayjob_is_tried_again_with_a_new_cluster():
     value = ray()
     value["spec"]["backoffLimit"] = 1
     found = life(value)
-    (submitter,) = (each for each in found.pods if each.role == "submitter")
+    (submitter,) = (pod for pod in found.pods if pod.role == "submitter")
     found.told(submitter, "Job 'it-abcde' failed")
     assert found.finished(submitter, Exit(0)).all_again
     found.again()

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from trainyard.local import RunError, work_of
-from trainyard.local.progress import Progress
-from trainyard.local.saves import Saves
-from trainyard.local.secrets import given
-from trainyard.local.session import Session
-from trainyard.local.spaces import linux
-from trainyard.local.steps import Steps, target
+from trainyard.faces.local import RunError, work_of
+from trainyard.faces.local.progress import Progress
+from trainyard.faces.local.saves import Saves
+from trainyard.faces.local.secrets import secret_objects
+from trainyard.faces.local.session import Session
+from trainyard.faces.local.spaces import linux
+from trainyard.faces.local.steps import Steps, target
 
 HERE = Path(__file__).parent
 PYTHON = sys.executable
@@ -189,12 +189,12 @@ def test_a_killed_rank_costs_the_steps_since_the_last_checkpoint(plain, tmp_path
     assert "killed w-1 at step 15" in said
     (cost,) = (
         re.fullmatch(
-            r"went on at step 11 after [\d.]+ s: (\d+) steps repeated, [\d.]+ s of work; "
+            r"resumed at step 11 after [\d.]+ s: (\d+) steps repeated, [\d.]+ s of work; "
             "checkpoints every 10 steps so far, declared every 20 minutes",
-            each,
+            item,
         )
-        for each in said
-        if each.startswith("went")
+        for item in said
+        if item.startswith("resumed")
     )
     assert cost is not None
     assert int(cost[1]) >= 5
@@ -205,7 +205,7 @@ def test_a_gang_without_restarts_left_has_failed(plain, tmp_path):
     """The exit code of a killed container reaches the policies; nothing runs on."""
     well, lines = run([jobset(counting(), failurePolicy={"maxRestarts": 0})], tmp_path, plain=plain, kill=["w-1@15"])
     assert not well
-    assert any("all 0 restarts are spent" in text and "ended with 137" in text for _, text in lines)
+    assert any("all 0 restarts are used up" in text and "exited with code 137" in text for _, text in lines)
     assert ("w-0", "step=30") not in lines
 
 
@@ -234,7 +234,7 @@ def test_a_container_starts_again_in_its_pod(plain, tmp_path):
     template["spec"]["containers"][0]["volumeMounts"] = [{"name": "e", "mountPath": "/here"}]
     well, lines = run([job(template, 1)], tmp_path, plain=plain)
     assert well, lines
-    assert ("worker-0", "container main ended with 3, and starts again in its pod") in lines
+    assert ("worker-0", "container main exited with code 3 and restarts in its pod") in lines
     assert ("worker-0", "second") in lines
 
 
@@ -256,7 +256,7 @@ def test_files_of_configmaps_secrets_and_fields_are_there(plain, tmp_path):
         "metadata": {"name": "m", "namespace": "nlp"},
         "data": {"a": "x "},
     }
-    objects = [job(template, 1), config, *given({"token": folder}, ["nlp"])]
+    objects = [job(template, 1), config, *secret_objects({"token": folder}, ["nlp"])]
     well, lines = run(objects, tmp_path, plain=plain)
     assert well, lines
     assert [text for who, text in lines if who] == ["x hiddennlp", "may run"]
@@ -379,9 +379,9 @@ def command_of(process: Path) -> bytes:
 
 
 KILLS = {
-    "no step": ("1", "is not RANK@STEP"),
-    "a rank that is not there": ("2@5", "ranks are 0 to 1"),
-    "a pod that is not there": ("ps-0@5", "pods are w-0, w-1"),
+    "no step": ("1", "--kill 1 should be RANK@STEP or ROLE-INDEX@STEP, as in 1@30"),
+    "a rank that is not there": ("2@5", "--kill 2@5 names rank 2, but ranks are 0 to 1"),
+    "a pod that is not there": ("ps-0@5", "--kill ps-0@5 names 'ps-0', but the pods are w-0, w-1"),
 }
 
 
@@ -398,7 +398,7 @@ def test_ranks_are_counted_by_the_processes_of_their_pods():
     template["spec"]["containers"][0]["command"] = ["torchrun", "--nproc-per-node=4", "x.py"]
     (work,) = work_of([jobset(template)])
     assert [target(f"{rank}@1", work.pods).pod for rank in (0, 3, 4, 7)] == [
-        each.pod.name for each in (work.pods[0], work.pods[0], work.pods[1], work.pods[1])
+        item.pod.name for item in (work.pods[0], work.pods[0], work.pods[1], work.pods[1])
     ]
 
 
@@ -410,7 +410,7 @@ def test_threads_are_those_of_this_machine(tmp_path):
     lines: list[str] = []
     session = Session(work, lambda _, text: lines.append(text), workdir=tmp_path, state=tmp_path, plain=True)
     count = str(os.cpu_count())
-    assert f"OMP_NUM_THREADS is {count} instead of 4096: that is what this machine has" in session.warnings
+    assert f"OMP_NUM_THREADS is {count} instead of 4096: this machine has no more CPUs" in session.warnings
     assert session.run()
     assert count in lines
 
@@ -440,7 +440,7 @@ def test_what_a_kill_has_cost_is_worked_out():
             steps.again()
         else:
             told += steps.see(line, pod, now)
-    cost = "went on at step 10 after 4.0 s: 3 steps repeated, 4.0 s of work"
+    cost = "resumed at step 10 after 4.0 s: 3 steps repeated, 4.0 s of work"
     assert told == [f"{cost}; checkpoints every step so far, none declared"]
     assert steps.loss == "1"
 
@@ -452,7 +452,7 @@ def test_a_kill_that_costs_nothing_says_so():
         steps.see(f"step={step}", "a", step)
     steps.struck(2.5)
     steps.again()
-    cost = "went on at step 3 after 1.5 s: no step repeated, 0.0 s of work; no checkpoint seen or declared"
+    cost = "resumed at step 3 after 1.5 s: no step repeated, 0.0 s of work; no checkpoint seen or declared"
     assert steps.see("step=3", "a", 4) == [cost]
 
 
@@ -513,10 +513,10 @@ def test_a_run_tells_how_it_stands(plain, tmp_path):
     found = jobset(counting(), failurePolicy={"maxRestarts": 1})
     well, lines = run([found], tmp_path, plain=plain, kill=["1@15"], watch=lambda ask: seen.append(ask()))
     assert well, lines
-    assert {(each.of, each.what) for each in seen} == {(2, "rank")}
-    assert any(each.doing == "training" and each.up == 2 and each.restarts == 0 and each.step for each in seen)
-    assert any(each.doing == "recovering" and each.step for each in seen)
-    assert max(each.restarts for each in seen) == 1
+    assert {(item.of, item.what) for item in seen} == {(2, "rank")}
+    assert any(item.doing == "training" and item.up == 2 and item.restarts == 0 and item.step for item in seen)
+    assert any(item.doing == "recovering" and item.step for item in seen)
+    assert max(item.restarts for item in seen) == 1
     assert seen[-1].step is not None
     assert seen[-1].step > 15
 

@@ -15,9 +15,9 @@ import pytest
 from conftest import ROOT
 from forked import torch_python
 from interpreters import interpreter
-from trainyard.kinds import available, kinds
-from trainyard.kinds.pairs import Pair
-from trainyard.launchers import launchers
+from trainyard.render.kinds import available, kinds
+from trainyard.render.kinds.pairs import Pair
+from trainyard.render.launchers import launchers
 from trainyard.specs import Job
 from trainyard.specs.load import read_repository
 

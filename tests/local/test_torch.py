@@ -14,10 +14,10 @@ from conftest import ROOT
 from forked import torch_python
 from make import make_cluster, make_resolved
 from ranks import needs_torch
-from trainyard.kinds import build
-from trainyard.local import work_of
-from trainyard.local.session import Session
-from trainyard.local.spaces import linux
+from trainyard.faces.local import work_of
+from trainyard.faces.local.session import Session
+from trainyard.faces.local.spaces import linux
+from trainyard.render.kinds import build
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.timeout(600), needs_torch]
 
@@ -49,7 +49,7 @@ def run(kind: str, folder: Path, *kill: str, **job: Any) -> tuple[bool, list[str
         checkpoint={"volume": "checkpoints", "everyMinutes": 20, "size": "1Gi"},
         **job,
     )
-    (work,) = work_of([each.value() for each in build(resolved)])
+    (work,) = work_of([item.value() for item in build(resolved)])
     lines: list[str] = []
     session = Session(
         work,

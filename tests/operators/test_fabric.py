@@ -8,16 +8,16 @@ import pytest
 
 from everything import OPERATORS, everything, source
 from make import make_cluster
-from trainyard.operators.gpu_operator import policy
-from trainyard.operators.helm import defaults
-from trainyard.operators.install import sites
-from trainyard.preflight.pairing import check
-from trainyard.releases import releases
-from trainyard.releases.facts import lookup
-from trainyard.sizing.fabrics.devices import SHARED, advertiser, resource_prefix
-from trainyard.sizing.fabrics.rails import SECONDARY
+from trainyard.base.system.data import own_folder
+from trainyard.judge.preflight.cluster.pairing import check
+from trainyard.render.operators.gpu_operator import policy
+from trainyard.render.operators.helm import defaults
+from trainyard.render.operators.install import sites
+from trainyard.render.sizing.fabrics.devices import SHARED, advertiser, resource_prefix
+from trainyard.render.sizing.fabrics.rails import SECONDARY
 from trainyard.specs.models.fabric import Attach
-from trainyard.system.data import own
+from trainyard.specs.releases import releases
+from trainyard.specs.releases.facts import lookup
 
 NUMBERING = ("network-operator", "whereabouts")
 ATTACHING = {name: facts for name, facts in releases().items() if facts.attaches}
@@ -42,7 +42,7 @@ def test_a_prefix_is_the_charts_own_default(name):
     """The value exists in the chart at every release, and is what pods ask for where nobody sets it."""
     for version in releases()[name].releases:
         (site,) = sites(make_cluster(operators={name: {"version": version}}))
-        shipped = defaults(site, own("schemas"))
+        shipped = defaults(site, own_folder("schemas"))
         assert shipped is not None
         assert site.facts.prefix_value is not None
         assert lookup(shipped.values, site.facts.prefix_value) == site.facts.resource_prefix
@@ -77,7 +77,7 @@ def test_a_fabric_without_rdma_needs_nobody(type_):
     fabric = {"type": type_, "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]}
     some = {name: choice for name, choice in OPERATORS.items() if name not in {"multus", *NUMBERING}}
     changes = {"fabric": fabric, "operators": some}
-    found = [each.message for each in check(everything(**changes), source(**changes)) if each.rule == "pairing/fabric"]
+    found = [item.message for item in check(everything(**changes), source(**changes)) if item.rule == "pairing/fabric"]
     assert len(found) == (0 if type_ == "none" else 2)
 
 
@@ -93,7 +93,7 @@ DRIVERS = {
 def test_peer_memory_is_loaded_where_the_vendors_driver_of_nics_is(driver, expected):
     """The older module wants that driver, of the host or in a container; the kernel's own has DMA-BUF."""
     cluster = everything(system={"nicDriver": driver} if driver else {})
-    (site,) = (each for each in sites(cluster) if each.name == "gpu-operator")
+    (site,) = (one_site for one_site in sites(cluster) if one_site.name == "gpu-operator")
     assert policy(site)["driver"]["rdma"] == expected
 
 
@@ -104,16 +104,16 @@ def test_one_of_two_numbers_the_interfaces():
     needed = {}
     for title, names in choices.items():
         changes = {"operators": {**rest, **{name: OPERATORS[name] for name in names}}}
-        needed[title] = [each.rule for each in check(everything(**changes), source(**changes))]
+        needed[title] = [item.rule for item in check(everything(**changes), source(**changes))]
     assert needed == {"network-operator": [], "whereabouts": [], "none": ["pairing/fabric"]}
     foreign = {"operators": {**rest, "network-operator": {"version": "26.4.1", "managed": False}}}
-    assert [each.rule for each in check(everything(**foreign), source(**foreign))] == ["pairing/fabric"]
+    assert [item.rule for item in check(everything(**foreign), source(**foreign))] == ["pairing/fabric"]
 
 
 def test_a_driver_by_the_operator_needs_the_operator():
     """Nobody else would install it."""
     some = {name: choice for name, choice in OPERATORS.items() if name != "network-operator"}
     changes = {"system": {"nicDriver": "operator"}, "operators": some}
-    assert [each.message for each in check(everything(**changes), source(**changes))] == [
-        "nicDriver 'operator' needs network-operator, which installs it; add it to operators"
+    assert [item.message for item in check(everything(**changes), source(**changes))] == [
+        "nicDriver 'operator' needs network-operator; add it to operators"
     ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from make import make_cluster
-from trainyard.documents import load
-from trainyard.operators.gpu_operator import OPERATOR
-from trainyard.operators.install import sites
+from trainyard.base.documents import load
+from trainyard.render.operators.gpu_operator import OPERATOR
+from trainyard.render.operators.install import sites
 
 POOLS = {
     "whole": {"shape": "dgx-h100", "nodes": 2},
@@ -20,7 +20,7 @@ def objects(pools):
     """Return the operator's hardware by kind and name."""
     cluster = make_cluster(pools=pools, operators={"gpu-operator": {"version": "26.7.0"}}, queues={})
     (site,) = sites(cluster)
-    return {(each.kind, each.name): each.value() for each in OPERATOR.hardware(site)}
+    return {(item.kind, item.name): item.value() for item in OPERATOR.hardware(site)}
 
 
 def text(config):
@@ -41,7 +41,7 @@ def test_every_pool_has_a_configuration_of_its_own_name():
             {"devices": [0, 1, 2, 3, 4, 5], "mig-enabled": False},
         ],
     }
-    shares = {name: text(each) for name, each in found["ConfigMap", "trainyard-device-plugin"]["data"].items()}
+    shares = {name: text(value) for name, value in found["ConfigMap", "trainyard-device-plugin"]["data"].items()}
     assert shares["whole"] == {"version": "v1"}
     assert shares["together"]["sharing"] == {
         "mps": {"renameByDefault": True, "resources": [{"name": "nvidia.com/gpu", "replicas": 2}]}

@@ -7,7 +7,7 @@ from typing import Any
 import lupa
 import pytest
 
-from trainyard.operators import operators
+from trainyard.render.operators import operators
 
 POLICY, NODE = "nvidia.com/ClusterPolicy", "sriovnetwork.openshift.io/SriovNetworkNodeState"
 NICS = "mellanox.com/NicClusterPolicy"
@@ -52,7 +52,7 @@ SHOWN |= {
 @pytest.mark.parametrize(("kind", "value", "status", "message"), SHOWN.values(), ids=SHOWN)
 def test_a_field_of_the_status_tells(kind, value, status, message):
     """A word of the status or a condition is health; before it is there the object is waited for."""
-    (script,) = (each.health[kind] for each in operators().values() if kind in each.health)
+    (script,) = (operator.health[kind] for operator in operators().values() if kind in operator.health)
     lua = lupa.LuaRuntime()
     shown = lua.eval(f"function(obj) {script} end")(lua.table_from(value, recursive=True))
     assert (shown["status"], shown["message"]) == (status, message)

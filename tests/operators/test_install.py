@@ -9,24 +9,24 @@ import yaml
 
 from everything import EVERYTHING, OPERATORS, everything, everything_specs, source
 from make import make_cluster
-from trainyard.clusters.applications import Follower
-from trainyard.clusters.applications import resources as of_cluster
-from trainyard.documents import dump, load
-from trainyard.operators import Operator, Site
-from trainyard.operators.base import merge
-from trainyard.operators.helm import defaults
-from trainyard.operators.install import installed, sites, values
-from trainyard.operators.kueue import CONFIGURATION, GATES, configuration
-from trainyard.preflight.values import compare
-from trainyard.releases.facts import lookup
+from trainyard.base.documents import dump, load
+from trainyard.base.versions import order
+from trainyard.change.synth.render.text import in_order
+from trainyard.judge.preflight.cluster.values import compare
+from trainyard.render.clusters.applications import Follower
+from trainyard.render.clusters.applications import resources as of_cluster
+from trainyard.render.operators import Operator, Site
+from trainyard.render.operators.base import merge
+from trainyard.render.operators.helm import defaults
+from trainyard.render.operators.install import installed_operators, sites, values
+from trainyard.render.operators.kueue import CONFIGURATION, GATES, configuration
+from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Specs
-from trainyard.synth.render.text import in_order
-from trainyard.versions import order
 
 
 def chosen(name: str, **changes: Any) -> tuple[Site, Operator]:
     """Return one operator of the cluster that has them all."""
-    return next((site, known) for site, known in installed(everything(**changes)) if site.name == name)
+    return next((site, known) for site, known in installed_operators(everything(**changes)) if site.name == name)
 
 
 def with_values(name: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -37,13 +37,13 @@ def with_values(name: str, given: dict[str, Any]) -> dict[str, Any]:
 def resources(name: str, **changes: Any) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the fields of everything that an operator adds, by kind and name."""
     site, known = chosen(name, **changes)
-    return {(each.kind, each.name): dict(each.fields) for each in (*known.own(site), *known.hardware(site))}
+    return {(item.kind, item.name): dict(item.fields) for item in (*known.own(site), *known.hardware(site))}
 
 
 def applications(specs: Specs) -> list[dict[str, Any]]:
     """Return the Applications of the cluster of some specs."""
     follower = Follower("test", specs.clusters["test"], specs.repository)
-    return [each.value() for each in of_cluster(follower, {"operators/training-operator"})]
+    return [item.value() for item in of_cluster(follower, {"operators/training-operator"})]
 
 
 @pytest.mark.parametrize("name", sorted(OPERATORS))
@@ -51,11 +51,11 @@ def test_operators_render_as_reviewed(name, golden):
     """Values of the chart, own resources and hardware changes, as one file a person reads."""
     site, known = chosen(name)
     parts = [f"# values\n{dump(in_order(values(site, known)))}"]
-    parts += [f"# change\n{dump(in_order(dict(each)))}" for each in known.changes(site)]
+    parts += [f"# change\n{dump(in_order(dict(change)))}" for change in known.changes(site)]
     for title, found in (("own", known.own(site)), ("hardware", known.hardware(site))):
-        for each in found:
-            head = {"apiVersion": each.api_version, "kind": each.kind, "name": each.name, "namespace": each.namespace}
-            parts.append(f"# {title}\n{dump({**head, **in_order(dict(each.fields))})}")
+        for item in found:
+            head = {"apiVersion": item.api_version, "kind": item.kind, "name": item.name, "namespace": item.namespace}
+            parts.append(f"# {title}\n{dump({**head, **in_order(dict(item.fields))})}")
     golden(f"golden/operators/{name}.txt", "\n".join(parts))
 
 
@@ -72,14 +72,14 @@ def test_our_values_are_values_that_the_chart_reads(name, root):
             assert site.facts.chart is None
             assert values(site, known) == {}
         else:
-            assert [each.message for each in compare(at, values(at, known), shipped.values, (), source())] == []
+            assert [item.message for item in compare(at, values(at, known), shipped.values, (), source())] == []
 
 
 def test_an_operator_that_somebody_else_installs_is_there_but_not_ours():
     """With `managed: false` it counts for what needs it, and nothing is emitted for it."""
     cluster = everything(operators={**OPERATORS, "multus": {"version": "4.3.0", "managed": False}})
     assert "multus" in {site.name for site in sites(cluster)}
-    assert "multus" not in {site.name for site, _ in installed(cluster)}
+    assert "multus" not in {site.name for site, _ in installed_operators(cluster)}
 
 
 NFD = "node-feature-discovery"
@@ -118,7 +118,7 @@ def test_one_operator_brings_node_feature_discovery(chosen_operators, expected):
     """Two of them label the same nodes and undo each other."""
     found = {
         site.name: lookup(values(site, known), SWITCH[site.name])
-        for site, known in installed(everything(operators=chosen_operators))
+        for site, known in installed_operators(everything(operators=chosen_operators))
         if site.name in SWITCH
     }
     assert found == expected
@@ -275,18 +275,18 @@ def test_values_merge_as_helm_merges_them(base, over, merged):
 def test_manifests_are_installed_by_tag_with_changes_inline():
     """An operator without a chart comes from its repository; its namespace is ours, and so are the changes."""
     specs = everything_specs()
-    found = {each["metadata"]["name"]: each for each in applications(specs)}
+    found = {application["metadata"]["name"]: application for application in applications(specs)}
     spec = found["test-operators-training-operator-manifests"]["spec"]
     assert spec["source"]["repoURL"] == "https://github.com/kubeflow/trainer.git"
     assert (spec["source"]["path"], spec["source"]["targetRevision"]) == ("manifests/overlays/standalone", "v1.9.4")
-    patches = [yaml.safe_load(each["patch"]) for each in spec["source"]["kustomize"]["patches"]]
-    assert [(each["kind"], each.get("$patch")) for each in patches] == [
+    patches = [yaml.safe_load(patch["patch"]) for patch in spec["source"]["kustomize"]["patches"]]
+    assert [(patch["kind"], patch.get("$patch")) for patch in patches] == [
         ("Namespace", "delete"),
         ("Deployment", None),
         ("CustomResourceDefinition", "delete"),
     ]
-    assert [each["target"] for each in spec["source"]["kustomize"]["patches"]] == [
-        {"kind": each["kind"], "name": each["metadata"]["name"]} for each in patches
+    assert [patch["target"] for patch in spec["source"]["kustomize"]["patches"]] == [
+        {"kind": patch["kind"], "name": patch["metadata"]["name"]} for patch in patches
     ]
     assert "test-operators-multus-manifests" not in found
     assert found["test-operators-mpi-operator-manifests"]["spec"]["source"]["kustomize"]["images"] == [

@@ -9,13 +9,13 @@ import pytest
 
 from conftest import ROOT
 from everything import EVERYTHING, OPERATORS, everything
-from trainyard.apiserver import Judge, catalog
-from trainyard.documents import dump, load
-from trainyard.manifests import expand
-from trainyard.operators.install import installed, values
-from trainyard.parts.objects import Resource
-from trainyard.releases import release, releases
+from trainyard.base.documents import dump, load
+from trainyard.base.manifests import expand
+from trainyard.render.operators.install import installed_operators, values
+from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
+from trainyard.specs.releases import release, releases
+from trainyard.upstream.apiserver import Judge, catalog
 
 NAME = "network-operator"
 ALONE = {name: choice for name, choice in OPERATORS.items() if name not in {"sriov-network-operator", "whereabouts"}}
@@ -41,8 +41,8 @@ def site(fabric: dict[str, Any], **changes: Any) -> Cluster:
 
 def found(cluster: Cluster) -> dict[tuple[str, str], Resource]:
     """Return everything that the operator adds, by kind and name."""
-    (pair,) = (pair for pair in installed(cluster) if pair[0].name == NAME)
-    return {(each.kind, each.name): each for each in (*pair[1].own(pair[0]), *pair[1].hardware(pair[0]))}
+    (pair,) = (pair for pair in installed_operators(cluster) if pair[0].name == NAME)
+    return {(item.kind, item.name): item for item in (*pair[1].own(pair[0]), *pair[1].hardware(pair[0]))}
 
 
 def policy(cluster: Cluster) -> dict[str, Any]:
@@ -102,12 +102,12 @@ def test_what_it_gets_is_valid(fabric, _parts, _kinds, version):
     """Every object has the API types of the release, which know all fields and refuse others."""
     cluster = site({**fabric}, operators={**ALONE, NAME: {"version": version}}, system={"nicDriver": "operator"})
     judge = Judge(catalog.load(ROOT / "schemas", kubernetes="1.35", projects={NAME: version})[0])
-    text = "---\n".join(dump(each.value()) for each in found(cluster).values())
+    text = "---\n".join(dump(item.value()) for item in found(cluster).values())
     manifests, _ = expand(load(text.encode(), file="x.yaml")[0])
     assert len(manifests) == len(found(cluster))
     for manifest in manifests:
         judged = judge.judge(manifest)
-        assert (judged.verdict, [each.message for each in judged.findings]) == ("valid", [])
+        assert (judged.verdict, [finding.message for finding in judged.findings]) == ("valid", [])
 
 
 def test_nothing_runs_where_others_do_all():
@@ -126,7 +126,7 @@ def test_the_driver_is_replaced_when_a_person_drains_a_node():
 def test_virtual_functions_come_from_the_operator_inside():
     """Its chart brings the SR-IOV operator, whose configuration is ours, in the same namespace."""
     cluster = site({**ROCE, "attach": "sriov"})
-    (given,) = (values(at, known) for at, known in installed(cluster) if at.name == NAME)
+    (given,) = (values(at, known) for at, known in installed_operators(cluster) if at.name == NAME)
     assert given["sriovNetworkOperator"] == {"enabled": True}
     assert given["sriov-network-operator"] == {"sriovOperatorConfig": {"deploy": False}}
     rail = found(cluster)["SriovNetworkNodePolicy", "h100-rail-0"]
@@ -162,9 +162,9 @@ def test_shared_devices_are_found_by_network_device(resources, expected):
     """One resource a rail, or one whose slots have all adapters."""
     fabric = {**INFINIBAND, "attach": "rdma-shared", "resources": list(resources)}
     config = json.loads(policy(site(fabric))["rdmaSharedDevicePlugin"]["config"])
-    listed = {each["resourceName"]: each["selectors"]["ifNames"] for each in config["configList"]}
+    listed = {item["resourceName"]: item["selectors"]["ifNames"] for item in config["configList"]}
     assert listed == expected
-    assert {each["rdmaHcaMax"] for each in config["configList"]} == {64}
+    assert {item["rdmaHcaMax"] for item in config["configList"]} == {64}
 
 
 def test_the_copier_of_plugins_is_not_guaranteed():

@@ -13,11 +13,15 @@ from typing import Any
 import pytest
 import yaml
 
+import recipes
 from conftest import ROOT
-from make import CLUSTER, write_repository
-from trainyard.releases import read, releases
-from trainyard.releases.derived import completed
-from trainyard.system.data import own
+from make import CLUSTER, make_cluster, make_specs, write_repository
+from trainyard.base.system.data import own_folder
+from trainyard.render.clusters.applications import Follower
+from trainyard.render.clusters.applications import resources as of_cluster
+from trainyard.render.operators import operators
+from trainyard.specs.releases import read, releases
+from trainyard.specs.releases.derived import complete_facts
 
 NAME = "nim-operator"
 SECTION = re.compile(r"^## An operator\n(.*?)^## ", re.MULTILINE | re.DOTALL)
@@ -99,7 +103,7 @@ def test_it_is_rendered_and_admitted(package, tmp_path):
     }
     assert [path.name for path in own_folder.iterdir()] == [f"namespace.{NAME}.yaml"]
     project = yaml.safe_load((argocd / "appproject.test-operators.yaml").read_text())
-    allowed = [f"{each['group']}/{each['kind']}" for each in project["spec"]["clusterResourceWhitelist"]]
+    allowed = [f"{item['group']}/{item['kind']}" for item in project["spec"]["clusterResourceWhitelist"]]
     assert "nfd.k8s-sigs.io/NodeFeatureRule" in allowed
     assert {"name": "test", "namespace": NAME} in project["spec"]["destinations"]
     settings = yaml.safe_load((argocd / "settings" / "configmap.argocd-cm.yaml").read_text())
@@ -108,16 +112,33 @@ def test_it_is_rendered_and_admitted(package, tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+def test_without_a_module_it_is_its_chart(tmp_path):
+    """The facts of the page alone make an operator: its Application has the chart, and no values of ours."""
+    alone = POINTS.partition('[project.entry-points."trainyard.operators"]')[0]
+    modules = {"nim_operator.py": READS, "nim-operator.yaml": FACTS}
+    with recipes.installed(tmp_path, modules, alone, releases, operators):
+        cluster = make_cluster(operators={NAME: {"version": "3.1.2"}})
+        (app,) = (
+            item for item in of_cluster(Follower("test", cluster, make_specs().repository), ()) if NAME in item.name
+        )
+    assert app.fields["spec"]["source"] == {
+        "repoURL": "https://helm.ngc.nvidia.com/nvidia",
+        "chart": "k8s-nim-operator",
+        "targetRevision": "3.1.2",
+        "helm": {"releaseName": NAME, "valuesObject": {}},
+    }
+
+
 def test_its_facts_follow_from_what_is_vendored(tmp_path):
     """Chart, definitions and kinds are those of the lock, of which the page shows a part."""
     assert NAME not in releases()
     (tmp_path / "facts.yaml").write_text(FACTS)
-    facts = completed(NAME, read(tmp_path / "facts.yaml"), own("schemas"))
+    facts = complete_facts(NAME, read(tmp_path / "facts.yaml"), own_folder("schemas"))
     assert facts.chart is not None
     assert (facts.chart.repository, facts.chart.name) == ("https://helm.ngc.nvidia.com/nvidia", "k8s-nim-operator")
     assert "nimservices.apps.nvidia.com" in facts.crds
     shown = yaml.load(LOCK, Loader=yaml.CSafeLoader)
-    lock = yaml.load((own("schemas") / "lock.yaml").read_bytes(), Loader=yaml.CSafeLoader)
+    lock = yaml.load((own_folder("schemas") / "lock.yaml").read_bytes(), Loader=yaml.CSafeLoader)
     assert within(shown, lock)
 
 
@@ -126,5 +147,5 @@ def within(part: Any, whole: Any) -> bool:
     if isinstance(part, dict):
         return isinstance(whole, dict) and all(within(value, whole.get(key)) for key, value in part.items())
     if isinstance(part, list):
-        return all(any(within(each, other) for other in whole) for each in part)
+        return all(any(within(item, other) for other in whole) for item in part)
     return bool(part == whole)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from make import make_cluster, make_pool, make_resolved
-from trainyard.kinds.objects import pod
+from trainyard.render.kinds.objects import pod
 
 CHECKPOINT = {"volume": "checkpoints", "mountPath": "/ckpt", "everyMinutes": 7, "size": "1Gi", "keep": 4}
 OF_RUN = {"JOB_NAME": "train", "TEAM": "nlp"}
@@ -16,7 +16,7 @@ OF_RUN = {"JOB_NAME": "train", "TEAM": "nlp"}
 def variables(run, role):
     """The variables of the role's training container with their values, in order."""
     found = pod(run, role)["spec"]["containers"][0]["env"]
-    return {each["name"]: each.get("value") for each in found}
+    return {item["name"]: item.get("value") for item in found}
 
 
 def spot(**job):

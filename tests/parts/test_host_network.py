@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from make import make_cluster, make_resolved
-from trainyard.kinds import objects as kinds
+from trainyard.render.kinds import objects as kinds
 
 HOST = {"type": "roce", "attach": "host", "interface": "eno1", "pools": ["gpu"]}
 
@@ -31,7 +31,7 @@ def test_pods_on_the_nodes_own_network_see_its_devices_and_the_clusters_names():
     assert {"name": "fabric-devices", "mountPath": "/dev/infiniband"} in found["containers"][0]["volumeMounts"]
     assert trainer(**job)["securityContext"] == {"privileged": True}
     assert not {name for name in trainer(**job)["resources"]["limits"] if "rail" in name}
-    env = {each["name"]: each.get("value") for each in trainer(**job)["env"]}
+    env = {variable["name"]: variable.get("value") for variable in trainer(**job)["env"]}
     assert env["NCCL_SOCKET_IFNAME"] == "=eno1"
     assert env["NCCL_IB_HCA"].startswith("=mlx5_0,mlx5_3,")
     assert "hostNetwork" not in spec(**{**job, "fabric": "tcp"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from make import IMAGE, make_resolved
-from trainyard.kinds.objects import pod
+from trainyard.render.kinds.objects import pod
 
 MOUNTS: list[dict[str, Any]] = [
     {"secret": "kaggle", "mountPath": "/etc/kaggle", "items": {"token": "kaggle.json"}},
@@ -28,15 +28,15 @@ def specs(**job: Any) -> dict[str, dict[str, Any]]:
 def test_everything_is_mounted_where_the_job_says():
     """Only volumes are ever writable; names of Secrets, which may be long, name no volume."""
     spec = specs(**OWN)["worker"]
-    mounts = {each["mountPath"]: each for each in spec["containers"][0]["volumeMounts"]}
-    assert [mounts[each["mountPath"]] for each in MOUNTS] == [
+    mounts = {volume_mount["mountPath"]: volume_mount for volume_mount in spec["containers"][0]["volumeMounts"]}
+    assert [mounts[mount["mountPath"]] for mount in MOUNTS] == [
         {"name": "mount-0", "mountPath": "/etc/kaggle", "readOnly": True},
         {"name": "mount-1", "mountPath": "/etc/site", "readOnly": True},
         {"name": "mount-2", "mountPath": "/var/run/vault", "readOnly": True},
         {"name": "cache", "mountPath": "/cache"},
         {"name": "cache", "mountPath": "/seen", "subPath": "seen", "readOnly": True},
     ]
-    assert [each for each in spec["volumes"] if each["name"] != "shared-memory"] == [
+    assert [volume for volume in spec["volumes"] if volume["name"] != "shared-memory"] == [
         {"name": "mount-0", "secret": {"secretName": "kaggle", "items": [{"key": "token", "path": "kaggle.json"}]}},
         {"name": "mount-1", "configMap": {"name": "site.example.com"}},
         {
@@ -68,17 +68,17 @@ def test_other_containers_get_none_of_it():
 def test_every_role_that_trains_gets_it():
     """Pods of other roles have of the job's volumes those that the program mounts."""
     found = specs(launcher="tensorflow", roles={"ps": {"cpusPerNode": 2}}, env_from=[{"secret": "wandb"}], **OWN)
-    names = {name: [each["name"] for each in spec["volumes"]] for name, spec in found.items()}
+    names = {name: [volume["name"] for volume in spec["volumes"]] for name, spec in found.items()}
     ours = ["shared-memory", "mount-0", "mount-1", "mount-2", "cache"]
     assert names == {"worker": [*ours, "logs"], "ps": ours, "chief": ours}
     for spec in found.values():
         assert spec["containers"][0]["envFrom"]
-        mounted = {each["name"] for each in spec["containers"][0]["volumeMounts"]}
-        assert mounted <= {each["name"] for each in spec["volumes"]}
+        mounted = {volume_mount["name"] for volume_mount in spec["containers"][0]["volumeMounts"]}
+        assert mounted <= {volume["name"] for volume in spec["volumes"]}
 
 
 def test_a_role_that_only_starts_ranks_gets_nothing():
     """The launcher of mpirun runs no program."""
     launcher = specs(kind="MPIJob", launcher="mpirun", env_from=[{"secret": "wandb"}], **OWN)["launcher"]
     assert "envFrom" not in launcher["containers"][0]
-    assert [each["name"] for each in launcher["volumes"]] == ["shared-memory", "launch"]
+    assert [volume["name"] for volume in launcher["volumes"]] == ["shared-memory", "launch"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainyard.manifests import Identity, identity_of
-from trainyard.parts.objects import Resource, canonical
+from trainyard.base.manifests import Identity, identity_of
+from trainyard.render.parts.objects import Resource, canonical
 
 
 def made(**fields: Any) -> dict[str, Any]:

@@ -8,11 +8,11 @@ import pytest
 import yaml
 
 from make import CLUSTER, IMAGE, make_cluster, make_resolved, make_team
-from trainyard.kinds import objects as kinds
-from trainyard.nodes import Kubelet
-from trainyard.nodes.cases import Case
-from trainyard.parts.pods import drop_empty
-from trainyard.quantities import Quantity
+from trainyard.base.quantities import Quantity
+from trainyard.render.kinds import objects as kinds
+from trainyard.render.parts.pods import drop_empty
+from trainyard.upstream.kubelet import Kubelet
+from trainyard.upstream.kubelet.cases import Case
 
 SRIOV = {"sriov-network-operator": {"version": "1.6.0"}}
 ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16"}
@@ -99,8 +99,10 @@ def test_what_runs_beside_the_program_never_holds_the_job():
     own = [{**SIDECAR, "name": name} for name in ("fetch", "proxy", "logs")]
     proxy = {**own[1], "restartPolicy": "Always"}
     found = spec(init_containers=[own[0], proxy], containers=[own[2]])
-    assert [each["name"] for each in found["containers"]] == ["trainer"]
-    policies = [(each["name"], each.get("restartPolicy")) for each in found["initContainers"]]
+    assert [container["name"] for container in found["containers"]] == ["trainer"]
+    policies = [
+        (init_container["name"], init_container.get("restartPolicy")) for init_container in found["initContainers"]
+    ]
     assert policies == [("fetch", None), ("proxy", "Always"), ("logs", "Always")]
 
 
@@ -120,7 +122,7 @@ def test_mounts_and_volumes_agree(job):
     mounts = found["containers"][0]["volumeMounts"]
     assert {mount["name"] for mount in mounts} == {volume["name"] for volume in found["volumes"]}
     assert len({mount["mountPath"] for mount in mounts}) == len(mounts)
-    [shared] = [each for each in found["volumes"] if each.get("emptyDir", {}).get("medium") == "Memory"]
+    [shared] = [volume for volume in found["volumes"] if volume.get("emptyDir", {}).get("medium") == "Memory"]
     assert shared["emptyDir"]["sizeLimit"]
     assert {"name": shared["name"], "mountPath": "/dev/shm"} in mounts
 
@@ -129,7 +131,9 @@ def test_checkpoints_lie_below_the_job_s_name():
     """The sub-path stays over the runs of a job, and the program is told where it is mounted."""
     job = {"checkpoint": {"volume": "checkpoints", "size": "1Gi", "mountPath": "/ckpt"}}
     found = spec(**job)
-    [mount] = [each for each in found["containers"][0]["volumeMounts"] if each["mountPath"] == "/ckpt"]
+    [mount] = [
+        volume_mount for volume_mount in found["containers"][0]["volumeMounts"] if volume_mount["mountPath"] == "/ckpt"
+    ]
     assert mount["subPath"] == "train"
     assert {"name": "CHECKPOINT_DIR", "value": "/ckpt"} in found["containers"][0]["env"]
     assert {"name": "claim-checkpoints", "persistentVolumeClaim": {"claimName": "checkpoints"}} in found["volumes"]
@@ -138,7 +142,7 @@ def test_checkpoints_lie_below_the_job_s_name():
 def test_scratch_on_local_disks_is_a_claim_of_each_pod():
     """It comes and goes with its pod; where the kubelet's folder is on the disks, it is a folder of the kubelet's."""
     found = spec(**JOBS["scratch on local disks"])
-    [volume] = [each for each in found["volumes"] if each["name"] == "scratch"]
+    [volume] = [one_volume for one_volume in found["volumes"] if one_volume["name"] == "scratch"]
     assert volume["ephemeral"]["volumeClaimTemplate"]["spec"] == {
         "accessModes": ["ReadWriteOnce"],
         "storageClassName": "local",
@@ -210,7 +214,7 @@ VARIABLES = {
 @pytest.mark.parametrize(("job", "name", "expected"), VARIABLES.values(), ids=VARIABLES)
 def test_variables(job, name, expected):
     """A variable stands once, with the value that the job gives it or the one that is derived."""
-    found = [each for each in trainer(**job)["env"] if each["name"] == name]
+    found = [variable for variable in trainer(**job)["env"] if variable["name"] == name]
     assert found == [{"name": name, **expected}]
 
 
@@ -265,7 +269,7 @@ def test_nothing_empty_is_written():
 def test_a_cpu_cluster_hides_no_gpus():
     """Where nodes have no GPUs nothing is said of them."""
     cluster = make_cluster(pools={"cpu": CLUSTER["pools"]["cpu"]})
-    names = {each["name"] for each in trainer(cluster=cluster, pool="cpu", gpus_per_node=0)["env"]}
+    names = {variable["name"] for variable in trainer(cluster=cluster, pool="cpu", gpus_per_node=0)["env"]}
     assert "NVIDIA_VISIBLE_DEVICES" not in names
 
 
@@ -312,7 +316,7 @@ def starter(kubelet: dict[str, str]) -> dict[str, Any]:
         operators={"mpi-operator": {"version": "0.8.0", "managed": False}},
     )
     found = make_resolved(launcher="mpirun", kind="MPIJob", cluster=cluster)
-    role = next(each for each in found.roles if each.size.name == "launcher")
+    role = next(one_role for one_role in found.roles if one_role.size.name == "launcher")
     resources: dict[str, Any] = kinds.pod(found, role)["spec"]["containers"][0]["resources"]
     return resources
 
@@ -335,14 +339,14 @@ def test_the_kubelet_takes_launcher_and_worker_on_one_node_in_either_order():
         "reservedSystemCPUs": "0-3,112-115,56-59,168-171",
         "systemReserved": {"memory": "31Gi"},
         "evictionHard": {"memory.available": "1Gi"},
-        "reservedMemory": [{"numaNode": each, "limits": {"memory": "16Gi"}} for each in (0, 1)],
+        "reservedMemory": [{"numaNode": item, "limits": {"memory": "16Gi"}} for item in (0, 1)],
     }
     whole = {"limits": {"cpu": "206", "memory": "1932Gi", "nvidia.com/gpu": "8"}}
     for small, outcome in ((starter(STATIC), True), (starter(PINNING), False)):
         for order in ((small, whole), (whole, small)):
             pods = [
-                {"metadata": {"name": f"p{index}"}, "spec": {"containers": [{"name": "c", "resources": each}]}}
-                for index, each in enumerate(order)
+                {"metadata": {"name": f"p{index}"}, "spec": {"containers": [{"name": "c", "resources": item}]}}
+                for index, item in enumerate(order)
             ]
             case = Case.read({"name": "both", "node": node, "kubelet": kubelet})
             started = Kubelet.start(case.machine, case.kubelet, storage=Quantity.parse("1Ti"))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from make import IMAGE, make_cluster, make_pool, make_resolved, make_team
-from trainyard.kinds.objects import pod
+from trainyard.render.kinds.objects import pod
 
 DEFAULT = {"runAsNonRoot": True, "runAsUser": 1000, "runAsGroup": 1000, "fsGroup": 1000}
 GROUPS: dict[str, Any] = {"runAsGroup": 500, "supplementalGroups": [7, 8]}

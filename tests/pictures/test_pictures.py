@@ -12,18 +12,18 @@ import pytest
 
 from conftest import ROOT
 from make import CLUSTER, JOB, fields, write_repository
-from trainyard.admission.site import Site
-from trainyard.admission.verdicts import verdicts
-from trainyard.pictures import decide, pictures
-from trainyard.pictures.bars import headline as quota_headline
-from trainyard.pictures.decided import between, declared
-from trainyard.pictures.draw import of_hosts, of_quota
-from trainyard.pictures.legend import headline, summary
-from trainyard.pictures.letters import letters
-from trainyard.pictures.quotas import Branch, Row, Sums, quotas
-from trainyard.pictures.scene import Host, Job, Pool, Rack, Scene
-from trainyard.pictures.scenes import scene
-from trainyard.preflight import check_repository
+from trainyard.faces.pictures import decide, pictures
+from trainyard.faces.pictures.bars import headline as quota_headline
+from trainyard.faces.pictures.decided import between, declared
+from trainyard.faces.pictures.draw import of_hosts, of_quota
+from trainyard.faces.pictures.legend import headline, summary
+from trainyard.faces.pictures.letters import letters
+from trainyard.faces.pictures.quotas import Branch, Row, Sums, quotas
+from trainyard.faces.pictures.scene import Host, Job, Pool, Rack, Scene
+from trainyard.faces.pictures.scenes import scene
+from trainyard.judge.admission.site import Site
+from trainyard.judge.admission.verdicts import verdicts
+from trainyard.judge.preflight import check_repository
 
 SVG = "{http://www.w3.org/2000/svg}"
 KNOWN = {"svg", "title", "desc", "style", "defs", "pattern", "g", "rect", "path", "line", "text", "tspan"}
@@ -55,8 +55,8 @@ def parsed(svg):
     """The elements of a picture, which has nothing that acts, loads or leads anywhere."""
     tree = ET.fromstring(svg.encode())
     every = list(tree.iter())
-    assert {each.tag.removeprefix(SVG) for each in every} <= KNOWN
-    assert not [name for each in every for name in each.attrib if "href" in name or name.startswith("on")]
+    assert {item.tag.removeprefix(SVG) for item in every} <= KNOWN
+    assert not [name for item in every for name in item.attrib if "href" in name or name.startswith("on")]
     assert not re.search(r"url\((?!#)|@import|javascript:", svg)
     assert tree.get("role") == "img"
     assert tree.findtext(f"{SVG}title")
@@ -66,7 +66,7 @@ def parsed(svg):
 
 def said(svg):
     """All words of a picture, each text by itself."""
-    return ["".join(each.itertext()) for each in parsed(svg).iter(f"{SVG}text")]
+    return ["".join(item.itertext()) for item in parsed(svg).iter(f"{SVG}text")]
 
 
 def on_hosts(seen):
@@ -80,9 +80,9 @@ def test_every_job_is_where_kueue_puts_it(tmp_path):
     jobs = {"first": {"nodes": 3, "priority": "high"}, "second": {}, "small": {"nodes": 1, "gpusPerNode": 2}}
     there = checked(tmp_path, jobs)
     seen = scene("test", None, decide(there, "test"), compared=False)
-    found = {each.ask.name: each for each in verdicts(there)}
-    assert {each.name for each in seen.jobs if each.state == "placed"} == {
-        name for name, each in found.items() if each.word in PLACED
+    found = {verdict.ask.name: verdict for verdict in verdicts(there)}
+    assert {job.name for job in seen.jobs if job.state == "placed"} == {
+        name for name, value in found.items() if value.word in PLACED
     }
     assert on_hosts(seen) == {"nlp/first": 24, "nlp/small": 2}
     assert seen.whole == (0, 26, 32)
@@ -91,7 +91,7 @@ def test_every_job_is_where_kueue_puts_it(tmp_path):
     assert waits.why == found["nlp/second"].detail
     words = said(of_hosts(seen))
     assert "test: 26 of 32 GPUs in use, 6 free, 1 job waits" in words
-    assert any("nlp/first" in each and "24 GPUs on 3 hosts" in each for each in words)
+    assert any("nlp/first" in word and "24 GPUs on 3 hosts" in word for word in words)
 
 
 def test_hosts_are_those_that_kueue_names(tmp_path):
@@ -99,7 +99,7 @@ def test_hosts_are_those_that_kueue_names(tmp_path):
     there = checked(tmp_path, {"train": {"topology": {"required": "rack"}}})
     now = decide(there, "test")
     seen = scene("test", None, now, compared=False)
-    (answer,) = (each for each in now.answer["workloads"].values())
+    (answer,) = (workload for workload in now.answer["workloads"].values())
     named = {one["values"][-1] for one in answer["podSets"][0]["topology"]["domains"]}
     racks = {(rack.name, host.name) for rack in seen.pools[0].racks for host in rack.hosts if host.shares}
     assert {host for _, host in racks} == named
@@ -113,8 +113,8 @@ def test_without_a_topology_the_scheduler_chooses_and_the_picture_says_so(tmp_pa
     had = [Counter(seen.jobs[one].name for numa in host.numa for one in numa if one is not None) for host in hosts]
     assert had == [{"nlp/train": 4}, {"nlp/train": 4}, {"nlp/train": 4}, {"nlp/wide": 8}]
     assert any(
-        "kube-scheduler spreads pods by CPUs and memory; it may choose other hosts" in each
-        for each in said(of_hosts(seen))
+        "kube-scheduler spreads pods by free CPUs and memory; the real hosts may differ" in item
+        for item in said(of_hosts(seen))
     )
     assert seen.homeless == 1
 
@@ -124,7 +124,7 @@ def test_pods_that_find_no_host_are_counted(tmp_path):
     queue = {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 64}}}
     seen = drawn(tmp_path, {"train": {"nodes": 6}}, topology=None, queues={"research": queue})
     assert (seen.homeless, seen.whole, len(seen.waiting)) == (2, (0, 32, 32), 1)
-    assert any("2 pods with quota find no node" in each for each in said(of_hosts(seen)))
+    assert any("2 pods with quota fit on no node" in item for item in said(of_hosts(seen)))
 
 
 def test_gpus_without_quota_are_not_free(tmp_path):
@@ -133,7 +133,7 @@ def test_gpus_without_quota_are_not_free(tmp_path):
     seen = drawn(tmp_path, {"train": {}}, pools=pools)
     assert headline(seen) == "test: 16 of 48 GPUs in use, 16 free, 16 without quota"
     words = said(of_hosts(seen))
-    assert any("16 GPUs, of which no queue has quota" in each for each in words)
+    assert any("16 GPUs, of which no queue has quota" in word for word in words)
     assert "no quota" in words
 
 
@@ -143,15 +143,15 @@ def test_jobs_that_volcano_starts_are_placed_as_long_as_there_is_room(tmp_path):
     queues = {"research": {"teams": ["nlp"], "scheduler": "volcano", "nominalQuota": {"gpu": {"gpus": 32}}}}
     jobs = {name: {"kind": "VolcanoJob", "nodes": nodes} for name, nodes in (("a", 3), ("b", 2), ("c", 1))}
     seen = drawn(tmp_path, jobs, operators=operators, queues=queues)
-    assert {each.name: (each.state, each.hosts, each.gpus) for each in seen.jobs} == {
+    assert {job.name: (job.state, job.hosts, job.gpus) for job in seen.jobs} == {
         "nlp/a": ("placed", 3, 24),
         "nlp/b": ("waits", 0, 16),
         "nlp/c": ("placed", 1, 8),
     }
     assert headline(seen).startswith("test: 32 of 32 GPUs in use, 0 free")
     words = said(of_hosts(seen))
-    assert any("waits for room in queue research, if Volcano starts others first" in each for each in words)
-    assert any("jobs that Volcano starts are placed by name" in each for each in words)
+    assert any("waits for room in queue research if Volcano starts other jobs first" in word for word in words)
+    assert any("Volcano jobs are placed in the order of their names" in word for word in words)
 
 
 def test_a_job_without_nodes_for_all_its_pods_is_told_and_marked(tmp_path):
@@ -162,8 +162,8 @@ def test_a_job_without_nodes_for_all_its_pods_is_told_and_marked(tmp_path):
     (job,) = seen.waiting
     assert (job.stuck, job.tag, job.hosts, job.begins, job.never) == (True, "B", 1, False, False)
     words = said(of_hosts(seen))
-    assert any(each.startswith("has quota, waits for a node") for each in words)
-    assert "has quota, and waits for nodes" in words
+    assert any(word.startswith("has quota, waits for a node") for word in words)
+    assert "has quota, waits for nodes" in words
 
 
 def test_who_never_fits_is_none_of_those_who_wait(tmp_path):
@@ -171,16 +171,16 @@ def test_who_never_fits_is_none_of_those_who_wait(tmp_path):
     queue = {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 48}}}
     jobs = {"train": {"nodes": 3, "priority": "high"}, "late": {"nodes": 2}, "six": {"nodes": 6}, "seven": {"nodes": 7}}
     seen = drawn(tmp_path, jobs, topology=None, queues={"research": queue})
-    assert {each.name: each.never for each in seen.waiting} == {"nlp/late": False, "nlp/six": True, "nlp/seven": True}
+    assert {item.name: item.never for item in seen.waiting} == {"nlp/late": False, "nlp/six": True, "nlp/seven": True}
     assert headline(seen).endswith("1 job waits, 2 jobs never fit")
     words = said(of_hosts(seen))
     assert "never fits: 2 jobs, 104 GPUs" in words
-    assert "worker: insufficient quota for nvidia.com/gpu in flavor gpu, 56 asked, 48 at the most" in words
+    assert "pod set worker needs 56 nvidia.com/gpu of flavor gpu, but its queue can get at most 48" in words
     change = drawn(tmp_path / "change", jobs, {}, topology=None, queues={"research": queue})
     assert summary(change) == ["4 jobs start (144 GPUs, 1 of them waits, 2 of them never fit)"]
-    assert any(each.startswith("nlp/seven") and each.endswith("56 GPUs, never fits") for each in said(of_hosts(change)))
+    assert any(item.startswith("nlp/seven") and item.endswith("56 GPUs, never fits") for item in said(of_hosts(change)))
     spoken = parsed(of_hosts(seen)).findtext(f"{SVG}desc")
-    assert "nlp/seven never fits: worker: insufficient quota" in spoken
+    assert "nlp/seven never fits: pod set worker needs" in spoken
 
 
 def test_who_may_fit_is_on_hosts_and_marked(tmp_path):
@@ -195,8 +195,8 @@ def test_who_may_fit_is_on_hosts_and_marked(tmp_path):
     words = said(svg)
     assert "may fit: 1 job, 24 GPUs" in words
     assert "may fit" in words
-    assert any(each.startswith("else, as the scheduler chooses nodes, it waits for a node for 1 pod") for each in words)
-    assert "nlp/train may fit: else" in parsed(svg).findtext(f"{SVG}desc")
+    assert any(word.startswith("if the scheduler picks other nodes, it waits for a node for 1 pod") for word in words)
+    assert "nlp/train may fit: if the scheduler" in parsed(svg).findtext(f"{SVG}desc")
     certain = drawn(tmp_path / "certain", {"small": {"nodes": 1}}, {}, topology=None)
     assert 'class="d"' not in of_hosts(certain)
 
@@ -204,7 +204,7 @@ def test_who_may_fit_is_on_hosts_and_marked(tmp_path):
 def test_letters_of_jobs_do_not_stand_on_each_other():
     """Of jobs with the same middle one has it, the next stands on a host of its own, and one without room nowhere."""
     places = {"AA": [(0.0, 0.0), (40.0, 0.0)], "BB": [(20.0, 0.0)], "CC": [(10.0, 0.0), (60.0, 20.0), (20.0, -20.0)]}
-    assert [re.search(r">(\w+)<", each)[1] for each in letters(places)] == ["CC", "AA"]
+    assert [re.search(r">(\w+)<", letter)[1] for letter in letters(places)] == ["CC", "AA"]
 
 
 def test_hosts_are_drawn_smaller_the_more_there_are(tmp_path):
@@ -242,8 +242,8 @@ def test_what_a_change_does_with_each_job(tmp_path):
     now |= {"edited": {**small, "args": ["--lr", "1"]}, "begins": {"nodes": 2, "priority": "high"}}
     queue = {**CLUSTER["queues"]["research"], "preemption": {"withinClusterQueue": "LowerPriority"}}
     seen = drawn(tmp_path, now, before, queues={"research": queue})
-    changes = {each.name.removeprefix("nlp/"): each for each in seen.jobs}
-    assert {name: each.change for name, each in changes.items()} == {
+    changes = {job.name.removeprefix("nlp/"): job for job in seen.jobs}
+    assert {name: change.change for name, change in changes.items()} == {
         "begins": "starts",
         "edited": "replaces",
         "gone": "ends",
@@ -251,13 +251,13 @@ def test_what_a_change_does_with_each_job(tmp_path):
         "same": "stays",
         "waits": "stays",
     }
-    assert [name for name, each in changes.items() if each.displaced] == ["loses"]
-    assert {name for name, each in changes.items() if each.begins} == {"begins", "edited"}
+    assert [name for name, change in changes.items() if change.displaced] == ["loses"]
+    assert {name for name, change in changes.items() if change.begins} == {"begins", "edited"}
     assert summary(seen) == [
         "1 job starts (16 GPUs)",
         "1 job is replaced (8 GPUs)",
-        "1 job ends (8 GPUs)",
-        "1 job has to wait now (8 GPUs)",
+        "1 job stops (8 GPUs)",
+        "1 job must wait now (8 GPUs)",
     ]
     assert headline(seen) == "test: 32 of 32 GPUs in use, 0 free, 2 jobs wait"
 
@@ -268,14 +268,14 @@ def test_what_ends_leaves_room_that_is_marked_and_may_be_had(tmp_path):
     freed = drawn(tmp_path / "freed", {}, {"first": {"nodes": 3}})
     assert freed.whole == (24, 0, 32)
     assert on_hosts(freed) == {"nlp/first": 24}
-    assert "given back by the change" in said(of_hosts(freed))
+    assert "freed by this change" in said(of_hosts(freed))
     both = {"first": {}, "more": {}}
     larger = drawn(tmp_path / "larger", {**both, "first": {"nodes": 3, "args": ["--long"]}}, both)
-    assert [each.name for each in larger.jobs if each.gone] == ["nlp/first"]
+    assert [job.name for job in larger.jobs if job.gone] == ["nlp/first"]
     assert on_hosts(larger) == {"nlp/first": 16, "nlp/more": 16}
-    assert "given back by the change" in said(of_hosts(larger))
+    assert "freed by this change" in said(of_hosts(larger))
     seen = drawn(tmp_path, {"second": {"nodes": 2}}, before)
-    (second,) = (each for each in seen.jobs if each.name == "nlp/second")
+    (second,) = (job for job in seen.jobs if job.name == "nlp/second")
     assert second.begins
     assert "1 job fits now (16 GPUs)" in summary(seen)
 
@@ -285,8 +285,8 @@ def test_quota_says_who_borrows_of_whom(tmp_path):
     queues = {"research": TWO, "other": TWO}
     there = decide(checked(tmp_path, {"train": {"nodes": 3}, "more": {"nodes": 3}}, queues=queues), "test")
     (cohort,) = quotas(None, there, compared=False)
-    assert (cohort.name, cohort.cohort, [each.name for each in cohort.below]) == ("all", True, ["other", "research"])
-    other, research = (next(row for row in each.rows if row.resource == "nvidia.com/gpu") for each in cohort.below)
+    assert (cohort.name, cohort.cohort, [item.name for item in cohort.below]) == ("all", True, ["other", "research"])
+    other, research = (next(row for row in item.rows if row.resource == "nvidia.com/gpu") for item in cohort.below)
     assert (research.now, research.borrowed, research.waits) == (Sums(16, 24, 48), 8, 24)
     assert (other.now, other.least_lent, other.most_lent) == (Sums(16, 0, 0), 8, 8)
     assert cohort.rows[0].now == Sums(32, 24, 48)
@@ -300,10 +300,10 @@ def test_quota_counts_apart_what_never_fits(tmp_path):
     jobs = {"first": {"nodes": 4, "priority": "high"}, "late": {}, "never": {"nodes": 5}}
     there = decide(checked(tmp_path, jobs, queues={"research": {**TWO, "nominalQuota": {"gpu": {"gpus": 32}}}}), "test")
     (cohort,) = quotas(None, there, compared=False)
-    rows = [next(row for row in each.rows if row.resource == "nvidia.com/gpu") for each in (cohort, *cohort.below)]
+    rows = [next(row for row in item.rows if row.resource == "nvidia.com/gpu") for item in (cohort, *cohort.below)]
     assert [(row.now, row.waits) for row in rows] == [(Sums(32, 32, 88, 40), 16)] * 2
     words = said(of_quota("test", (cohort,)))
-    assert {"32 of 32 · 16 wait · 40 never fit", "asked, and never fits"} <= set(words)
+    assert {"32 of 32 · 16 wait · 40 never fit", "requested, never fits"} <= set(words)
     assert quota_headline("test", (cohort,)) == "test: 32 of 32 GPUs of quota in use, 16 wait, 40 never fit"
 
 
@@ -312,12 +312,12 @@ def test_of_several_lenders_the_least_and_the_most_are_told(tmp_path):
     queues = dict.fromkeys(("research", "one", "two"), TWO)
     there = decide(checked(tmp_path, {"train": {"nodes": 3}}, queues=queues), "test")
     (cohort,) = quotas(None, there, compared=False)
-    lent = {each.name: (each.rows[0].least_lent, each.rows[0].most_lent) for each in cohort.below}
+    lent = {item.name: (item.rows[0].least_lent, item.rows[0].most_lent) for item in cohort.below}
     assert lent == {"one": (0, 8), "two": (0, 8), "research": (0, 0)}
 
 
 def test_quota_before_and_after(tmp_path):
-    """A row has what was nominal, used and asked before; a queue that was not there had nothing."""
+    """A row has what was nominal, used and requested before; a queue that was not there had nothing."""
     old, new = (checked(tmp_path / str(nodes), {"train": {"nodes": nodes}}) for nodes in (1, 2))
     before, now = compared(old, new)
     (queue,) = quotas(before, now, compared=True)
@@ -340,8 +340,8 @@ def test_nothing_in_names_acts(tmp_path):
         seen = Scene(HOSTILE, True, pools, (*jobs, waits))
         assert of_hosts(seen) == of_hosts(replace(seen))
         words = said(of_hosts(seen))
-        assert any("<script>" in each for each in words)
-        assert not any(char in each for each in words for char in "\x1b\u202e\x00")
+        assert any("<script>" in word for word in words)
+        assert not any(char in word for word in words for char in "\x1b\u202e\x00")
     row = Row(HOSTILE, HOSTILE, Sums(4, 8, 9), Sums(4, 4, 4))
     said(of_quota(HOSTILE, (Branch(HOSTILE, True, (row,), (Branch(HOSTILE, False, (row,), held=True),)),)))
 
@@ -353,32 +353,32 @@ def test_a_small_cluster(tmp_path, golden):
     now = {"train": {}, "new": {"nodes": 1, "queue": "other"}, "late": {"nodes": 3, "priority": "low"}}
     now |= {"cores": {"pool": "cpu", "gpusPerNode": 0, "cpusPerNode": 4, "memoryPerNode": "8Gi", "queue": "other"}}
     old, new = (checked(tmp_path / str(at), jobs, queues=queues) for at, jobs in enumerate((before, now)))
-    for each in pictures("test", *compared(old, new), compared=True):
-        parsed(each.svg)
-        golden(f"golden/pictures/{each.file}", each.svg)
+    for picture in pictures("test", *compared(old, new), compared=True):
+        parsed(picture.svg)
+        golden(f"golden/pictures/{picture.file}", picture.svg)
 
 
 @pytest.mark.slow
 def test_own_clusters():
     """Every cluster of the repository is drawn: whoever has quota holds as many GPUs on hosts as Kueue counts."""
     there = check_repository(ROOT)
-    words = {each.ask.name: each.word for each in verdicts(there)}
+    words = {verdict.ask.name: verdict.word for verdict in verdicts(there)}
     for name in there.specs.clusters:
         now = decide(there, name)
         seen = scene(name, None, now, compared=False)
-        placed = {each.name: each.gpus + each.parts for each in seen.jobs if each.state == "placed"}
-        assert {each.name for each in seen.jobs if each.state == "placed"} == {
-            each.name for each in now.asks if words[each.name] in PLACED
+        placed = {job.name: job.gpus + job.parts for job in seen.jobs if job.state == "placed"}
+        assert {job.name for job in seen.jobs if job.state == "placed"} == {
+            item.name for item in now.asks if words[item.name] in PLACED
         }
-        assert {each.name for each in seen.waiting} == {
-            each.name for each in now.asks if words[each.name] not in {*PLACED, "not judged"}
+        assert {item.name for item in seen.waiting} == {
+            item.name for item in now.asks if words[item.name] not in {*PLACED, "not judged"}
         }
         assert seen.homeless == 0 or not now.cluster.topology, name
         assert on_hosts(seen) == {job: count for job, count in placed.items() if count}
         drawn = list(pictures(name, None, now, compared=False))
         assert drawn == list(pictures(name, None, now, compared=False))
-        for each in drawn:
-            parsed(each.svg)
+        for item in drawn:
+            parsed(item.svg)
 
 
 @pytest.mark.slow
@@ -395,6 +395,6 @@ def test_two_thousand_nodes(tmp_path):
     assert time.process_time() - begun < 3
     assert len(hosts.svg) + len(quota.svg) < 1_000_000
     seen = scene("test", None, now, compared=False)
-    assert sum(on_hosts(seen).values()) == seen.whole[1] == 8 * sum(each.hosts for each in seen.jobs)
+    assert sum(on_hosts(seen).values()) == seen.whole[1] == 8 * sum(job.hosts for job in seen.jobs)
     words = said(hosts.svg)
-    assert all(each.tag in words for each in seen.jobs if each.hosts >= 4)
+    assert all(job.tag in words for job in seen.jobs if job.hosts >= 4)

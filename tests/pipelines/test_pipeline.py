@@ -12,9 +12,9 @@ import pytest
 
 from conftest import ROOT
 from make import CLUSTER, JOB, write_repository
-from trainyard.documents import load
-from trainyard.pipelines.steps import PROGRAM
-from trainyard.system.distribution import remedy
+from trainyard.base.documents import load
+from trainyard.base.system.distribution import remedy
+from trainyard.faces.pipelines.steps import PROGRAM
 
 LOADED = "from kfp import components; import sys; print(components.load_component_from_file(sys.argv[1]).name)"
 PIPELINES = {"image": "registry.example.com/python@sha256:" + "0" * 64, "namespace": "kubeflow"}

@@ -9,13 +9,13 @@ import sys
 import pytest
 
 from make import make_job_file, make_run
-from trainyard.carriers.ends import Ending
-from trainyard.errors import SpecError
-from trainyard.kinds import build, kinds, resolve
-from trainyard.pipelines import chosen, follow
-from trainyard.pipelines.steps import PROGRAM, plan, steps, text
-from trainyard.preflight.objects import Objects
+from trainyard.base.errors import SpecError
+from trainyard.faces.pipelines import chosen, follow
+from trainyard.faces.pipelines.steps import PROGRAM, plan, steps, text
+from trainyard.judge.preflight.job.objects import Objects
+from trainyard.render.kinds import build, kinds, resolve
 from trainyard.specs.run import EACH
+from trainyard.upstream.workloads.ends import Ending
 
 ONE = {"launcher": "python", "nodes": 1, "processes_per_node": 1}
 
@@ -52,15 +52,15 @@ def test_objects_are_those_of_the_run_with_the_run_first():
     """What Argo CD would apply a step makes, without what is said to Argo CD alone."""
     made = run(contents={"a.yaml": "b: c"}, files=[{"source": "a.yaml", "mountPath": "/etc/a"}])
     found = plan(made)
-    assert [each["object"]["kind"] for each in found["objects"]] == ["JobSet", "ConfigMap"]
-    assert [each["path"] for each in found["objects"]] == [
+    assert [item["object"]["kind"] for item in found["objects"]] == ["JobSet", "ConfigMap"]
+    assert [item["path"] for item in found["objects"]] == [
         "/apis/jobset.x-k8s.io/v1alpha2/namespaces/nlp/jobsets",
         "/api/v1/namespaces/nlp/configmaps",
     ]
-    for each, resource in zip(found["objects"], build(made), strict=True):
+    for item, resource in zip(found["objects"], build(made), strict=True):
         value = resource.value()
-        assert each["object"]["spec" if "spec" in value else "data"] == value.get("spec", value.get("data"))
-        assert "argocd" not in json.dumps(each["object"]["metadata"])
+        assert item["object"]["spec" if "spec" in value else "data"] == value.get("spec", value.get("data"))
+        assert "argocd" not in json.dumps(item["object"]["metadata"])
     labels = found["objects"][0]["object"]["metadata"]["labels"]
     assert labels["kueue.x-k8s.io/queue-name"] == "research", "the queue still decides"
 
@@ -87,7 +87,7 @@ ENDS = {
 
 @pytest.mark.parametrize(("ending", "status", "well"), ENDS.values(), ids=ENDS)
 def test_a_step_sees_the_same_end_as_everybody(ending, status, well):
-    """The program reads an end as `carriers` does, which other commands read it by."""
+    """The program reads an end as `workloads` does, which other commands read it by."""
     (step,) = steps([run()])
     told = json.loads(step.plan)["ending"]
     said = {**told, **{key: getattr(ending, key) for key in ("done", "failed", "word", "reason")}}
@@ -98,7 +98,7 @@ def test_a_step_sees_the_same_end_as_everybody(ending, status, well):
 
 
 def test_every_kind_with_an_end_can_be_followed():
-    """What the table of carriers says of a kind's end is all that a step needs."""
+    """What a kind's row says of a kind's end is all that a step needs."""
     for kind in kinds().values():
         ending = kind.carrier.ending
         assert ending is None or ending.done
@@ -107,9 +107,9 @@ def test_every_kind_with_an_end_can_be_followed():
 def test_jobs_bring_those_they_come_after():
     """One name is enough for a whole chain, in an order that it can have; twice named is once there."""
     runs = [run("c", after=["b", "a"]), run("b", after=["nlp/a"]), run("a"), run("d")]
-    found = [each.run.job_name for each in chosen(runs, [("nlp", "c"), ("nlp", "b")])]
+    found = [item.run.job_name for item in chosen(runs, [("nlp", "c"), ("nlp", "b")])]
     assert found == ["a", "b", "c"]
-    assert [(each.name, each.after) for each in steps(chosen(runs, [("nlp", "c")]))] == [
+    assert [(step.name, step.after) for step in steps(chosen(runs, [("nlp", "c")]))] == [
         ("nlp/a", ()),
         ("nlp/b", (("nlp", "a"),)),
         ("nlp/c", (("nlp", "b"), ("nlp", "a"))),
@@ -118,22 +118,24 @@ def test_jobs_bring_those_they_come_after():
 
 def test_what_argo_cd_starts_is_no_step():
     """A run has one who starts it."""
-    with pytest.raises(SpecError, match="job 'nlp/train' is no step, since Argo CD starts it; write after: \\[\\]"):
+    with pytest.raises(
+        SpecError, match="job 'nlp/train' cannot be a step, because Argo CD starts it; add after: \\[\\]"
+    ):
         chosen([resolve(make_run())], [("nlp", "train")])
-    with pytest.raises(SpecError, match="job 'nlp/trian' cannot run; did you mean 'nlp/train'"):
+    with pytest.raises(SpecError, match="job 'nlp/trian' does not exist or has errors; did you mean 'nlp/train'"):
         chosen([resolve(make_run())], [("nlp", "trian")])
 
 
 def test_names_of_steps_are_held_to_their_length():
     """The length of a name counts what stands for the pipeline's run."""
-    from trainyard.preflight.jobs import check_run
+    from trainyard.judge.preflight.jobs import check_run
 
     long = "a" * 30
-    short = [each for each in check_run(make_run(long, **ONE))[1] if each.rule == "rdv-name-len"]
+    short = [item for item in check_run(make_run(long, **ONE))[1] if item.rule == "rdv-name-len"]
     roles = {"a-role-with-a-name": {"pool": "cpu"}}
     named = {**ONE, "roles": roles}
     plain, step = (
-        [each.rule for each in check_run(make_run("a" * 21, **named, **more))[1] if each.rule == "rdv-name-len"]
+        [item.rule for item in check_run(make_run("a" * 21, **named, **more))[1] if item.rule == "rdv-name-len"]
         for more in ({}, {"after": []})
     )
     assert (short, plain, step) == ([], [], ["rdv-name-len"])

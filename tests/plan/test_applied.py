@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from trainyard.documents import dump
-from trainyard.findings import Finding, Location, ObjectRef, Severity
-from trainyard.plan.compare.syncing import Applications, refused, sync
-from trainyard.plan.effects import ObjectEffect
-from trainyard.plan.read.sides import Sides
-from trainyard.tree.snapshot import Snapshot
+from trainyard.base.documents import dump
+from trainyard.base.findings import Finding, Location, ObjectRef, Severity
+from trainyard.change.plan.compare.syncing import Applications, mark_refused, sync
+from trainyard.change.plan.effects import ObjectEffect
+from trainyard.change.plan.read.two_sides import Sides
+from trainyard.render.tree.snapshot import Snapshot
 
 AUTOMATED: dict[str, Any] = {"automated": {"prune": True}}
 POLICIES: dict[str, dict[str, Any]] = {
@@ -84,7 +84,7 @@ def test_what_the_api_server_refuses_is_refused() -> None:
     place = Location("generated/test/platform/storageclass.shared.yaml", 1, 1)
     error = Finding("update/storage", "schema", "it is immutable", place, object=one)
     warning = replace(error, severity=Severity.WARNING, object=two)
-    effects = [ObjectEffect("changes", "test", "platform", each) for each in (one, two)]
-    assert [each.sync for each in refused(effects, [error, warning])] == ["refuse", "in place"]
+    effects = [ObjectEffect("changes", "test", "platform", item) for item in (one, two)]
+    assert [item.sync for item in mark_refused(effects, [error, warning])] == ["refuse", "in place"]
     others = [replace(effects[0], word="adds", sync="create"), replace(effects[0], cluster="eu")]
-    assert [each.sync for each in refused(others, [error])] == ["create", "in place"]
+    assert [item.sync for item in mark_refused(others, [error])] == ["create", "in place"]

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from trainyard.findings import ObjectRef
-from trainyard.plan.compare.dangers import dangers
-from trainyard.plan.compare.marks import marks
-from trainyard.plan.compare.security import loosened
+from trainyard.base.findings import ObjectRef
+from trainyard.change.plan.compare.dangers import dangers
+from trainyard.change.plan.compare.marks import marks
+from trainyard.change.plan.compare.security import loosened
 
 RESTRICTED: dict[str, Any] = {
     "automountServiceAccountToken": False,
@@ -107,18 +107,18 @@ SAID = [
 
 def test_what_a_job_says_beyond_what_is_derived() -> None:
     """Patches with path, value and reason, waivers with theirs, and everything outside of our containers."""
-    assert [(each.word, each.what, each.reason) for each in marks(PATCHED, [])] == SAID
+    assert [(mark.word, mark.what, mark.reason) for mark in marks(PATCHED, [])] == SAID
 
 
 def test_what_was_there_before_is_told_apart() -> None:
     """A reviewer reads what is new and what is gone; another reason is new."""
     before = marks(PATCHED, [])
     after = {**PATCHED, "waive": {"ckp-interval": "otherwise"}, "serviceAccount": None}
-    found = {(each.what, each.was) for each in marks(after, [], before)}
+    found = {(mark.what, mark.was) for mark in marks(after, [], before)}
     assert ("ckp-interval", "new") in found
     assert ("service account reader", "gone") in found
     assert ("volume h: hostPath", "as before") in found
-    assert {each.was for each in marks(PATCHED, [], None)} == {"unknown"}
+    assert {mark.was for mark in marks(PATCHED, [], None)} == {"unknown"}
 
 
 def test_no_mark_shows_a_credential() -> None:
@@ -148,17 +148,17 @@ RANGE = {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}], "ports": [{"port": 443}]}
 DENY = {"kind": "ValidatingAdmissionPolicyBinding", "spec": {"validationActions": ["Deny"]}}
 BOUND = {"kind": "RoleBinding", "subjects": [{"kind": "Group", "name": "people"}]}
 DANGERS = {
-    "a level is loosened": (namespace("restricted"), namespace("privileged"), "is loosened: restricted -> privileged"),
+    "a level is loosened": (namespace("restricted"), namespace("privileged"), "is loosened: restricted → privileged"),
     "a level is tightened": (namespace("privileged"), namespace("restricted"), None),
     "a namespace is new": (None, namespace("restricted"), None),
     "a loose namespace is new": (None, namespace("baseline"), "is new, with pod security baseline"),
     "egress is opened": (policy([]), policy([RANGE]), "opens egress: 10.0.0.0/8, port 443"),
     "egress is closed": (policy([RANGE]), policy([]), None),
-    "nothing governs egress any more": (policy([]), policy([], ()), "says nothing of egress any more"),
-    "a policy goes": (policy([]), None, "is removed, and what it kept apart is open"),
-    "a gate goes": (DENY, None, "refuses nothing any more"),
-    "a gate only warns": (DENY, {**DENY, "spec": {"validationActions": ["Warn"]}}, "does not deny any more"),
-    "somebody gets rights": (None, BOUND, "gives rights to group people"),
+    "nothing governs egress any more": (policy([]), policy([], ()), "no longer restricts egress"),
+    "a policy goes": (policy([]), None, "is removed: it no longer restricts traffic"),
+    "a gate goes": (DENY, None, "is removed: it no longer denies anything"),
+    "a gate only warns": (DENY, {**DENY, "spec": {"validationActions": ["Warn"]}}, "no longer denies requests"),
+    "somebody gets rights": (None, BOUND, "grants its permissions to group people"),
     "rights stay": (BOUND, BOUND, None),
     "a role allows more": (
         {"kind": "Role", "rules": []},
@@ -168,7 +168,7 @@ DANGERS = {
     "a queue is drained": (
         {"kind": "ClusterQueue", "spec": {"stopPolicy": "None"}},
         {"kind": "ClusterQueue", "spec": {"stopPolicy": "HoldAndDrain"}},
-        "is drained: what runs in it is ended",
+        "is drained: its running jobs are evicted",
     ),
     "an account becomes somebody": (
         {"kind": "ServiceAccount"},
@@ -184,4 +184,4 @@ def test_what_a_reviewer_should_not_miss(old: Any, new: Any, expected: str | Non
     """What is loosened, opened or ended is one sentence, and what is tightened none."""
     kind = (new or old)["kind"]
     found = list(dangers(ObjectRef("v1", kind, None, "x"), old, new))
-    assert [expected in each for each in found] == [True] if expected else found == []
+    assert [expected in item for item in found] == [True] if expected else found == []

@@ -11,9 +11,10 @@ import pytest
 from command import call as trainyard
 from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
 from repo import Repo
-from trainyard import __version__, plan
-from trainyard.documents import dump
-from trainyard.plan.decide import next_runs
+from trainyard import __version__
+from trainyard.base.documents import dump
+from trainyard.change import plan
+from trainyard.change.plan.decide import next_runs
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 
@@ -73,7 +74,7 @@ def test_a_next_run_that_never_fits_is_told(tmp_path: Path) -> None:
         )
         said = plan.render(found)
         assert "the next run of 1 job never fits" in said
-        assert "! next runs that never or may not fit: nlp/train" in said
+        assert "! the next run never fits or may not fit: nlp/train" in said
         assert f"test: the next run of nlp/train never fits: {told.detail} [kq-never-fits]" in said
         assert not found.refused
 
@@ -82,15 +83,15 @@ def test_what_is_remembered_renders_nothing(tmp_path: Path, monkeypatch: pytest.
     """Of the same change jobs are rendered once; of one that changes jobs alone none is."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     repo = changed(tmp_path, pool(**AGENT), SITE)
-    with mock.patch.object(next_runs, "told", wraps=next_runs.told) as told:
+    with mock.patch.object(next_runs, "compare_next", wraps=next_runs.compare_next) as compared:
         plan.make_plan(repo.root, __version__, ref="main")
-        assert told.call_count == len(JOBS)
+        assert compared.call_count == len(JOBS)
         plan.make_plan(repo.root, __version__, ref="main")
-        assert told.call_count == len(JOBS)
+        assert compared.call_count == len(JOBS)
         repo.git("checkout", "-q", "main", "--", ".")
         rendered(repo, pool(**AGENT), {**JOBS, "nlp/more": {**JOB, "nodes": 1}})
         assert plan.make_plan(repo.root, __version__, ref="main").next_runs == ()
-        assert told.call_count == len(JOBS)
+        assert compared.call_count == len(JOBS)
 
 
 def test_where_nothing_is_frozen_the_runs_themselves_are_judged(tmp_path: Path) -> None:
@@ -98,4 +99,4 @@ def test_where_nothing_is_frozen_the_runs_themselves_are_judged(tmp_path: Path) 
     repo = changed(tmp_path, pool(**AGENT), SITE, live=False)
     found = plan.make_plan(repo.root, __version__, ref="main")
     assert found.next_runs == ()
-    assert [(each.job, each.after) for each in found.decisions] == [("train", "never fits")]
+    assert [(decision.job, decision.after) for decision in found.decisions] == [("train", "never fits")]

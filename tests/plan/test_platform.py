@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from make import CLUSTER, TEAM, make_cluster
-from trainyard.documents import dump
-from trainyard.plan.decide.decisions import Decisions
-from trainyard.plan.decide.queues import rows, verdict
-from trainyard.plan.decide.rebuild import Asked
-from trainyard.plan.effects import QueueRow
-from trainyard.plan.words.clusters import Site
-from trainyard.plan.words.platform import spec_changes
-from trainyard.tree.snapshot import Snapshot
+from trainyard.base.documents import dump
+from trainyard.change.plan.decide.decisions import Decisions
+from trainyard.change.plan.decide.queues import rows, verdict
+from trainyard.change.plan.decide.rebuild import Asked
+from trainyard.change.plan.effects import QueueRow
+from trainyard.change.plan.words.clusters import Site
+from trainyard.change.plan.words.platform import spec_changes
+from trainyard.render.tree.snapshot import Snapshot
 
 FILE = "platform/clusters/test.yaml"
 RDMA = Asked(16, "research", {"gpu": {"nvidia.com/gpu": 16.0, "openshift.io/rail_0": 16.0}})
@@ -37,33 +37,33 @@ def put(value: Any, path: tuple[str, ...], to: Any) -> Any:
 
 
 QUEUE = ("queues", "research")
-STAYS = "counts for what is admitted from now on; what runs goes on"
+STAYS = "applies to jobs that are admitted from now on; running jobs continue"
 CASES: dict[str, tuple[dict[str, Any], str, str, bool]] = {
     "a quota": (
         changed(*QUEUE, "nominalQuota", "gpu", "gpus", to=24),
-        "quota of research on gpu: 32 -> 24 GPUs; all queues 24 of 32",
+        "quota of queue research in pool gpu: 32 → 24 GPUs; all queues together 24 of 32 GPUs",
         STAYS,
         False,
     ),
     "a quota in nodes": (
         changed(*QUEUE, "nominalQuota", "cpu", "nodes", to=3),
-        "quota of research on cpu: 4 -> 3 nodes; all queues 3 of 4 nodes",
+        "quota of queue research in pool cpu: 4 → 3 nodes; all queues together 3 of 4 nodes",
         STAYS,
         False,
     ),
     "a quota in another unit": (
         changed(*QUEUE, "nominalQuota", "gpu", to={"nodes": 3}),
-        "quota of research on gpu: 32 GPUs -> 3 nodes; all queues 24 of 32",
+        "quota of queue research in pool gpu: 32 GPUs → 3 nodes; all queues together 24 of 32 GPUs",
         STAYS,
         False,
     ),
     "a limit": (
         changed(*QUEUE, "borrowingLimit", "gpu", to={"gpus": 8}),
-        "what research borrows of gpu: nothing -> 8 GPUs; all queues 32 of 32",
+        "borrowing limit of queue research in pool gpu: nothing → 8 GPUs; all queues together 32 of 32 GPUs",
         STAYS,
         False,
     ),
-    "a team more": (changed(*QUEUE, "teams", to=["nlp", "rl"]), "queue research admits team rl too", STAYS, False),
+    "a team more": (changed(*QUEUE, "teams", to=["nlp", "rl"]), "queue research now admits team rl", STAYS, False),
     "a new queue": (changed("queues", "batch", to=CLUSTER["queues"]["research"]), "queue batch is new", STAYS, False),
     "a drained queue": (
         changed(*QUEUE, "stopPolicy", to="HoldAndDrain"),
@@ -73,32 +73,32 @@ CASES: dict[str, tuple[dict[str, Any], str, str, bool]] = {
     ),
     "a newer operator": (
         changed("operators", "kueue", "version", to="0.19.3"),
-        "operator kueue: 0.19.2 -> 0.19.3",
-        "the controllers of running jobs are replaced; their pods go on",
+        "operator kueue: 0.19.2 → 0.19.3",
+        "the operator's own pods are replaced; training pods continue",
         False,
     ),
     "an older operator": (
         changed("operators", "kueue", "version", to="0.9.0"),
-        "operator kueue: 0.19.2 -> 0.9.0",
-        "the controllers of running jobs are replaced; their pods go on",
+        "operator kueue: 0.19.2 → 0.9.0",
+        "the operator's own pods are replaced; training pods continue",
         True,
     ),
     "an older Kubernetes": (
         changed("kubernetes", to="1.34"),
-        "Kubernetes: 1.35 -> 1.34",
-        "who runs the cluster upgrades it; objects are judged by the new one",
+        "Kubernetes: 1.35 → 1.34",
+        "manifests are now checked against this release; Trainyard does not upgrade the cluster",
         True,
     ),
     "nodes": (
         changed("pools", "gpu", "nodes", to=8),
-        "pool gpu: 4 -> 8 nodes",
-        "quota decides what is admitted, not nodes",
+        "pool gpu: 4 → 8 nodes",
+        "quota does not change with it",
         False,
     ),
     "a pool's field": (
         changed("pools", "gpu", "spot", to=True),
         "pool gpu: spot: true added",
-        "1 job of pool gpu: its run stays as it is, and its next one follows",
+        "1 job of pool gpu: its current run stays as it is; the change applies to its next run",
         False,
     ),
     "a price": (
@@ -110,7 +110,7 @@ CASES: dict[str, tuple[dict[str, Any], str, str, bool]] = {
     "a fabric": (
         changed("fabric", "mtu", to=1500),
         "fabric.mtu: 1500 added",
-        "1 job on its training network: its run stays as it is, and its next one follows",
+        "1 job on its training network: its current run stays as it is; the change applies to its next run",
         True,
     ),
     "a waiver": (changed("waive", to={"kq-overcommit": "we know"}), "test waives kq-overcommit: we know", "", True),
@@ -121,28 +121,30 @@ CASES: dict[str, tuple[dict[str, Any], str, str, bool]] = {
 def test_a_cluster_changes_in_the_words_of_its_file(after: Any, what: str, reach: str, danger: bool) -> None:
     """What changes, what that does to runs, and whether a reviewer should stop."""
     known = {name: value for name, value in after.items() if name not in {"fabric", "kubernetes"}}
-    models = {"test": make_cluster(**{**known, "kubernetes": "1.35"})} if what.startswith(("quota", "what")) else {}
+    models = (
+        {"test": make_cluster(**{**known, "kubernetes": "1.35"})} if what.startswith(("quota", "borrowing")) else {}
+    )
     (found,) = spec_changes({FILE: (CLUSTER, after)}, Site(True, models, RUNS))
     assert (found.what, found.reach, bool(found.danger)) == (what, reach, danger)
 
 
 TEAMS: dict[str, tuple[dict[str, Any], str]] = {
-    "a level": ({**TEAM, "podSecurity": "baseline"}, "pod security of team nlp: restricted -> baseline"),
+    "a level": ({**TEAM, "podSecurity": "baseline"}, "pod security of team nlp: restricted → baseline"),
     "a level on one cluster": (
         {**TEAM, "podSecurity": {"default": "restricted", "test": "privileged"}},
-        "pod security of team nlp on test: restricted -> privileged",
+        "pod security of team nlp on test: restricted → privileged",
     ),
-    "a volume": (put(TEAM, ("volumes", "checkpoints", "size"), "2Ti"), "volume checkpoints of team nlp: 1Ti -> 2Ti"),
+    "a volume": (put(TEAM, ("volumes", "checkpoints", "size"), "2Ti"), "volume checkpoints of team nlp: 1Ti → 2Ti"),
     "a new volume": (
         put(TEAM, ("volumes", "data"), {"storage": "shared", "size": "3Ti"}),
         "volume data of team nlp is new: 3Ti of storage shared",
     ),
     "egress": (
         {**TEAM, "egress": [{"namespace": "db", "ports": [5432]}]},
-        "pods of team nlp may reach namespace db, port 5432 too",
+        "pods of team nlp may now reach namespace db, port 5432",
     ),
-    "programs": ({**TEAM, "python": True}, "jobs of team nlp may be programs"),
-    "other people": ({**TEAM, "group": "others"}, "people of team nlp: nlp-people -> others"),
+    "programs": ({**TEAM, "python": True}, "jobs of team nlp may be Python programs"),
+    "other people": ({**TEAM, "group": "others"}, "group of team nlp: nlp-people → others"),
 }
 
 
@@ -160,11 +162,13 @@ def test_what_the_repository_lets_pass_is_marked() -> None:
     """A policy that is off, with its reason, and one more registry; one that is on again is none to stop at."""
     before = {"live": True, "policies": {"gpu-shm": "later"}}
     after = {"live": True, "policies": {"sec-digest": "not yet"}, "registries": ["ghcr.io"]}
-    found = {each.what: each.danger for each in spec_changes({SETTINGS: (before, after)}, Site(True))}
+    found = {
+        spec_change.what: spec_change.danger for spec_change in spec_changes({SETTINGS: (before, after)}, Site(True))
+    }
     assert found == {
-        "policy gpu-shm is on again": "",
-        "policy sec-digest is off: not yet": "policy sec-digest is switched off",
-        "registries: ghcr.io added": "images may come from ghcr.io too",
+        "policy gpu-shm is switched on again": "",
+        "policy sec-digest is switched off: not yet": "policy sec-digest is switched off",
+        "registries: ghcr.io added": "images may now also come from ghcr.io",
     }
 
 
@@ -185,7 +189,7 @@ def queue(name: str, gpus: int, **spec: Any) -> dict[str, Any]:
 def tree(*objects: dict[str, Any]) -> Snapshot:
     """Return a tree with some objects in the platform's folder of a cluster."""
     texts = {
-        f"test/platform/{each['kind'].lower()}.{each['metadata']['name']}.yaml": dump(each).encode() for each in objects
+        f"test/platform/{item['kind'].lower()}.{item['metadata']['name']}.yaml": dump(item).encode() for item in objects
     }
     return Snapshot({path: path for path in texts}, read=lambda oids: (texts[oid] for oid in oids))
 
@@ -224,7 +228,7 @@ VERDICTS = {
     "one": (replace(ROW, fit=1), "1 fits"),
     "runs of which nobody knows": (ROW, "not judged"),
     "nothing": (replace(ROW, asked_after=0), "no runs"),
-    "a queue that goes": (replace(ROW, quota_after=None), "the queue goes"),
+    "a queue that goes": (replace(ROW, quota_after=None), "the queue is removed"),
     "a queue that holds": (replace(ROW, held=True), "the queue admits nothing"),
 }
 

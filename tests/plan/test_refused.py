@@ -148,13 +148,13 @@ class Case:
     rule: str
     place: str
     says: tuple[str, ...] = ()
-    never: tuple[str, ...] = ("0 other objects change", "are left alone")
+    never: tuple[str, ...] = ("other objects: none", "unchanged")
 
 
-UNTOLD = ("generated/ is as at the base, and says nothing of this change",)
-BEHIND = "what follows is what `trainyard synth` would make of it"
-UNKNOWN = "what a merge would do is not known while synth refuses"
-KEPT = ("0 other objects change",)
+UNTOLD = ("generated/ has not changed, so it does not show this change yet",)
+BEHIND = "generated/ is out of date: this plan shows what `trainyard synth` would write"
+UNKNOWN = "the effect of a merge is unknown until the errors are fixed"
+KEPT = ("other objects: none",)
 """What must not be said where some runs are truly left alone."""
 
 REFUSED = {
@@ -164,10 +164,10 @@ REFUSED = {
         "jobs/nlp/train.yaml:1:1",
         (
             BEHIND,
-            "1 error stands",
+            "cannot be merged, 1 error",
             "replaces nlp/train-",
-            "because nodes (2 -> 1) changed",
-            "1 is replaced, 1 is left alone",
+            "changed: nodes (2 → 1)",
+            "1 replaced, 1 unchanged",
         ),
         (),
     ),
@@ -175,7 +175,7 @@ REFUSED = {
         lambda repo: rewrite(repo, jobs={name: {**value, "maxHours": 9} for name, value in JOBS.items()}),
         "run/stale",
         "jobs/nlp/small.yaml:1:1",
-        (BEHIND, "1 error stands", "of job 'small', nor what 1 other says", "2 are replaced"),
+        (BEHIND, "cannot be merged, 1 error", "for job 'small' and 1 other job", "2 replaced"),
         (),
     ),
     "a job is added and not rendered": Case(
@@ -189,7 +189,7 @@ REFUSED = {
         retired, "run/stale", "jobs/nlp/train.yaml:1:1", (BEHIND, "stops nlp/train-"), ()
     ),
     "a job runs again and is not rendered": Case(
-        job(run=2), "run/stale", "jobs/nlp/train.yaml:1:1", (BEHIND, "because run (2 added) changed"), ()
+        job(run=2), "run/stale", "jobs/nlp/train.yaml:1:1", (BEHIND, "changed: run (2 added)"), ()
     ),
     "a cluster is edited and not rendered": Case(
         cluster(queues=HIGH), "run/stale", "generated", (BEHIND, "changes ClusterQueue research"), KEPT
@@ -212,14 +212,14 @@ REFUSED = {
         ],
         "run/job-gone",
         "jobs/nlp/train.yaml",
-        ("what a merge would do is not known", "stops nlp/train-"),
-        ("are left alone",),
+        ("the effect of a merge is unknown", "stops nlp/train-"),
+        ("unchanged",),
     ),
     "a job is renamed": Case(
         moved("nlp/train", "nlp/trained"),
         "run/job-gone",
         "jobs/nlp/train.yaml",
-        ("1 error stands", "let `trainyard rename nlp/train trained` do it"),
+        ("cannot be merged, 1 error", "let `trainyard rename nlp/train trained` do it"),
         ("synth` first",),
     ),
     "a job moves to another team": Case(
@@ -258,59 +258,68 @@ REFUSED = {
         "spec/type",
         "platform/repository.yaml:1:7",
         UNTOLD,
-        ("live is false", "live goes"),
+        ("live is false", "live changes"),
     ),
     "live is not said": Case(
         lambda repo: repo.put("platform/repository.yaml", "repoURL: https://git.example.com/a.git\n"),
         "spec/missing-field",
         "platform/repository.yaml:1:1",
         UNTOLD,
-        ("live is false", "live goes"),
+        ("live is false", "live changes"),
     ),
     "the settings are unreadable": Case(
         lambda repo: repo.put("platform/repository.yaml", "live: {\n"),
         "decode/syntax",
         "platform/repository.yaml:2:1",
         UNTOLD,
-        ("live is false", "live goes"),
+        ("live is false", "live changes"),
     ),
     "the settings are gone": Case(
         lambda repo: (repo.root / "platform/repository.yaml").unlink(),
         "spec/missing-file",
         "platform/repository.yaml",
         UNTOLD,
-        ("live is false", "live goes"),
+        ("live is false", "live changes"),
     ),
     "live is turned off": Case(
         lambda repo: rewrite(repo, repository={**REPOSITORY, "live": False}),
         "run/live",
         "platform/repository.yaml:1:7",
-        ("live goes from true to false, but clusters sync this repository", *UNTOLD),
+        ("live changes from true to false, but clusters still sync this repository", *UNTOLD),
         ("no cluster syncs this repository",),
     ),
     "an edit is reverted": Case(
         reverted(job(nodes=1)),
         "run/name-used",
         "jobs/nlp/train.yaml:1:1",
-        ("1 error stands", "what a merge would do is not known", "brings back nlp/train-", "in place of train-"),
-        ("replaces", "it resumes", "are left alone"),
+        (
+            "cannot be merged, 1 error",
+            "the effect of a merge is unknown",
+            "brings back nlp/train-",
+            "instead of train-",
+        ),
+        ("replaces", "it resumes", "unchanged"),
     ),
     "a retirement is reverted": Case(
         reverted(retired),
         "run/name-used",
         "jobs/nlp/train.yaml:1:1",
-        ("what a merge would do is not known", "brings back nlp/train-"),
-        ("starts nlp/train", "are left alone"),
+        ("the effect of a merge is unknown", "brings back nlp/train-"),
+        ("starts nlp/train", "unchanged"),
     ),
     "a frozen file is edited": Case(
-        edited, "run/frozen", "generated/test/runs/nlp/train-", ("which is frozen and refused",), ("2 are left alone",)
+        edited,
+        "run/frozen",
+        "generated/test/runs/nlp/train-",
+        ("which is refused: the run is frozen",),
+        ("2 unchanged",),
     ),
     "a frozen file is gone": Case(
         lambda repo: frozen_file(repo).unlink(),
         "run/frozen",
         "generated/test/runs/nlp/train-",
-        ("which is frozen and refused",),
-        ("2 are left alone",),
+        ("which is refused: the run is frozen",),
+        ("2 unchanged",),
     ),
     "a ledger is rewritten": Case(
         ledger(lambda value: first(value).update(version="9")),
@@ -373,7 +382,7 @@ def test_a_plan_of_a_change_that_is_refused_fails(repo: Repo, case: Case) -> Non
     case.change(repo)
     done = trainyard(repo.root, "plan", "--base", "main")
     assert done.returncode == 1, done.stdout
-    assert done.stdout.startswith("refused: "), done.stdout
+    assert done.stdout.startswith("cannot be merged, "), done.stdout
     block = done.stdout.partition("\ncompared with ")[0]
     found = [line for line in block.splitlines() if f"[{case.rule}" in line]
     assert found, done.stdout
@@ -388,7 +397,8 @@ def passing(repo: Repo, change: Callable[[Repo], object]) -> Done:
     change(repo)
     done = trainyard(repo.root, "plan", "--base", "main")
     assert done.returncode == 0, done.stdout
-    assert done.stdout.startswith("compared with ")
+    assert "\ncompared with " in done.stdout
+    assert "cannot be merged" not in done.stdout
     return done
 
 
@@ -396,7 +406,7 @@ def test_a_plan_of_what_may_be_merged_passes(repo: Repo) -> None:
     """Rendered, an edit is what it was before: a replacement, and nothing is refused."""
     said = passing(repo, rendered(job(nodes=1))).stdout
     assert "replaces nlp/train-" in said
-    assert "runs: 1 is replaced, 1 is left alone; 0 other objects change" in said
+    assert "runs: 1 replaced, 1 unchanged; other objects: none changed" in said
 
 
 def test_a_job_with_a_waiver_passes(repo: Repo) -> None:
@@ -413,4 +423,4 @@ def test_going_live_says_that_every_run_starts(tmp_path: Path) -> None:
     repo.commit()
     repo.git("switch", "-qc", "work")
     said = passing(repo, rendered(rewrite)).stdout
-    assert "live goes from false to true: once clusters sync this repository, all 2 runs start" in said
+    assert "live changes from false to true: once clusters sync this repository, all 2 runs start" in said

@@ -14,7 +14,7 @@ import pytest
 from command import Done
 from command import call as trainyard
 from make import CLUSTER, JOB, TEAM, write_repository
-from plan.own import DIFFER, FEW, PIN
+from plan.own_policies import DIFFER, FEW, PIN
 from repo import Repo
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]

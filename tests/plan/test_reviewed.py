@@ -14,11 +14,12 @@ import pytest
 from command import call as trainyard
 from make import CLUSTER, IMAGE, JOB, TEAM, write_repository
 from repo import Repo
-from trainyard import __version__, plan
-from trainyard.checks.result import Result
-from trainyard.report import View, render
-from trainyard.report.json_ import schema
-from trainyard.tree.commit import Base
+from trainyard import __version__
+from trainyard.change import plan
+from trainyard.faces.report import View, render
+from trainyard.faces.report.json_ import schema
+from trainyard.judge.checks.result import Result
+from trainyard.render.tree.commit import Base
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 
@@ -144,7 +145,7 @@ def test_what_a_reviewer_reads(committed: Repo, tmp_path: Path, case: str, golde
     rendered(repo, **CASES[case])
     found = plan.make_plan(repo.root, __version__, ref="main")
     assert not found.refused, found.findings
-    objects = tuple(each for each in found.objects if each.object.kind in KINDS)
+    objects = tuple(item for item in found.objects if item.object.kind in KINDS)
     found = replace(found, base="0" * 40, compared=str(Base("0" * 40)), findings=(), objects=objects)
     name = case.replace(" ", "-").replace(",", "")
     golden(f"golden/plan/{name}.txt", plan.render(found))

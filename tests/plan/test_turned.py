@@ -14,16 +14,17 @@ import pytest
 from command import call as trainyard
 from make import CLUSTER, JOB, TEAM, write_repository
 from repo import Repo
-from trainyard import __version__, plan
-from trainyard.admission.rules import findings
-from trainyard.admission.verdicts import verdicts
-from trainyard.checks.result import Result
-from trainyard.documents import dump
-from trainyard.plan.effects import Decision
-from trainyard.preflight import check_repository
-from trainyard.report import View, render
-from trainyard.report.json_ import schema
-from trainyard.tree.commit import Base
+from trainyard import __version__
+from trainyard.base.documents import dump
+from trainyard.change import plan
+from trainyard.change.plan.effects import Decision
+from trainyard.faces.report import View, render
+from trainyard.faces.report.json_ import schema
+from trainyard.judge.admission.rules import findings
+from trainyard.judge.admission.verdicts import verdicts
+from trainyard.judge.checks.result import Result
+from trainyard.judge.preflight import check_repository
+from trainyard.render.tree.commit import Base
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 
@@ -100,7 +101,7 @@ CASES: dict[str, tuple[list[Step], str, str, str]] = {
         [(FLAT, ALL, {}), (pool(FLAT, **AGENT), ALL, {})],
         "kq-never-fits",
         "fits",
-        "maximum capacity",
+        "its queue can get at most",
     ),
     "never fits by flavor": (
         [(FLAT, ALL, {}), (FLAT, ALL, {"flavor": TAINTED})],
@@ -118,31 +119,31 @@ CASES: dict[str, tuple[list[Step], str, str, str]] = {
         [(FLAT, WHOLE, {}), (pool(FLAT, **AGENT), WHOLE, {})],
         "node/never-fits",
         "fits",
-        "alone it waits for a node for pods of worker",
+        "even on an empty cluster it waits for a node for pods of worker",
     ),
     "fits again on machines": (
         [(FLAT, WHOLE, {}), (pool(FLAT, **AGENT), WHOLE, {}), (FLAT, WHOLE, {})],
         "",
         "never fits",
-        "gpu: 2 pods",
+        "2 pods in flavor gpu",
     ),
     "may fit on machines": (
         [(pool(FLAT, nodes=6), SERVED, {}), (FLAT, SERVED, {})],
         "node/may-not-fit",
         "fits",
-        "else, as the scheduler chooses nodes, it waits for a node for 1 pod of worker",
+        "if the scheduler picks other nodes, it waits for a node for 1 pod of worker",
     ),
     "begins and may fit": (
         [(FLAT, {}, {}), (FLAT, SERVED, {})],
         "node/may-not-fit",
         "",
-        "else, as the scheduler chooses nodes, it waits for a node for 1 pod of worker",
+        "if the scheduler picks other nodes, it waits for a node for 1 pod of worker",
     ),
     "never fits by Volcano": (
         [(SPOKEN, SPEECH, {}), (SPOKEN, SPEECH, {"kept": KEPT})],
         "vc-never-fits",
         "fits",
-        "queue speech takes at most 24 nvidia.com/gpu at one time, and 32 are needed",
+        "queue speech can give at most 24 nvidia.com/gpu, but 32 are needed",
     ),
     "another job takes back what is lent": (
         [(COHORT, OURS, {}), (COHORT, {**OURS, "nlp/ours": {**JOB, "queue": "production"}}, {})],
@@ -171,7 +172,7 @@ def test_what_a_reviewer_reads_of_runs_that_turn(tmp_path: Path, case: str, gold
     (turned,) = found.decisions
     assert (turned.rule, turned.before or "", detail in turned.detail) == (rule, before, True), turned
     assert_counted(found, turned)
-    objects = tuple(each for each in found.objects if each.object.kind == "ResourceFlavor")
+    objects = tuple(item for item in found.objects if item.object.kind == "ResourceFlavor")
     found = replace(found, base="0" * 40, compared=str(Base("0" * 40)), findings=(), objects=objects)
     name = case.replace(" ", "-")
     golden(f"golden/plan/turned/{name}.txt", plan.render(found))
@@ -205,12 +206,12 @@ def test_a_run_that_begins_in_vain_is_refused(tmp_path: Path, own: dict[str, Any
     repo.git("switch", "-qc", "work")
     rendered(repo, FLAT, {"nlp/train": JOB, "nlp/small": {**JOB, "nodes": 1}}, own)
     found = plan.make_plan(repo.root, __version__, ref="main")
-    assert {each.before for each in found.decisions} == {None}
-    assert [(each.rule, each.location.file) for each in found.findings if each.is_error] == [
+    assert {decision.before for decision in found.decisions} == {None}
+    assert [(finding.rule, finding.location.file) for finding in found.findings if finding.is_error] == [
         ("kq-never-fits", "jobs/nlp/small.yaml") for _ in own
     ]
     lines = (repo.root / "jobs/nlp/small.yaml").read_text().splitlines()
-    assert all(lines[each.location.line - 1].startswith("queue:") for each in found.findings if each.is_error)
+    assert all(lines[finding.location.line - 1].startswith("queue:") for finding in found.findings if finding.is_error)
     assert found.refused == bool(own)
 
 
@@ -225,7 +226,7 @@ def test_a_step_that_never_fits_is_refused(tmp_path: Path) -> None:
     rendered(repo, site, {"nlp/train": step, "nlp/small": {**step, "nodes": 1}}, {"flavor": TAINTED})
     for _ in range(2):
         found = plan.make_plan(repo.root, __version__, ref="main")
-        assert [(each.rule, each.location.file) for each in found.findings if each.is_error] == [
+        assert [(finding.rule, finding.location.file) for finding in found.findings if finding.is_error] == [
             ("kq-never-fits", "jobs/nlp/small.yaml")
         ]
         assert found.refused
@@ -242,14 +243,14 @@ def test_a_run_that_begins_and_may_fit_is_warned_of(tmp_path: Path) -> None:
     checked = check_repository(repo.root)
     admitted = verdicts(checked)
     (warned,) = findings(admitted, checked.findings)
-    (mine,) = (each for each in found.findings if each.rule == "node/may-not-fit")
+    (mine,) = (finding for finding in found.findings if finding.rule == "node/may-not-fit")
     assert (mine.message, mine.location.file, mine.location.line) == (
         warned.message,
         warned.location.file,
         warned.location.line,
     )
     assert not found.refused
-    assert [each.after for each in found.decisions] == [each.word for each in admitted] == ["may fit"]
+    assert [decision.after for decision in found.decisions] == [item.word for item in admitted] == ["may fit"]
 
 
 def assert_counted(found: plan.Plan, turned: Decision) -> None:
@@ -257,12 +258,16 @@ def assert_counted(found: plan.Plan, turned: Decision) -> None:
     said = plan.render(found)
     for word, warning, count in (
         ("never fits", "! never fits: ", sum(row.never for row in found.queues)),
-        ("may fit", "! may not fit, as the scheduler chooses nodes: ", sum(row.may for row in found.queues)),
+        (
+            "may fit",
+            "! may not fit, depending on the nodes that the scheduler picks: ",
+            sum(row.may for row in found.queues),
+        ),
     ):
         is_so = turned.after == word
         assert count == is_so
         assert (f"{warning}nlp/{turned.run}" in said) == is_so
-        assert [each.run for each in found.runs if each.decided == word] == [turned.run] * is_so
+        assert [run.run for run in found.runs if run.decided == word] == [turned.run] * is_so
 
 
 def rendered(repo: Repo, cluster: dict[str, Any], jobs: dict[str, Any], own: dict[str, Any]) -> None:

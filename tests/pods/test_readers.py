@@ -12,21 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from make import make_resolved
-from trainyard.apiserver.core.pods.resources import check_pod_resources
-from trainyard.documents import Document
-from trainyard.kinds import build
-from trainyard.manifests import Manifest
-from trainyard.plan.read.requests import of_pod
-from trainyard.plan.read.shape import shape
-from trainyard.pods.pod import Pod
-from trainyard.policies.amounts import is_guaranteed, needs
-from trainyard.policies.world import World
-from trainyard.quantities import Quantity
-from trainyard.queueing.requests.adjust import counted_as
-from trainyard.queueing.requests.amounts import asked
-from trainyard.scheduling import Wanted
-from trainyard.sizing import pod_requests
-from trainyard.sizing.daemons import Container, Daemon
+from trainyard.base.documents import Document
+from trainyard.base.manifests import Manifest
+from trainyard.base.quantities import Quantity
+from trainyard.change.plan.read.requests import of_pod
+from trainyard.change.plan.read.shape import shape
+from trainyard.judge.policies.amounts import is_guaranteed, needs
+from trainyard.judge.policies.world import World
+from trainyard.render.kinds import build
+from trainyard.render.sizing import pod_requests
+from trainyard.render.sizing.daemons import Container, Daemon
+from trainyard.upstream.apiserver.core.pods.resources import check_pod_resources
+from trainyard.upstream.kueue.requests.adjust import counted_as
+from trainyard.upstream.kueue.requests.amounts import written_amounts
+from trainyard.upstream.pods.pod import Pod
+from trainyard.upstream.scheduler import Wanted
 from two_sockets import cluster
 
 GPU = "nvidia.com/gpu"
@@ -49,7 +49,7 @@ CONTAINERS = st.lists(resources(*SPELLINGS), min_size=1, max_size=3)
 INITIAL = st.lists(st.tuples(resources(*SPELLINGS), st.booleans()), max_size=4)
 WHOLE = st.none() | st.fixed_dictionaries(
     {"requests": st.fixed_dictionaries({name: st.sampled_from(SPELLINGS[name]) for name in ("cpu", "memory")})},
-    optional={"limits": resources("cpu", "memory").map(lambda each: each.get("limits", {}))},
+    optional={"limits": resources("cpu", "memory").map(lambda item: item.get("limits", {}))},
 )
 OVERHEAD = st.none() | st.fixed_dictionaries({"cpu": st.sampled_from(("250m", "0.25"))})
 
@@ -58,10 +58,10 @@ OVERHEAD = st.none() | st.fixed_dictionaries({"cpu": st.sampled_from(("250m", "0
 def specs(draw: st.DrawFn) -> dict[str, Any]:
     """A pod's specification: containers, init containers, sidecars between them, overhead, its own resources."""
     spec: dict[str, Any] = {
-        "containers": [{"name": f"c{index}", "resources": each} for index, each in enumerate(draw(CONTAINERS))],
+        "containers": [{"name": f"c{index}", "resources": item} for index, item in enumerate(draw(CONTAINERS))],
         "initContainers": [
-            {"name": f"i{index}", "resources": each} | ({"restartPolicy": "Always"} if stays else {})
-            for index, (each, stays) in enumerate(draw(INITIAL))
+            {"name": f"i{index}", "resources": item} | ({"restartPolicy": "Always"} if stays else {})
+            for index, (item, stays) in enumerate(draw(INITIAL))
         ],
     }
     more = {"resources": draw(WHOLE), "overhead": draw(OVERHEAD)}
@@ -79,9 +79,9 @@ def amounts(container: dict[str, Any]) -> dict[str, Fraction]:
 
 def total(containers: list[dict[str, Any]]) -> dict[str, Fraction]:
     """Their sum."""
-    listed = [amounts(each) for each in containers]
+    listed = [amounts(container) for container in containers]
     return {
-        name: sum((each.get(name, Fraction(0)) for each in listed), Fraction(0)) for each in listed for name in each
+        name: sum((entry.get(name, Fraction(0)) for entry in listed), Fraction(0)) for item in listed for name in item
     }
 
 
@@ -93,7 +93,7 @@ def expected(spec: dict[str, Any]) -> dict[str, Fraction]:
         moments.append(total([*sidecars, container]))
         sidecars += [container] if container.get("restartPolicy") == "Always" else []
     moments.append(total([*sidecars, *spec["containers"]]))
-    found = {name: max(moment.get(name, Fraction(0)) for moment in moments) for each in moments for name in each}
+    found = {name: max(moment.get(name, Fraction(0)) for moment in moments) for moment in moments for name in moment}
     own = spec.get("resources", {}).get("requests", {})
     found |= {name: Fraction(Quantity.parse(value).amount) for name, value in own.items()}
     for name, value in spec.get("overhead", {}).items():
@@ -103,7 +103,7 @@ def expected(spec: dict[str, Any]) -> dict[str, Fraction]:
 
 def exact(found: Any) -> dict[str, Fraction]:
     """Quantities, numbers or needs as fractions."""
-    return {name: Fraction(getattr(each, "amount", each)) for name, each in found.items()}
+    return {name: Fraction(getattr(value, "amount", value)) for name, value in found.items()}
 
 
 def manifest(spec: dict[str, Any]) -> Manifest:
@@ -123,8 +123,8 @@ def test_all_readers_say_what_a_pod_asks_for(spec: dict[str, Any]) -> None:
     assert exact(Pod.of(spec).asked) == whole
     assert exact(Wanted(spec).pod.asked) == whole
     assert exact(needs(manifest(spec), TEMPLATE)) == whole
-    assert of_pod(spec) == pytest.approx({name: float(each) for name, each in whole.items()})
-    assert exact(asked(counted_as(spec, {}, SimpleNamespace(runtime_classes={})))) == whole
+    assert of_pod(spec) == pytest.approx({name: float(value) for name, value in whole.items()})
+    assert exact(written_amounts(counted_as(spec, {}, SimpleNamespace(runtime_classes={})))) == whole
 
 
 @given(specs())
@@ -141,12 +141,15 @@ def test_daemons_ask_for_what_their_pods_do(spec: dict[str, Any]) -> None:
     spec = {name: spec[name] for name in ("containers", "initContainers")}
     containers = [
         Container(
-            each["name"],
-            *({name: str(value) for name, value in each["resources"].get(kind, {}).items()} for kind in KINDS),
-            init="i" in each["name"],
-            sidecar="restartPolicy" in each,
+            init_container["name"],
+            *(
+                {name: str(value) for name, value in init_container["resources"].get(kind, {}).items()}
+                for kind in KINDS
+            ),
+            init="i" in init_container["name"],
+            sidecar="restartPolicy" in init_container,
         )
-        for each in (*spec["initContainers"], *spec["containers"])
+        for init_container in (*spec["initContainers"], *spec["containers"])
     ]
     daemon, pod = Daemon("a", "kube-system", tuple(containers), ()), Pod.of(spec)
     assert {name: daemon.requests(name) for name in pod.asked} == expected(spec)
@@ -159,12 +162,12 @@ KINDS = ("requests", "limits")
 def guaranteed(spec: dict[str, Any]) -> bool:
     """Whether all containers have limits of CPU and memory, and requests that come to the same sums."""
     containers = (*spec["initContainers"], *spec["containers"])
-    limits = [each["resources"].get("limits", {}) for each in containers]
-    if not all(Quantity.parse(each.get(name, 0)) for each in limits for name in ("cpu", "memory")):
+    limits = [container["resources"].get("limits", {}) for container in containers]
+    if not all(Quantity.parse(limit.get(name, 0)) for limit in limits for name in ("cpu", "memory")):
         return False
-    wholes = [sum(Fraction(Quantity.parse(each[name]).amount) for each in limits) for name in ("cpu", "memory")]
-    asked_for = [amounts(each) for each in containers]
-    return wholes == [sum(each[name] for each in asked_for) for name in ("cpu", "memory")]
+    wholes = [sum(Fraction(Quantity.parse(limit[name]).amount) for limit in limits) for name in ("cpu", "memory")]
+    asked_for = [amounts(container) for container in containers]
+    return wholes == [sum(item[name] for item in asked_for) for name in ("cpu", "memory")]
 
 
 @given(specs())
@@ -177,12 +180,12 @@ def test_the_api_server_adds_up_as_the_scheduler_does(spec: dict[str, Any]) -> N
     for less, refused in ((0, False), (1, least > 0)):
         own = {"requests": {"cpu": f"{max(0, int(least * 1000) - less)}m"}}
         found = list(check_pod_resources({**copy.deepcopy(spec), "resources": own}, set(), ()))
-        assert [each.path for each in found] == [("resources", "requests", "cpu")] * refused
+        assert [item.path for item in found] == [("resources", "requests", "cpu")] * refused
 
 
 def amounts_as_texts(container: dict[str, Any]) -> dict[str, str]:
     """What a container asks for of CPU and memory, as the server writes it."""
-    return {name: f"{int(each * 1000)}m" for name, each in amounts(container).items() if name in ("cpu", "memory")}
+    return {name: f"{int(amount * 1000)}m" for name, amount in amounts(container).items() if name in ("cpu", "memory")}
 
 
 SIDECAR = {"name": "side", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}}
@@ -229,7 +232,7 @@ def test_a_daemon_asks_for_its_sidecars_too() -> None:
     )
     daemon = Daemon("a", "kube-system", containers, ())
     assert daemon.cpus == 5
-    assert [each["name"] for each in daemon.pod()["spec"]["initContainers"]] == ["side", "init"]
+    assert [init_container["name"] for init_container in daemon.pod()["spec"]["initContainers"]] == ["side", "init"]
 
 
 OWN: dict[str, dict[str, Any]] = {
@@ -249,7 +252,7 @@ OWN: dict[str, dict[str, Any]] = {
 def test_a_job_is_sized_as_its_pods_are_read(own: dict[str, Any]) -> None:
     """What preflight counts for a pod of the workers is what policies read in the object that is rendered."""
     run = make_resolved(cluster=cluster(), gpus_per_node=4, cpus_per_node=8, memory_per_node="8Gi", **own)
-    values = [each.value() for each in build(run)]
+    values = [item.value() for item in build(run)]
     (job,) = World(tuple(Manifest(Document("", 0, value), value) for value in values)).training_jobs()
     (pods,) = job.pod_sets()
     assert exact(pods.needs) == exact(pod_requests(run.run.job, run.sizing.worker))

@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from trainyard.pods.pod import Pod
-from trainyard.policies.amounts import is_guaranteed
-from trainyard.queueing.model.placements import Surroundings
-from trainyard.queueing.requests.adjust import counted_as
-from trainyard.queueing.requests.amounts import pod_amounts
+from trainyard.judge.policies.amounts import is_guaranteed
+from trainyard.upstream.kueue.model.placements import Surroundings
+from trainyard.upstream.kueue.requests.adjust import counted_as
+from trainyard.upstream.kueue.requests.amounts import pod_amounts
+from trainyard.upstream.pods.pod import Pod
 
 RECORDED = ROOT / "tests/pods/answers.jsonl.gz"
 PODS = 200
@@ -39,7 +39,7 @@ def drawn(dice: random.Random) -> dict[str, Any]:
     first = [container(dice, f"i{index}", says=says, alike=alike) for index in range(dice.randint(0, 4))]
     count = dice.randint(1, 3)
     spec: dict[str, Any] = {
-        "initContainers": [each | dice.choice([{}, {"restartPolicy": "Always"}]) for each in first],
+        "initContainers": [item | dice.choice([{}, {"restartPolicy": "Always"}]) for item in first],
         "containers": [container(dice, f"c{index}", says=says, alike=alike) for index in range(count)],
     }
     if dice.random() < 0.2:
@@ -60,7 +60,11 @@ def container(dice: random.Random, name: str, *, says: bool, alike: bool) -> dic
             resources["limits"][resource] = spellings[high]
         if dice.random() < 0.6:
             resources["requests"][resource] = spellings[high if alike else low]
-    return {"name": name, "image": "i", "resources": {kind: each for kind, each in resources.items() if each}}
+    return {
+        "name": name,
+        "image": "i",
+        "resources": {kind: resource for kind, resource in resources.items() if resource},
+    }
 
 
 def kubelets(spec: dict[str, Any]) -> list[dict[str, Any]]:
@@ -114,7 +118,7 @@ def lines() -> list[dict[str, Any]]:
 
 def amounts(pod: Pod) -> dict[str, int]:
     """What a pod asks for, in thousandths of CPUs and bytes."""
-    return {name: each.milli_value() if name == "cpu" else each.value() for name, each in pod.asked.items()}
+    return {name: value.milli_value() if name == "cpu" else value.value() for name, value in pod.asked.items()}
 
 
 def counted(found: dict[str, int]) -> dict[str, int]:
@@ -126,14 +130,14 @@ def test_pods_ask_for_what_upstream_said() -> None:
     """Of both programs, and of both readers, pod by pod."""
     known = lines()
     assert len(known) == PODS
-    assert {each["qos"] for each in known} == {"Guaranteed", "Burstable", "BestEffort"}
-    for each in known:
-        pod = Pod.of(each["spec"])
-        assert counted(amounts(pod)) == each["kubelet"], each
-        assert pod.qos == each["qos"], each
-        assert is_guaranteed(each["spec"]) == (each["qos"] == "Guaranteed" and "resources" not in each["spec"])
-        kueue = pod_amounts(counted_as(each["spec"], {}, Surroundings()))
-        assert counted(kueue) == each["kueue"], each
+    assert {item["qos"] for item in known} == {"Guaranteed", "Burstable", "BestEffort"}
+    for item in known:
+        pod = Pod.of(item["spec"])
+        assert counted(amounts(pod)) == item["kubelet"], item
+        assert pod.qos == item["qos"], item
+        assert is_guaranteed(item["spec"]) == (item["qos"] == "Guaranteed" and "resources" not in item["spec"])
+        kueue = pod_amounts(counted_as(item["spec"], {}, Surroundings()))
+        assert counted(kueue) == item["kueue"], item
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from make import JOB, write_repository
-from trainyard import preflight
+from trainyard.judge import preflight
 from trainyard.specs.load import read_repository
 
 LATE = {

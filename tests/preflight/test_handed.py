@@ -9,8 +9,8 @@ import pytest
 
 from conftest import ROOT
 from make import CLUSTER, IMAGE, JOB, fields, write_repository
-from trainyard import preflight
-from trainyard.findings import Finding
+from trainyard.base.findings import Finding
+from trainyard.judge import preflight
 
 SIDE = {"name": "side", "image": IMAGE, "resources": {"limits": {"cpu": "100m", "memory": "64Mi"}}}
 
@@ -30,7 +30,7 @@ def found(root: Path, job: dict[str, Any], *, kind: str = "JobSet") -> list[Find
     operators = {**CLUSTER["operators"], "training-operator": {"version": "1.9.4"}}
     clusters = {"test": fields(CLUSTER, {"operators": operators} if kind == "PyTorchJob" else {})}
     write_repository(root, jobs={"nlp/train": fields({**JOB, "nodes": 2, "kind": kind}, job)}, clusters=clusters)
-    return [each for each in preflight.check_repository(root, home=ROOT).findings if each.is_error]
+    return [finding for finding in preflight.check_repository(root, home=ROOT).findings if finding.is_error]
 
 
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from make import CLUSTER, JOB, TEAM, write_repository
-from trainyard.preflight import check_repository
+from trainyard.judge.preflight import check_repository
 
 VOLUMES = {"checkpoints": {"storage": "shared", "size": "20Ti"}, "corpus": {"storage": "shared", "size": "20Ti"}}
 SAVES = {"volume": "checkpoints", "mountPath": "/work", "size": "8Gi"}
@@ -45,7 +45,7 @@ def test_mounts_inside_of_mounts(tmp_path, fields, expected):
     root = write_repository(
         tmp_path, jobs={"nlp/train": {**JOB, **fields}}, teams={"nlp": team}, clusters={"test": CLUSTER}
     )
-    assert [(each.rule, each.path) for each in check_repository(root).findings] == expected
+    assert [(finding.rule, finding.path) for finding in check_repository(root).findings] == expected
 
 
 WORDS: dict[str, tuple[dict[str, Any], list[tuple[str, str | None]]]] = {
@@ -67,4 +67,4 @@ def test_files_that_arguments_name(tmp_path, fields, expected):
     root = write_repository(tmp_path, jobs=jobs, teams={"nlp": TEAM}, clusters=clusters)
     (root / "jobs/nlp/train").mkdir()
     (root / "jobs/nlp/train/config.yaml").write_text("layers: 32\n")
-    assert [(each.rule, each.path) for each in check_repository(root).findings] == expected
+    assert [(finding.rule, finding.path) for finding in check_repository(root).findings] == expected

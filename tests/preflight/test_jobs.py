@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from make import make_cluster, make_job_file, make_specs, make_team
-from trainyard.preflight import jobs
+from trainyard.judge.preflight import jobs
 
 PLAIN = {"kueue": {"version": "0.19.2"}}
 ROLE = {"ps": {"nodes": 1}}
@@ -69,25 +69,25 @@ WRONG = {
     ),
     "a size that a kind cannot change": (
         {"kind": "JobSet", "min_nodes": 1},
-        ["minNodes is 1, but kind 'JobSet' cannot change its size; kinds that can: Job"],
+        ["minNodes is 1, but kind 'JobSet' is not elastic; kinds that are: Job"],
     ),
     "an object that the run does not have": (
         {"patches": [{"object": "Deployment", "merge": {}, "reason": "x"}]},
-        ["patch of 'Deployment', which this run does not have; there are: Job, JobSet, Pod"],
+        ["patch names object 'Deployment', which this run does not have; there are: Job, JobSet, Pod"],
     ),
     "a role that the job does not have": (
         {"patches": [{"object": "Pod", "role": "workers", "merge": {}, "reason": "x"}]},
-        ["patch of role 'workers', which the job does not have; did you mean 'worker'?"],
+        ["patch names role 'workers', which the job does not have; did you mean 'worker'?"],
     ),
     "a role of what all roles share": (
         {"patches": [{"object": "JobSet", "role": "worker", "merge": {}, "reason": "x"}]},
-        ["patch of 'JobSet' names role 'worker', but it belongs to all roles; remove role"],
+        ["patch of 'JobSet' names role 'worker', but the object belongs to all roles; remove role"],
     ),
     "a name": (
         {"patches": [{"object": "JobSet", "merge": {"metadata": {"name": "x", "namespace": "y"}}, "reason": "x"}]},
         [
-            "patch of metadata.name, which says whose and what the object is; remove it",
-            "patch of metadata.namespace, which says whose and what the object is; remove it",
+            "patch sets metadata.name, which identifies the object or its owner; remove it",
+            "patch sets metadata.namespace, which identifies the object or its owner; remove it",
         ],
     ),
     "the queue": (
@@ -96,7 +96,12 @@ WRONG = {
                 {"object": "Pod", "merge": {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": None}}}, "reason": "x"}
             ]
         },
-        ['patch of metadata.labels["kueue.x-k8s.io/queue-name"], which says whose and what the object is; remove it'],
+        [
+            (
+                'patch sets metadata.labels["kueue.x-k8s.io/queue-name"], which identifies the object or its owner; '
+                "remove it"
+            )
+        ],
     ),
     "the priority in the queue": (
         {
@@ -110,8 +115,8 @@ WRONG = {
         },
         [
             (
-                'patch of metadata.labels["kueue.x-k8s.io/priority-class"], which says whose and what the object is;'
-                " remove it"
+                'patch sets metadata.labels["kueue.x-k8s.io/priority-class"], which identifies the object or its '
+                "owner; remove it"
             )
         ],
     ),
@@ -123,21 +128,21 @@ WRONG = {
             ]
         },
         [
-            "patch of spec.priorityClassName, which says whom the pods go before; remove it",
-            "patch of spec.a[0].priorityClassName, which says whom the pods go before; remove it",
+            "patch sets spec.priorityClassName, which decides scheduling priority; remove it",
+            "patch sets spec.a[0].priorityClassName, which decides scheduling priority; remove it",
         ],
     ),
     "nodes beyond all reason": (
         {"nodes": 2147483647},
-        ["nodes is 2147483647, but pool 'gpu' has 4 nodes; ask for at most as many"],
+        ["nodes is 2147483647, but pool 'gpu' has 4 nodes; lower nodes"],
     ),
     "nodes of a role beyond all reason": (
         {"launcher": "tensorflow", "roles": {"ps": {"pool": "cpu", "cpusPerNode": 2, "nodes": 100_000_000}}},
-        ["nodes is 100000000, but pool 'cpu' has 4 nodes; ask for at most as many"],
+        ["nodes is 100000000, but pool 'cpu' has 4 nodes; lower nodes"],
     ),
     "all labels": (
         {"patches": [{"object": "JobSet", "merge": {"metadata": {"labels": None}}, "reason": "x"}]},
-        ["patch of metadata.labels, which says whose and what the object is; remove it"],
+        ["patch sets metadata.labels, which identifies the object or its owner; remove it"],
     ),
 }
 
@@ -164,7 +169,7 @@ def test_the_name_of_the_last_pod_of_a_role_must_resolve():
     assert run is None
     assert [(finding.message, finding.path) for finding in findings if finding.rule == "rdv-name-len"] == [
         (
-            "the name of the last pod of role 'parameters' has 65 characters; 63 fit, shorten the job's or role's name",
+            ("the last pod's host name in role 'parameters' has 65 characters, more than 63; shorten the job's name"),
             "roles.parameters",
         )
     ]

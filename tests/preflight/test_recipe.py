@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import filecmp
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -12,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
+import page
 import recipes
 from conftest import ROOT
 from make import CLUSTER, JOB, write_repository
 
-CODE, CALL = recipes.code("A rule")
-FILE = "preflight/rails.py"
+(CODE,) = recipes.code("A rule")
+FILE = "judge/preflight/job/deadline.py"
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +37,7 @@ def checkout(tmp_path_factory) -> Path:
     shutil.copy(ROOT / "docs/rules.md", root / "docs")
     for name in ("policies", "schemas"):
         (root / name).symlink_to(ROOT / name)
-    path = root / "platform/trainyard" / FILE
-    text = path.read_text(encoding="utf-8")
-    (body,) = re.findall(r"^def check\(.*?\n\n\n", text, re.MULTILINE | re.DOTALL)
-    text = text.replace(body, f"{body.rstrip()}\n    {CALL}\n\n")
-    path.write_text(f"{text.rstrip()}\n\n\n{CODE}", encoding="utf-8")
+    (root / "platform/trainyard" / FILE).write_text(CODE, encoding="utf-8")
     return root
 
 
@@ -65,8 +61,9 @@ def changed(left: Path, right: Path) -> set[str]:
     return found
 
 
-def test_one_file_was_changed(checkout):
-    """Nothing lists rules."""
+def test_one_file_was_added(checkout):
+    """Nothing lists checks or rules, and the page names the file."""
+    assert f"`{FILE}`" in page.text(recipes.PAGE, "A rule")
     assert changed(ROOT / "platform/trainyard", checkout / "platform/trainyard") == {FILE}
 
 
@@ -93,6 +90,4 @@ def test_the_page_on_rules_tells_of_it(checkout):
     """`make docs` writes it into its chapter."""
     run(checkout, "tools/docs.py")
     page = (checkout / "docs/rules.md").read_text(encoding="utf-8")
-    assert (
-        "\n### run/deadline\n\nWarning; may be waived. **A job of several nodes says how long it may take.**\n" in page
-    )
+    assert "\n### run/deadline\n\nWarning. **A job of several nodes says how long it may take.**\n" in page

@@ -13,11 +13,11 @@ from clock import within
 from command import call
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, UNLISTED, write_repository
-from trainyard import preflight
-from trainyard.checks.repository import validate_repository
-from trainyard.documents import dump
-from trainyard.findings import Finding
-from trainyard.preflight.waivers import Waivers
+from trainyard.base.documents import dump
+from trainyard.base.findings import Finding
+from trainyard.judge import preflight
+from trainyard.judge.checks.repository import validate_repository
+from trainyard.judge.preflight.waivers import Waivers
 
 SMALL = {**JOB, "nodes": 1}
 NEAR = {**CLUSTER["operators"], "kueue": UNLISTED}
@@ -25,7 +25,7 @@ NEAR = {**CLUSTER["operators"], "kueue": UNLISTED}
 
 def said(root: Path) -> list[str]:
     """Return what is found in the specs, each as weight, rule and message."""
-    return [shown(each) for each in preflight.check_repository(root).findings]
+    return [shown(finding) for finding in preflight.check_repository(root).findings]
 
 
 def shown(finding: Finding) -> str:
@@ -37,7 +37,7 @@ def test_a_warning_on_a_cluster_is_waived_in_its_file(tmp_path: Path) -> None:
     """The rule's id is what stands in brackets; with the reason it says nothing any more."""
     root = write_repository(tmp_path, clusters={"test": {**CLUSTER, "operators": NEAR}})
     found = preflight.check_repository(root).findings
-    assert [(str(each.severity), each.rule) for each in found] == [("warning", "pairing/unlisted-release")]
+    assert [(str(item.severity), item.rule) for item in found] == [("warning", "pairing/unlisted-release")]
     waive = {"pairing/unlisted-release": "somebody looked"}
     write_repository(root, clusters={"test": {**CLUSTER, "operators": NEAR, "waive": waive}})
     assert said(root) == []
@@ -54,7 +54,7 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
     ),
     "a rule that finds nothing": (
         {"pairing/unlisted-release": "x"},
-        "warning: rule 'pairing/unlisted-release' is waived but finds nothing here; remove the waiver [spec/waive]",
+        "warning: rule 'pairing/unlisted-release' is waived but has no finding here; remove the waiver [spec/waive]",
     ),
 }
 
@@ -79,12 +79,12 @@ def test_a_job_waives_for_itself_alone(tmp_path: Path) -> None:
     python = {**SMALL, "launcher": "python", "nodes": 1, "gpusPerNode": 8}
     root = write_repository(tmp_path, jobs={"nlp/one": python, "nlp/two": python})
     found = preflight.check_repository(root).findings
-    rules = {each.rule for each in found}
+    rules = {item.rule for item in found}
     assert len(rules) == 1
-    assert all(not each.is_error for each in found)
+    assert all(not item.is_error for item in found)
     waive = dict.fromkeys(rules, "one process drives all")
     write_repository(root, jobs={"nlp/one": {**python, "waive": waive}, "nlp/two": python})
-    assert {each.location.file for each in preflight.check_repository(root).findings} == {"jobs/nlp/two.yaml"}
+    assert {finding.location.file for finding in preflight.check_repository(root).findings} == {"jobs/nlp/two.yaml"}
 
 
 def object_of(job: str, **labels: str) -> str:
@@ -110,15 +110,15 @@ def tree(root: Path, waive: dict[str, str]) -> Path:
 def test_a_policy_is_waived_for_the_job_s_own_objects(tmp_path: Path) -> None:
     """A policy's error may be waived; the objects of other jobs keep it."""
     without = validate_repository(tree(tmp_path / "without", {}))
-    assert [each.location.file.split("/")[4] for each in without.findings if each.rule == "kq-lq-exists"] == [
+    assert [finding.location.file.split("/")[4] for finding in without.findings if finding.rule == "kq-lq-exists"] == [
         "one-abcdefgh",
         "two-abcdefgh",
     ]
     result = validate_repository(tree(tmp_path / "with", {"kq-lq-exists": "made by hand"}))
-    assert [each.location.file.split("/")[4] for each in result.findings if each.rule == "kq-lq-exists"] == [
+    assert [finding.location.file.split("/")[4] for finding in result.findings if finding.rule == "kq-lq-exists"] == [
         "two-abcdefgh"
     ]
-    assert not [each for each in result.findings if each.rule == "spec/waive"]
+    assert not [finding for finding in result.findings if finding.rule == "spec/waive"]
 
 
 def test_a_policy_s_waiver_that_nothing_needs_is_told_where_objects_are_looked_at(tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_a_policy_s_waiver_that_nothing_needs_is_told_where_objects_are_looked_a
     root = tree(tmp_path, {"gpu-limits": "half a GPU is all we have"})
     assert said(root) == []
     result = validate_repository(root)
-    assert [shown(each) for each in result.findings if each.rule == "spec/waive"] == [
-        "warning: rule 'gpu-limits' is waived but finds nothing here; remove the waiver [spec/waive]"
+    assert [shown(finding) for finding in result.findings if finding.rule == "spec/waive"] == [
+        "warning: rule 'gpu-limits' is waived but has no finding here; remove the waiver [spec/waive]"
     ]
 
 
@@ -174,6 +174,6 @@ def test_rules_that_do_not_exist_are_looked_for_in_no_time() -> None:
 
     def unknown() -> list[str]:
         waivers = Waivers(root=ROOT)
-        return [each for each in ids if waivers.rule(each) is None]
+        return [id_ for id_ in ids if waivers.rule(id_) is None]
 
     assert within(2, unknown) == ids

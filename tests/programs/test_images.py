@@ -32,7 +32,7 @@ def imported(path):
     names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            names.update(each.name for each in node.names)
+            names.update(name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             names.add(node.module)
     return {name for name in names if (PROGRAMS / f"{name}.py").exists()}

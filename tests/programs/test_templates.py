@@ -19,11 +19,11 @@ from everything import everything
 from forked import torch_python
 from make import make_run
 from ranks import PROGRAMS, SAID, needs_torch
-from trainyard.kinds import build, kinds, resolve
-from trainyard.kinds.pairs import Pair
-from trainyard.launchers import launchers
-from trainyard.local import work_of
-from trainyard.local.session import Session
+from trainyard.faces.local import work_of
+from trainyard.faces.local.session import Session
+from trainyard.render.kinds import build, kinds, resolve
+from trainyard.render.kinds.pairs import Pair
+from trainyard.render.launchers import launchers
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.timeout(150), needs_torch]
 
@@ -141,7 +141,7 @@ def test_a_rendered_gang_trains_is_killed_and_goes_on(launcher, kind, elastic, t
     if (package := NEEDS.get(launcher)) and importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed: pip install {package}")
     resolved = resolve(job(launcher, kind, elastic=elastic, args=("--save-every", 3, "--pace", 0.1)))
-    well, text = run([each.value() for each in build(resolved)], tmp_path, "1@5", stays=kind in STAYS)
+    well, text = run([item.value() for item in build(resolved)], tmp_path, "1@5", stays=kind in STAYS)
     assert well, text
     assert "killed " in text
     (resumed,) = re.findall(r"^resumed step=(\d+)", text, re.MULTILINE)

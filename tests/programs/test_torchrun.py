@@ -74,7 +74,7 @@ def workers(agent):
     with contextlib.suppress(OSError):
         for pid in Path(f"/proc/{agent.pid}/task/{agent.pid}/children").read_text().split():
             said = Path(f"/proc/{pid}/environ").read_text().split("\0")
-            if rank := next((each for each in said if each.startswith("RANK=")), None):
+            if rank := next((item for item in said if item.startswith("RANK=")), None):
                 found[int(rank.removeprefix("RANK="))] = int(pid)
     return found
 

@@ -24,7 +24,7 @@ DDP = ("--depth", 10, "--width", 8, "--size", 24, "--images", 50, "--batch", 10,
 PROGRAMS = {"fsdp.py": (*FSDP, *COMMON), "ddp.py": (*DDP, *COMMON)}
 MARKERS = {"fsdp.py": ".metadata", "ddp.py": "complete"}
 
-each = pytest.mark.parametrize("program", PROGRAMS)
+value = pytest.mark.parametrize("program", PROGRAMS)
 
 
 @pytest.fixture(scope="session")
@@ -49,14 +49,14 @@ def resumed(gang):
     return int(gang.until("resumed step=").split("step=")[1].split()[0])
 
 
-@each
+@value
 def test_a_program_learns(undisturbed, program):
     """The loss falls, so that what the other tests compare depends on what was learnt."""
     losses = [float(loss) for loss in undisturbed(program).values()]
     assert sum(losses[-3:]) < sum(losses[:3]) - 0.3
 
 
-@each
+@value
 @pytest.mark.parametrize("killed", [0, 1])
 def test_a_killed_gang_goes_on_at_its_checkpoint(train, undisturbed, program, killed):
     """Without a word to anybody: the next gang resumes at the newest complete checkpoint and repeats every bit."""
@@ -74,7 +74,7 @@ def test_a_killed_gang_goes_on_at_its_checkpoint(train, undisturbed, program, ki
     assert {at: expected[at] for at in first.losses()} == first.losses()
 
 
-@each
+@value
 @pytest.mark.parametrize("told", [(), (1,)], ids=["all ranks", "one rank of a drained node"])
 def test_a_gang_that_is_told_to_end_saves_and_is_not_complete(train, undisturbed, program, told):
     """SIGTERM leaves a checkpoint of the step that all ranks agreed on, and 143 on every rank."""
@@ -91,7 +91,7 @@ def test_a_gang_that_is_told_to_end_saves_and_is_not_complete(train, undisturbed
     assert {**first.losses(), **second.losses()} == undisturbed(program)
 
 
-@each
+@value
 @pytest.mark.parametrize("worlds", [(1, 3), (2, 1), (3, 2)])
 def test_a_gang_of_another_size_goes_on(train, undisturbed, program, worlds):
     """A checkpoint is dealt out to however many ranks there are, and the batch stays the same: so does the loss."""
@@ -107,7 +107,7 @@ def test_a_gang_of_another_size_goes_on(train, undisturbed, program, worlds):
     assert found == pytest.approx({at: float(loss) for at, loss in undisturbed(program).items()}, rel=2e-3)
 
 
-@each
+@value
 def test_checkpoints_that_are_not_whole_are_passed_over(train, program):
     """A folder without its marker, and one with its marker that has lost a byte, are not resumed from."""
     first = train(program, (*PROGRAMS[program], "--save-every", 3), CHECKPOINT_KEEP="9")
@@ -124,7 +124,7 @@ def test_checkpoints_that_are_not_whole_are_passed_over(train, program):
     assert train.steps(MARKERS[program]) == [6, 10]
 
 
-@each
+@value
 def test_the_newest_checkpoints_are_kept(train, program):
     """As many as the job says stay, and nothing of a torn one; the folder is free when training is complete."""
     torn = train.folder / "step-1-torn"
@@ -139,7 +139,7 @@ def test_the_newest_checkpoints_are_kept(train, program):
     assert {line["run"] for line in lines} == {"count-0aaaaaaa"}
 
 
-@each
+@value
 def test_checkpoints_come_as_often_as_the_job_says(train, program):
     """CHECKPOINT_EVERY_MINUTES is kept by the clock of rank 0."""
     gang = train(program, PROGRAMS[program], CHECKPOINT_EVERY_MINUTES="0", CHECKPOINT_KEEP="99")
@@ -147,7 +147,7 @@ def test_checkpoints_come_as_often_as_the_job_says(train, program):
     assert train.steps(MARKERS[program]) == list(range(1, STEPS + 1))
 
 
-@each
+@value
 def test_nothing_is_saved_where_there_is_no_time(train, program):
     """A save that takes longer than what is left is not begun, and the program still says that it was told to end."""
     gang = train(program, (*PROGRAMS[program], "--save-every", 2, "--pace", PACE), CHECKPOINT_GRACE_SECONDS="0")
@@ -171,7 +171,7 @@ def test_a_folder_that_another_run_holds_is_refused(train):
     assert third.ended() == [0, 0], third.errors()
 
 
-@each
+@value
 def test_a_run_that_has_lost_its_folder_writes_nothing_more(train, program):
     """Another's name in the lease ends a run that was thought dead, and leaves no checkpoint of it."""
     first = train(program, (*PROGRAMS[program], "--steps", 100_000))
@@ -186,7 +186,7 @@ def test_a_run_that_has_lost_its_folder_writes_nothing_more(train, program):
     assert (train.folder / "lease").read_text().startswith("count-0bbbbbbb")
 
 
-@each
+@value
 def test_a_process_alone_needs_nobody(train, program):
     """Without ranks, address or folder a program trains by itself, and saves nothing."""
     gang = train(program, PROGRAMS[program], world=1, WORLD_SIZE="", MASTER_ADDR="", MASTER_PORT="", CHECKPOINT_DIR="")

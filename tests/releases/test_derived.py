@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from trainyard.releases import Facts, release, releases
-from trainyard.releases.derived import completed
-from trainyard.system import vendored
-from trainyard.system.data import own
-from trainyard.versions import order, same
+from trainyard.base.system import vendored
+from trainyard.base.system.data import own_folder
+from trainyard.base.versions import order
+from trainyard.specs.releases import Facts, release, releases
+from trainyard.specs.releases.derived import complete_facts
 
-SCHEMAS = own("schemas")
+SCHEMAS = own_folder("schemas")
 LOCK: dict[str, Any] = yaml.load((SCHEMAS / "lock.yaml").read_bytes(), Loader=yaml.CSafeLoader)
 TYPED = sorted(name for name in releases() if (SCHEMAS / name).is_dir())
 PUBLISHED = sorted(
@@ -50,8 +50,8 @@ def of_types(name: str) -> frozenset[str]:
 def test_the_definitions_of_an_operator_are_those_of_its_types(name):
     """Every definition of the newest types is its own, or said to be another's or left out; and none is made up."""
     said = facts(name)
-    parts = {each for bundle in said.bundles if bundle.project in TYPED for each in of_types(bundle.project)}
-    others = {*said.brings_crds, *(each.name for each in said.leaves_out), *parts}
+    parts = {type_ for bundle in said.bundles if bundle.project in TYPED for type_ in of_types(bundle.project)}
+    others = {*said.brings_crds, *(item.name for item in said.leaves_out), *parts}
     assert set(said.crds) == of_types(name) - others
     assert said.crds
 
@@ -66,10 +66,11 @@ def test_an_operator_without_types_owns_nothing(name):
 def test_what_is_left_out_or_brought_is_there(name):
     """An exception of what does not exist would hide a mistake of its name."""
     said = facts(name)
-    made = {kind for each in vendored.charts(SCHEMAS) for kind in each.get("clusterKinds", ())}
-    assert {each.name for each in said.leaves_out} <= {*of_types(name), *made}
+    made = {kind for chart in vendored.charts(SCHEMAS) for kind in chart.get("clusterKinds", ())}
+    assert {item.name for item in said.leaves_out} <= {*of_types(name), *made}
     assert set(said.brings_crds) <= of_types(name)
-    assert not {each.name for each in said.leaves_out} & {*said.crds, *said.cluster_kinds}
+    kinds = {kind for one_release in said.releases.values() for kind in one_release.cluster_kinds or ()}
+    assert not {item.name for item in said.leaves_out} & {*said.crds, *kinds}
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -87,21 +88,6 @@ def test_the_chart_of_an_operator_is_published_where_the_lock_says(name):
         assert locked["version"].startswith("v") is chart.v_prefix
 
 
-@pytest.mark.parametrize("name", sorted(name for name, said in releases().items() if said.chart))
-def test_what_a_chart_may_make_is_known(name):
-    """A project of Argo CD allows exactly that, so a chart whose templates nobody read would be refused."""
-    said = facts(name)
-    assert said.chart is not None
-    newest = max(said.releases, key=order)
-    (entry,) = (each for each in vendored.charts(SCHEMAS) if each["name"] == said.chart.name and is_at(each, newest))
-    assert set(said.cluster_kinds) == {*entry["clusterKinds"]} - {each.name for each in said.leaves_out}
-
-
-def is_at(entry: dict[str, Any], version: str) -> bool:
-    """Whether a chart's entry is that of a release."""
-    return same(entry["version"], version)
-
-
 def test_the_index_of_charts_says_what_the_lock_says(root, monkeypatch):
     """The index is what the lock holds, for a quick look."""
     monkeypatch.syspath_prepend(str(root / "tools"))
@@ -113,13 +99,27 @@ def test_the_index_of_charts_says_what_the_lock_says(root, monkeypatch):
 
 ONE: dict[str, Any] = {"namespace": "acme", "releases": {"1.0.0": {"source": "acme docs"}}}
 CHART = {"repository": "registry.acme.example/charts", "name": "acme"}
+MANIFESTS = {"repository": "https://git.acme.example/acme", "path": "config"}
 SAID: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "a project that is not vendored has what it says": (
         "acme",
         {**ONE, "chart": CHART, "crds": ["anvils.acme.example"], "clusterKinds": ["acme.example/Forge"]},
-        {"crds": ("anvils.acme.example",), "cluster_kinds": ("acme.example/Forge",)},
+        {"crds": ("anvils.acme.example",), "kinds": ("acme.example/Forge",)},
     ),
-    "it may say nothing": ("acme", ONE, {"crds": (), "cluster_kinds": (), "chart": None}),
+    "without a chart it may say nothing": ("acme", ONE, {"crds": (), "kinds": (), "chart": None}),
+    "a chart that is not vendored was read by nobody": ("acme", {**ONE, "chart": CHART}, {"kinds": None}),
+    "it may say that its chart makes none": ("acme", {**ONE, "chart": CHART, "clusterKinds": []}, {"kinds": ()}),
+    "manifests without kinds were read by nobody": ("acme", {**ONE, "manifests": MANIFESTS}, {"kinds": None}),
+    "a release may say its own": (
+        "acme",
+        {**ONE, "chart": CHART, "releases": {"1.0.0": {"source": "x", "clusterKinds": ["acme.example/Forge"]}}},
+        {"kinds": ("acme.example/Forge",)},
+    ),
+    "a release beside one whose chart was read": (
+        "jobset",
+        {**ONE, "releases": {"0.11.0": {"source": "x"}, "0.12.0": {"source": "x"}}},
+        {"kinds": None},
+    ),
     "what it says counts before what is vendored": (
         "jobset",
         {**ONE, "releases": {"0.12.0": {"source": "x"}}, "crds": [], "chart": None},
@@ -129,7 +129,7 @@ SAID: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "of several charts none is taken": (
         "kuberay",
         {**ONE, "releases": {"1.7.0": {"source": "x"}}},
-        {"chart": None, "cluster_kinds": ()},
+        {"chart": None, "kinds": ()},
     ),
 }
 
@@ -137,11 +137,14 @@ SAID: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 @pytest.mark.parametrize(("name", "value", "expected"), SAID.values(), ids=SAID)
 def test_facts_of_other_packages(name, value, expected):
     """Facts that come by an entry point are completed as those of files, and need no schemas."""
-    found = completed(name, Facts.model_validate(value), SCHEMAS)
-    assert {field: getattr(found, field) for field in expected} == expected
+    found = complete_facts(name, Facts.model_validate(value), SCHEMAS)
+    (first, *_) = found.releases.values()
+    made = {"kinds": first.cluster_kinds, "crds": found.crds, "chart": found.chart}
+    assert {field: made[field] for field in expected} == expected
 
 
 def test_facts_without_any_schemas(tmp_path):
     """Without the folder nothing is added."""
     said = Facts.model_validate(ONE)
-    assert completed("kueue", said, Path(tmp_path)) == said
+    made = {"1.0.0": said.releases["1.0.0"].model_copy(update={"cluster_kinds": ()})}
+    assert complete_facts("kueue", said, Path(tmp_path)) == said.model_copy(update={"releases": made})

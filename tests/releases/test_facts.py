@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from trainyard.documents import load
-from trainyard.operators import operators
-from trainyard.releases import Facts, names, release, releases
-from trainyard.versions import order
+from trainyard.base.documents import load
+from trainyard.base.versions import order
+from trainyard.render.operators import operators
+from trainyard.specs.releases import Facts, names, release, releases
 
 KNOWN = [(name, version) for name, facts in releases().items() for version in facts.releases]
 WITH_CHART = [(name, version) for name, version in KNOWN if releases()[name].chart]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.errors import SpecError
-from trainyard.releases import read
+from trainyard.base.errors import SpecError
+from trainyard.specs.releases import read
 
 GOOD = "namespace: acme\nreleases: {'1.0.0': {source: acme docs}}\n"
 DAMAGED = {

@@ -16,12 +16,10 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from trainyard.checks.result import Change, Judged, Result, Unrendered
-from trainyard.cli import _options
-from trainyard.errors import TrainyardError
-from trainyard.findings import Finding, Location, ObjectRef, Severity, Skipped
-from trainyard.plan import Plan, RunEffect
-from trainyard.plan.effects import (
+from trainyard.base.errors import TrainyardError
+from trainyard.base.findings import Finding, Location, ObjectRef, Severity, Skipped
+from trainyard.change.plan import Plan, RunEffect
+from trainyard.change.plan.effects import (
     Changed,
     Decision,
     Mark,
@@ -32,10 +30,12 @@ from trainyard.plan.effects import (
     SpecChange,
     Victim,
 )
-from trainyard.report import FORMATS, View, render, require
-from trainyard.report.json_ import schema
-from trainyard.report.legible import escaped
-from trainyard.report.markdown import MOST
+from trainyard.faces.cli import _options
+from trainyard.faces.report import FORMATS, View, render, require
+from trainyard.faces.report.json_ import schema
+from trainyard.faces.report.legible import escaped
+from trainyard.faces.report.markdown import MOST
+from trainyard.judge.checks.result import Change, Judged, Result, Unrendered
 
 JOB = ObjectRef("batch/v1", "Job", "nlp", "x")
 NASTY = 'say "50%: a, b"\r\n::error::no | *b* <i>@all</i> `c` \x1b[31m \x00 ü 中'
@@ -82,7 +82,7 @@ RESULTS = {"nothing": Result(), "some of all": everything()}
 def test_every_format_has_every_finding(format_: str) -> None:
     """No format leaves a finding out, a warning included, or stumbles over an empty result."""
     text = render(everything(), format_, View(pages=PAGES))
-    for rule in {each.rule for each in FINDINGS}:
+    for rule in {finding.rule for finding in FINDINGS}:
         assert rule in text
     assert render(Result(), format_).endswith("\n")
 
@@ -161,17 +161,19 @@ def test_sarif_is_as_its_standard_says(result: Result) -> None:
     jsonschema.Draft202012Validator(restated, format_checker=checker).validate(log)
     (run,) = log["runs"]
     rules = run["tool"]["driver"]["rules"]
-    assert [rules[each["ruleIndex"]]["id"] for each in run["results"]] == [each["ruleId"] for each in run["results"]]
+    assert [rules[one_result["ruleIndex"]]["id"] for one_result in run["results"]] == [
+        one_result["ruleId"] for one_result in run["results"]
+    ]
     assert len(run["results"]) == len(result.findings)
 
 
 def test_sarif_leads_to_the_line_that_a_person_edits() -> None:
     """What is found in generated files stands at the spec, with the generated line beside it."""
     results = json.loads(render(everything(), "sarif"))["runs"][0]["results"]
-    (one,) = [each for each in results if "relatedLocations" in each]
-    places = [each["physicalLocation"] for each in (*one["locations"], *one["relatedLocations"])]
-    assert [each["artifactLocation"]["uri"].partition("/")[0] for each in places] == ["jobs", "generated"]
-    assert [each["region"]["startLine"] for each in places] == [7, 40]
+    (one,) = [result for result in results if "relatedLocations" in result]
+    places = [location["physicalLocation"] for location in (*one["locations"], *one["relatedLocations"])]
+    assert [place["artifactLocation"]["uri"].partition("/")[0] for place in places] == ["jobs", "generated"]
+    assert [place["region"]["startLine"] for place in places] == [7, 40]
 
 
 def test_sarif_knows_a_result_again() -> None:
@@ -199,8 +201,8 @@ def cases(text: str) -> Iterator[tuple[str, str, ET.Element]]:
         for case in suite:
             assert case.tag == "testcase"
             assert {"classname", "name"} <= set(case.attrib) <= CASE
-            assert [each.tag for each in case] in (["failure"], ["skipped"], ["system-out"], [])
-            outcomes.append(next((each.tag for each in case if each.tag != "system-out"), "passed"))
+            assert [item.tag for item in case] in (["failure"], ["skipped"], ["system-out"], [])
+            outcomes.append(next((item.tag for item in case if item.tag != "system-out"), "passed"))
             yield case.attrib["name"], outcomes[-1], case
         assert int(suite.attrib["tests"]) == len(outcomes) > 0
         assert int(suite.attrib["failures"]) == outcomes.count("failure")
@@ -269,7 +271,7 @@ def rows(text: str) -> list[list[str]]:
             table.append([])
         elif token.type == "inline" and table:
             parts = token.children or []
-            assert not [each for each in parts if each.type == "html_inline" and each.content != "<br>"]
+            assert not [part for part in parts if part.type == "html_inline" and part.content != "<br>"]
             table[-1].append("".join(map(shown, parts)))
     return table
 
@@ -299,10 +301,10 @@ def test_code_in_sentences_is_code_in_markdown() -> None:
     (cell,) = (row[2] for row in rows(text)[1:])
     assert cell == "run `trainyard synth --check` of `a|b`, ``c`` or `d<br>fix: `trainyard new` it"
     code = [
-        each.content
+        child.content
         for token in MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
-        for each in token.children or []
-        if each.type == "code_inline"
+        for child in token.children or []
+        if child.type == "code_inline"
     ]
     assert {"trainyard synth --check", "trainyard new", "trainyard retire --finished"} <= set(code)
     assert not {"a|b", "c"} & set(code)

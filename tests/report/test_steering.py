@@ -15,11 +15,11 @@ from command import call
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, TEAM
 from repo import Repo
-from trainyard.checks.result import Judged, Result, Skipped
-from trainyard.documents import dump
-from trainyard.findings import Finding, Location, ObjectRef
-from trainyard.report import FORMATS, render
-from trainyard.report.legible import escaped, in_json
+from trainyard.base.documents import dump
+from trainyard.base.findings import Finding, Location, ObjectRef
+from trainyard.faces.report import FORMATS, render
+from trainyard.faces.report.legible import escaped, in_json
+from trainyard.judge.checks.result import Judged, Result, Skipped
 
 STEERS = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
@@ -80,7 +80,7 @@ def manifests(chance: Random) -> str:
         "spec": {"policyName": "v", "validationActions": ["Deny"]},
     }
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "n"}, "data": {"a": "b"}}
-    return "\n---\n".join(json.dumps(each) for each in (pod, odd, policy, binding, config))
+    return "\n---\n".join(json.dumps(item) for item in (pod, odd, policy, binding, config))
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -180,7 +180,7 @@ def test_commands_print_in_one_place() -> None:
     calls = {"print", "typer.echo", "sys.stdout.write", "sys.stderr.write"}
     found = [
         f"{path.name}: {ast.unparse(node)}"
-        for path in sorted((ROOT / "platform" / "trainyard" / "cli").glob("*.py"))
+        for path in sorted((ROOT / "platform" / "trainyard/faces/cli").glob("*.py"))
         if path.name not in PRINTERS
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in calls

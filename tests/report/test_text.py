@@ -8,10 +8,10 @@ from io import StringIO
 
 import pytest
 
-from trainyard.checks.result import Result
-from trainyard.cli._findings import coloured
-from trainyard.findings import Finding, Location, Severity
-from trainyard.report import View, render
+from trainyard.base.findings import Finding, Location, Severity
+from trainyard.faces.cli._findings import coloured
+from trainyard.faces.report import View, render
+from trainyard.judge.checks.result import Result
 
 FOUND = Finding("spec/form", "spec", "nodes is 0; ask for 1", Location("a.yaml", 2, 8))
 
@@ -76,7 +76,7 @@ def test_another_finding_does_not_show_what_one_hides() -> None:
 def test_colours_change_nothing_but_colours() -> None:
     """Without its escapes a coloured report is the plain one."""
     view = View(lines=lambda _: ["", "nodes: 0"], pages="https://docs.example.com/rules")
-    plain, bright = (render(Result(findings=[FOUND]), "text", replace(view, colour=each)) for each in (False, True))
+    plain, bright = (render(Result(findings=[FOUND]), "text", replace(view, colour=item)) for item in (False, True))
     assert re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;;.*?\x1b\\", "", bright) == plain
     assert "\x1b]8;;https://docs.example.com/rules#specform\x1b\\spec/form" in bright
 

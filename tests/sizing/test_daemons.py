@@ -9,25 +9,27 @@ import pytest
 
 from everything import OPERATORS, everything
 from make import make_cluster, make_pool
-from trainyard.operators import operators
-from trainyard.operators.helm import defaults
-from trainyard.operators.install import sites, values
-from trainyard.quantities import Quantity
-from trainyard.releases import release, releases
-from trainyard.releases.facts import DaemonContainer, lookup
-from trainyard.sizing.daemons import Container, Daemon, daemons
-from trainyard.sizing.machines import available
-from trainyard.sizing.node import cores, size
-from trainyard.sizing.starts import Node, node
+from trainyard.base.quantities import Quantity
+from trainyard.base.versions import order
+from trainyard.render.operators import operators
+from trainyard.render.operators.helm import defaults
+from trainyard.render.operators.install import sites, values
+from trainyard.render.sizing.daemons import Container, Daemon, daemons
+from trainyard.render.sizing.machines import available
+from trainyard.render.sizing.node import cores, size
+from trainyard.render.sizing.starts import Node, node
 from trainyard.specs import Cluster
 from trainyard.specs.models.daemons import OPERATORS as ROOM
-from trainyard.versions import order
+from trainyard.specs.releases import release, releases
+from trainyard.specs.releases.facts import DaemonContainer, lookup
 
 OF_A_CHART = [
     pytest.param(name, version, container, id=f"{name}-{version}-{container.value}")
     for name, facts in releases().items()
     for version in facts.releases
-    for container in {each.value: each for daemon in facts.daemons for each in daemon.containers}.values()
+    for container in {
+        one_container.value: one_container for daemon in facts.daemons for one_container in daemon.containers
+    }.values()
     if container.value and (facts.oldest is None or order(version) >= order(facts.oldest.version))
 ]
 
@@ -56,7 +58,7 @@ def test_what_is_known_of_a_daemon_is_what_its_chart_says(root, name: str, versi
 
 def found(cluster: Cluster, pool: str = "h100") -> dict[str, Daemon]:
     """Return the daemons of a pool by name."""
-    return {each.name: each for each in daemons(cluster, pool)}
+    return {daemon.name: daemon for daemon in daemons(cluster, pool)}
 
 
 def test_daemons_are_on_the_nodes_that_they_are_for():
@@ -73,7 +75,7 @@ def test_daemons_are_on_the_nodes_that_they_are_for():
 @pytest.mark.parametrize("pool", ["h100", "mi300x", "cpu"])
 def test_no_daemon_of_ours_is_guaranteed(pool):
     """Beside one, a kubelet that pins memory admits no pod of a whole node; it is what the chart would install."""
-    assert [name for name, each in found(everything(), pool).items() if each.guaranteed] == []
+    assert [name for name, value in found(everything(), pool).items() if value.guaranteed] == []
     by_others = {"whereabouts": {**OPERATORS["whereabouts"], "managed": False}}
     assert found(everything(operators=by_others), pool)["whereabouts"].guaranteed
 
@@ -83,8 +85,8 @@ def test_what_is_known_is_what_is_installed():
     for site in sites(everything()):
         facts, ours = release(site.name), values(site, operators()[site.name])
         assert facts is not None
-        for each in (container for daemon in facts.daemons for container in daemon.containers if container.sets):
-            assert lookup(ours, each.value or "") == each.sets.model_dump()
+        for container in (container for daemon in facts.daemons for container in daemon.containers if container.sets):
+            assert lookup(ours, container.value or "") == container.sets.model_dump()
 
 
 SAID: dict[str, tuple[dict[str, Any], bool, str, str]] = {
@@ -163,6 +165,6 @@ def test_daemons_of_others_take_the_place_of_what_the_shape_assumes():
 @pytest.mark.parametrize("pool", ["h100", "mi300x", "cpu"])
 def test_our_operators_fit_into_the_room_that_is_kept_for_them(pool):
     """All that can be installed together, by defaults."""
-    everywhere = [each for each in daemons(everything(), pool) if each.everywhere]
-    assert sum(each.cpus for each in everywhere) <= cores(ROOM.cpus)
-    assert sum(each.memory for each in everywhere) <= size(ROOM.memory)
+    everywhere = [daemon for daemon in daemons(everything(), pool) if daemon.everywhere]
+    assert sum(item.cpus for item in everywhere) <= cores(ROOM.cpus)
+    assert sum(item.memory for item in everywhere) <= size(ROOM.memory)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from make import make_cluster, make_sizing
-from trainyard.labels import NETWORKS
-from trainyard.sizing.fabrics.devices import per_node, reports_numa
+from trainyard.base.labels import NETWORKS
+from trainyard.render.sizing.fabrics.devices import per_node, reports_numa
 from trainyard.specs import Cluster
 from trainyard.specs.models.system import System
 

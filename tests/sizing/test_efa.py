@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from make import make_cluster, make_sizing
-from trainyard.sizing.fabrics import fabric_type
-from trainyard.sizing.machines import available, machine
-from trainyard.sizing.quota import amounts
+from trainyard.render.sizing.fabrics import fabric_type
+from trainyard.render.sizing.machines import available, machine
+from trainyard.render.sizing.quota import amounts
 from trainyard.specs import Cluster, Quota
 from trainyard.specs.shapes import preset
 
@@ -56,7 +56,7 @@ def test_without_huge_pages_libfabric_is_told():
 def test_memory_in_huge_pages_is_no_other_memory():
     """The kubelet offers a node's memory less all huge pages."""
     pools = {**POOLS, "gpu": {"shape": PLAIN, "nodes": 4}}
-    with_pages, without = (available(each.pools["gpu"]).memory for each in (cluster(), cluster(pools=pools)))
+    with_pages, without = (available(item.pools["gpu"]).memory for item in (cluster(), cluster(pools=pools)))
     assert without - with_pages == 10256 * 2**20
 
 

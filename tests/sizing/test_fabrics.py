@@ -8,9 +8,9 @@ from typing import get_args
 import pytest
 
 from everything import EVERYTHING, everything
-from trainyard.sizing.fabrics import fabric_types
-from trainyard.sizing.fabrics.plan import subnets, teams
-from trainyard.sizing.fabrics.rails import every_rail
+from trainyard.render.sizing.fabrics import fabric_types
+from trainyard.render.sizing.fabrics.plan import subnets, teams
+from trainyard.render.sizing.fabrics.rails import every_rail
 from trainyard.specs.models.fabric import Fabric
 
 
@@ -19,9 +19,9 @@ def test_every_rail_has_a_subnet_of_its_own(rails):
     """Subnets are equal in size, apart from each other and inside the range."""
     found = list(subnets(everything(fabric={**EVERYTHING["fabric"], "rails": rails})).values())
     assert len(found) == rails
-    assert len({each.prefixlen for each in found}) == 1
+    assert len({item.prefixlen for item in found}) == 1
     assert not any(one.overlaps(other) for one in found for other in found if one != other)
-    assert all(each.subnet_of(ip_network("10.56.0.0/16")) for each in found)
+    assert all(item.subnet_of(ip_network("10.56.0.0/16")) for item in found)
 
 
 def test_teams_without_quota_on_the_fabric_get_no_networks():

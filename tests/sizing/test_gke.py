@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from make import make_cluster, make_resolved, make_sizing, make_source, make_team
-from trainyard.kinds.objects import begun
-from trainyard.launchers.mpirun import ENVIRONMENT, SESSION
-from trainyard.preflight import attached
-from trainyard.sizing import pod_requests
+from trainyard.judge.preflight.cluster import attached
+from trainyard.judge.preflight.job import attached as of_jobs
+from trainyard.render.kinds.objects import begun
+from trainyard.render.launchers.mpirun import ENVIRONMENT, SESSION
+from trainyard.render.sizing import pod_requests
 from trainyard.specs import Cluster
 
 DAEMON = f"registry.example.com/mirror/daemon:v1@sha256:{'a' * 64}"
@@ -40,7 +41,7 @@ def test_every_network_becomes_an_interface(fabric, expected):
     """The first interface stays the cluster's own, and the others are in the order of the networks."""
     notes = make_sizing(cluster=cluster(fabric), gpus_per_node=8, fabric="rdma").worker.fabric.annotations
     listed = json.loads(notes["networking.gke.io/interfaces"])
-    assert {each["interfaceName"]: each["network"] for each in listed} == {"eth0": "default", **expected}
+    assert {item["interfaceName"]: item["network"] for item in listed} == {"eth0": "default", **expected}
     assert notes["networking.gke.io/default-interface"] == "eth0"
 
 
@@ -59,13 +60,17 @@ def test_the_daemon_ends_with_the_program(fabric, name):
 def test_libraries_and_their_settings_come_from_the_node():
     """The script of the node's installer is read before the program, which then takes the shell's place."""
     job = make_resolved(cluster=cluster(TCPXO), gpus_per_node=8, fabric="rdma", nodes=2)
-    manifest = next(each for each in job.kind.build(job) if each.kind == job.kind.name).fields["spec"]
+    manifest = next(item for item in job.kind.build(job) if item.kind == job.kind.name).fields["spec"]
     pod = manifest["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
     command = pod["containers"][0]["command"]
     assert command[:2] == ["bash", "-c"]
     assert command[2] == 'source /usr/local/nvidia/lib64/nccl-env-profile.sh && exec "$@"'
-    assert [each["name"] for each in pod["initContainers"]] == ["tcpxo-daemon"]
-    mounted = {mount["name"] for each in (*pod["containers"], *pod["initContainers"]) for mount in each["volumeMounts"]}
+    assert [init_container["name"] for init_container in pod["initContainers"]] == ["tcpxo-daemon"]
+    mounted = {
+        mount["name"]
+        for container in (*pod["containers"], *pod["initContainers"])
+        for mount in container["volumeMounts"]
+    }
     assert mounted <= {volume["name"] for volume in pod["volumes"]}
 
 
@@ -79,23 +84,23 @@ CLUSTERS = {
     "as many networks as NICs, and a daemon": (TCPXO, []),
     "no networks": (
         {**TCPXO, "networks": []},
-        ["fabric names 0 networks, but nodes of pool 'gpu' have 8 NICs; name one for each"],
+        ["networks has 0 entries, but nodes of pool 'gpu' have 8 NICs; list one network per NIC"],
     ),
     "too few networks": (
         {**TCPXO, "networks": ["vpc1"]},
-        ["fabric names 1 networks, but nodes of pool 'gpu' have 8 NICs; name one for each"],
+        ["networks has 1 entries, but nodes of pool 'gpu' have 8 NICs; list one network per NIC"],
     ),
     "no daemon": (
         {key: value for key, value in TCPXO.items() if key != "daemon"},
-        ["fabric 'gpudirect-tcpxo' needs a daemon in every pod; give its image as daemon"],
+        ["fabric 'gpudirect-tcpxo' needs a daemon in every pod; set daemon to its image"],
     ),
     "a daemon for nobody": (
         {**GIB, "daemon": DAEMON},
-        ["daemon is given, but pods on fabric 'gpudirect-rdma' run none; remove it"],
+        ["fabric 'gpudirect-rdma' runs no daemon in pods; remove daemon"],
     ),
     "networks for nobody": (
         {"type": "roce", "networks": ["vpc1"]},
-        ["networks are named, but fabric 'roce' attaches pods by no network of a name; remove them"],
+        ["fabric 'roce' uses no named networks; remove networks"],
     ),
 }
 
@@ -113,12 +118,17 @@ JOBS = {
     "a part of a node": (
         {"gpus_per_node": 4},
         PRIVILEGED,
-        ["gpusPerNode is 4, but fabric 'gpudirect-tcpxo' serves whole nodes; ask for 8"],
+        ["gpusPerNode is 4, but fabric 'gpudirect-tcpxo' serves whole nodes; use 8"],
     ),
     "a namespace that is too strict": (
         {"gpus_per_node": 8},
         make_team(),
-        ["fabric 'gpudirect-tcpxo' mounts paths of the node, but team 'nlp' is restricted on 'test'; raise it there"],
+        [
+            (
+                "fabric 'gpudirect-tcpxo' mounts host paths, but podSecurity of team 'nlp' is restricted on 'test'; "
+                "raise it there"
+            )
+        ],
     ),
     "over TCP": ({"gpus_per_node": 4, "fabric": "tcp"}, make_team(), []),
 }
@@ -128,7 +138,7 @@ JOBS = {
 def test_what_a_job_must_be(job, team, expected):
     """The fabric counts on all GPUs of a node and on paths of it."""
     run = make_resolved(cluster=cluster(TCPXO), team=team, **{"fabric": "rdma", **job})
-    assert [finding.message for finding in attached.check_job(run)] == expected
+    assert [finding.message for finding in of_jobs.check(run)] == expected
 
 
 def test_ranks_of_mpirun_have_what_the_script_sets(tmp_path):
@@ -138,7 +148,7 @@ def test_ranks_of_mpirun_have_what_the_script_sets(tmp_path):
     run = make_resolved(
         cluster=where, team=PRIVILEGED, launcher="mpirun", kind="MPIJob", gpus_per_node=8, fabric="rdma"
     )
-    assert list(attached.check_job(run)) == []
+    assert list(of_jobs.check(run)) == []
     role = run.roles[0]
     profile, kept = tmp_path / "profile.sh", tmp_path / "environment"
     profile.write_text("export NCCL_FASTRAK_CTRL_DEV=eth0\n")

@@ -8,12 +8,12 @@ from itertools import product
 import pytest
 
 from make import make_cluster, make_job, make_pool, make_run, make_sizing
-from trainyard.kinds import resolve
-from trainyard.quantities import Quantity
-from trainyard.sizing import gpus
-from trainyard.sizing.machines import machine
-from trainyard.sizing.quota import amounts
-from trainyard.sizing.starts import document
+from trainyard.base.quantities import Quantity
+from trainyard.render.kinds import resolve
+from trainyard.render.sizing import gpus
+from trainyard.render.sizing.machines import machine
+from trainyard.render.sizing.quota import amounts
+from trainyard.render.sizing.starts import document
 from trainyard.specs import Quota
 
 CUT = {"layout": {"3g.40gb": 1, "1g.10gb": 4}}
@@ -160,5 +160,5 @@ def test_single_strategy_changes_the_product_label():
 def test_what_nodes_do_not_offer_is_named_all_the_same():
     """A profile that no node has keeps its own resource, so that a message can name it."""
     job = make_job(nodes=1, gpus_per_node=None, gpu={"profile": "2g.20gb"})
-    assert gpus.asked(job, make_pool(mig=CUT)) is None
+    assert gpus.asked_offer(job, make_pool(mig=CUT)) is None
     assert gpus.gpu_resource(job, make_pool(mig=CUT)) == "nvidia.com/mig-2g.20gb"

@@ -8,11 +8,11 @@ import pytest
 
 from everything import AMD_NODE, KUBELET, everything
 from make import CPU_NODE, fields, make_pool
-from trainyard.nodes.sets import mask, text
-from trainyard.quantities import Quantity
-from trainyard.sizing.kubelet import configuration
-from trainyard.sizing.node import cpu_set
+from trainyard.base.quantities import Quantity
+from trainyard.render.sizing.kubelet import configuration
+from trainyard.render.sizing.node import cpu_set
 from trainyard.specs.shapes import names
+from trainyard.upstream.kubelet.sets import mask, text
 
 THREE_NUMA_NODES = fields(
     CPU_NODE,

@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from make import CPU_NODE, fields, make_cluster
-from trainyard.admission.inventory import nodes
-from trainyard.labels import HOSTNAME
-from trainyard.nodes import Invalid
-from trainyard.pods.pod import Pod
-from trainyard.pods.resources import BASIC, CPU, EPHEMERAL_STORAGE, MEMORY, PODS, is_huge_page
-from trainyard.quantities import Quantity
-from trainyard.sizing.machines import DISK_SHARE, Machine, available, machine
-from trainyard.sizing.node import cores, size
-from trainyard.sizing.starts import Node, node, present
+from trainyard.base.labels import HOSTNAME
+from trainyard.base.quantities import Quantity
+from trainyard.judge.admission.inventory import nodes
+from trainyard.render.sizing.machines import DISK_SHARE, Machine, available, machine
+from trainyard.render.sizing.node import cores, size
+from trainyard.render.sizing.starts import Node, node, present
 from trainyard.specs import Cluster
 from trainyard.specs.load import read_repository
 from trainyard.specs.shapes import names
+from trainyard.upstream.kubelet import Invalid
+from trainyard.upstream.pods.pod import Pod
+from trainyard.upstream.pods.resources import BASIC, CPU, EPHEMERAL_STORAGE, MEMORY, PODS, is_huge_page
 from two_sockets import GPU_NODE, ROCE, SRIOV
 
 PINNING = {"cpuManagerPolicy": "static", "memoryManagerPolicy": "Static", "topologyManagerPolicy": "restricted"}
@@ -30,13 +30,13 @@ PINNING = {"cpuManagerPolicy": "static", "memoryManagerPolicy": "Static", "topol
 
 def fractions(amounts: Any) -> dict[str, Fraction]:
     """Quantities, or texts of such, as numbers; a kernel also tells of sizes of huge pages of which it has none."""
-    found = {name: Fraction(Quantity.parse(str(each)).amount) for name, each in amounts.items()}
-    return {name: each for name, each in found.items() if each or not is_huge_page(name)}
+    found = {name: Fraction(Quantity.parse(str(amount)).amount) for name, amount in amounts.items()}
+    return {name: value for name, value in found.items() if value or not is_huge_page(name)}
 
 
 def of_kueue(cluster: Cluster, pool: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The first node of a pool in Kueue's inventory, and the pod that stands for its daemons."""
-    found = [each for each in nodes(cluster) if each["metadata"]["name"].endswith(f"{pool}-000")]
+    found = [one_node for one_node in nodes(cluster) if one_node["metadata"]["name"].endswith(f"{pool}-000")]
     return found[0], found[1]
 
 
@@ -54,9 +54,9 @@ def agree(cluster: Cluster, pool: str) -> None:
     for_jobs = fractions(there["status"]["allocatable"])
     assert for_jobs == {**of_pool.allocatable, PODS: for_jobs[PODS]}
     assert for_jobs[PODS] - 1 == of_pool.allocatable[PODS] - len(present(cluster, pool))
-    daemons = [Pod.read(each).asked for each in present(cluster, pool)]
+    daemons = [Pod.read(item).asked for item in present(cluster, pool)]
     for resource in (CPU, MEMORY):
-        assert asks[resource].amount == sum(each[resource].amount for each in daemons if resource in each)
+        assert asks[resource].amount == sum(daemon[resource].amount for daemon in daemons if resource in daemon)
     sizes(cluster, pool, of_pool)
 
 
@@ -146,7 +146,7 @@ def test_nodes_offer_their_disk_less_what_the_kubelet_evicts_at() -> None:
     for kubelet in ({}, {"kubelet": {}}):
         cluster = few_pods(**kubelet)
         of_nodes = of_kueue(cluster, "cpu")[0]["status"]["allocatable"], started(cluster).kubelet.node.allocatable
-        (offered,) = {int(fractions(each)[EPHEMERAL_STORAGE]) for each in of_nodes}
+        (offered,) = {int(fractions(one_node)[EPHEMERAL_STORAGE]) for one_node in of_nodes}
         assert offered == pytest.approx(200 * 2**30 * 0.9)
         assert available(cluster.pools["cpu"]).storage == int(200 * 2**30 * DISK_SHARE)
 

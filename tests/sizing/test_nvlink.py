@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from make import make_cluster, make_resolved, make_source
-from trainyard.kinds import build
-from trainyard.labels import HOSTNAME
-from trainyard.operators.install import installed
-from trainyard.operators.kueue import configuration
-from trainyard.preflight import nvlink as preflight
-from trainyard.sizing.machines import machine
-from trainyard.sizing.quota import amounts
+from trainyard.base.labels import HOSTNAME
+from trainyard.judge.preflight.cluster import nvlink as preflight
+from trainyard.judge.preflight.job import nvlink as of_jobs
+from trainyard.render.kinds import build
+from trainyard.render.operators.install import installed_operators
+from trainyard.render.operators.kueue import configuration
+from trainyard.render.sizing.machines import machine
+from trainyard.render.sizing.quota import amounts
 from trainyard.specs import Cluster, Quota
 
 DRIVER = {"dra-driver-nvidia-gpu": {"version": "0.4.0"}}
@@ -37,14 +38,14 @@ def cluster(**changes: Any) -> Cluster:
 def workload(**job: Any) -> tuple[dict[str, Any], list[Any]]:
     """Return the pod template of a run, and all its objects."""
     objects = list(build(make_resolved(cluster=cluster(), **{"gpus_per_node": 4, **job})))
-    spec = next(each for each in objects if each.kind == "JobSet").fields["spec"]
+    spec = next(item for item in objects if item.kind == "JobSet").fields["spec"]
     return spec["replicatedJobs"][0]["template"]["spec"]["template"], objects
 
 
 def test_pods_claim_a_channel_of_their_runs_domain():
     """The claim's template is the one that the ComputeDomain makes, and the container uses the claim."""
     template, objects = workload(nodes=8)
-    (domain,) = (each for each in objects if each.kind == "ComputeDomain")
+    (domain,) = (item for item in objects if item.kind == "ComputeDomain")
     (claim,) = template["spec"]["resourceClaims"]
     assert claim["resourceClaimTemplateName"] == domain.fields["spec"]["channel"]["resourceClaimTemplate"]["name"]
     assert domain.fields["spec"]["numNodes"] == 0
@@ -58,7 +59,7 @@ def test_pods_claim_a_channel_of_their_runs_domain():
 def test_who_has_no_peers_needs_no_channel(job):
     """One pod has all its GPUs on one node, and pods without GPUs none at all."""
     template, objects = workload(**job)
-    assert [each.kind for each in objects if each.kind == "ComputeDomain"] == []
+    assert [item.kind for item in objects if item.kind == "ComputeDomain"] == []
     assert "resourceClaims" not in template["spec"]
 
 
@@ -97,8 +98,10 @@ def test_slices_are_of_a_roles_own_pods():
     roles = {"chief": {"nodes": 1}}
     job = {"launcher": "tensorflow", "nodes": 8, "roles": roles, "topology": {"preferred": "block"}}
     _, objects = workload(**job)
-    jobs = next(each for each in objects if each.kind == "JobSet").fields["spec"]["replicatedJobs"]
-    sizes = {each["name"]: each["template"]["spec"]["template"]["metadata"]["annotations"][SIZE] for each in jobs}
+    jobs = next(item for item in objects if item.kind == "JobSet").fields["spec"]["replicatedJobs"]
+    sizes = {
+        one_job["name"]: one_job["template"]["spec"]["template"]["metadata"]["annotations"][SIZE] for one_job in jobs
+    }
     assert sizes == {"chief": "1", "worker": "8"}
 
 
@@ -116,7 +119,7 @@ def test_the_driver_serves_domains_alone(more, root):
     """GPUs stay with the device plugin, and the driver of the GPUs is where the GPU Operator or the host has it."""
     (found,) = (
         operator.values(site)
-        for site, operator in installed(cluster(operators={**OPERATORS, **more}))
+        for site, operator in installed_operators(cluster(operators={**OPERATORS, **more}))
         if site.name in DRIVER
     )
     assert found["resources"] == {"gpus": {"enabled": False}, "computeDomains": {"enabled": True}}
@@ -131,15 +134,15 @@ CHANGES: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "no level": (
         {"pools": {**POOLS, "gpu": {"shape": "gb200-nvl72", "nodes": 36}}},
-        ["NVLink of pool 'gpu' spans 18 nodes; name the level as nvlink"],
+        ["NVLink of pool 'gpu' spans 18 nodes; set the pool's nvlink to the topology level"],
     ),
     "a level that is none": (
         {"pools": {**POOLS, "gpu": {"shape": "gb200-nvl72", "nodes": 36, "nvlink": "domian"}}},
-        ["nvlink of pool 'gpu' is 'domian', which is no level of topology; did you mean 'domain'?"],
+        ["nvlink of pool 'gpu' is 'domian', which is not a level of topology; did you mean 'domain'?"],
     ),
     "a level for nothing": (
         {"pools": {**POOLS, "cpu": {"shape": "cpu-64", "nodes": 2, "nvlink": "domain"}}},
-        ["nvlink of pool 'cpu' is 'domain', but NVLink of its nodes ends at each node; remove it"],
+        ["nvlink of pool 'cpu' is 'domain', but its NVLink does not leave the node; remove it"],
     ),
 }
 
@@ -161,4 +164,4 @@ def test_what_a_cluster_must_say(changes, expected):
 )
 def test_who_claims_a_channel_has_the_whole_node(job, expected):
     """The driver offers one channel a node, so that a second pod there would stay pending; one pod alone needs none."""
-    assert [found.rule for found in preflight.check_job(make_resolved(cluster=cluster(), **job))] == expected
+    assert [found.rule for found in of_jobs.check(make_resolved(cluster=cluster(), **job))] == expected

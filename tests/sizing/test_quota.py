@@ -8,9 +8,9 @@ import pytest
 
 from everything import everything
 from make import make_sizing
-from trainyard.quantities import Quantity
-from trainyard.sizing.machines import machine
-from trainyard.sizing.quota import amounts, covered
+from trainyard.base.quantities import Quantity
+from trainyard.render.sizing.machines import machine
+from trainyard.render.sizing.quota import amounts, covered_resources
 from trainyard.specs import Quota
 
 AMOUNTS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
@@ -36,7 +36,7 @@ def test_a_quota_is_that_share_of_the_nodes(pool, quota, expected):
 
 def test_a_queue_covers_every_resource_of_its_pools():
     """CPUs, memory and disk come first, since a pod that requests an uncovered resource is never admitted."""
-    names = covered(everything(), ["h100", "mi300x", "cpu"])
+    names = covered_resources(everything(), ["h100", "mi300x", "cpu"])
     assert names[:4] == ("cpu", "memory", "ephemeral-storage", "amd.com/gpu")
     assert "nvidia.com/gpu" in names
     assert set(machine(everything(), "h100").for_jobs) <= set(names)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from make import CPU_NODE, fields, make_cluster, make_resolved, make_sizing
-from trainyard.labels import NETWORKS
-from trainyard.sizing import pod_requests, resources
-from trainyard.sizing.fabrics.devices import resource_prefix
-from trainyard.sizing.machines import kubelet_allocatable
-from trainyard.sizing.node import cpu_set, reserved_cpus
+from trainyard.base.labels import NETWORKS
+from trainyard.render.sizing import pod_requests, resources
+from trainyard.render.sizing.fabrics.devices import resource_prefix
+from trainyard.render.sizing.machines import kubelet_allocatable
+from trainyard.render.sizing.node import cpu_set, reserved_cpus
 from two_sockets import GPU_NODE, NUMA, PINNED, ROCE, cluster
 
 CPUS = {
@@ -75,7 +75,7 @@ def test_memory_stays_on_the_socket_where_the_kubelet_pins_it():
 
 def test_a_pod_of_cpus_stays_on_one_socket_where_the_kubelet_says_so():
     """Under single-numa-node a whole node's CPUs would never be admitted; the default is one NUMA node's."""
-    shape = fields(GPU_NODE, {"gpus": None, "nics": None, "numa": [{**each, "gpus": []} for each in NUMA]})
+    shape = fields(GPU_NODE, {"gpus": None, "nics": None, "numa": [{**item, "gpus": []} for item in NUMA]})
     pinned = {**PINNED, "topologyManagerPolicy": "single-numa-node", "memoryManagerPolicy": "Static"}
     worker = make_sizing(cluster=cluster(shape=shape, kubelet=pinned), gpus_per_node=0).worker
     assert (worker.cpus.value, worker.cpus.origin) == (30, "30 = floor(30 on one NUMA node)")

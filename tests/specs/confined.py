@@ -9,9 +9,9 @@ import json
 import os
 import sys
 
+from trainyard.base.system.trust import unsafe
 from trainyard.specs.reading import python_jobs
 from trainyard.specs.reading.programs import kernel, seccomp
-from trainyard.system.trust import unsafe
 
 
 def without(*calls):
@@ -34,7 +34,7 @@ def main():
     ctypes.CDLL(None)
     without(*sys.argv[1:])
     try:
-        lines = python_jobs.told(programs, "other", unsafe=unsafe())
+        lines = python_jobs.ask_process(programs, "other", unsafe=unsafe())
         answers = [json.loads(line)["hashed"] for line in lines]
     except kernel.RefusedError as error:
         answers = str(error)

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from make import CLUSTER, JOB, TEAM, fields, write_repository
-from trainyard import limits
-from trainyard.preflight import check_repository
+from trainyard.base import limits
+from trainyard.judge.preflight import check_repository
 from trainyard.specs import Cluster, Job, Repository, Team
 from trainyard.specs.models.base import Spec
 
 
 def models(model: type[Spec] = Spec) -> Iterator[type[Spec]]:
     """Yield every model there is."""
-    for each in model.__subclasses__():
-        yield each
-        yield from models(each)
+    for subclass in model.__subclasses__():
+        yield subclass
+        yield from models(subclass)
 
 
 def unbounded(schema: Any, path: str = "") -> Iterator[str]:
@@ -29,11 +29,11 @@ def unbounded(schema: Any, path: str = "") -> Iterator[str]:
             yield path
         if schema.get("type") == "array" and "maxItems" not in schema:
             yield path
-        for key, each in schema.items():
-            yield from unbounded(each, f"{path}/{key}")
+        for key, value in schema.items():
+            yield from unbounded(value, f"{path}/{key}")
     elif isinstance(schema, list):
-        for index, each in enumerate(schema):
-            yield from unbounded(each, f"{path}/{index}")
+        for index, item in enumerate(schema):
+            yield from unbounded(item, f"{path}/{index}")
 
 
 def test_every_list_and_map_has_a_bound() -> None:
@@ -63,7 +63,7 @@ def patch(count: int) -> dict[str, Any]:
 def refused(root: Any, **files: Any) -> list[tuple[str, str]]:
     """Return rule and message of every error."""
     write_repository(root, **files)
-    return [(each.rule, each.message) for each in check_repository(root).findings if each.is_error]
+    return [(finding.rule, finding.message) for finding in check_repository(root).findings if finding.is_error]
 
 
 JOBS = {

@@ -11,9 +11,9 @@ import pytest
 
 import make
 from broken_specs import CASES, CLUSTER, HERE, JOB, Case, put, repository
-from trainyard.errors import SpecError
-from trainyard.findings import Finding
-from trainyard.preflight import check_repository
+from trainyard.base.errors import SpecError
+from trainyard.base.findings import Finding
+from trainyard.judge.preflight import check_repository
 
 
 def report(findings: list[Finding]) -> str:

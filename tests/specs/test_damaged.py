@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import make
-from trainyard.documents import dump
-from trainyard.findings import Finding
-from trainyard.preflight import check_repository
+from trainyard.base.documents import dump
+from trainyard.base.findings import Finding
+from trainyard.judge.preflight import check_repository
 
 FULL = dump(
     make.fields(

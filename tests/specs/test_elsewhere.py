@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import make
-from trainyard.documents import dump
+from trainyard.base.documents import dump
 from trainyard.specs.load import read_repository
 from trainyard.specs.models.job import Job
 from trainyard.specs.reading.elsewhere import IN_JOBS
@@ -48,4 +48,4 @@ def test_an_object_in_the_place_of_a_spec_is_one_finding(tmp_path, path, message
     """All its fields are wrong, which is said once."""
     root = make.write_repository(tmp_path)
     (root / path).write_text(OBJECT, encoding="utf-8")
-    assert [each.message for each in read_repository(root).findings] == [message]
+    assert [finding.message for finding in read_repository(root).findings] == [message]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from make import CLUSTER, CPU_NODE, JOB, fields, write_repository
-from trainyard.preflight import check_repository
+from trainyard.judge.preflight import check_repository
 
 MOST = 2**31 - 1
 KUBELET = {"cpuManagerPolicy": "static", "topologyManagerPolicy": "restricted", "memoryManagerPolicy": "Static"}
@@ -48,8 +48,8 @@ def test_a_cluster_that_cannot_be_is_refused(changes, field, tmp_path: Path):
     """No machine is like that, and nobody waits for its CPUs to be counted."""
     job = fields(JOB, {"fabric": "rdma"} if "fabric" in changes else {})
     write_repository(tmp_path, jobs={"nlp/train": job}, clusters={"test": fields(CLUSTER, changes)})
-    wrong = [each for each in check_repository(tmp_path).findings if each.is_error]
-    assert any(each.path and each.path.rpartition(".")[2] == field for each in wrong), wrong
+    wrong = [finding for finding in check_repository(tmp_path).findings if finding.is_error]
+    assert any(item.path and item.path.rpartition(".")[2] == field for item in wrong), wrong
 
 
 GIVEN = (
@@ -66,7 +66,9 @@ NETWORKS = ("k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network", "
 def test_no_annotation_of_a_job_takes_something_of_its_node(key, tmp_path: Path):
     """Devices and networks of a node come by what a job asks for, not by a word to the node's own software."""
     write_repository(tmp_path, jobs={"nlp/train": fields(JOB, {"annotations": {key: "- path: /dev/sda"}})})
-    assert [each.rule for each in check_repository(tmp_path).findings if each.is_error] == ["spec/reserved-key"]
+    assert [finding.rule for finding in check_repository(tmp_path).findings if finding.is_error] == [
+        "spec/reserved-key"
+    ]
 
 
 @pytest.mark.parametrize("key", GIVEN)
@@ -79,6 +81,6 @@ def test_no_patch_gives_pods_devices_of_their_node(key, target, tmp_path: Path):
         merge = {"spec": {"replicatedJobs": [{"name": "worker", "template": template}]}}
     patch = {"object": target, "merge": merge, "reason": "a test"}
     write_repository(tmp_path, jobs={"nlp/train": fields(JOB, {"patches": [patch]})})
-    (found,) = [each for each in check_repository(tmp_path).findings if each.is_error]
+    (found,) = [finding for finding in check_repository(tmp_path).findings if finding.is_error]
     assert found.rule == "run/patch"
-    assert "devices of their node" in found.message
+    assert "host devices" in found.message

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests import make
 
+from trainyard.base.system.trust import UNSAFE
 from trainyard.specs.load import read_repository
-from trainyard.system.trust import UNSAFE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="programs are isolated on Linux alone")
 
@@ -209,7 +209,7 @@ def test_what_a_program_tries_comes_to_nothing(case, tried):
     made = said[case].get("jobs")
     assert made is None or made[0]["job"]["args"] == ["None"], said[case]
     assert made or "ended without an answer" in said[case]["problems"][0]["message"], said[case]
-    assert sorted(each.name for each in folder.iterdir()) == ["secret"]
+    assert sorted(path.name for path in folder.iterdir()) == ["secret"]
     assert (folder / "secret").stat().st_mode & 0o777 == 0o644
 
 
@@ -229,15 +229,15 @@ def answered(tmp_path_factory):
 
 def test_nobody_answers_for_another(answered):
     """The job of another team's program is as that yields it, and nothing is found in it."""
-    assert [each.name for each in answered.specs.jobs if each.team == "vision"] == ["x"]
-    assert not [each for each in answered.findings if "vision" in each.location.file]
+    assert [job.name for job in answered.specs.jobs if job.team == "vision"] == ["x"]
+    assert not [finding for finding in answered.findings if "vision" in finding.location.file]
 
 
 @pytest.mark.parametrize("case", OWN_ANSWERS)
 def test_an_answer_of_its_own_is_a_fault(case, answered):
     """What is no answer as a program's process gives it is told as that, whatever it is."""
     file = f"jobs/nlp/sweep{list(OWN_ANSWERS).index(case)}.py"
-    mine = [each.rule for each in answered.findings if each.location.file == file]
+    mine = [finding.rule for finding in answered.findings if finding.location.file == file]
     nothing = case in {"for another program", "with differences of its own"}
     assert mine == (["spec/python-empty"] if nothing else ["spec/python-error"])
 
@@ -255,7 +255,7 @@ def test_nothing_of_a_program_outlives_its_answer(tmp_path):
     """No process is left, and the next program is answered by nobody but itself."""
     first = f"{OPENED}\ngot = libc.fork()\nif got == 0:\n    time.sleep(60)\n{YIELDS}"
     said = run([("jobs/nlp/a.py", first), ("jobs/nlp/b.py", f"got = None{YIELDS}")])["answers"]
-    assert [each["jobs"][0]["job"]["args"] for each in said] == [["-1"], ["None"]]
+    assert [item["jobs"][0]["job"]["args"] for item in said] == [["-1"], ["None"]]
 
 
 def test_without_isolation_the_tries_succeed(tmp_path):
@@ -264,7 +264,7 @@ def test_without_isolation_the_tries_succeed(tmp_path):
     names = {"marker": tmp_path / "marker", "secret": tmp_path / "secret", "folder": tmp_path, "parent": os.getpid()}
     programs = list(texts(HARMLESS, names).items())
     said = run(programs, **{UNSAFE: "1"})["answers"]
-    none = [case for case, each in zip(HARMLESS, said, strict=True) if each["jobs"][0]["job"]["args"] == ["None"]]
+    none = [case for case, item in zip(HARMLESS, said, strict=True) if item["jobs"][0]["job"]["args"] == ["None"]]
     assert not none
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.errors import SpecError
+from trainyard.base.errors import SpecError
 from trainyard.specs.editing.items import add_item, set_item
 
 ADDED = {

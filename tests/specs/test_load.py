@@ -8,8 +8,8 @@ import pytest
 
 import make
 from conftest import ROOT
-from trainyard.drafts import job as draft
-from trainyard.preflight import check_repository
+from trainyard.faces.drafts import job as draft
+from trainyard.judge.preflight import check_repository
 from trainyard.specs.load import read_repository
 from trainyard.specs.run import digest
 
@@ -154,8 +154,8 @@ PROGRAMS = {
     "something else": ("def jobs():\n    yield 3\n", "jobs() yields int"),
     "another package": ("import yaml\ndef jobs(): return []\n", "program imports 'yaml'"),
     "a part of ours": (
-        "import trainyard.system.git\ndef jobs(): return []\n",
-        "program imports 'trainyard.system.git'",
+        "import trainyard.base.system.git\ndef jobs(): return []\n",
+        "program imports 'trainyard.base.system.git'",
     ),
     "a relative import": ("from . import x\ndef jobs(): return []\n", "program imports '.'"),
     "the disk": ("def jobs():\n    open('/etc/hostname')\n", "program reaches outside, by open"),
@@ -227,7 +227,7 @@ def test_programs_have_no_environment(tmp_path, monkeypatch):
     program = "import os\n" + yields(COMMON + ", env={'A': os.environ.get('TOKEN', 'none')}")
     loaded = read_repository(with_python(tmp_path, program))
     assert loaded.specs.jobs[0].job.env == {"A": "none"}
-    assert [each.rule for each in loaded.findings] == ["spec/python-same"]
+    assert [finding.rule for finding in loaded.findings] == ["spec/python-same"]
 
 
 def test_programs_import_the_standard_library(tmp_path):
@@ -236,17 +236,17 @@ def test_programs_import_the_standard_library(tmp_path):
     tries = "try:\n    __import__('numpy')\nexcept ModuleNotFoundError:\n    print('none \\ud800')\n"
     loaded = read_repository(with_python(tmp_path, f"import {modules}\n{tries}{yields(COMMON)}"))
     assert not loaded.findings
-    assert [each.text for each in loaded.printed] == ["none ?\n"]
+    assert [item.text for item in loaded.printed] == ["none ?\n"]
 
 
 def test_programs_see_a_made_up_machine(tmp_path):
     """What tells of processors, memory, users and processes differs in another world, and is an error."""
     asked = ("sysconf('SC_NPROCESSORS_ONLN')", "getgroups()", "getresuid()", "getresgid()", "umask(0)")
     root = make.write_repository(tmp_path, teams={"nlp": {**make.TEAM, "python": True}})
-    for number, each in enumerate(asked):
-        text = "import os\n" + yields(COMMON + f", args=[str(os.{each})]", f"'sweep{number}'")
+    for number, item in enumerate(asked):
+        text = "import os\n" + yields(COMMON + f", args=[str(os.{item})]", f"'sweep{number}'")
         (root / f"jobs/nlp/sweep{number}.py").write_text(text, encoding="utf-8")
-    found = {each.location.file: each.message for each in read_repository(root).findings}
+    found = {finding.location.file: finding.message for finding in read_repository(root).findings}
     assert len(found) == len(asked)
     assert all("by machine or user" in message for message in found.values()), found
 
@@ -288,7 +288,7 @@ DRAFTS = {
 @pytest.mark.parametrize(("name", "fields", "rules"), DRAFTS.values(), ids=DRAFTS)
 def test_a_draft_is_judged_before_it_is_written(name, fields, rules):
     """A new job's text is read as its file would be; what it names is looked at with the whole repository."""
-    file, findings = draft.read(team="nlp", name=name, text=draft.HEADER + make.dump(fields))
+    file, findings = draft.read_draft(team="nlp", name=name, text=draft.HEADER + make.dump(fields))
     assert [finding.rule for finding in findings] == rules
     assert (file is None) == bool(rules)
 
@@ -306,6 +306,6 @@ def test_a_repository_without_settings_is_told_what_to_write(tmp_path):
 def test_no_message_shows_what_an_address_has_for_its_server(tmp_path, address: str) -> None:
     """A refused address is quoted without its password, and without what it asks."""
     root = make.write_repository(tmp_path, repository={**make.REPOSITORY, "repoURL": address})
-    found = [each.message for each in check_repository(root).findings if each.rule == "spec/form"]
+    found = [finding.message for finding in check_repository(root).findings if finding.rule == "spec/form"]
     assert found
-    assert not any("hunter2" in each for each in found)
+    assert not any("hunter2" in item for item in found)

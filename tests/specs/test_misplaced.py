@@ -8,7 +8,7 @@ import pytest
 
 import make
 from command import call
-from trainyard.documents import dump
+from trainyard.base.documents import dump
 from trainyard.specs.load import read_repository
 
 JOB = dump(make.JOB)
@@ -45,14 +45,14 @@ def test_a_spec_in_a_folder_that_nobody_reads_is_told_of(tmp_path, path, message
     """What it asks for would be overlooked in silence."""
     root = make.write_repository(tmp_path)
     put(root, path, JOB)
-    found = [(each.rule, each.location.file, each.message) for each in read_repository(root).findings]
+    found = [(finding.rule, finding.location.file, finding.message) for finding in read_repository(root).findings]
     assert found == [("spec/folder", path, message)]
 
 
 OTHERS = {
     "a CronJob": ("job/nlp/cron.yaml", "apiVersion: batch/v1\nkind: CronJob\n"),
     "a job in a folder of no such name": ("archive/nlp/x.yaml", JOB),
-    "the sources of a program": ("platform/trainyard/releases/kueue.yaml", "releases: {}\n"),
+    "the sources of a program": ("platform/trainyard/specs/releases/kueue.yaml", "releases: {}\n"),
     "a hidden folder": ("platform/.teams/x.yaml", JOB),
     "a page about clusters": ("platform/cluster/README.md", "# Clusters\n"),
 }

@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 import make
 from conftest import ROOT
-from trainyard.documents import load
-from trainyard.quantities import Quantity
+from trainyard.base.documents import load
+from trainyard.base.quantities import Quantity
 from trainyard.specs import Cluster, Job, Repository, Team, shapes
-from trainyard.specs.run import digest, run_name, written
+from trainyard.specs.run import digest, run_name, written_fields
 from trainyard.specs.shapes import preset
 
 IMAGE = "registry.example.com/nlp/llm@sha256:" + "4f0c7e2ab95d8136" * 4
@@ -146,7 +146,7 @@ def test_python_and_yaml_write_the_same_job():
     """A job made by Python's names is the run that the same fields in YAML are."""
     made = Job(cluster="atlas", launcher="torchrun", image=IMAGE, program="train.py", pool="h100", queue="research")
     assert digest(made, {}) == digest(job(SMALL), {})
-    assert written(made) == written(job(SMALL))
+    assert written_fields(made) == written_fields(job(SMALL))
 
 
 def test_eight_letters_of_a_digest_are_in_names():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.documents import load
+from trainyard.base.documents import load
 from trainyard.specs.reading import numbers
 
 
@@ -36,10 +36,10 @@ LITTLE = {
 }
 
 
-@pytest.mark.parametrize(("text", "count"), LITTLE.items(), ids=[each[:20] for each in LITTLE])
+@pytest.mark.parametrize(("text", "count"), LITTLE.items(), ids=[item[:20] for item in LITTLE])
 def test_no_number_becomes_zero_in_silence(text: str, count: int) -> None:
     """What is not zero and is read as zero is told where it stands, and nothing else is."""
     documents, _ = load(f"a: 1\nscratch: {text}\n".encode(), file="x.yaml")
     found = list(numbers.check(documents[0]))
-    assert [(each.rule, each.location.line) for each in found] == [("spec/number", 2)] * count
-    assert all(f"{text[:40]} is read as 0; write 0, or put it in quotes" in each.message for each in found)
+    assert [(item.rule, item.location.line) for item in found] == [("spec/number", 2)] * count
+    assert all(f"{text[:40]} is read as 0; write 0, or put it in quotes" in item.message for item in found)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 import make
-from trainyard.findings import Finding
-from trainyard.preflight import check_repository
+from trainyard.base.findings import Finding
+from trainyard.judge.preflight import check_repository
 
 HEAD = "from trainyard.specs import Job\nfrom itertools import *\n"
 JOB = (
@@ -128,7 +128,7 @@ def found(tmp_path_factory) -> dict[str, list[Finding]]:
 
 def of(findings: Iterable[Finding], file: str) -> Iterable[Finding]:
     """Yield the errors at a file."""
-    return (each for each in findings if each.location.file == file and each.is_error)
+    return (finding for finding in findings if finding.location.file == file and finding.is_error)
 
 
 @pytest.mark.parametrize("case", DIFFERENT)

@@ -77,7 +77,7 @@ def test_a_program_ends_in_time(case):
     text, message = LASTS[case]
     found, seconds = answers({"jobs/nlp/x.py": LASTING.replace("DO", text), "jobs/ads/fair.py": HONEST})
     assert message in found["jobs/nlp/x.py"]["problems"][0]["message"]
-    assert [each["name"] for each in found["jobs/ads/fair.py"]["jobs"]] == ["fair"]
+    assert [job["name"] for job in found["jobs/ads/fair.py"]["jobs"]] == ["fair"]
     assert seconds < 15
 
 
@@ -101,7 +101,7 @@ def test_the_last_program_of_one_team_waits_for_no_second_of_another():
     found, seconds = answers({**slow, **honest}, seconds=1, total=2)
     assert all(found[file].get("jobs") for file in honest)
     told = [found[file]["problems"][0]["message"] for file in slow]
-    unrun = [each for each in told if each.startswith("program was not run: all programs together took 2")]
+    unrun = [item for item in told if item.startswith("program was not run: all programs together took 2")]
     assert told[0].startswith("program is not done after 1")
     assert len(unrun) >= 3
     assert seconds < 10

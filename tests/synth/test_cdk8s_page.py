@@ -13,8 +13,8 @@ import page
 from command import call
 from conftest import ROOT
 from make import CLUSTER, write_repository
-from trainyard import constructs
-from trainyard.tree.layout import index_file
+from trainyard.change import constructs
+from trainyard.render.tree.layout import index_file
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 
@@ -50,7 +50,7 @@ def run(root: Path, text: str) -> dict:
 def test_a_program_of_ones_own_renders_what_would_be_admitted(tmp_path):
     """The page's program and its command: a run beside an object of one's own, of which nothing is wrong."""
     made = run(tmp_path, FILES["main.py"])
-    found = {(each["kind"], each["metadata"]["name"]): each for each in objects(tmp_path / "dist")}
+    found = {(item["kind"], item["metadata"]["name"]): item for item in objects(tmp_path / "dist")}
     name = made["run"].name
     assert found["JobSet", name]["metadata"]["namespace"] == "nlp"
     assert found["ConfigMap", "latest"]["data"] == {"run": name}
@@ -66,7 +66,7 @@ def test_an_object_inside_is_found_by_its_id(tmp_path):
     (child,) = re.findall(r'`(space\.node\.find_child\("[^"]+"\))`', page.text(PAGE))
     patch = f'{child}.add_json_patch(cdk8s.JsonPatch.add("/metadata/labels/own", "yes"))\napp.synth()'
     run(tmp_path, FILES["main.py"].replace("app.synth()", patch))
-    (namespace,) = [each for each in objects(tmp_path / "dist") if each["kind"] == "Namespace"]
+    (namespace,) = [item for item in objects(tmp_path / "dist") if item["kind"] == "Namespace"]
     assert namespace["metadata"]["labels"]["own"] == "yes"
 
 
@@ -78,7 +78,7 @@ def test_props_of_the_page_are_those_of_the_constructs():
         construct = getattr(constructs, name)
         taken = set(construct.__init__.__annotations__)
         if name == "TrainingRun":
-            taken = set(constructs.run.resolved.__annotations__)
+            taken = set(constructs.run.resolve_run.__annotations__)
         assert set(re.findall(r"`(\w+)`", props)) == taken - {"return", "scope", "id_", "without"}, name
         assert construct.__doc__
 

@@ -12,14 +12,15 @@ import pytest
 
 from everything import everything, everything_specs
 from make import IMAGE, make_cluster, make_job, make_resolved, make_team
-from trainyard import clusters, constructs
-from trainyard.constructs import Foreign, Objects, Site, Space, TrainingRun
-from trainyard.constructs.folder import Folder, new_app
-from trainyard.errors import SpecError
-from trainyard.kinds import build
-from trainyard.manifests import identity_of
-from trainyard.parts.objects import Resource
-from trainyard.synth.render.folders import cluster_folders
+from trainyard.base.errors import SpecError
+from trainyard.base.manifests import identity_of
+from trainyard.change import constructs
+from trainyard.change.constructs import Foreign, Objects, Site, Space, TrainingRun
+from trainyard.change.constructs.folder import Folder, new_app
+from trainyard.change.synth.render.folders import cluster_folders
+from trainyard.render import clusters
+from trainyard.render.kinds import build
+from trainyard.render.parts.objects import Resource
 
 pytestmark = pytest.mark.node
 
@@ -52,7 +53,7 @@ def test_what_somebody_else_brings_is_left_out(folder):
     """An object of the repository's own takes the place of ours."""
     inside = Objects(folder, "any", without=frozenset({SERVICE.identity}))
     inside.put([JOB, SERVICE])
-    assert [each["kind"] for each in folder.objects()] == ["Job"]
+    assert [item["kind"] for item in folder.objects()] == ["Job"]
     assert list(inside.resources) == [JOB]
 
 
@@ -118,7 +119,9 @@ def test_a_run_has_a_job_s_name(folder):
 def test_every_folder_holds_what_the_cluster_says(tmp_path):
     """Constructs are the last step: what they render of a cluster is what `clusters.folders` returns, and no more."""
     specs = everything_specs()
-    rendered = {each.folder: each for each in cluster_folders(specs, "test", [], tmp_path)}
+    rendered = {
+        cluster_folder.folder: cluster_folder for cluster_folder in cluster_folders(specs, "test", [], tmp_path)
+    }
     plain = clusters.folders(specs, "test")
     files = clusters.node_files(specs.clusters["test"])
     assert rendered.keys() == plain.keys() | files.keys()
@@ -137,7 +140,7 @@ def test_a_team_by_itself_is_the_teams_folder(folder, team):
     site = Site("test", everything(), specs.repository)
     constructs.TeamSpace(folder, "team", space=Space(team, specs.teams[team], site))
     ours = {resource.identity for resource in clusters.folders(specs, "test")[f"teams/{team}"]}
-    assert {identity_of(each) for each in folder.objects()} == ours
+    assert {identity_of(item) for item in folder.objects()} == ours
 
 
 def test_ids_and_the_names_of_files_are_those_of_the_list(golden):
@@ -156,14 +159,14 @@ def test_ids_and_the_names_of_files_are_those_of_the_list(golden):
     constructs.FabricNetworks(Folder(app, "networks"), "nlp", space=space)
     job = make_job(files=[{"source": "a.yaml", "mountPath": "/etc/a"}], kind="Job")
     constructs.TrainingRun(Folder(app, "run"), "train", job=job, space=SPACE, contents={"a.yaml": "a: 1"})
-    golden("golden/constructs.txt", "".join(f"{each.node.path}\n" for each in app.node.find_all() if each.node.path))
+    golden("golden/constructs.txt", "".join(f"{item.node.path}\n" for item in app.node.find_all() if item.node.path))
 
 
 def test_applications_are_of_all_folders_where_none_are_named(folder):
     """A program that names none gets what synth writes."""
     specs = everything_specs()
     constructs.ArgoCd(folder, "argocd", specs=specs, cluster_name="test")
-    assert list(folder.objects()) == [each.value() for each in clusters.folders(specs, "test")["argocd"]]
+    assert list(folder.objects()) == [item.value() for item in clusters.folders(specs, "test")["argocd"]]
 
 
 def test_a_pool_s_files_are_texts_for_a_program_to_put_where_nodes_find_them(folder):
@@ -184,7 +187,7 @@ def test_labels_and_annotations_are_added_as_to_any_object_of_cdk8s(folder):
     """What a program says of an object's metadata stands beside what we say, and a patch changes what it names."""
     inside = TrainingRun(folder, "train", job=make_job(), space=SPACE)
     (before,) = folder.objects()
-    entry = next(each for each in inside.node.find_all() if isinstance(each, cdk8s.ApiObject))
+    entry = next(item for item in inside.node.find_all() if isinstance(item, cdk8s.ApiObject))
     entry.metadata.add_label("example.com/mine", "1")
     entry.metadata.add_annotation("example.com/note", "n")
     entry.add_json_patch(cdk8s.JsonPatch.add("/spec/suspend", False))
@@ -216,15 +219,15 @@ def test_fields_of_metadata_that_cdk8s_does_not_know_stay(folder):
 def test_tenants_policies_are_always_there(folder):
     """They hold what runs of teams may be, so nothing leaves them out in silence."""
     constructs.Platform(folder, "platform", site=SITE)
-    assert any(each["kind"] == "ValidatingAdmissionPolicy" for each in folder.objects())
+    assert any(item["kind"] == "ValidatingAdmissionPolicy" for item in folder.objects())
 
 
 @pytest.mark.slow
 def test_node_is_the_wheel_s_and_silent():
     """The wheel's Node is used where the environment names none, and its end-of-life banner stays away."""
     script = (
-        "import trainyard.constructs"
-        "; from trainyard.constructs.folder import Folder, new_app; list(Folder(new_app(), 'x').objects())"
+        "import trainyard.change.constructs"
+        "; from trainyard.change.constructs.folder import Folder, new_app; list(Folder(new_app(), 'x').objects())"
         "; import os; print(os.environ['JSII_NODE'])"
     )
     clean = {name: value for name, value in os.environ.items() if not name.startswith("JSII")}

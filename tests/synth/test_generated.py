@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from trainyard.apiserver.catalog.releases import Shelf
-from trainyard.checks.inputs import collect
-from trainyard.checks.validate import strangers
+from trainyard.judge.checks.inputs import collect
+from trainyard.judge.checks.validate import strangers
 from trainyard.specs.load import read_repository
+from trainyard.upstream.apiserver.catalog.releases import Shelf
 
 RELEASES = ("1.34", "1.35", "1.36")
 CLUSTERS = sorted(path.stem for path in (ROOT / "platform" / "clusters").glob("*.yaml"))
@@ -40,12 +40,12 @@ def test_every_object_is_valid_on_every_release(clusters, name, kubernetes):
         kubernetes=kubernetes,
         projects={**projects, "argo-cd": cluster.argocd.version},
     )
-    assert {each.verdict for each in result.objects} == {"valid"}
+    assert {item.verdict for item in result.objects} == {"valid"}
     apart = "both serve MPIJob"  # beside mpi-operator we install training-operator without that kind
-    errors = [each for each in result.findings if each.is_error and apart not in each.message]
-    assert not [f"{each.location}: {each.message}" for each in errors]
+    errors = [finding for finding in result.findings if finding.is_error and apart not in finding.message]
+    assert not [f"{error.location}: {error.message}" for error in errors]
     files = {path for path in (ROOT / "generated" / name).rglob("*.yaml") if not is_record(path, name)}
-    assert {Path(each.file) for each in result.objects} == files
+    assert {Path(item.file) for item in result.objects} == files
 
 
 def is_record(path: Path, name: str) -> bool:

@@ -13,12 +13,12 @@ from command import call
 from make import CLUSTER, JOB, TEAM, write_repository
 from repo import Repo
 from trainyard import __version__
-from trainyard.documents import dump
-from trainyard.plan import make_plan
-from trainyard.preflight import check_repository
-from trainyard.synth import session
-from trainyard.system.trust import idle
-from trainyard.tree import ledger
+from trainyard.base.documents import dump
+from trainyard.base.system.trust import idle
+from trainyard.change.plan import make_plan
+from trainyard.change.synth import session
+from trainyard.judge.preflight import check_repository
+from trainyard.render.tree import ledger
 
 pytestmark = pytest.mark.node
 
@@ -60,10 +60,10 @@ def test_a_plan_runs_no_program(repo: Repo) -> None:
     repo.put("jobs/nlp/sweep.py", BOOM + SWEEP)
     with idle():
         plan = make_plan(repo.root, __version__)
-    assert [(each.rule, each.location.file, each.is_error) for each in plan.findings] == [
+    assert [(finding.rule, finding.location.file, finding.is_error) for finding in plan.findings] == [
         ("run/python-idle", "jobs/nlp/sweep.py", False)
     ]
-    assert {each.job: each.word for each in plan.runs} == {"sweep-a": "keeps", "train": "keeps"}
+    assert {run.job: run.word for run in plan.runs} == {"sweep-a": "keeps", "train": "keeps"}
     assert "stopped with SystemExit: this was run" in session.run(repo.root, __version__).findings[0].message
 
 
@@ -82,8 +82,8 @@ def test_a_program_that_a_branch_adds_is_told_by_the_tree(repo: Repo) -> None:
     repo.put("jobs/nlp/more.py", BOOM + SWEEP)
     with idle():
         plan = make_plan(repo.root, __version__)
-    assert {each.job: each.word for each in plan.runs} == {"sweep-a": "keeps", "train": "keeps", "more-a": "starts"}
-    assert [each.rule for each in plan.findings] == ["run/python-idle"]
+    assert {run.job: run.word for run in plan.runs} == {"sweep-a": "keeps", "train": "keeps", "more-a": "starts"}
+    assert [finding.rule for finding in plan.findings] == ["run/python-idle"]
 
 
 CHANGES = {
@@ -103,8 +103,8 @@ def test_what_a_program_ends_is_told_by_the_tree(
     list(outcome.work.write())  # not saved: another machine looks at it
     with idle():
         plan = make_plan(repo.root, __version__)
-    assert [each.rule for each in plan.findings] == ["run/python-idle"]
-    assert {each.job: each.word for each in plan.runs} == {"train": "keeps", **runs}
+    assert [finding.rule for finding in plan.findings] == ["run/python-idle"]
+    assert {run.job: run.word for run in plan.runs} == {"train": "keeps", **runs}
 
 
 def test_validate_and_explain_run_no_program(repo: Repo) -> None:
@@ -124,17 +124,17 @@ def test_admit_counts_the_runs_of_programs(repo: Repo, tmp_path: Path) -> None:
     write_repository(repo.root, jobs={"nlp/train": JOB, "nlp/wide": JOB}, teams={"nlp": {**TEAM, "python": True}})
     repo.put("jobs/nlp/sweep.py", BOOM + SWEEP)
     done = call(repo.root, "admit", "--format", "json", "--svg", str(tmp_path / "svg"))
-    found = {each["job"]: each for each in json.loads(done.stdout)}
-    assert {name: each["verdict"] for name, each in found.items()} == {"nlp/train": "fits", "nlp/wide": "waits for"}
-    assert "held by nlp/sweep-a, nlp/train" in found["nlp/wide"]["detail"]
-    said = "jobs/nlp/sweep.py is not run here, so 1 run in generated/ counts without a verdict; say --python"
-    assert done.stderr.count("is not run") == done.stderr.count(said) == 1, done.stderr
+    found = {load["job"]: load for load in json.loads(done.stdout)}
+    assert {name: value["verdict"] for name, value in found.items()} == {"nlp/train": "fits", "nlp/wide": "waits for"}
+    assert "used by nlp/sweep-a, nlp/train" in found["nlp/wide"]["detail"]
+    said = "jobs/nlp/sweep.py was not executed: 1 run in generated/ counts but gets no verdict; run with --python"
+    assert done.stderr.count("was not executed") == done.stderr.count(said) == 1, done.stderr
     picture = (tmp_path / "svg/test.hosts.svg").read_text()
     assert "nlp/sweep-a" in picture
     assert "left out" not in picture
-    assert "held by nlp/sweep-a" in call(repo.root, "explain", "nlp/wide").stdout
+    assert "used by nlp/sweep-a" in call(repo.root, "explain", "nlp/wide").stdout
     repo.put("jobs/nlp/sweep.py", SWEEP)
-    judged = {each["job"]: each for each in json.loads(call(repo.root, "admit", "--format", "json", "--python").stdout)}
+    judged = {load["job"]: load for load in json.loads(call(repo.root, "admit", "--format", "json", "--python").stdout)}
     assert judged.pop("nlp/sweep-a")["verdict"] == "fits"
     assert judged == found
 
@@ -147,7 +147,7 @@ def test_runs_of_programs_on_other_clusters_do_not_count(repo: Repo) -> None:
             dump({**CLUSTER, "argocd": {"version": "3.5.1", "destination": {"name": cluster}}}),
         )
     repo.put("jobs/nlp/far.yaml", dump({**JOB, "cluster": "other"}))
-    none, one = "no run of generated/ counts", "1 run in generated/ counts"
+    none, one = "no run in generated/ counts", "1 run in generated/ counts"
     for given, said in (
         (["nlp/far"], none),
         (["--cluster", "other"], none),
@@ -155,7 +155,7 @@ def test_runs_of_programs_on_other_clusters_do_not_count(repo: Repo) -> None:
         (["--cluster", "test"], one),
         ([], one),
     ):
-        assert f"jobs/nlp/sweep.py is not run here, so {said}" in call(repo.root, "admit", *given).stderr, given
+        assert f"jobs/nlp/sweep.py was not executed: {said}" in call(repo.root, "admit", *given).stderr, given
 
 
 def test_a_program_without_runs_counts_for_nothing(repo: Repo) -> None:
@@ -163,13 +163,13 @@ def test_a_program_without_runs_counts_for_nothing(repo: Repo) -> None:
     repo.put("jobs/nlp/none.py", BOOM)
     repo.put("generated/test/ledger/nlp/odd.json", "{")
     done = call(repo.root, "admit")
-    said = "jobs/nlp/none.py and jobs/nlp/sweep.py are not run here, so 1 run in generated/ counts without a verdict"
+    said = "jobs/nlp/none.py and jobs/nlp/sweep.py were not executed: 1 run in generated/ counts but gets no verdict"
     assert said in done.stderr
     (repo.root / "jobs/nlp/sweep.py").unlink()
-    assert "jobs/nlp/none.py is not run here, so no run of generated/ counts" in call(repo.root, "admit").stderr
+    assert "jobs/nlp/none.py was not executed: no run in generated/ counts" in call(repo.root, "admit").stderr
 
 
-ALTERED = "the run does not count: its files are not those of its ledger; restore them"
+ALTERED = "the run does not count: its files differ from its ledger; restore them"
 DAMAGED = {
     "emptied": (b"", False, ALTERED),
     "of no YAML": (b"{[: :\n\t\xff", False, ALTERED),
@@ -193,8 +193,8 @@ DAMAGED = {
 def test_a_run_that_nobody_made_counts_for_nothing(repo: Repo, text: bytes, remembered: bool, said: str) -> None:
     """Whatever a branch writes into generated/, and even where its ledger agrees, others are judged without it."""
     folder = next((repo.root / "generated/test/runs/nlp").glob("sweep-a-*"))
-    for each in list(folder.iterdir()):
-        each.unlink()
+    for path in list(folder.iterdir()):
+        path.unlink()
     (folder / "jobset.x.yaml").write_bytes(text)
     book = repo.root / "generated/test/ledger/nlp/sweep-a.json"
     if remembered:
@@ -202,11 +202,11 @@ def test_a_run_that_nobody_made_counts_for_nothing(repo: Repo, text: bytes, reme
         entry = replace(entry, files=ledger.digest_of_bytes({"jobset.x.yaml": text}))
         book.write_text(ledger.dump([entry]), encoding="utf-8")
     done = call(repo.root, "admit", "--format", "json")
-    assert [each["verdict"] for each in json.loads(done.stdout)] == ["fits"]
-    (line,) = [each for each in done.stderr.splitlines() if "does not count" in each]
+    assert [load["verdict"] for load in json.loads(done.stdout)] == ["fits"]
+    (line,) = [one_line for one_line in done.stderr.splitlines() if "does not count" in one_line]
     assert line.startswith(f"generated/test/runs/nlp/{folder.name}: the run does not count: ")
     assert said in line
-    assert "no run of generated/ counts" in done.stderr
+    assert "no run in generated/ counts" in done.stderr
 
 
 def test_a_plan_says_which_queue_is_none(repo: Repo) -> None:
@@ -225,13 +225,13 @@ def test_a_run_counts_for_its_own_job_alone(repo: Repo) -> None:
     (folder / "sweep-b.json").write_bytes((folder / "sweep-a.json").read_bytes())
     done = call(repo.root, "admit")
     assert "the run does not count" in done.stderr
-    assert "so 1 run in generated/ counts without a verdict" in done.stderr
+    assert "1 run in generated/ counts but gets no verdict" in done.stderr
 
 
 def test_what_a_program_may_waive_is_not_told_of_its_runs(repo: Repo) -> None:
     """A program that names a rule in a waiver is believed where it is not run, and held to it where it is."""
     folder = next((repo.root / "generated/test/runs/nlp").glob("sweep-a-*"))
-    file = next(each for each in folder.iterdir() if "jobset" in each.name or "job." in each.name)
+    file = next(path for path in folder.iterdir() if "jobset" in path.name or "job." in path.name)
     file.write_text(
         file.read_text(encoding="utf-8").replace("queue-name: research", "queue-name: other"), encoding="utf-8"
     )
@@ -250,5 +250,5 @@ def test_a_job_may_come_after_one_of_a_program(tmp_path: Path) -> None:
     (root / "jobs/nlp/sweep.py").write_text(BOOM + SWEEP, encoding="utf-8")
     with idle():
         found = check_repository(root).findings
-    (message,) = [each.message for each in found if each.rule == "run/after-step"]
+    (message,) = [item.message for item in found if item.rule == "run/after-step"]
     assert "lost" in message

@@ -20,10 +20,12 @@ from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, TEAM, UNLISTED, write_repository
 from repo import ENV, Repo
 from trainyard import __version__
-from trainyard.synth import facts, session
-from trainyard.synth.session import Outcome
-from trainyard.system import cache
-from trainyard.tree.disk import Disk
+from trainyard.base.memory import World, code
+from trainyard.base.system import cache
+from trainyard.base.system.data import TYPES
+from trainyard.change.synth import session
+from trainyard.change.synth.session import Outcome
+from trainyard.render.tree.disk import Disk
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 
@@ -173,7 +175,7 @@ def test_an_unchanged_repository_renders_nothing(tmp_path: Path) -> None:
     assert [path for path in outcome.work.tree.texts if "/ledger/" not in path] == []
     script = (
         "import sys; from pathlib import Path; from trainyard import __version__\n"
-        "from trainyard.synth import session\n"
+        "from trainyard.change.synth import session\n"
         "assert not session.run(Path('.'), __version__).refused\n"
         "sys.exit('cdk8s' in sys.modules)\n"
     )
@@ -194,6 +196,19 @@ def test_one_changed_job_renders_one_job(tmp_path: Path) -> None:
     objects = [path for path in outcome.work.tree.texts if "/ledger/" not in path and "/index/" not in path]
     assert objects
     assert all(path.startswith("test/runs/nlp/job1-") for path in objects)
+
+
+def test_a_job_that_changes_twice_is_known_afterwards(tmp_path: Path) -> None:
+    """The files that a synth removes count for nothing that it renders."""
+    root = tmp_path / "repo"
+    editor = Editor(root, 0)
+    for argument in ("x", "y", "z"):
+        editor.jobs["nlp/job1"]["args"] = [argument]
+        editor.write()
+        synth(root)
+    outcome = synth(root)
+    assert outcome.work is not None
+    assert [path for path in outcome.work.tree.texts if "/ledger/" not in path] == []
 
 
 def test_warnings_are_said_again(tmp_path: Path) -> None:
@@ -249,8 +264,8 @@ def test_a_folder_of_two_jobs_is_found_however_they_came_together(tmp_path: Path
         write_repository(tmp_path, clusters={"test": cluster}, teams={"nlp": team}, jobs=named)
         outcome = session.run(tmp_path, __version__)
         outcome.save()
-        told = [each.message for each in outcome.findings if each.is_error]
-        wanted = ["folder is 'old', in which job 'old' saves too; name another, or remove it"]
+        told = [finding.message for finding in outcome.findings if finding.is_error]
+        wanted = ["folder is 'old', where job 'old' saves too; use another folder, or remove it"]
         assert told == (wanted if len(there) == 2 else [])
 
 
@@ -283,10 +298,10 @@ def test_two_synths_at_once_agree(tmp_path: Path) -> None:
     """Two processes that write the same tree leave it whole."""
     root = tmp_path / "repo"
     Editor(root, 0)
-    command = [sys.executable, "-c", "from trainyard.cli import main; main(['synth'])"]
+    command = [sys.executable, "-c", "from trainyard.faces.cli import main; main(['synth'])"]
     env = {**ENV, "PYTHONPATH": str(ROOT / "platform")}
     both = [subprocess.Popen(command, cwd=root, env=env, stderr=subprocess.PIPE) for _ in range(2)]
-    assert [(each.communicate()[1], each.returncode) for each in both] == [(b"", 0), (b"", 0)]
+    assert [(item.communicate()[1], item.returncode) for item in both] == [(b"", 0), (b"", 0)]
     assert rendered(root) == 0
     assert stale(root) == []
 
@@ -315,7 +330,7 @@ def test_many_processes_render_what_one_does(tmp_path: Path) -> None:
     root = tmp_path / "repo"
     jobs = {f"nlp/job{number}": {**JOB, "nodes": 1, "args": [str(number)]} for number in range(320)}
     write_repository(root, jobs=jobs, repository={**REPOSITORY, "live": False})
-    command = [sys.executable, "-c", "from trainyard.cli import main; main(['synth'])"]
+    command = [sys.executable, "-c", "from trainyard.faces.cli import main; main(['synth'])"]
     subprocess.run(command, cwd=root, env={**ENV, "PYTHONPATH": str(ROOT / "platform")}, check=True)
     assert stale(root) == []
     assert rendered(root) == 0
@@ -330,26 +345,26 @@ def test_a_plugin_that_changes_makes_all_that_is_remembered_old(
     source.write_text("A = 1\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     entry = EntryPoint("own", "ownplugin:A", "trainyard.kinds")
-    monkeypatch.setattr(facts, "added", lambda group: [entry] if group == entry.group else [])
-    before = facts.code_key(ROOT, "1")
-    assert facts.code_key(ROOT, "1") == before
+    monkeypatch.setattr(code, "added_entry_points", lambda group: [entry] if group == entry.group else [])
+    before = code.code_digest("", World())
+    assert code.code_digest("", World()) == before
     source.write_text("A = 22\n")
-    assert facts.code_key(ROOT, "1") != before
+    assert code.code_digest("", World()) != before
 
 
 def test_an_api_type_that_changes_makes_all_that_is_remembered_old(tmp_path: Path) -> None:
     """What judges is what the files of API types say, whatever the lock says of them."""
 
-    def key() -> str:
-        return facts.code_key(tmp_path, "1", session.api_types(Disk(tmp_path, None, "sha1")))
+    def types() -> str:
+        return session.world_of(Disk(tmp_path, None, "sha1")).digest((TYPES, str(tmp_path)))
 
-    alone = key()
+    alone = types()
     (tmp_path / "schemas").mkdir()
     (tmp_path / "schemas/lock.yaml").write_text("{}\n")
     kind = tmp_path / "schemas/kind_v1.json"
     kind.write_text('{"a": 1}\n')
-    before = key()
-    assert before not in {alone, facts.code_key(tmp_path, "1")}
-    assert key() == before
+    before = types()
+    assert before != alone
+    assert types() == before == World().digest((TYPES, str(tmp_path)))
     kind.write_text('{"a": 22}\n')
-    assert key() != before
+    assert types() != before

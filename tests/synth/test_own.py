@@ -51,11 +51,11 @@ OBJECTS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "a List": (
         {"platform_a": "apiVersion: v1\nkind: List\nitems: []\n"},
-        "platform/a.yaml:1:1: error: object has no metadata.name; write one",
+        "platform/a.yaml:1:1: error: the object has no metadata.name; add it",
     ),
     "no object at all": (
         {"platform_a": "- x\n"},
-        "platform/a.yaml:1:1: error: document should be an object with apiVersion, kind and metadata",
+        "platform/a.yaml:1:1: error: the document is not an object with apiVersion, kind and metadata",
     ),
     "a file and a program": (
         {"platform_a": config_map("b-x"), "platform_b": program("x")},
@@ -67,7 +67,7 @@ OBJECTS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "one of Trainyard's in another folder": (
         {"platform_a": config_map("x").replace("ConfigMap", "Namespace").replace("x\n  namespace: ", "")},
-        "platform/a.yaml:4:9: error: object Namespace 'nlp' is in folder 'teams/nlp' already; remove it",
+        "platform/a.yaml:4:9: error: object Namespace 'nlp' is already in folder 'teams/nlp'; remove it",
     ),
 }
 

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from trainyard.documents import load
-from trainyard.parts.objects import PlainFile
-from trainyard.synth.render.names import Identity, file_names
-from trainyard.synth.render.text import render_files, render_folder
-from trainyard.system import files
-from trainyard.tree import index
-from trainyard.tree.origins import spec_lines
+from trainyard.base.documents import load
+from trainyard.base.system import files
+from trainyard.change.synth.render.names import Identity, file_names
+from trainyard.change.synth.render.text import render_files, render_folder
+from trainyard.render.parts.objects import PlainFile
+from trainyard.render.tree import index
+from trainyard.render.tree.origins import spec_lines
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ NAMES = {
 @pytest.mark.parametrize(("identities", "expected"), NAMES.values(), ids=NAMES)
 def test_file_names(identities, expected) -> None:
     """A name has namespace and group where it would else be another object's."""
-    given_ = [Identity(*each) for each in identities]
-    assert [file_names(given_)[each] for each in given_] == expected
+    given_ = [Identity(*identity) for identity in identities]
+    assert [file_names(given_)[item] for item in given_] == expected
 
 
 def test_forms_of_a_name_never_meet() -> None:
@@ -163,8 +163,8 @@ def test_a_file_that_is_no_object_is_in_the_index_under_its_name() -> None:
 def test_the_bytes_are_the_same_under_every_hash_seed() -> None:
     """Nothing is iterated in the order of a hash."""
     script = (
-        "from trainyard.synth.render.text import render_folder\n"
-        "from trainyard.tree import index\n"
+        "from trainyard.change.synth.render.text import render_folder\n"
+        "from trainyard.render.tree import index\n"
         "class O:\n file='f'\n path=('a', 0)\n"
         "names = {f'n{i}' for i in range(50)}\n"
         "def make(n):\n"

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-import trainyard.cli.rerun as rerun
+import trainyard.faces.cli.rerun as rerun
 from make import make_job
 from repo import Repo
 from small_site import Site, rules, texts
+from trainyard.render.tree import ledger
 from trainyard.specs import Job
 from trainyard.specs.run import digest
-from trainyard.tree import ledger
 
 
 def merge(site: Site) -> None:
@@ -224,7 +224,7 @@ def test_rerun_writes_the_number_that_synth_asks_for(site: Site, is_reverted: bo
     if is_reverted:
         (site.generated / "test/ledger/nlp/llm.json").write_text(first)
     work = site.prepare()
-    assert [each for each in texts(work) if each.endswith("never comes back; set run: 3")]
+    assert [text for text in texts(work) if text.endswith("never comes back; set run: 3")]
     assert rerun.command("nlp/llm", site.repo.root) == 0
     assert "run: 3\n" in (site.repo.root / "jobs/nlp/llm.yaml").read_text()
 
@@ -236,7 +236,7 @@ def test_a_job_with_a_past_of_its_own_is_no_renamed_one(site: Site) -> None:
     site.commit()
     site.delete("nlp/twin")
     assert site.run_of("nlp/llm")[-8:] in str(site.ledger("nlp/twin"))
-    assert [each.message for each in site.prepare().findings] == [
+    assert [finding.message for finding in site.prepare().findings] == [
         "job 'twin' is not retired at the base, but its file is gone; restore it, set retired: true, delete it later"
     ]
 

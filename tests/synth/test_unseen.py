@@ -11,7 +11,7 @@ import pytest
 from make import JOB, write_repository
 from repo import Repo
 from trainyard import __version__
-from trainyard.synth import session
+from trainyard.change.synth import session
 
 pytestmark = pytest.mark.node
 
@@ -42,7 +42,7 @@ def repo(first: Repo, tmp_path: Path) -> Repo:
 def checked(repo: Repo) -> dict[str, str]:
     """Return the rule of each error that a check finds, by where it is."""
     findings = session.run(repo.root, __version__, checking=True).findings
-    return {each.location.file: each.rule for each in findings if each.is_error}
+    return {finding.location.file: finding.rule for finding in findings if finding.is_error}
 
 
 NAMES = (
@@ -62,7 +62,7 @@ def test_a_file_of_nobody_is_an_error(name: str, folder: str, repo: Repo) -> Non
 
 def run_file(repo: Repo) -> Path:
     """Return a file of the run."""
-    return next(each for each in sorted((repo.root / RUNS).rglob("*.yaml")) if each.is_file())
+    return next(path for path in sorted((repo.root / RUNS).rglob("*.yaml")) if path.is_file())
 
 
 def submodule(repo: Repo) -> str:

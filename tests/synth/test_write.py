@@ -10,9 +10,9 @@ import pytest
 
 from conftest import ROOT
 from small_site import Site, rules
-from trainyard.errors import SpecError
-from trainyard.system import files
-from trainyard.tree import index, ledger
+from trainyard.base.errors import SpecError
+from trainyard.base.system import files
+from trainyard.render.tree import index, ledger
 
 
 def test_a_second_synth_writes_nothing(site: Site) -> None:
@@ -94,7 +94,7 @@ def test_a_process_killed_while_it_writes_leaves_the_old_file(tmp_path: Path) ->
     path = tmp_path / "a.txt"
     path.write_text("old")
     script = (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom trainyard.system import files\n"
+        "import os, signal, sys\nfrom pathlib import Path\nfrom trainyard.base.system import files\n"
         "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\nfiles.write(Path(sys.argv[1]), 'new')\n"
     )
     done = subprocess.run(
@@ -111,7 +111,7 @@ def test_a_process_killed_while_it_writes_leaves_the_old_file(tmp_path: Path) ->
 def test_what_a_killed_write_left_is_removed(site: Site) -> None:
     """Half a file is nobody's."""
     left = site.repo.put(f"generated/test/platform/{files.MARK}123-4{files.ENDING}", "apiVersion: v")
-    assert [each.rule for each in site.prepare(checking=True).findings] == ["run/leftover"]
+    assert [finding.rule for finding in site.prepare(checking=True).findings] == ["run/leftover"]
     site.synth()
     assert not left.exists()
 
@@ -125,14 +125,16 @@ def test_nothing_unseen_is_in_the_tree(site: Site, name: str) -> None:
     folder = site.repo.root / "generated/test/runs/nlp"
     path = site.repo.put(f"generated/test/runs/nlp/{name}", "apiVersion: batch/v1\nkind: Job\n")
     assert not site.prepare(checking=True).changes.leftover
-    assert [(each.rule, each.severity.value) for each in site.prepare(checking=True).findings] == [
+    assert [(finding.rule, finding.severity.value) for finding in site.prepare(checking=True).findings] == [
         ("run/foreign-file", "error")
     ]
     site.synth()
     assert path.exists()
     path.unlink()
     (folder / name).symlink_to(folder / "nowhere")
-    assert [each.rule for each in site.prepare(checking=True).findings if each.is_error] == ["run/foreign-file"]
+    assert [finding.rule for finding in site.prepare(checking=True).findings if finding.is_error] == [
+        "run/foreign-file"
+    ]
 
 
 def test_a_failed_write_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.system import ahead, files
+from trainyard.base.system import ahead, files
 
 
 @pytest.fixture
@@ -99,5 +99,5 @@ def test_a_child_that_nobody_asks_ends_with_its_parent(tmp_path: Path) -> None:
     """A list larger than a pipe holds nobody up: what reads the parent's output sees its end."""
     for number in range(2000):
         (tmp_path / f"{number}-{'long' * 20}").touch()
-    program = f"from pathlib import Path; from trainyard.system import ahead; ahead.walk(Path({str(tmp_path)!r}))"
+    program = f"from pathlib import Path; from trainyard.base.system import ahead; ahead.walk(Path({str(tmp_path)!r}))"
     subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, timeout=30)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.system import cache
-from trainyard.system.cache import Cache
-from trainyard.system.git import blob_id
-from trainyard.tree import disk
-from trainyard.tree.disk import COARSE_NS, SETTLED_NS, Disk
+from trainyard.base.system import cache
+from trainyard.base.system.cache import Cache
+from trainyard.base.system.git import blob_id
+from trainyard.render.tree import disk
+from trainyard.render.tree.disk import COARSE_NS, SETTLED_NS, Disk
 
 
 def test_an_entry_is_read_back(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_damaged_entry_is_a_miss(tmp_path: Path, damage) -> None:
     """A torn write or a bad disk costs time, never a wrong answer."""
     store = Cache(tmp_path)
     store.put("a" * 64, b"content of an entry")
-    (path,) = (each for each in tmp_path.rglob("*") if each.is_file() and each.name != ".gitignore")
+    (path,) = (one_path for one_path in tmp_path.rglob("*") if one_path.is_file() and one_path.name != ".gitignore")
     path.write_bytes(damage(path.read_bytes()))
     assert store.get("a" * 64) is None
     store.put("a" * 64, b"again")
@@ -198,7 +198,7 @@ def test_a_file_that_is_trusted_is_not_read(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "top").mkdir()
     (tmp_path / "top/a.txt").write_bytes(b"one")
     scan(tmp_path)
-    (entry,) = (each for each in (tmp_path / ".cache").rglob("*") if each.is_file() and each.name != ".gitignore")
+    (entry,) = (path for path in (tmp_path / ".cache").rglob("*") if path.is_file() and path.name != ".gitignore")
     told = entry.read_bytes()[cache.DIGEST_BYTES :].replace(blob_id(b"one").encode(), blob_id(b"two").encode())
     Cache(tmp_path / ".cache").put(entry.parent.name + entry.name, told)
     assert scan(tmp_path) == {"a.txt": blob_id(b"two")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trainyard.system import data
+from trainyard.base.system import data
 
 
 def test_a_repositorys_policies_stand_beside_ours(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from trainyard.system.distribution import NAME, origin, remedy
+from trainyard.base.system.distribution import NAME, origin, remedy
 
 WHEEL = "trainyard_gitops-0.1.0-py3-none-any.whl"
 HASHES = {"archive_info": {"hash": "sha256=ab", "hashes": {"sha256": "ab"}}}

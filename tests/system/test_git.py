@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from repo import Repo
-from trainyard.errors import ToolError
-from trainyard.system import git as system_git
-from trainyard.system.cache import Cache
-from trainyard.system.git import Git, blob_id
-from trainyard.tree.commit import base_commit
-from trainyard.tree.snapshot import listing
+from trainyard.base.errors import ToolError
+from trainyard.base.memory import Memory, World
+from trainyard.base.system import git as system_git
+from trainyard.base.system.cache import Cache
+from trainyard.base.system.git import Git, blob_id
+from trainyard.render.tree.commit import base_commit
+from trainyard.render.tree.snapshot import listing
 
 
 def at(repo: Repo) -> Git:
@@ -158,7 +159,7 @@ def test_base_names_any_commit(repo: Repo) -> None:
 @pytest.mark.parametrize("ref", ["nowhere", "", "-n", "--all", "0" * 40, "HEAD:a.txt"])
 def test_a_base_that_is_no_commit_is_refused(repo: Repo, ref: str) -> None:
     """A misspelt or missing base must not pass as no base."""
-    with pytest.raises(ToolError, match=r"--base .* is no commit"):
+    with pytest.raises(ToolError, match=r"--base .* is not a commit of this repository; fetch it, or use another"):
         base_commit(at(repo), ref)
 
 
@@ -311,10 +312,10 @@ def test_a_listing_is_asked_for_once(repo: Repo, tmp_path: Path, monkeypatch: py
     repo.put("generated/a/one.yaml", "1")
     (repo.root / "generated" / os.fsdecode(b"\xff.yaml")).write_text("2")
     repo.commit()
-    git, store = at(repo), Cache(tmp_path / "cache")
+    git, memory = at(repo), Memory(Cache(tmp_path / "cache"), World())
     tree = git.object_id("HEAD", "generated")
     assert tree is not None
-    first = listing(git, tree, store)
+    first = listing(git, tree, memory)
     assert sorted(first) == ["a/one.yaml", os.fsdecode(b"\xff.yaml")]
     monkeypatch.setattr(Git, "listing", lambda *_: pytest.fail("asked again"))
-    assert listing(git, tree, store) == first
+    assert listing(git, tree, memory) == first

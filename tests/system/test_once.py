@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.system.once import once
+from trainyard.base.system.once import once
 
 
 def test_numbers_and_texts_are_told_apart_by_value_and_models_by_identity() -> None:

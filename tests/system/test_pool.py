@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from trainyard.system.pool import split_off
+from trainyard.base.system.pool import split_off
 
 _factor = 0
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from repo import Repo
-from trainyard.errors import ToolError
-from trainyard.system import git as system_git
-from trainyard.system.git import Git
-from trainyard.system.revisions import resolve
+from trainyard.base.errors import ToolError
+from trainyard.base.system import git as system_git
+from trainyard.base.system.git import Git
+from trainyard.base.system.revisions import resolve
 
 
 @pytest.fixture(scope="module")

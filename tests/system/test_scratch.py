@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from trainyard.system import files, scratch
+from trainyard.base.system import files, scratch
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no locks of this kind")
 
-MAKES = "from trainyard.system import scratch; (scratch.make('run') / 'x').mkdir(); print(flush=True); input()"
+MAKES = "from trainyard.base.system import scratch; (scratch.make('run') / 'x').mkdir(); print(flush=True); input()"
 
 
 @pytest.fixture(autouse=True)

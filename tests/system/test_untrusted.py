@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from repo import Repo
-from trainyard.checks import inputs
-from trainyard.errors import ToolError, TrainyardError
-from trainyard.findings import Finding
-from trainyard.system import files, git_command
-from trainyard.system import git as system_git
-from trainyard.system.git import Git
-from trainyard.tree.commit import base_commit
+from trainyard.base.errors import ToolError, TrainyardError
+from trainyard.base.findings import Finding
+from trainyard.base.system import files, git_command
+from trainyard.base.system import git as system_git
+from trainyard.base.system.git import Git
+from trainyard.judge.checks import inputs
+from trainyard.render.tree.commit import base_commit
 
 
 @pytest.fixture
@@ -178,5 +178,5 @@ def test_links_out_of_a_named_folder_are_not_followed(tmp_path: Path) -> None:
     told: list[Finding] = []
     found = dict(inputs.collect([str(folder)], told.append))
     assert sorted(Path(name).name for name in found) == ["a.yaml", "in.yaml"]
-    assert [(Path(each.location.file).name, each.rule) for each in told] == [("out.yaml", "decode/unreadable")]
+    assert [(Path(item.location.file).name, item.rule) for item in told] == [("out.yaml", "decode/unreadable")]
     assert dict(inputs.collect([str(folder / "out.yaml")]))

@@ -23,10 +23,10 @@ from attached_runs import (
 )
 from make import make_cluster, make_repository, make_team
 from shipped import agreed
+from tenant_crossings import SIDE
 from tenants import FABRICS, on_fabric, rendered
-from trainyard.labels import NETWORKS, POOL
-from trainyard.tenancy.allowance import of
-from tries import SIDE
+from trainyard.base.labels import NETWORKS, POOL
+from trainyard.render.tenancy.allowance import of
 
 
 @pytest.mark.parametrize("fabric", FABRICS)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from shipped import agreed
+from tenant_crossings import SIDE
 from tenants import found, rendered
-from trainyard.carriers import carrier
-from trainyard.kinds import kinds
-from tries import SIDE
+from trainyard.render.kinds import kinds
+from trainyard.upstream.workloads import carrier
 
 DISK = "ephemeral-storage"
 Folder = dict[str, Any]

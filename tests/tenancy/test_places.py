@@ -9,12 +9,12 @@ import pytest
 
 from conftest import ROOT
 from make import CLUSTER, JOB, REPOSITORY, TEAM, fields, write_repository
-from trainyard import preflight
-from trainyard.checks import tenants
-from trainyard.documents import load
-from trainyard.findings import Finding
-from trainyard.manifests import Manifest
-from tries import ELSEWHERE, SIDE
+from tenant_crossings import ELSEWHERE, SIDE
+from trainyard.base.documents import load
+from trainyard.base.findings import Finding
+from trainyard.base.manifests import Manifest
+from trainyard.judge import preflight
+from trainyard.judge.checks import tenants
 
 
 def patch(target: str, **merge: Any) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def patch(target: str, **merge: Any) -> dict[str, Any]:
 def errors(root: Path, job: dict[str, Any], **more: Any) -> list[Finding]:
     """Return what is wrong with a repository of one job."""
     write_repository(root, jobs={"nlp/train": fields(JOB, job)}, **more)
-    return [each for each in preflight.check_repository(root, home=ROOT).findings if each.is_error]
+    return [finding for finding in preflight.check_repository(root, home=ROOT).findings if finding.is_error]
 
 
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
@@ -114,12 +114,12 @@ def test_what_no_run_may_be_is_told_where_it_is_asked_for(tmp_path: Path, case: 
     """One error of its rule, at the line that somebody wrote, which no waiver takes away."""
     job, rule, path = CASES[case]
     found = errors(tmp_path, {**job, "waive": {rule: "a test"}})
-    assert [(each.rule, each.location.file) for each in found if each.rule == rule] == [(rule, "jobs/nlp/train.yaml")]
-    (error,) = [each for each in found if each.rule == rule]
+    assert [(item.rule, item.location.file) for item in found if item.rule == rule] == [(rule, "jobs/nlp/train.yaml")]
+    (error,) = [item for item in found if item.rule == rule]
     assert (error.path or "").startswith(path)
     assert error.location.line
     assert error.remedy
-    assert [each.rule for each in found if each.rule != rule] == ["spec/waive"]
+    assert [item.rule for item in found if item.rule != rule] == ["spec/waive"]
 
 
 LONGEST = {
@@ -143,7 +143,7 @@ def test_what_is_switched_off_or_waived_for_a_team_changes_nothing(tmp_path: Pat
     """The statement is no policy that a repository switches off: its rules have no names of policies."""
     job, rule, _ = CASES["a runtime, by a patch"]
     found = errors(tmp_path, job, repository={**REPOSITORY, "policies": {rule: "a test"}})
-    assert {each.rule for each in found} == {rule, "spec/form"}
+    assert {item.rule for item in found} == {rule, "spec/form"}
 
 
 ALLOWING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -202,10 +202,10 @@ def test_files_that_somebody_edited_are_held_to_the_same(tmp_path: Path) -> None
     specs = preflight.check_repository(tmp_path, home=ROOT).specs
     inside = manifest("generated/test/runs/nlp/train-abcdefgh/job.train-abcdefgh.yaml", HAND)
     found = list(tenants.check(specs, "test", [inside]))
-    assert ("run/tenant-host", 7) in {(each.rule, each.location.line) for each in found}
-    assert "run/tenant-label" in {each.rule for each in found}
+    assert ("run/tenant-host", 7) in {(item.rule, item.location.line) for item in found}
+    assert "run/tenant-label" in {item.rule for item in found}
     loose = manifest("generated/test/runs/nlp/job.train-abcdefgh.yaml", HAND)
-    assert "run/tenant-object" not in {each.rule for each in found}
+    assert "run/tenant-object" not in {item.rule for item in found}
     assert list(tenants.check(specs, "test", [loose]))
     elsewhere = manifest("generated/test/teams/nlp/job.train-abcdefgh.yaml", HAND)
     assert list(tenants.check(specs, "test", [elsewhere])) == []
@@ -220,7 +220,7 @@ def test_no_team_is_called_as_a_namespace_of_the_platform(tmp_path: Path, name: 
     found = errors(
         tmp_path, {"pool": "gpu"}, clusters={"test": {**CLUSTER, "queues": queues}}, teams={name: TEAM, "nlp": TEAM}
     )
-    assert "spec/team-namespace" in {each.rule for each in found}
+    assert "spec/team-namespace" in {item.rule for item in found}
 
 
 def test_no_team_is_privileged_where_no_fabric_asks_for_it(tmp_path: Path) -> None:
@@ -228,4 +228,4 @@ def test_no_team_is_privileged_where_no_fabric_asks_for_it(tmp_path: Path) -> No
     found = errors(
         tmp_path, {}, teams={"nlp": {**TEAM, "podSecurity": {"default": "restricted", "test": "privileged"}}}
     )
-    assert [(each.rule, each.path) for each in found] == [("spec/privileged-needless", "podSecurity.test")]
+    assert [(item.rule, item.path) for item in found] == [("spec/privileged-needless", "podSecurity.test")]

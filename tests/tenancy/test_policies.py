@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
+from fabric_crossings import FABRIC, PATCHED
+from object_crossings import LARGE, OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
+from pod_crossings import PODS
 from shipped import ARGOCD, CLUSTER, Objects, decided, refused, shipped
+from tenant_crossings import SIDE
 from tenants import FABRICS, everything, found, on_fabric, rendered, target, with_daemon, with_metadata
-from trainyard.apiserver.admission import policies as engine
-from trainyard.apiserver.admission.policies import Request, Surroundings
-from trainyard.apiserver.admission.policies.request import guess_of
-from trainyard.kinds import kinds
-from trainyard.tenancy.policies import LISTS, NAMES, policies
-from tries import SIDE
-from tries_of_fabric import FABRIC, PATCHED
-from tries_of_objects import LARGE, OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
-from tries_of_pods import PODS
+from trainyard.render.kinds import kinds
+from trainyard.render.tenancy.policies import LISTS, NAMES, policies
+from trainyard.upstream.apiserver.admission import policies as engine
+from trainyard.upstream.apiserver.admission.policies import Request, Surroundings
+from trainyard.upstream.apiserver.admission.policies.request import guess_of
 
 KINDS = sorted(kinds())
 
@@ -25,8 +25,10 @@ KINDS = sorted(kinds())
 def test_every_expression_compiles() -> None:
     """With all of its variables, for every release that there may be."""
     for policy, _ in shipped():
-        for each in policy.expressions():
-            assert not isinstance(each.compiled, Exception), f"{policy.name}: {each.text[:200]}: {each.compiled}"
+        for expression in policy.expressions():
+            assert not isinstance(expression.compiled, Exception), (
+                f"{policy.name}: {expression.text[:200]}: {expression.compiled}"
+            )
 
 
 def test_every_list_is_one_of_the_allowance() -> None:
@@ -49,7 +51,7 @@ def test_large_runs_are_admitted() -> None:
     assert not refused(rendered("RayJob", {"object": "Pod", "merge": LARGE}))
 
 
-FIRST = {each.number + each.subject: case for case, each in reversed(PODS.items())}
+FIRST = {pod.number + pod.subject: case for case, pod in reversed(PODS.items())}
 """One try of each number and subject; the slow test has all of them."""
 
 
@@ -66,8 +68,8 @@ def test_policies_refuse_what_the_check_refuses(case: str) -> None:
 def test_policies_refuse_what_the_check_refuses_in_every_kind(kind: str) -> None:
     """Each try in one kind, and each kind with its share; with TRAINYARD_EVERY_TRY=1 all in all, which takes long."""
     share = slice(None) if os.environ.get("TRAINYARD_EVERY_TRY") else slice(KINDS.index(kind), None, len(KINDS))
-    for case, each in list(PODS.items())[share]:
-        assert refused(rendered(kind, {"object": "Pod", "merge": each.merge})), case
+    for case, item in list(PODS.items())[share]:
+        assert refused(rendered(kind, {"object": "Pod", "merge": item.merge})), case
 
 
 @pytest.mark.parametrize("case", WORKLOADS)
@@ -165,8 +167,8 @@ def test_what_argo_cd_applies_for_the_platform_is_let_be() -> None:
     """By its mark, which anybody can write: so the cluster says whether they may change the team's namespace."""
     tracked = {"annotations": {"argocd.argoproj.io/tracking-id": "test-teams-nlp:batch/Job:nlp/x"}}
     said = list(decided(wrong(**tracked)))
-    assert {each.action for each in said} == {"Unknown"}
-    assert {"authorizer" in each.message for each in said} == {True}
+    assert {item.action for item in said} == {"Unknown"}
+    assert {"authorizer" in item.message for item in said} == {True}
     assert refused(wrong(**tracked), ASKED["a pod of the team's"])
     runs = {"annotations": {"argocd.argoproj.io/tracking-id": "test-runs-nlp:batch/Job:nlp/x"}}
     assert refused(wrong(**runs))
@@ -176,7 +178,7 @@ def test_tokens_are_not_made_as_secrets() -> None:
     """A long-lived token of an account is nobody's to make by a Secret."""
     head = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "tokens", "namespace": "nlp"}}
     user = ASKED["a person"]
-    assert [each.policy.name for each in decided([{**head, "type": "kubernetes.io/service-account-token"}], user)] == [
+    assert [item.policy.name for item in decided([{**head, "type": "kubernetes.io/service-account-token"}], user)] == [
         "tenant-secrets"
     ]
     assert not list(decided([{**head, "type": "Opaque"}], user))

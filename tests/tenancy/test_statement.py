@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from fabric_crossings import FABRIC, PATCHED
+from object_crossings import OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
+from pod_crossings import PODS
+from tenant_crossings import SIDE
 from tenants import FABRICS, everything, found, on_fabric, rendered, target, with_daemon, with_metadata
-from trainyard.kinds import kinds
-from trainyard.tenancy import Allowance, breaches
-from tries import SIDE
-from tries_of_fabric import FABRIC, PATCHED
-from tries_of_objects import OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
-from tries_of_pods import PODS
+from trainyard.render.kinds import kinds
+from trainyard.render.tenancy import Allowance, breaches
 
 KINDS = sorted(kinds())
 
@@ -29,11 +29,11 @@ def test_every_kind_passes_as_it_is_rendered(kind: str) -> None:
 @pytest.mark.parametrize("case", PODS)
 def test_no_pod_of_any_kind_crosses_a_line(case: str) -> None:
     """Each try is refused as what it is, in every kind."""
-    each = PODS[case]
+    value = PODS[case]
     for kind in KINDS:
-        values = rendered(kind, {"object": each.target, "merge": each.merge})
+        values = rendered(kind, {"object": value.target, "merge": value.merge})
         subjects = {breach.subject for breach in found(values)}
-        assert each.subject in subjects, kind
+        assert value.subject in subjects, kind
 
 
 @pytest.mark.parametrize("case", WORKLOADS)
@@ -69,7 +69,7 @@ def test_a_fabrics_container_is_what_it_is(case: str) -> None:
 def test_no_container_is_called_as_the_fabrics(fabric: str) -> None:
     """By that name it would get the devices that the fabric's annotation gives, without asking for GPUs."""
     _, _, allowed = with_daemon(fabric)
-    (key, text) = next(each for each in pairs(allowed) if each[0].startswith("devices."))
+    (key, text) = next(pair for pair in pairs(allowed) if pair[0].startswith("devices."))
     side = {**SIDE, "name": key.rpartition(".")[2]}
     merge = {"metadata": {"annotations": {key: text}}, "spec": {"containers": [side]}}
     values = on_fabric(fabric, merge, fabric="tcp")
@@ -109,7 +109,7 @@ def test_nobody_writes_what_controllers_do() -> None:
 
 def pairs(allowed: Allowance) -> list[tuple[str, str]]:
     """Return the annotations that a fabric's pods have, each with its value."""
-    return [(key, text) for key, _, text in (each.partition("=") for each in allowed.lists["pairs"])]
+    return [(key, text) for key, _, text in (pair.partition("=") for pair in allowed.lists["pairs"])]
 
 
 @pytest.mark.parametrize("case", SERVICE)

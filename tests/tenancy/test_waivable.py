@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from trainyard import catalogue
-from trainyard.errors import PolicyError
-from trainyard.policies.policy import load_python
+from trainyard.base import catalogue
+from trainyard.base.errors import PolicyError
+from trainyard.judge.policies.policy import load_python
 
 TEXT = '"""T.\n\nWhy: w.\nFix: f.\nSource: s.\n"""\n{}check = list\n'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.tree.changed import blamed, changes
+from trainyard.render.tree.changed import blamed_location, changes
 
 BEFORE = """kubernetes: "1.35"
 pools:
@@ -45,13 +45,13 @@ CASES: dict[str, tuple[str, str, tuple[int, int]]] = {
 def test_the_line_that_changed_is_found(case: str) -> None:
     """Line and column of what differs, at the start of the word."""
     after, message, place = CASES[case]
-    found = blamed(changes("platform/clusters/dev.yaml", BEFORE.encode(), after.encode()), message)
+    found = blamed_location(changes("platform/clusters/dev.yaml", BEFORE.encode(), after.encode()), message)
     assert found is not None
     assert (found.line, found.column) == place
 
 
 def test_a_new_file_is_blamed_from_its_start() -> None:
     """Nothing was there before."""
-    found = blamed(changes("platform/teams/new.yaml", None, b"group: a\n"), "team 'a'")
+    found = blamed_location(changes("platform/teams/new.yaml", None, b"group: a\n"), "team 'a'")
     assert found is not None
     assert (found.file, found.line, found.column) == ("platform/teams/new.yaml", 1, 1)

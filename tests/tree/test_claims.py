@@ -86,7 +86,7 @@ REFUSED: dict[str, Case] = {
         sized("shared", "5Gi"),
         "sto-shrink",
         "platform/teams/nlp.yaml:8:11",
-        "volume 'shared' shrinks from 10Gi to 5Gi, which no cluster does; write at least 10Gi",
+        "volume 'shared' shrinks from 10Gi to 5Gi, but volumes cannot shrink; use at least 10Gi",
     ),
     "a shrink where volumes do not grow either": (
         sized("fixed", "9Gi"),
@@ -98,7 +98,7 @@ REFUSED: dict[str, Case] = {
         sized("fixed", "20Gi"),
         "sto-growth",
         "platform/teams/nlp.yaml:",
-        "volume 'fixed' grows from 10Gi to 20Gi, but volumes of storage 'fixed' do not grow",
+        "volume 'fixed' grows from 10Gi to 20Gi, but volumes of storage 'fixed' cannot grow",
     ),
     "another storage": (
         lambda repo: rewrite(repo, volumes={"shared": {"storage": "elastic", "size": "10Gi"}}),
@@ -178,7 +178,7 @@ def test_validate_judges_other_updates_over_the_base(repo: Repo) -> None:
     assert "changes:" not in done.stdout
     planned = trainyard(repo.root, "plan")
     assert planned.returncode == 1
-    assert planned.stdout.startswith("refused: 1 error stands")
+    assert planned.stdout.startswith("cannot be merged, 1 error")
     assert "[update/storage" in planned.stdout
 
 
@@ -206,7 +206,7 @@ def test_a_storage_of_which_nothing_is_known_is_a_warning(repo: Repo) -> None:
     sized("local", "20Gi")(repo)
     done = trainyard(repo.root, "synth")
     assert done.returncode == 0, done.stderr
-    assert "warning: volume 'local' grows from 10Gi to 20Gi; whether storage 'local' allows that" in done.stderr
+    assert "warning: volume 'local' grows from 10Gi to 20Gi; check with `kubectl get storageclass`" in done.stderr
     assert "[sto-growth]" in done.stderr
     assert trainyard(repo.root, "plan").returncode == 0
     assert trainyard(repo.root, "validate").returncode == 0
@@ -221,14 +221,14 @@ def test_a_volume_that_is_named_stays_the_same(repo: Repo) -> None:
     done = trainyard(repo.root, "synth")
     assert done.returncode == 0, done.stderr
     assert f"{EXTRA}:7:" in done.stderr
-    assert "warning: volume 'mine' says volumeName 'pv-1' now; a cluster takes that only where" in done.stderr
+    assert "warning: volume 'mine' now sets volumeName 'pv-1'; the API server accepts only" in done.stderr
     repo.commit()
     repo.git("branch", "-f", "main", "work")
     for text, now in ((PINNED.replace("pv-1", "pv-2"), "'pv-2'"), (OWN, "nothing")):
         repo.put(EXTRA, text)
         done = trainyard(repo.root, "synth", "--base", "main")
         assert done.returncode == 1
-        assert f"error: volumeName of volume 'mine' changes from 'pv-1' to {now}, which no cluster does" in done.stderr
+        assert f"error: volumeName of volume 'mine' changes from 'pv-1' to {now}, but it cannot change" in done.stderr
 
 
 def test_the_same_size_in_other_words_is_no_change(repo: Repo) -> None:

@@ -11,19 +11,8 @@ import pytest
 
 from command import call
 from make import JOB, write_repository
-from repo import Repo
+from repo import POLICY, Repo
 
-POLICY = '''"""A policy of one's own.
-
-Why: {why}
-Fix: f
-Source: s
-"""
-{does}
-
-def check(world):
-    return ()
-'''
 OWN, NEW, THIRD = (f"policies/{name}_policy.py" for name in ("own", "new", "third"))
 TEXT = "'''\n{}\n'''"
 
@@ -399,11 +388,11 @@ def test_an_edit_of_one_api_type_accepts_no_other(repo: Repo) -> None:
 def test_who_works_on_api_types_sees_what_they_do(repo: Repo) -> None:
     """New ones that nobody has staged count, and so does an edit of those that were merged."""
     repo.put("schemas/lock.yaml", "{}\n")
-    assert "not as on the default branch" not in ran(repo)[1]
+    assert "differs from the default branch" not in ran(repo)[1]
     repo.git("switch", "-q", "main")
     repo.commit()
     repo.git("switch", "-qc", "again")
-    assert "not as on the default branch" not in ran(repo)[1]
+    assert "differs from the default branch" not in ran(repo)[1]
     repo.put("schemas/more.json", "{}\n")
     repo.put("schemas/new.json", '{"mine": true}\n')
-    assert "not as on the default branch" not in ran(repo)[1]
+    assert "differs from the default branch" not in ran(repo)[1]

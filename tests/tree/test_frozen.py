@@ -15,16 +15,16 @@ from conftest import ROOT
 from make import CLUSTER, JOB, TEAM, write_repository
 from repo import Repo
 from trainyard import __version__
-from trainyard.checks.repository import validate_repository
-from trainyard.findings import Finding, Location, Severity
-from trainyard.preflight import check_repository
-from trainyard.synth import session
-from trainyard.system import git as system_git
-from trainyard.tree import ledger
-from trainyard.tree.commit import Base
-from trainyard.tree.frozen import Frozen
-from trainyard.tree.snapshot import from_git
-from trainyard.tree.wanted import wanted
+from trainyard.base.findings import Finding, Location, Severity
+from trainyard.base.system import git as system_git
+from trainyard.change.synth import session
+from trainyard.judge.checks.repository import validate_repository
+from trainyard.judge.frozen import Frozen
+from trainyard.judge.preflight import check_repository
+from trainyard.render.tree import ledger
+from trainyard.render.tree.commit import Base
+from trainyard.render.tree.snapshot import from_git
+from trainyard.render.tree.wanted import wanted_entry
 
 pytestmark = pytest.mark.node
 
@@ -42,7 +42,7 @@ def synth(repo: Repo) -> tuple[Finding, ...]:
 
 def errors(findings: tuple[Finding, ...]) -> list[str]:
     """Return the errors, with their places."""
-    return [f"{each.location.file}: {each.message}" for each in findings if each.is_error]
+    return [f"{finding.location.file}: {finding.message}" for finding in findings if finding.is_error]
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_removing_what_a_run_needs_is_an_error_at_the_change(repo: Repo, changes
     write_repository(repo.root, **{"jobs": jobs(), **changes})
     found = errors(synth(repo))
     assert any(
-        each.startswith(f"platform/{file}.yaml: this change breaks {run_of(repo)}: ") and what in each for each in found
+        item.startswith(f"platform/{file}.yaml: this change breaks {run_of(repo)}: ") and what in item for item in found
     ), found
 
 
@@ -155,7 +155,7 @@ def test_a_runtime_that_a_run_names_stays_as_it_is(tmp_path: Path, edit: tuple[s
     repo.git("switch", "-qc", "work")
     assert errors(synth(repo)) == []
     file.write_text(RUNTIME.replace(*edit))
-    assert any(said in each for each in errors(synth(repo))), errors(synth(repo))
+    assert any(said in one_error for one_error in errors(synth(repo))), errors(synth(repo))
 
 
 def test_a_job_whose_room_a_change_takes_is_judged_all_the_same(repo: Repo) -> None:
@@ -189,7 +189,7 @@ def test_a_stricter_rule_does_not_stop_the_repository(repo: Repo) -> None:
     repo.put("jobs/nlp/new.yaml", (repo.root / "jobs/nlp/train.yaml").read_text().replace("colour: red\n", "run: 2\n"))
     found = synth(repo)
     assert errors(found) == []
-    assert [(each.frozen, each.location.file) for each in found] == [(True, "jobs/nlp/train.yaml")]
+    assert [(item.frozen, item.location.file) for item in found] == [(True, "jobs/nlp/train.yaml")]
     assert {path: path.read_bytes() for path in before} == before
     assert list((repo.root / "generated/test/runs/nlp").glob("new-*"))
 
@@ -202,7 +202,7 @@ def test_a_stricter_rule_beside_another_change_of_the_cluster_is_a_warning(repo:
     repo.put("jobs/nlp/train.yaml", text)
     found = synth(repo)
     assert errors(found) == []
-    assert [each.frozen for each in found] == [True]
+    assert [item.frozen for item in found] == [True]
 
 
 def test_an_old_error_whose_sentence_changes_is_a_warning_still(repo: Repo) -> None:
@@ -226,7 +226,7 @@ def test_a_job_that_breaks_another_one_is_an_error_at_its_file(repo: Repo) -> No
     write_repository(repo.root, jobs=jobs("nlp/new", "ads/other"))
     path = repo.root / "jobs/nlp/new.yaml"
     path.write_text(path.read_text() + "files: [{source: train.yaml, mountPath: /etc/a}]\n")
-    (found,) = [each for each in synth(repo) if each.rule == "spec/job-as-file"]
+    (found,) = [item for item in synth(repo) if item.rule == "spec/job-as-file"]
     assert (str(found.location), found.frozen, found.is_error) == ("jobs/nlp/new.yaml:1:1", False, True)
     assert found.message.startswith(f"this change breaks {run_of(repo)}: ")
 
@@ -250,7 +250,7 @@ def test_of_a_program_s_runs_a_finding_names_its_own(repo: Repo) -> None:
     queue = {**CLUSTER["queues"]["research"], "nominalQuota": {"gpu": {"gpus": 8}, "cpu": {"nodes": 4}}}
     clusters = {"test": {**CLUSTER, "queues": {"research": queue}}}
     write_repository(repo.root, jobs=jobs(), teams={"nlp": {**TEAM, "python": True}}, clusters=clusters)
-    found = [each for each in errors(synth(repo)) if "sweep" in each]
+    found = [one_error for one_error in errors(synth(repo)) if "sweep" in one_error]
     assert len(found) == 1
     assert "in job 'sweep-2', job needs 16 nvidia.com/gpu" in found[0]
     assert "sweep-1" not in found[0]
@@ -354,16 +354,18 @@ def test_an_old_error_in_the_specs_hides_no_other_in_the_tree(repo: Repo) -> Non
     older_job(repo)
     (repo.root / ".tools").symlink_to(ROOT / ".tools")
     result = validate_repository(repo.root)
-    assert [(each.severity, each.frozen) for each in result.findings if each.location.file.startswith("jobs/")] == [
-        (Severity.WARNING, True)
-    ]
+    assert [
+        (finding.severity, finding.frozen) for finding in result.findings if finding.location.file.startswith("jobs/")
+    ] == [(Severity.WARNING, True)]
     assert result.objects
 
 
 def crossing(repo: Repo, base: str) -> list[tuple[str, str]]:
     """Return rule and severity of what is said across the lines of a team, compared with a branch."""
     result = validate_repository(repo.root, base=base, second=False)
-    return [(each.rule, each.severity.value) for each in result.findings if each.rule.startswith("run/tenant-")]
+    return [
+        (finding.rule, finding.severity.value) for finding in result.findings if finding.rule.startswith("run/tenant-")
+    ]
 
 
 def test_an_edited_run_crosses_no_line_whatever_the_base_is(repo: Repo) -> None:
@@ -388,7 +390,7 @@ def test_a_line_that_is_drawn_closer_is_a_warning_on_runs_that_are_there(repo: R
     ledger_file = repo.root / "generated/test/ledger/nlp/train.json"
     (spec,) = [job for job in check_repository(repo.root).specs.jobs if job.name == "train"]
     entries = ledger.load(ledger_file.read_bytes())
-    ledger_file.write_text(ledger.dump([replace(each, spec=wanted(spec).spec) for each in entries or ()]))
+    ledger_file.write_text(ledger.dump([replace(entry, spec=wanted_entry(spec).spec) for entry in entries or ()]))
     repo.commit()
     repo.git("branch", "before")
     repo.git("commit", "-q", "--allow-empty", "-m", "more")

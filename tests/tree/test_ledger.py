@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.tree import layout, ledger
-from trainyard.tree.ledger import Entry
-from trainyard.tree.snapshot import from_contents
+from trainyard.render.tree import layout, ledger
+from trainyard.render.tree.ledger import Entry
+from trainyard.render.tree.snapshot import from_contents
 
 
 def entry(name: str, state: ledger.State = "active") -> Entry:
@@ -36,7 +36,7 @@ ADVANCES = {
 @pytest.mark.parametrize(("past", "active", "retired", "after"), ADVANCES.values(), ids=ADVANCES)
 def test_entries_only_move_on(past, active, retired, after) -> None:
     """No change removes an entry, reorders them, or takes a state back."""
-    assert [(each.name, each.state) for each in ledger.advance(past, active, retired=retired)] == after
+    assert [(item.name, item.state) for item in ledger.advance(past, active, retired=retired)] == after
 
 
 def test_a_run_that_exists_keeps_its_entry() -> None:

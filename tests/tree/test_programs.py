@@ -10,11 +10,11 @@ import pytest
 from make import JOB, TEAM, write_repository
 from repo import Repo
 from trainyard import __version__
-from trainyard.findings import Finding
-from trainyard.synth import session
-from trainyard.tree import index, layout, ledger
-from trainyard.tree.programs import standing
-from trainyard.tree.snapshot import Snapshot
+from trainyard.base.findings import Finding
+from trainyard.change.synth import session
+from trainyard.render.tree import index, layout, ledger
+from trainyard.render.tree.programs import active_runs
+from trainyard.render.tree.snapshot import Snapshot
 
 pytestmark = pytest.mark.node
 
@@ -100,7 +100,7 @@ def test_another_program_s_change_leaves_it_alone_too(repo: Repo) -> None:
     before = runs(repo)
     merged(repo, BY_CHANCE)
     repo.put("jobs/nlp/other.py", sweep().replace("sweep-", "other-"))
-    assert [(each.rule, each.frozen) for each in synth(repo)] == [("spec/python-same", True)]
+    assert [(item.rule, item.frozen) for item in synth(repo)] == [("spec/python-same", True)]
     assert runs(repo) == before
 
 
@@ -142,7 +142,7 @@ def test_what_a_program_prints_is_kept(repo: Repo) -> None:
     for _ in range(2):
         outcome = session.run(repo.root, __version__)
         outcome.save()
-        assert [(each.file, each.text) for each in outcome.printed] == [("jobs/nlp/sweep.py", "two jobs\n")]
+        assert [(item.file, item.text) for item in outcome.printed] == [("jobs/nlp/sweep.py", "two jobs\n")]
 
 
 def test_the_indexes_of_all_runs_are_read_at_once() -> None:
@@ -160,12 +160,12 @@ def test_the_indexes_of_all_runs_are_read_at_once() -> None:
         ("test", "nlp", name): (ledger.Entry(f"{name}-0", "", "", "1.0.0"),) for name in (*folders, "sweep-unread")
     }
     base = Snapshot({f"test/{layout.index_file(folder)}": name for name, folder in folders.items()}, active, read=read)
-    found = standing(["jobs/nlp/sweep.py", "jobs/nlp/other.py"], base)
-    assert {program: [each.job for each in runs] for program, runs in found.items()} == {
+    found = active_runs(["jobs/nlp/sweep.py", "jobs/nlp/other.py"], base)
+    assert {program: [run.job for run in runs] for program, runs in found.items()} == {
         "jobs/nlp/sweep.py": ["sweep-a", "sweep-b"],
         "jobs/nlp/other.py": ["other-a"],
     }
-    assert [sorted(each) for each in asked] == [["other-a", "sweep-a", "sweep-b"]]
+    assert [sorted(item) for item in asked] == [["other-a", "sweep-a", "sweep-b"]]
 
 
 def test_files_are_parted_by_cluster_once() -> None:

@@ -9,9 +9,9 @@ import pytest
 from command import Done, call
 from make import JOB, write_repository
 from repo import Repo
-from trainyard.system.cache import private
-from trainyard.system.git import find
-from trainyard.tree.commit import base_commit
+from trainyard.base.system.cache import private
+from trainyard.base.system.git import find
+from trainyard.render.tree.commit import base_commit
 
 pytestmark = pytest.mark.node
 
@@ -96,7 +96,7 @@ def test_what_was_reviewed_may_be_named(repo: Repo) -> None:
     assert "run/frozen" not in done.stdout
     done = piped(repo, "check", TRAINYARD_BASE="HEAD", TRAINYARD_DEFAULT_BRANCH="refs/heads/nobody")
     assert done.returncode == 2
-    assert "TRAINYARD_DEFAULT_BRANCH 'refs/heads/nobody' is no commit of this repository" in done.stderr
+    assert "TRAINYARD_DEFAULT_BRANCH 'refs/heads/nobody' is not a commit of this repository" in done.stderr
 
 
 def piped_and_trusted(repo: Repo, *words: str, **env: str) -> Done:

@@ -12,21 +12,10 @@ import pytest
 
 from command import call
 from make import JOB, TEAM, write_repository
-from repo import Repo
+from repo import POLICY, Repo
 
 pytestmark = pytest.mark.node
 
-POLICY = '''"""A policy of one's own.
-
-Why: {why}
-Fix: f
-Source: s
-"""
-{does}
-
-def check(world):
-    return ()
-'''
 EXTRA = """{does}
 import cdk8s
 
@@ -90,7 +79,7 @@ def test_policies_of_a_branch_are_not_run(command: tuple[str, ...], repo: Repo) 
     if command[0] in {"validate", "check", "plan"}:
         assert "policies/own_policy.py" in said
         assert "policies/other_policy.py" in said
-        assert "not as on the default branch" in said
+        assert "differs from the default branch" in said
 
 
 def test_policies_of_a_branch_are_run_where_it_is_trusted(repo: Repo) -> None:
@@ -125,7 +114,7 @@ def test_who_edits_a_policy_sees_what_it_does(repo: Repo) -> None:
     repo.put("policies/own_policy.py", POLICY.format(why="edited", does=touches(repo)))
     ran, said = run(repo, "validate")
     assert ran
-    assert "not as on the default branch" not in said
+    assert "differs from the default branch" not in said
     repo.put("policies/own_policy.py", POLICY.format(why="edited once more", does=touches(repo)))
     assert not run(repo, "validate", CI="true")[0]
     repo.git("add", "--all")
@@ -190,8 +179,8 @@ def other(repo: Repo, name: str, files: Mapping[str, str]) -> Repo:
 @pytest.mark.parametrize("command", [("validate",), ("synth", "--check"), ("check",)], ids=" ".join)
 def test_files_of_a_submodule_are_no_edits(command: tuple[str, ...], repo: Repo) -> None:
     """They come with a branch, and no index of ours has them."""
-    kept = {each.relative_to(repo.root / "platform"): each for each in (repo.root / "platform").rglob("*.yaml")}
-    specs = other(repo, "specs", {str(path): each.read_text() for path, each in kept.items()})
+    kept = {path.relative_to(repo.root / "platform"): path for path in (repo.root / "platform").rglob("*.yaml")}
+    specs = other(repo, "specs", {str(path): value.read_text() for path, value in kept.items()})
     specs.put("extra/test/platform/own.py", EXTRA.format(does=touches(repo)))
     specs.commit()
     policies = other(repo, "others", {"own_policy.py": POLICY.format(why="w", does=touches(repo))})
@@ -264,7 +253,7 @@ def test_api_types_of_a_branch_do_not_judge(repo: Repo) -> None:
     repo.commit()
     said = run(repo, "validate")[1]
     assert "schemas/lock.yaml" in said
-    assert "not as on the default branch" in said
+    assert "differs from the default branch" in said
     assert ": 0 errors" in said
 
 
@@ -285,7 +274,7 @@ def test_a_branch_does_not_waive_what_is_said_of_it(repo: Repo) -> None:
     repo.put("platform/repository.yaml", settings + "waive: {spec/untrusted: trust me}\n")
     repo.commit()
     said = run(repo, "check")[1]
-    assert "policies/own_policy.py:1:1: warning: this file is not as on the default branch" in said
+    assert "policies/own_policy.py:1:1: warning: this file differs from the default branch" in said
     assert "spec/untrusted" in said.partition("platform/repository.yaml")[2]
 
 
@@ -295,8 +284,8 @@ def test_who_judges_is_told_whatever_files_are_named(repo: Repo) -> None:
     repo.put("policies/new_policy.py", POLICY.format(why="w", does=""))
     repo.commit()
     said = run(repo, "check", "jobs/nlp/train.yaml")[1]
-    assert "policies/own_policy.py:1:1: warning: this file is not as on the default branch" in said
-    assert "policies/new_policy.py:1:1: warning: this file is not on the default branch, so it judges nothing" in said
+    assert "policies/own_policy.py:1:1: warning: this file differs from the default branch" in said
+    assert "policies/new_policy.py:1:1: warning: this file is not on the default branch, so it has no effect" in said
 
 
 def test_a_clone_that_knows_no_default_branch_says_so(repo: Repo) -> None:
@@ -304,6 +293,8 @@ def test_a_clone_that_knows_no_default_branch_says_so(repo: Repo) -> None:
     repo.git("branch", "-m", "main", "trunk")
     done = call(repo.root, "validate")
     assert done.returncode == 1
-    assert "no default branch is known here" in done.stdout
+    assert (
+        "the default branch is unknown, so nothing in policies/, schemas/ and platform/extra/ has effect" in done.stdout
+    )
     assert call(repo.root, "check").returncode == 2
     assert call(repo.root, "check", TRAINYARD_DEFAULT_BRANCH="refs/heads/trunk").returncode == 0

@@ -93,7 +93,7 @@ def ask(name: str, subject: Subject, question: Question, words: Mapping[str, str
     """Run one command, and read its counts."""
     begun = time.monotonic()
     filled = {**words, "count": str(max(1, round(question.count * times)))}
-    line = [sys.executable, *(each.format(**filled) for each in question.command)]
+    line = [sys.executable, *(word.format(**filled) for word in question.command)]
     print(f"{name}: {' '.join(line)}", flush=True)
     done = subprocess.run(
         line, cwd=ROOT, env=environment(subject, words), stdout=subprocess.PIPE, text=True, check=False
@@ -108,11 +108,11 @@ def ask(name: str, subject: Subject, question: Question, words: Mapping[str, str
     return Row(name, question.what, *counts, seconds, failed)
 
 
-def asked(name: str, subject: Subject, times: float) -> list[Row]:
+def ask_questions(name: str, subject: Subject, times: float) -> list[Row]:
     """Return a row for every question to one oracle."""
     try:
         with answering(name, subject) as words:
-            return [ask(name, subject, each, words, times) for each in subject.questions]
+            return [ask(name, subject, question, words, times) for question in subject.questions]
     except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
         return [Row(name, "start", 0, 0, 0, str(error))]
 
@@ -131,7 +131,7 @@ def main() -> int:
             absent[name] = lacking
             continue
         print(f"{name}: about {SUBJECTS[name].seconds * max(1, given.times):.0f} s", flush=True)
-        rows += asked(name, SUBJECTS[name], given.times)
+        rows += ask_questions(name, SUBJECTS[name], given.times)
     print(f"{'oracle':10} {'asked about':56} {'cases':>6} {'differ':>7} {'seconds':>8}")
     for row in rows:
         print(row.text())

@@ -73,8 +73,8 @@ def of_cluster(what: str, minutes: int, mebibytes: int, *components: str) -> Ora
 
     def build(force: bool) -> None:
         for name in building.components(components):
-            for each in building.programs(name):
-                building.build(each, force=force)
+            for one_program in building.programs(name):
+                building.build(one_program, force=force)
 
     return Oracle(what, minutes, mebibytes, lambda: building.missing(components), build)
 
@@ -92,7 +92,7 @@ def fetch_crds(force: bool) -> None:
 
 def write_crds(projects: Mapping[str, Mapping[str, Any]], fetch: Callable[[str], bytes], folder: Path) -> None:
     """Write the CRDs of each release, a file each, when their file has the hash that the lock names."""
-    for project, release, lock in ((project, *each) for project, locked in projects.items() for each in locked.items()):
+    for project, release, lock in ((project, *pair) for project, locked in projects.items() for pair in locked.items()):
         target = folder / project / release
         target.mkdir(parents=True)
         for entry in lock["files"]:
@@ -125,11 +125,11 @@ ORACLES: Mapping[str, Oracle] = {
 
 
 def table() -> str:
-    """Return what there is to build, and whether it is built."""
+    """Return a table of the oracles to build, and whether each is built."""
     lines = [f"{'':10} {'built':6} {'min':>4} {'MiB':>5}"]
-    for name, each in ORACLES.items():
+    for name, oracle in ORACLES.items():
         lines.append(
-            f"{name:10} {'no' if each.missing() else 'yes':6} {each.minutes:4} {each.mebibytes:5}  {each.what}"
+            f"{name:10} {'no' if oracle.missing() else 'yes':6} {oracle.minutes:4} {oracle.mebibytes:5}  {oracle.what}"
         )
     return "\n".join(
         [
@@ -156,13 +156,16 @@ def main() -> int:
         print("the command go is missing; install Go 1.26 or newer", file=sys.stderr)
         return 2
     for name in ORACLES if "all" in given.names else given.names:
-        each, begun = ORACLES[name], time.monotonic()
-        if not each.missing() and not given.force:
+        oracle, begun = ORACLES[name], time.monotonic()
+        if not oracle.missing() and not given.force:
             print(f"{name}: built already")
             continue
-        print(f"{name}: {each.what}; about {each.minutes} minutes from empty caches, {each.mebibytes} MiB", flush=True)
+        print(
+            f"{name}: {oracle.what}; about {oracle.minutes} minutes from empty caches, {oracle.mebibytes} MiB",
+            flush=True,
+        )
         try:
-            each.build(given.force)
+            oracle.build(given.force)
         except (subprocess.CalledProcessError, OSError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             return 1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-COMMENTED = "tests/queueing/cases"
+COMMENTED = "tests/kueue/cases"
 OPERATORS = "kueue,jobset,trainer,training-operator,mpi-operator,kuberay,lws"
 
 
@@ -100,8 +100,8 @@ KUEUE = ("--program", "{program}", "--count", "{count}")
 CLUSTER = ("--kubeconfig", "{kubeconfig}", "--count", "{count}")
 CHANGED = ("--changed", COMMENTED)
 QUEUES = [
-    *(f"tests/queueing/test_{name}.py" for name in ("replay", "changed", "requests", "places", "second_looks")),
-    *("tests/queueing/test_overlapping.py", "tests/live/test_kueue_oracle.py"),
+    *(f"tests/kueue/test_{name}.py" for name in ("replay", "changed", "requests", "places", "second_looks")),
+    *("tests/kueue/test_overlapping.py", "tests/live/test_kueue_oracle.py"),
 ]
 
 RELEASES = ("kuberay=1.6.2", "lws=0.10.0", "volcano=1.14.4", "mpi-operator=0.8.0")
@@ -130,7 +130,11 @@ SUBJECTS: Mapping[str, Subject] = {
             ),
             marked(
                 "pods of the tree",
-                *("tests/nodes/test_recorded.py", "tests/nodes/test_generated.py", "tests/admission/test_kubelet.py"),
+                *(
+                    "tests/kubelet/test_recorded.py",
+                    "tests/kubelet/test_generated.py",
+                    "tests/admission/test_kubelet.py",
+                ),
             ),
         ),
         seconds=160,
@@ -153,7 +157,7 @@ SUBJECTS: Mapping[str, Subject] = {
         (
             tool(
                 *("objects by chance, by schema, rules and webhooks", "agreement", "--kubeconfig", "{kubeconfig}"),
-                *("--cases", "{count}", *(word for each in RELEASES for word in ("--with", each))),
+                *("--cases", "{count}", *(word for release in RELEASES for word in ("--with", release))),
                 count=2000,
                 read=DIFFER,
             ),

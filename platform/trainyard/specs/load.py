@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from trainyard.documents import load
-from trainyard.errors import SpecError
-from trainyard.findings import Finding
+from trainyard.base.documents import load
+from trainyard.base.errors import SpecError
+from trainyard.base.findings import Finding
+from trainyard.base.system import files, memory, reads
+from trainyard.base.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository, team_file
+from trainyard.base.system.trust import IDLE, checkout
 from trainyard.specs.models.base import Spec
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.repository import Repository
@@ -18,9 +22,7 @@ from trainyard.specs.reading import contents, document, job_files, layout, mispl
 from trainyard.specs.reading.elsewhere import foreign
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.sources import ExtraFile, JobFile, Printed, ProgramFile, Source, Specs
-from trainyard.system import files, memory
-from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository, team_file
-from trainyard.system.trust import IDLE, checkout
+from trainyard.specs.tracked import Added, Folder, Tracked
 
 S = TypeVar("S", bound=Spec)
 
@@ -47,7 +49,7 @@ class Loaded:
     """The programs that make jobs and were not run, since whoever reads this only looks."""
 
 
-@memory.uncollected()
+@memory.without_collecting()
 def read_repository(
     root: Path,
     *,
@@ -97,6 +99,8 @@ class Loading:
     listed: Sequence[files.Found] | None = None
     """Everything below `jobs/`."""
     findings: list[Finding] = field(default_factory=list)
+    read: dict[str, bytes | None] = field(default_factory=dict)
+    """What was read of the files of clusters and teams, of settings and of objects of one's own."""
     sources: dict[str, Source] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     """Keys of specs that are there but unusable, so that nothing else complains that they are missing."""
@@ -113,42 +117,46 @@ class Loading:
 
     def specs(self) -> Specs:
         """Read everything."""
-        self.findings += [*layout.links(self.root), *misplaced.misplaced(self.root)]
-        clusters = self.folder(CLUSTERS, "cluster", Cluster)
-        teams = self.folder(TEAMS, "team", Team)
+        self.findings += [*layout.links(self.root), *misplaced.misplaced_specs(self.root)]
+        clusters, of_clusters = self.folder(CLUSTERS, "cluster", Cluster)
+        teams, of_teams = self.folder(TEAMS, "team", Team)
         repository = self.spec(SETTINGS, "repository", Repository)
+        settings = self.tracked(SETTINGS.rpartition("/")[0], ())
+        folders = {"cluster": of_clusters, "team": of_teams, "repository": settings}
         return Specs(
             repository or Repository(live=True, repo_url="https://unknown"),
-            clusters,
-            teams,
+            Tracked(clusters, lambda name: (of_clusters, f"{name}.yaml"), (of_clusters,)),
+            Tracked(teams, lambda name: (of_teams, f"{name}.yaml"), (of_teams,)),
             self.jobs(teams),
             *self.extra(),
-            self.sources,
+            Tracked(self.sources, partial(place_of, folders), (of_clusters, of_teams)),
         )
 
-    def folder(self, folder: str, key: str, model: type[S]) -> dict[str, S]:
-        """Read all specs of one folder, by name."""
-        places, findings = layout.flat(folder, self.walk(folder))
+    def folder(self, folder: str, key: str, model: type[S]) -> tuple[dict[str, S], Folder]:
+        """Read all specs of one folder, by name, and return the folder too."""
+        listed = self.walk(folder)
+        places, findings = layout.flat(folder, listed)
         self.findings += findings
         found = {place.name: self.spec(place.path, f"{key}/{place.name}", model) for place in places}
-        return {name: spec for name, spec in found.items() if spec is not None}
+        return {name: spec for name, spec in found.items() if spec is not None}, self.tracked(folder, listed)
+
+    def tracked(self, folder: str, listed: Sequence[files.Found]) -> Folder:
+        """Return a folder with what was read of its files."""
+        top = f"{folder}/"
+        contents = {path.removeprefix(top): data for path, data in self.read.items() if path.startswith(top)}
+        return Folder(self.root / folder, tuple(file.path for file in listed), contents)
 
     def spec(self, path: str, key: str, model: type[S]) -> S | None:
         """Read one file as one spec."""
-        data = files.read(self.root / path)
+        with reads.apart():  # whoever looks at the spec reads the file
+            self.read[path] = data = files.read(self.root / path)
         if data is None:
             self.findings.append(problem("missing-file", path, "file is missing; write live and repoURL into it"))
             return None
-        source, findings = document.read(path, data)
-        spec = None
-        if source is not None and source.document and (kind := foreign(source.document.value)):
-            message = f"file is a {kind} of Kubernetes and no {key.partition('/')[0]}; move it to {EXTRA}/<cluster>/"
-            findings.append(problem("folder", path, message))
-        elif source is not None:
-            spec, errors = document.validate(model, source)
-            findings += errors
-            self.sources[key] = source
+        spec, source, findings = spec_of(path, data, model)
         self.findings += findings
+        if source is not None:
+            self.sources[key] = source
         if spec is None:
             self.broken.add(key)
         return spec
@@ -159,26 +167,30 @@ class Loading:
         places, findings = layout.jobs(listed)
         self.places = places
         places = [place for place in places if place.path not in self.skip]
-        yaml = [job_files.candidate(place, self.bytes(place.path)) for place in places if not place.is_python]
+        yaml = [job_files.candidate(place, self.job_text(place.path)) for place in places if not place.is_python]
         self.named = job_files.named_as_files(yaml)
         small = self.small | self.named
         written, self.rest, wrong = job_files.jobs(yaml, small)
-        may = {name: team.python and self.may_have_programs(name) for name, team in teams.items()}
+        may = {}
+        for name, team in teams.items():
+            with reads.about(team_file(name), *(p.path for p in places if p.is_python and p.folder == name)):
+                may[name] = team.python and self.may_have_programs(name)
         programs, off = job_files.programs((p for p in places if p.is_python and p.path not in small), teams, may)
         if IDLE.get():
             programs, self.idle = [], programs
-        made, failed, self.printed = python_jobs.run(programs, [self.bytes(place.path) for place in programs])
+        made, failed, self.printed = python_jobs.run(programs, [self.job_text(place.path) for place in programs])
         jobs, twice = job_files.once([*written, *made])
         sizes = {f"{JOBS}/{file.path}": file.stat.st_size for file in listed if file.regular}
-        filled, missing = contents.fill(jobs, sizes, self.bytes)
-        deep = (place for place in layout.nested(listed) if place.path not in small)
-        lost = job_files.strays(job_files.candidate(place, self.bytes(place.path)) for place in deep)
+        filled, missing = contents.fill(jobs, sizes, self.text)
+        deep = (place for place in layout.nested_files(listed) if place.path not in small)
+        lost = job_files.strays(job_files.candidate(place, self.job_text(place.path)) for place in deep)
         self.findings += [*findings, *wrong, *off, *failed, *twice, *missing, *lost]
         return tuple(sorted(filled, key=lambda job: (job.team, job.name)))
 
     def extra(self) -> tuple[tuple[ExtraFile, ...], tuple[ProgramFile, ...]]:
         """Read plain objects of one's own, one a document, and list the programs that add some."""
-        places, findings = layout.own_objects(self.walk(EXTRA))
+        listed = self.walk(EXTRA)
+        places, findings = layout.own_objects(listed)
         self.findings += findings
         found: list[ExtraFile] = []
         held = checkout(self.root)
@@ -186,10 +198,15 @@ class Loading:
         programs = [ProgramFile(name, place.folder, place.path) for name, place in own]
         for cluster, place in places:
             if not place.is_python:
-                documents, errors = load(self.bytes(place.path), file=place.path)
+                with reads.apart():
+                    self.read[place.path] = data = self.text(place.path)
+                documents, errors = load(data, file=place.path)
                 self.findings += errors
-                found += (ExtraFile(cluster, place.folder, Source(place.path, each)) for each in documents)
-        return tuple(found), tuple(programs)
+                found += (
+                    ExtraFile(cluster, place.folder, Source(place.path, one_document)) for one_document in documents
+                )
+        folder = self.tracked(EXTRA, listed)
+        return Added.of(found, folder), Added.of(programs, folder)
 
     def may_have_programs(self, team: str) -> bool:
         """Say whether a team's file allows programs where it was accepted too: a branch does not allow itself any."""
@@ -201,9 +218,46 @@ class Loading:
         return isinstance(value, dict) and value.get("python") is True
 
     def walk(self, folder: str) -> list[files.Found]:
-        """Return what is below a folder; nothing where a link leads to it, which is a finding."""
+        """Return the files below a folder; nothing where a link leads to it, which is a finding."""
         return [] if files.is_linked(self.root, folder) else files.walk(self.root / folder)
 
-    def bytes(self, path: str) -> bytes:
+    def text(self, path: str) -> bytes:
         """Return a file's bytes; none where it went away since it was listed."""
         return files.read(self.root / path) or b""
+
+    def job_text(self, path: str) -> bytes:
+        """Return the bytes of a file of jobs, which are read for its jobs alone."""
+        with reads.about(path):
+            return self.text(path)
+
+
+def spec_of(path: str, data: bytes, model: type[S]) -> tuple[S | None, Source | None, list[Finding]]:
+    """Return the spec in a file, its source and what is wrong with it; no source of a file that is something else."""
+    source, findings = document.read(path, data)
+    if source is None:
+        return None, None, findings
+    if source.document and (kind := foreign(source.document.value)):
+        sort = model.__name__.lower()
+        message = f"file is a {kind} of Kubernetes and no {sort}; move it to {EXTRA}/<cluster>/"
+        return None, None, [*findings, problem("folder", path, message)]
+    spec, errors = document.validate(model, source)
+    return spec, source, [*findings, *errors]
+
+
+MODELS: dict[str, type[Spec]] = {CLUSTERS: Cluster, TEAMS: Team}
+"""What files are read as, by their folder."""
+
+
+@reads.answer(reads.THERE)
+def is_usable(path: str, _: reads.Digests) -> str:
+    """Return whether a file can be read as a spec of its folder, as a digest."""
+    data = files.read(Path(path))
+    model = next((model for folder, model in MODELS.items() if Path(path).parent.match(folder)), None)
+    is_spec = data is not None and model is not None and spec_of(path, data, model)[0] is not None
+    return reads.THERE if is_spec else reads.ABSENT
+
+
+def place_of(folders: Mapping[str, Folder], key: str) -> tuple[Folder, str]:
+    """Return the folder and the name there of the file that a source has by its key."""
+    sort, _, name = key.partition("/")
+    return folders[sort], f"{name or sort}.yaml"

@@ -12,7 +12,7 @@ JobName = tuple[str, str]
 
 def after_of(team: str, job: Job) -> tuple[JobName, ...]:
     """Return the jobs that a job of a team comes after, each once."""
-    named = (each.rpartition("/") for each in job.after)
+    named = (job_name.rpartition("/") for job_name in job.after)
     return tuple(dict.fromkeys((other or team, name) for other, _, name in named))
 
 
@@ -21,23 +21,23 @@ def circle(job: JobName, before: Mapping[JobName, Iterable[JobName]]) -> bool:
     seen: set[JobName] = set()
     left = list(before.get(job, ()))
     while left:
-        each = left.pop()
-        if each == job:
+        current = left.pop()
+        if current == job:
             return True
-        if each not in seen:
-            seen.add(each)
-            left += before.get(each, ())
+        if current not in seen:
+            seen.add(current)
+            left += before.get(current, ())
     return False
 
 
-def ordered(jobs: Iterable[JobName], before: Mapping[JobName, Iterable[JobName]]) -> list[JobName]:
+def order_jobs(jobs: Iterable[JobName], before: Mapping[JobName, Iterable[JobName]]) -> list[JobName]:
     """Return jobs and all that they come after, each behind those; there is no circle among them."""
     found: dict[JobName, None] = {}
 
     def add(job: JobName) -> None:
-        for each in before.get(job, ()):
-            if each not in found:
-                add(each)
+        for before_it in before.get(job, ()):
+            if before_it not in found:
+                add(before_it)
         found.setdefault(job)
 
     for job in jobs:

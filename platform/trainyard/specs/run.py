@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from trainyard.quantities import Quantity
+from trainyard.base.quantities import Quantity
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.pools import Pool
@@ -74,7 +74,7 @@ def digest(job: Job, contents: Mapping[str, str]) -> str:
     No defaults are filled in, so that a new field with a default changes no digest; key order, comments and the
     spelling of quantities do not count.
     """
-    fields = {name: value for name, value in written(job).items() if name not in OUTSIDE_DIGEST}
+    fields = {name: value for name, value in written_fields(job).items() if name not in OUTSIDE_DIGEST}
     files = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in contents.items()}
     body = {"job": fields, "files": files} if files else {"job": fields}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -86,7 +86,7 @@ def run_name(job: str, digest: str) -> str:
     return f"{job}-{digest[:IN_NAME]}"
 
 
-def written(value: Any) -> Any:
+def written_fields(value: Any) -> Any:
     """Return the fields that were set, by their names in YAML, with quantities in canonical form."""
     if isinstance(value, (str, int, float)):
         return value
@@ -95,11 +95,11 @@ def written(value: Any) -> Any:
         pairs = (
             (fields[name].alias or name, getattr(value, name)) for name in fields if name in value.model_fields_set
         )
-        return {key: written(item) for key, item in pairs if item is not None}
+        return {key: written_fields(item) for key, item in pairs if item is not None}
     if isinstance(value, Mapping):
-        return {str(key): quantities(item) if key in RESOURCES else written(item) for key, item in value.items()}
+        return {str(key): quantities(item) if key in RESOURCES else written_fields(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [written(item) for item in value]
+        return [written_fields(item) for item in value]
     return value
 
 
@@ -109,14 +109,14 @@ RESOURCES = frozenset({"limits", "requests", "overhead"})
 def quantities(value: Any) -> Any:
     """Canonicalise the quantities of a resource list in a free-form container."""
     if not isinstance(value, Mapping):
-        return written(value)
+        return written_fields(value)
     return {key: canonical(item) for key, item in value.items()}
 
 
 def canonical(value: Any) -> Any:
     """Return the canonical text of a quantity, or the value itself where it is none."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return written(value)
+        return written_fields(value)
     try:
         return Quantity.parse(str(value)).canonical()
     except ValueError:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from trainyard.documents import Document, Path
-from trainyard.findings import Location
+from trainyard.base.documents import Document, Path
+from trainyard.base.findings import Location
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
+from trainyard.specs.tracked import look
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +98,9 @@ class Specs:
     programs: tuple[ProgramFile, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
     """By key `repository`, `cluster/<name>`, `team/<name>`."""
+
+    def __getattribute__(self, name: str) -> Any:
+        """Return a part; whoever looks at the repository's settings is taken to read their file."""
+        if name == "repository":
+            look(object.__getattribute__(self, "sources"), "repository")
+        return object.__getattribute__(self, name)

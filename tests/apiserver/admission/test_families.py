@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from trainyard.apiserver import Judge, aware, catalog
-from trainyard.apiserver.judge import Judgement
-from trainyard.documents import Document
-from trainyard.manifests import Manifest
+from trainyard.base.documents import Document
+from trainyard.base.manifests import Manifest
+from trainyard.upstream.apiserver import Judge, aware, catalog
+from trainyard.upstream.apiserver.judge import Judgement
 
 CIDR = {"apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR", "metadata": {"name": "kubernetes"}}
 IPV4 = {**CIDR, "spec": {"cidrs": ["10.96.0.0/16"]}}
@@ -45,6 +45,8 @@ def test_families_depend_on_the_cluster(case: str) -> None:
     spec, needs = CASES[case]
     unknown = judged(spec)
     assert unknown.verdict == ("unknown" if needs else "valid"), unknown.findings
-    assert [(each.rule, each.is_error) for each in unknown.findings] == [("core/service-family-unknown", False)] * needs
+    assert [(finding.rule, finding.is_error) for finding in unknown.findings] == [
+        ("core/service-family-unknown", False)
+    ] * needs
     assert judged(spec, IPV4).verdict == ("invalid" if needs else "valid")
     assert judged(spec, DUAL).verdict == "valid"

@@ -16,16 +16,16 @@ import pytest
 from apiserver.core_objects import named
 from conftest import ROOT
 from make import write_repository
-from trainyard.apiserver.admission import podsecurity
-from trainyard.apiserver.admission.podsecurity.levels import Level, enforced
-from trainyard.apiserver.admission.podsecurity.plugin import Admission
-from trainyard.apiserver.admission.podsecurity.settings import Settings, settings
-from trainyard.apiserver.webhooks import around
-from trainyard.checks import parallel
-from trainyard.checks.repository import validate_repository
-from trainyard.checks.result import Result
-from trainyard.checks.validate import strangers
-from trainyard.documents import dump, load
+from trainyard.base.documents import dump, load
+from trainyard.judge.checks import parallel
+from trainyard.judge.checks.repository import validate_repository
+from trainyard.judge.checks.result import Result
+from trainyard.judge.checks.validate import strangers
+from trainyard.upstream.apiserver.admission import podsecurity
+from trainyard.upstream.apiserver.admission.podsecurity.levels import Level, enforced_level
+from trainyard.upstream.apiserver.admission.podsecurity.plugin import Admission
+from trainyard.upstream.apiserver.admission.podsecurity.settings import Settings, settings
+from trainyard.upstream.apiserver.webhooks import gather_objects
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "pod_security.jsonl"
 LABEL = podsecurity.LABEL
@@ -70,9 +70,9 @@ def judged(*values: dict[str, Any], kubernetes: str = "1.35", **options: Any) ->
 def said(result: Result) -> list[tuple[str, str, str | None]]:
     """Return severity, rule and field of what is said of pods."""
     return [
-        (each.severity.value, each.rule.removeprefix("pod-security/"), each.path)
-        for each in result.findings
-        if each.rule.startswith("pod-security/")
+        (finding.severity.value, finding.rule.removeprefix("pod-security/"), finding.path)
+        for finding in result.findings
+        if finding.rule.startswith("pod-security/")
     ]
 
 
@@ -85,10 +85,12 @@ def test_a_server_says_the_same() -> None:
         assert admission is not None
         metadata = {"namespace": "team", "annotations": row.get("annotations", {})}
         value = {"metadata": metadata, "spec": row["spec"]}
-        found = [each.problem.message for each in admission.check(value, group="", kind="Pod", around=around([]))]
+        found = [
+            item.problem.message for item in admission.check(value, group="", kind="Pod", around=gather_objects([]))
+        ]
         start = f'violates PodSecurity "{row["level"]}": '
-        assert all(each.startswith(start) for each in found)
-        assert ", ".join(each.removeprefix(start) for each in found) == row["message"]
+        assert all(item.startswith(start) for item in found)
+        assert ", ".join(item.removeprefix(start) for item in found) == row["message"]
     assert len(rows) > 500
 
 
@@ -110,7 +112,7 @@ LEVELS = {
 @pytest.mark.parametrize(("labels", "level"), LEVELS.values(), ids=LEVELS)
 def test_the_level_of_a_namespace(labels: dict[str, Any], level: str | None) -> None:
     """Labels say the level and the version; with labels that a server refuses there is no such namespace."""
-    found = enforced({"metadata": {"labels": labels}})
+    found = enforced_level({"metadata": {"labels": labels}})
     assert (None if found is None else str(found)) == level
 
 
@@ -142,7 +144,7 @@ def test_a_pod_is_refused_at_the_field() -> None:
     text += b"  containers:\n  - {name: a, image: b}\n"
     inputs = [("n.json", json.dumps(namespace("baseline")).encode()), ("p.yaml", text)]
     result = strangers(inputs, ROOT / "schemas", kubernetes="1.35")
-    assert [each.verdict for each in result.objects] == ["valid", "invalid"]
+    assert [item.verdict for item in result.objects] == ["valid", "invalid"]
     (found,) = result.findings
     assert (str(found.location), found.layer, found.rule) == ("p.yaml:5:12", "policy", "pod-security/host-namespaces")
     assert found.message == 'violates PodSecurity "baseline:latest": host namespaces (hostPID=true)'
@@ -169,7 +171,7 @@ def test_nothing_is_said_of_what_is_not_known(values: list[dict[str, Any]]) -> N
     """Only the level of a namespace among the inputs counts."""
     result = judged(*values)
     assert said(result) == []
-    assert {each.verdict for each in result.objects} == {"valid"}
+    assert {item.verdict for item in result.objects} == {"valid"}
 
 
 def test_an_object_without_a_namespace_goes_to_the_default_one() -> None:
@@ -195,7 +197,7 @@ def ray(spec: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def runtime(spec: dict[str, Any], **metadata: str) -> dict[str, Any]:
     """Return a runtime of Trainer with one step."""
-    node = {**spec, "containers": [{**each, "name": "node"} for each in spec["containers"]]}
+    node = {**spec, "containers": [{**container, "name": "node"} for container in spec["containers"]]}
     step = {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}}
     jobs = [{"name": "node", "template": {**step, "spec": {"template": {"spec": node}}}}]
     value = placed("trainer.kubeflow.org/v1alpha1", "TrainingRuntime")
@@ -307,7 +309,7 @@ def test_what_makes_pods_is_taken_but_none_starts(value: dict[str, Any], at: str
     result = judged(namespace("restricted"), value)
     severity = "warning" if value["kind"] in ("PodTemplate", "TrainingRuntime") else "error"
     assert said(result) == [(severity, "host-namespaces", f"{at}.{AT_NETWORK}")]
-    assert [each.verdict for each in result.objects] == ["valid", "valid"]
+    assert [item.verdict for item in result.objects] == ["valid", "valid"]
     assert result.findings[0].message.startswith('would violate PodSecurity "restricted:latest": ')
 
 
@@ -425,12 +427,12 @@ ADDED: dict[str, tuple[dict[str, Any], list[str]]] = {
 def test_containers_that_operators_add(value: dict[str, Any], names: list[str]) -> None:
     """Containers that an operator adds without a security context break `restricted` too; the fix says what to do."""
     result = judged(namespace("restricted"), value)
-    found = [each for each in result.findings if each.rule == "pod-security/allow-privilege-escalation"]
-    assert [name for name in names if any(f'container "{name}"' in each.message for each in found)] == names
+    found = [finding for finding in result.findings if finding.rule == "pod-security/allow-privilege-escalation"]
+    assert [name for name in names if any(f'container "{name}"' in item.message for item in found)] == names
     assert len(found) == len(names)
-    assert all(each.is_error != ("init-pytorch" in names) for each in found)
-    assert not any("change the field" in (each.fix or "") for each in found)
-    assert {each.verdict for each in result.objects} == {"valid"}
+    assert all(item.is_error != ("init-pytorch" in names) for item in found)
+    assert not any("change the field" in (item.fix or "") for item in found)
+    assert {item.verdict for item in result.objects} == {"valid"}
 
 
 WAITING = {"name": "wait", "image": "example.com/wait"}
@@ -545,11 +547,11 @@ def test_a_template_that_is_known_is_what_counts(
     for large in (parallel.LARGE, 0):
         monkeypatch.setattr(parallel, "LARGE", large)
         found = [
-            (each.severity.value, name)
-            for each in judged(*values).findings
-            if each.rule == "pod-security/allow-privilege-escalation"
+            (finding.severity.value, name)
+            for finding in judged(*values).findings
+            if finding.rule == "pod-security/allow-privilege-escalation"
             for name in ("init-pytorch", "wait")
-            if f'container "{name}"' in each.message
+            if f'container "{name}"' in finding.message
         ]
         assert found == expected
 
@@ -562,7 +564,7 @@ def test_our_own_operators_are_known() -> None:
     assert folders
     for folder in folders:
         files = [*(folder / "argocd").glob("*.yaml"), *(folder / "operators").rglob("*.yaml")]
-        values = [each.value for path in files for each in load(path.read_bytes(), file=path.name)[0]]
+        values = [item.value for path in files for item in load(path.read_bytes(), file=path.name)[0]]
         assert settings(values) == Settings(waits=())
 
 
@@ -600,9 +602,9 @@ def test_sidecars_of_rays_operator_count(installs: dict[str, Any]) -> None:
     ]
     value = placed("ray.io/v1", "RayCluster", spec=spec)
     (found,) = [
-        each
-        for each in judged(namespace("restricted"), value, installs).findings
-        if each.rule == "pod-security/allow-privilege-escalation"
+        finding
+        for finding in judged(namespace("restricted"), value, installs).findings
+        if finding.rule == "pod-security/allow-privilege-escalation"
     ]
     assert found.is_error
     assert 'container "wait"' in found.message
@@ -648,8 +650,8 @@ EPHEMERAL = {
 @pytest.mark.parametrize(("before", "now", "refused"), EPHEMERAL.values(), ids=EPHEMERAL)
 def test_ephemeral_containers_are_judged_as_they_come(before: list[Any], now: list[Any], refused: bool) -> None:
     """An ephemeral container that comes to a running pod must keep to the level as the others do."""
-    old, new = (pod({**BARE, "ephemeralContainers": each}) for each in (before, now))
-    assert any(admission().check(new, group="", kind="Pod", around=around([]), old=old)) == refused
+    old, new = (pod({**BARE, "ephemeralContainers": item}) for item in (before, now))
+    assert any(admission().check(new, group="", kind="Pod", around=gather_objects([]), old=old)) == refused
 
 
 @pytest.mark.parametrize("spelling", [LABEL, LABEL.replace("/", "\\/"), LABEL.replace("e", "\\u0065")])

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from trainyard.apiserver import catalog
-from trainyard.apiserver.admission import policies
-from trainyard.apiserver.admission.policies import Request, Surroundings, typecheck
-from trainyard.apiserver.catalog.served import from_crd
-from trainyard.apiserver.cel import CompileError
+from trainyard.upstream.apiserver import catalog
+from trainyard.upstream.apiserver.admission import policies
+from trainyard.upstream.apiserver.admission.policies import Request, Surroundings, typecheck
+from trainyard.upstream.apiserver.catalog.served import from_crd
+from trainyard.upstream.apiserver.cel import CompileError
 
 RULE = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["CREATE", "UPDATE"]}
 DENY = {"validationActions": ["Deny"]}
@@ -62,7 +62,7 @@ def decisions(
     named = resource or policies.guess(group, version, new["kind"])
     request = Request(named, new, old, "CREATE" if old is None else "UPDATE")
     known = around or Surroundings({"team": NAMESPACE}, complete=True)
-    return [f"{each.action}: {each.message}" for each in policies.judge([(policy, bound)], request, known)]
+    return [f"{item.action}: {item.message}" for item in policies.judge([(policy, bound)], request, known)]
 
 
 K = "object.data.k == 'v'"
@@ -340,7 +340,7 @@ def test_parameters_that_may_not_exist():
         binding = {**DENY, "paramRef": {"name": "p", "parameterNotFoundAction": action}}
         policy = make_policy([check("true || params.data.x == 'y'")], paramKind=CONFIG_MAP)
         found = decisions(policy, config_map(), bindings=[binding], around=around)
-        assert [right in each for each in found] == ([True] if right else [])
+        assert [right in item for item in found] == ([True] if right else [])
     policy = make_policy([check("false", message="no")], paramKind=CONFIG_MAP)
     assert decisions(policy, config_map(), bindings=[binding], around=around) == [
         "Unknown: applies depending on the parameters ConfigMap team/p: no"
@@ -464,7 +464,7 @@ COMPILES = {
 def test_expressions_that_do_not_compile_are_known_at_load(spec, message):
     """A policy says of each of its expressions where it is and why it does not compile."""
     policy = policies.load({"metadata": {"name": "it"}, "spec": spec}, minor=35)
-    wrong = [each for each in policy.expressions() if isinstance(each.compiled, CompileError)]
+    wrong = [expression for expression in policy.expressions() if isinstance(expression.compiled, CompileError)]
     assert len(wrong) == 1
     assert str(wrong[0].compiled).startswith(message)
     assert wrong[0].path[0] == "spec"
@@ -502,8 +502,8 @@ def test_policies_are_checked_against_the_schemas(expression, right):
     kinds = make_kinds()
     kinds[1] = replace(kinds[1], plural="batches")
     found = typecheck.check(make_policy([check(expression)], rules=rules), kinds, minor=35)
-    assert [each.message for each in found] == right
-    assert all(each.path == ("spec", "validations", 0, "expression") for each in found)
+    assert [item.message for item in found] == right
+    assert all(item.path == ("spec", "validations", 0, "expression") for item in found)
 
 
 @pytest.mark.parametrize(
@@ -511,7 +511,7 @@ def test_policies_are_checked_against_the_schemas(expression, right):
 )
 def test_own_policies_fit_the_schemas(kubernetes):
     """The policies of this repository compile on every release, also as new ones, and read fields that exist."""
-    from trainyard.documents import load
+    from trainyard.base.documents import load
 
     known, _ = catalog.load(ROOT / "schemas", kubernetes=kubernetes)
     for path in sorted((ROOT / "policies").glob("*.yaml")):

@@ -14,9 +14,9 @@ from apiserver.agreement.mutate import mutate
 from apiserver.agreement.updates import change
 from apiserver.agreement.verdicts import Case
 from apiserver.agreement.yamls import respell
-from trainyard.apiserver import Catalog, Kind, Missing
-from trainyard.checks.inputs import RECORDS, decode
-from trainyard.manifests import Manifest
+from trainyard.base.manifests import Manifest
+from trainyard.judge.checks.inputs import RECORDS, decode
+from trainyard.upstream.apiserver import Catalog, Kind, Missing
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -31,8 +31,8 @@ def bases(known: Catalog) -> dict[str, list[Base]]:
     """Return the valid objects that cases start from, by apiVersion and kind."""
     values = [json.loads(line) for line in OBJECTS.read_text(encoding="utf-8").splitlines()]
     manifests, _ = decode(RICH.name, RICH.read_bytes())
-    values += [each.value for each in manifests]
-    values += [each.value for each in generated()]
+    values += [manifest.value for manifest in manifests]
+    values += [item.value for item in generated()]
     found: dict[str, list[Base]] = defaultdict(list)
     seen: set[str] = set()
     for value in values:
@@ -54,7 +54,7 @@ def generated() -> Iterator[Manifest]:
     for path in sorted((ROOT / "generated").glob("*/**/*.yaml")):
         if not RECORDS.search(path.as_posix()):
             found = decode(path.name, path.read_bytes())[0]
-            yield from (each for each in found if (each.value["apiVersion"], each.value["kind"]) not in REFERRING)
+            yield from (item for item in found if (item.value["apiVersion"], item.value["kind"]) not in REFERRING)
 
 
 def anywhere(value: dict[str, Any], kind: Kind) -> dict[str, Any]:

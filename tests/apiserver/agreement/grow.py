@@ -10,10 +10,10 @@ from typing import Any
 
 from apiserver.agreement.samples import make_object, make_value
 from apiserver.agreement.words import ODD_TEXTS, WORDS
-from trainyard.apiserver import Kind
-from trainyard.apiserver.catalog.schemas import Schema
-from trainyard.documents import Path
-from trainyard.live.server import Server
+from trainyard.base.documents import Path
+from trainyard.faces.live.server import Server
+from trainyard.upstream.apiserver import Kind
+from trainyard.upstream.apiserver.catalog.schemas import Schema
 
 ROUNDS = 25
 STEP = re.compile(r'\.?([^.\[\]]+)|\[("?)([^\]"]*)\2\]')

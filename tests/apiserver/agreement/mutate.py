@@ -10,8 +10,8 @@ from typing import Any
 
 from apiserver.agreement.samples import make_value
 from apiserver.agreement.words import ODD_ANYTHING, ODD_NUMBERS, ODD_QUANTITIES, ODD_TEXTS
-from trainyard.apiserver.catalog.schemas import TYPE, Schema
-from trainyard.documents import Path, format_path
+from trainyard.base.documents import Path, format_path
+from trainyard.upstream.apiserver.catalog.schemas import TYPE, Schema
 
 ODD_KEYS = (
     "unknown", "x", "", "a/b", "a/b/c", "example.com/x", "UPPER", "a" * 64, "a b", "kubernetes.io/x", "-a", "1", "a_",
@@ -183,7 +183,7 @@ CHANGES: tuple[tuple[Change, int], ...] = (
 
 def borrow(value: dict[str, Any], slot: Slot, others: list[Slot], rng: Random) -> str | None:
     """Put what another field of the object holds: names that are referred to, and those that refer."""
-    texts = [each.value for each in others if type(each.value) is type(slot.value) and each.value != slot.value]
+    texts = [other.value for other in others if type(other.value) is type(slot.value) and other.value != slot.value]
     if not isinstance(slot.value, (str, int)) or not texts:
         return None
     slot.put(rng.choice(texts))
@@ -200,7 +200,7 @@ def mutate(value: dict[str, Any], schema: Schema, rng: Random, *, count: int = 1
         places = list(slots(changed, schema))
         if not places:
             break
-        free = [each for each in places if each.path[0] != "metadata"]
+        free = [place for place in places if place.path[0] != "metadata"]
         slot = rng.choice(free if free and rng.random() < 0.85 else places)
         if rng.random() < 0.06:
             what = borrow(changed, slot, places, rng)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from apiserver.agreement.verdicts import Case, Ours
-from trainyard.apiserver import Catalog
-from trainyard.checks import kubeconform
-from trainyard.live.server import Server
-from trainyard.system import kubeconform as program
-from trainyard.system import process
+from trainyard.base.system import kubeconform as program
+from trainyard.base.system import process
+from trainyard.faces.live.server import Server
+from trainyard.judge.checks import kubeconform
+from trainyard.upstream.apiserver import Catalog
 
 SHOWN = 600
 """Characters of an engine's words that are kept."""
@@ -31,7 +31,7 @@ def kubeconform_verdicts(cases: Sequence[Case], known: Catalog, root: Path) -> l
         places = kubeconform.locations(known, Path(scratch) / "schemas")
         engine = kubeconform.Engine(program.find(root), places, Path(scratch) / "files")
         found = engine.run({index: case.source for index, case in enumerate(cases)})
-    return [told([each["msg"] for each in found[index]]) for index in range(len(cases))]
+    return [told([item["msg"] for item in found[index]]) for index in range(len(cases))]
 
 
 def told(complaints: Sequence[str]) -> Ours:
@@ -67,7 +67,7 @@ def write_types(server: Server, folder: Path) -> None:
         group = name.split("/")[1:2]
         if name.count("/") == (2 if name.startswith("apis/") else 1) and not groups & set(group):
             address, _, query = entry["serverRelativeURL"].partition("?")
-            _, types = server.request("GET", address, query=[tuple(each.split("=", 1)) for each in query.split("&")])
+            _, types = server.request("GET", address, query=[tuple(part.split("=", 1)) for part in query.split("&")])
             target = folder / "types" / f"{name}.json"
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(json.dumps(types))
@@ -92,5 +92,5 @@ def judged(cases: Sequence[Case], command: Sequence[str], folder: Path) -> list[
 
 def verdict(statuses: Sequence[dict[str, str]] | None) -> Ours:
     """Return the verdict on a file: every document has a status, and a file without any holds nothing."""
-    failed = [each.get("message", "") for each in statuses or () if each.get("status") != "Success"]
+    failed = [status.get("message", "") for status in statuses or () if status.get("status") != "Success"]
     return told(failed if statuses else ["holds no object"])

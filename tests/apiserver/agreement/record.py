@@ -12,8 +12,8 @@ from typing import Any
 from apiserver.agreement.cases import OBJECTS
 from apiserver.agreement.grow import grow
 from apiserver.agreement.verdicts import Case, Ours, Theirs
-from trainyard.apiserver import Catalog, Kind
-from trainyard.live.server import Server
+from trainyard.faces.live.server import Server
+from trainyard.upstream.apiserver import Catalog, Kind
 
 CASES = Path(__file__).resolve().parent / "cases.jsonl"
 SYSTEMATIC = CASES.with_name("systematic.jsonl")
@@ -34,11 +34,11 @@ def write_objects(known: Catalog, server: Server, *, threads: int) -> None:
             grow(kind, Random(f"{kind.api_version}/{kind.kind}/{number}"), server, share=share)
             for number, share in enumerate(SHARES)
         ]
-        texts = sorted({json.dumps(each) for each in found if each is not None}, key=lambda text: (len(text), text))
+        texts = sorted({json.dumps(item) for item in found if item is not None}, key=lambda text: (len(text), text))
         kept = [text for text in texts if len(text) < LARGE] or texts
         return kept[:1] + kept[1:][-1:]
 
-    kinds = sorted(known.served(), key=lambda each: (each.group, each.version, each.kind))
+    kinds = sorted(known.served(), key=lambda item: (item.group, item.version, item.kind))
     with ThreadPoolExecutor(threads) as pool:
         lines = [text for texts in pool.map(search, kinds) for text in texts]
     OBJECTS.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 from apiserver.agreement.words import NAMED, number_for, text_for, typed_value
-from trainyard.apiserver import Kind
-from trainyard.apiserver.catalog.schemas import Schema
+from trainyard.upstream.apiserver import Kind
+from trainyard.upstream.apiserver.catalog.schemas import Schema
 
 DEEP = 9
 """Levels below which only what is required is filled in."""
@@ -67,12 +67,12 @@ def make_map(node: Schema, name: str, rng: Random, *, share: float, depth: int) 
             return {"a1": make_value(values, "value", rng, share=share, depth=depth + 1)}
         return {}
     required = set(node.get("required", ()))
-    alternatives = [each.get("required", ()) for key in ("oneOf", "anyOf") for each in node.get(key, ())]
+    alternatives = [item.get("required", ()) for key in ("oneOf", "anyOf") for item in node.get(key, ())]
     if alternatives:
         required.update(rng.choice(alternatives))
     free = share if depth < DEEP else 0.0
-    chosen = [each for each in fields if each in required or rng.random() < free / depth]
+    chosen = [field for field in fields if field in required or rng.random() < free / depth]
     least = int(node.get("minProperties", 0))
-    spare = [each for each in fields if each not in chosen]
+    spare = [field for field in fields if field not in chosen]
     chosen += rng.sample(spare, min(len(spare), max(0, least - len(chosen))))
-    return {each: make_value(fields[each], each, rng, share=share, depth=depth + 1) for each in chosen}
+    return {item: make_value(fields[item], item, rng, share=share, depth=depth + 1) for item in chosen}

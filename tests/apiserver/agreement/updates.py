@@ -6,8 +6,8 @@ from random import Random
 from typing import Any
 
 from apiserver.agreement.mutate import mutate, slots
-from trainyard.apiserver.catalog.schemas import Schema
-from trainyard.documents import format_path
+from trainyard.base.documents import format_path
+from trainyard.upstream.apiserver.catalog.schemas import Schema
 
 OTHERS: dict[type, tuple[Any, ...]] = {
     str: ("b", "b1", "web-2", "other.example.com"),
@@ -22,7 +22,9 @@ def change(value: dict[str, Any], schema: Schema, rng: Random) -> tuple[dict[str
     if rng.random() < 0.5:
         new, note = mutate(value, schema, rng, count=0)[0], ""
         places = [
-            each for each in slots(new, schema) if type(each.value) in OTHERS and each.path != ("metadata", "name")
+            one_slot
+            for one_slot in slots(new, schema)
+            if type(one_slot.value) in OTHERS and one_slot.path != ("metadata", "name")
         ]
         if places:
             slot = rng.choice(places)

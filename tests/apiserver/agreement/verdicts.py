@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.apiserver import Catalog, Judge, Missing
-from trainyard.checks.inputs import decode
-from trainyard.errors import ToolError
-from trainyard.findings import Severity
-from trainyard.live.server import Answer, Server
+from trainyard.base.errors import ToolError
+from trainyard.base.findings import Severity
+from trainyard.faces.live.server import Answer, Server
+from trainyard.judge.checks.inputs import decode
+from trainyard.upstream.apiserver import Catalog, Judge, Missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +104,16 @@ NAMELESS = Answer(405, "MethodNotAllowed", "metadata.name: Required value: what 
 def sent(value: Any) -> Any:
     """Return a value as kubectl sends it: a number without a fraction is written as an integer."""
     if isinstance(value, dict):
-        return {key: sent(each) for key, each in value.items()}
+        return {key: sent(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [sent(each) for each in value]
+        return [sent(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def verdict(**answers: Answer) -> Theirs:
     """Put the answers to one object together."""
-    refused = {how: each for how, each in answers.items() if not each.accepted}
-    told = [each for each in refused.values() if each.told and not ELSEWHERE.search(each.message)]
+    refused = {how: answer for how, answer in answers.items() if not answer.accepted}
+    told = [item for item in refused.values() if item.told and not ELSEWHERE.search(item.message)]
     if not refused:
         return Theirs(True)
     first = (told or list(refused.values()))[0]
@@ -232,6 +232,6 @@ def share(part: int, whole: int) -> str:
 def tabulate(rows: Iterable[tuple[Case, Ours, Theirs]], known: Catalog) -> Table:
     """Count cases."""
     table = Table(known)
-    for each in rows:
-        table.add(*each)
+    for one_row in rows:
+        table.add(*one_row)
     return table

@@ -8,7 +8,7 @@ from typing import Any
 
 import re2
 
-from trainyard.apiserver.catalog.schemas import TYPE, Schema
+from trainyard.upstream.apiserver.catalog.schemas import TYPE, Schema
 
 TIME = "2026-01-02T03:04:05Z"
 
@@ -110,8 +110,8 @@ def matching(pattern: str, least: int, most: int | None) -> tuple[str, ...]:
         compiled = re2.compile(pattern)
     except re2.error:
         return ()
-    sized = (each for each in WORDS if len(each) >= least and (most is None or len(each) <= most))
-    return tuple(each for each in sized if compiled.search(each))
+    sized = (word for word in WORDS if len(word) >= least and (most is None or len(word) <= most))
+    return tuple(item for item in sized if compiled.search(item))
 
 
 def text_for(node: Schema, name: str, rng: Random) -> str:

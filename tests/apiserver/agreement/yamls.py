@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from apiserver.agreement.verdicts import Case
-from trainyard.documents import dump
+from trainyard.base.documents import dump
 
 SPELLINGS: tuple[tuple[str, Any], ...] = (
     ("y", True), ("n", False), ("yes", True), ("Off", False), ("TRUE", True), ("tRUE", "tRUE"), ("010", 8),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from make import make_crd
-from trainyard.apiserver import Kind, Missing, catalog
-from trainyard.checks.versions import parse_projects
-from trainyard.findings import Location, Severity
-from trainyard.versions import nearest
+from trainyard.base.findings import Location, Severity
+from trainyard.base.versions import nearest
+from trainyard.judge.checks.versions import parse_projects
+from trainyard.upstream.apiserver import Kind, Missing, catalog
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_near_releases_are_named(schemas):
         schemas, kubernetes="v1.38.1", projects={"kueue": "0.19.3"}, where=lambda name: Location(f"{name}.yaml")
     )
     assert (known.kubernetes, known.projects) == ("1.36", {"kueue": "0.19.2"})
-    assert [(each.severity, each.location.file, each.message) for each in findings] == [
+    assert [(finding.severity, finding.location.file, finding.message) for finding in findings] == [
         (
             Severity.WARNING,
             "kubernetes.yaml",
@@ -171,9 +171,9 @@ PAIRS = {
 def test_kinds_served_twice(schemas, projects, expected):
     """Two installed operators that serve one kind differently do not go together."""
     _, findings = catalog.load(schemas, projects=projects)
-    found = [(each.severity, each.message.partition(" both ")[2]) for each in findings]
+    found = [(finding.severity, finding.message.partition(" both ")[2]) for finding in findings]
     assert found == [(severity, message.removeprefix("both ")) for severity, message in expected]
-    assert all(each.layer == "pairing" and each.rule == "pairing/served-twice" for each in findings)
+    assert all(finding.layer == "pairing" and finding.rule == "pairing/served-twice" for finding in findings)
 
 
 TWICE = {

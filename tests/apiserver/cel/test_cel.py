@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from trainyard.apiserver.cel import DYN, CelError, CompileError, Environment, Unknown, values
-from trainyard.apiserver.cel.declare import Declarations
-from trainyard.apiserver.cel.errors import TooDeepError
-from trainyard.apiserver.cel.library import times
-from trainyard.apiserver.cel.library.quantity import Amount
-from trainyard.apiserver.cel.library.semver import Version
-from trainyard.apiserver.cel.names import escape
-from trainyard.apiserver.cel.types import BOOL, STRING
+from trainyard.upstream.apiserver.cel import DYN, CelError, CompileError, Environment, Unknown, values
+from trainyard.upstream.apiserver.cel.declare import Declarations
+from trainyard.upstream.apiserver.cel.errors import TooDeepError
+from trainyard.upstream.apiserver.cel.library import times
+from trainyard.upstream.apiserver.cel.library.quantity import Amount
+from trainyard.upstream.apiserver.cel.library.semver import Version
+from trainyard.upstream.apiserver.cel.names import escape
+from trainyard.upstream.apiserver.cel.types import BOOL, STRING
 
 RECORDED = sorted(Path(__file__).parent.glob("*.txt"))
 
@@ -39,7 +39,7 @@ def spelled(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(spelled, value))}]"
     if isinstance(value, dict):
-        return "{" + ", ".join(sorted(f"{spelled(key)}: {spelled(each)}" for key, each in value.items())) + "}"
+        return "{" + ", ".join(sorted(f"{spelled(key)}: {spelled(entry)}" for key, entry in value.items())) + "}"
     if isinstance(value, values.Opaque):
         return f"{value.type}({content(value.content)})"
     return str(value)
@@ -359,26 +359,38 @@ PODS = {
     "spec": {"containers": [{"name": "a", "ports": [{"port": 1}]}, {"name": "b", "ports": [{"port": 2}, {"port": 0}]}]}
 }
 BLAME = {
-    "the element that all fails on": ("o.spec.containers.all(c, c.name == 'a')", ("spec", "containers", 1)),
-    "the innermost": ("o.spec.containers.all(c, c.ports.all(p, p.port > 0))", ("spec", "containers", 1, "ports", 1)),
-    "an element that exists": ("!o.spec.containers.exists(c, c.name == 'b')", ("spec", "containers", 1)),
+    "the element that all fails on": ("o.spec.containers.all(c, c.name == 'a')", ("spec", "containers", 1, "name")),
+    "the innermost": (
+        "o.spec.containers.all(c, c.ports.all(p, p.port > 0))",
+        ("spec", "containers", 1, "ports", 1, "port"),
+    ),
+    "an element that exists": ("!o.spec.containers.exists(c, c.name == 'b')", ("spec", "containers", 1, "name")),
     "the failing half": (
         "o.spec.containers.all(c, true) && o.spec.containers.all(c, c.name == 'b')",
-        ("spec", "containers", 0),
+        ("spec", "containers", 0, "name"),
     ),
     "an entry of a map": ("o.spec.containers.all(c, c.all(k, k != 'ports'))", ("spec", "containers", 0, "ports")),
     "through lists of its own": (
         "[o.spec.containers].all(l, l.filter(c, true).all(c, c.name == 'a'))",
+        ("spec", "containers", 1, "name"),
+    ),
+    "the chosen side": (
+        "has(o.spec) ? o.spec.containers.all(c, c.name == 'a') : true",
+        ("spec", "containers", 1, "name"),
+    ),
+    "a field that should not be there": ("!has(o.spec.containers)", ("spec", "containers")),
+    "an element of which a function says so": (
+        "o.spec.containers.all(c, c.name.matches('a'))",
         ("spec", "containers", 1),
     ),
-    "the chosen side": ("has(o.spec) ? o.spec.containers.all(c, c.name == 'a') : true", ("spec", "containers", 1)),
+    "an element without the field": ("o.spec.containers.all(c, has(c.image))", ("spec", "containers", 0)),
     "nothing where no part shows": ("o.spec.containers.size() == 9", None),
 }
 
 
 @pytest.mark.parametrize(("expression", "path"), BLAME.values(), ids=BLAME)
 def test_culprit_is_the_part_that_breaks_the_rule(expression, path):
-    """A false expression points at the element or entry that makes it false."""
+    """A false expression points at the field that it compares, else at the element or entry that makes it false."""
     program = Environment({"o": DYN}, 35).compile(expression)
     assert program.evaluate({"o": PODS}) is False
     culprit = program.culprit({"o": PODS})

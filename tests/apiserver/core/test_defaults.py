@@ -7,7 +7,7 @@ from typing import Any
 
 from apiserver import core_objects as objects
 from apiserver.core_objects import altered
-from trainyard.apiserver.core import defaults
+from trainyard.upstream.apiserver.core import defaults
 
 
 def filled(value: dict[str, Any], kubernetes: str = "1.35") -> dict[str, Any]:

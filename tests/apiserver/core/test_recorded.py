@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from apiserver.core_objects import changed, judged, spelled
-from trainyard.apiserver import Problem
+from trainyard.upstream.apiserver import Problem
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "core"
 FILES = ("created", "updated", "definitions")

@@ -12,13 +12,13 @@ import pytest
 
 from apiserver import core_objects as objects
 from apiserver.core_objects import altered, judged, spelled
-from trainyard.apiserver.catalog import crd
-from trainyard.apiserver.cel import Environment, optional_of
-from trainyard.apiserver.cel.cost import shape
-from trainyard.apiserver.cel.declare import Declarations
-from trainyard.apiserver.core.apiextensions.bounds import Around
-from trainyard.apiserver.core.apiextensions.nodes import RULES, properties
-from trainyard.apiserver.core.shapes import Object
+from trainyard.upstream.apiserver.catalog import crd
+from trainyard.upstream.apiserver.cel import Environment, optional_of
+from trainyard.upstream.apiserver.cel.cost import shape
+from trainyard.upstream.apiserver.cel.declare import Declarations
+from trainyard.upstream.apiserver.core.apiextensions.bounds import Around
+from trainyard.upstream.apiserver.core.apiextensions.nodes import RULES, properties
+from trainyard.upstream.apiserver.core.shapes import Object
 
 RECORDED = Path(__file__).parents[1] / "data" / "rule_costs.jsonl.gz"
 """Schemas drawn at random; by rule the estimate of k8s.io/apiextensions-apiserver v0.35.4 for one evaluation, how often
@@ -55,9 +55,9 @@ def test_costs_are_those_of_the_server() -> None:
             old = optional_of(given) if rule.get("optionalOldSelf") else given
             environment = Environment({"self": given, "oldSelf": old}, 34)
             expressions = (rule["rule"], rule.get("messageExpression") or "true")
-            each, message = (environment.estimate(expression)(sized) for expression in expressions)
+            value, message = (environment.estimate(expression)(sized) for expression in expressions)
             bounded = all(container.bound is not None for container in around.containers)
-            found = [each, around.occurrences(sized) if bounded else None, message]
+            found = [value, around.occurrences(sized) if bounded else None, message]
             assert found == case["rules"][place], rule
             count += 1
     assert count > 800

@@ -7,8 +7,8 @@ from typing import Any
 
 from apiserver import core_objects as objects
 from apiserver.core_objects import judged
-from effort import tries
-from trainyard.apiserver.schema.defaults import copied
+from example_counts import tries
+from trainyard.upstream.apiserver.schema.defaults import copy_containers
 
 ODD: tuple[Any, ...] = (
     *(None, 0, 1, -1, 1.5, True, False, "", " ", "x", [], {}, [None], [[]], [{}], {"a": None}, {"a": {}}, ["a", 1]),
@@ -30,11 +30,11 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 def damaged(random: Random, base: dict[str, Any]) -> dict[str, Any]:
     """Return a copy with one to four values of any type."""
-    value = copied(base)
+    value = copy_containers(base)
     for _ in range(random.choice((1, 1, 2, 4))):
         owner, key = random.choice(places(value))
         if key not in {"kind", "apiVersion"}:
-            owner[key] = copied(random.choice(ODD))
+            owner[key] = copy_containers(random.choice(ODD))
     return value
 
 

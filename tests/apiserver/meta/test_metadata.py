@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from apiserver.core_objects import altered, named
-from trainyard.apiserver import Problem
-from trainyard.apiserver.meta import metadata
+from trainyard.upstream.apiserver import Problem
+from trainyard.upstream.apiserver.meta import metadata
 
 OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": "1"}
 POD = named("v1", "Pod")

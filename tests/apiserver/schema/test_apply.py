@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from apiserver import core_objects as objects
-from trainyard.apiserver import Judge, catalog
-from trainyard.apiserver.schema import apply
-from trainyard.checks.inputs import decode
-from trainyard.documents import dump
-from trainyard.manifests import Manifest
-from trainyard.system.data import schemas_dir
+from trainyard.base.documents import dump
+from trainyard.base.manifests import Manifest
+from trainyard.base.system.data import schemas_dir
+from trainyard.judge.checks.inputs import decode
+from trainyard.upstream.apiserver import Judge, catalog
+from trainyard.upstream.apiserver.schema import apply
 
 TEXT = {"type": "string"}
 NAMED = {"type": "object", "properties": {"name": TEXT, "value": TEXT, "kept": TEXT}}

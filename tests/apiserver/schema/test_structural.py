@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from make import make_crd
-from trainyard.apiserver import Kind, Problem, catalog
-from trainyard.apiserver.catalog.served import from_crd
-from trainyard.apiserver.schema import defaults, formats, structural
+from trainyard.upstream.apiserver import Kind, Problem, catalog
+from trainyard.upstream.apiserver.catalog.served import from_crd
+from trainyard.upstream.apiserver.schema import defaults, formats, structural
 
 RECORDED = Path(__file__).resolve().parent / "structural.jsonl"
 INT_OR_STRING = {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}
@@ -299,14 +299,14 @@ def test_required_status_that_create_drops():
     """A CRD that requires a status which create drops has no valid object, and the server says so of each."""
     schema = {"type": "object", "required": ["status"], "properties": {"status": {"type": "object"}}}
     kind = make_kind(schema={"openAPIV3Schema": schema}, subresources={"status": {}})
-    assert [each.rule for each in judge({"metadata": {"name": "x"}, "status": {}}, kind)] == ["schema/required"]
+    assert [item.rule for item in judge({"metadata": {"name": "x"}, "status": {}}, kind)] == ["schema/required"]
 
 
 def test_status_without_subresource_is_judged():
     """Without the subresource a status is a field like any other."""
     schema = {"type": "object", "properties": {"status": {"type": "object", "required": ["phase"]}}}
     kind = make_kind(schema={"openAPIV3Schema": schema})
-    assert [each.rule for each in judge({"metadata": {"name": "x"}, "status": {}}, kind)] == ["schema/required"]
+    assert [item.rule for item in judge({"metadata": {"name": "x"}, "status": {}}, kind)] == ["schema/required"]
 
 
 @pytest.mark.parametrize(("kubernetes", "count"), [("1.34", 0), ("1.35", 0), ("1.36", 1), ("1.36.3", 1)])
@@ -330,13 +330,13 @@ def test_replicas_of_a_scale_subresource(spec, count):
     properties = {"replicas": {"type": "integer", "nullable": True}}
     schema = make_crd(properties)["spec"]["versions"][0]["schema"]
     kind = make_kind(schema=schema, subresources={"scale": paths})
-    assert [each.rule for each in judge(make_object(spec), kind)] == ["schema/scale"] * count
+    assert [item.rule for item in judge(make_object(spec), kind)] == ["schema/scale"] * count
 
 
 def test_problems_say_where_and_what_to_do():
     """A message has the value, what it should be, and the near miss; the path leads to the field."""
     problems = judge(make_object({"ports": [{"port": "80", "protocl": "TCP"}], "choice": "aa"}), PROBE)
-    assert [(each.path, each.message) for each in problems] == [
+    assert [(problem.path, problem.message) for problem in problems] == [
         (("spec", "ports", 0, "port"), 'invalid value: "80": must be of type integer, but is string'),
         (("spec", "ports", 0, "protocl"), "unknown field 'protocl'; did you mean 'protocol'?"),
         (("spec", "choice"), 'unsupported value: "aa": supported values: "a", "b"; did you mean \'a\'?'),
@@ -354,13 +354,13 @@ def test_required_of_core_kinds(known):
         "roleRef": {"kind": "Role"},
     }
     assert judge(value, kind) == []
-    assert [each.path for each in judge(value, kind, required=True)] == [("roleRef", "name")]
+    assert [item.path for item in judge(value, kind, required=True)] == [("roleRef", "name")]
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 5, {"metadata": []}, {"spec": "x"}, {"spec": {"ports": 5}}])
 def test_any_shape_is_judged(value):
     """Whatever is decoded is judged; nothing raises."""
-    assert all(isinstance(each, Problem) for each in judge(value, PROBE))
+    assert all(isinstance(item, Problem) for item in judge(value, PROBE))
 
 
 def test_defaults_are_recursive():

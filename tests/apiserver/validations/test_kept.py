@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from trainyard.apiserver import Kind, Rulebook, catalog
-from trainyard.apiserver.catalog.served import from_index
-from trainyard.apiserver.validations.kept import LIMIT_BYTES, code, open_for
-from trainyard.checks.result import Result
-from trainyard.checks.validate import strangers
-from trainyard.system import cache, files
-from trainyard.system.cache import Cache
+from trainyard.base.system import cache, files
+from trainyard.base.system.cache import Cache
+from trainyard.judge.checks.result import Result
+from trainyard.judge.checks.validate import strangers
+from trainyard.upstream.apiserver import Kind, Rulebook, catalog
+from trainyard.upstream.apiserver.catalog.served import from_index
+from trainyard.upstream.apiserver.validations.kept import LIMIT_BYTES, code, open_for
 
 MINOR = 35
 
@@ -34,10 +34,10 @@ INPUTS = [("a.yaml", FLAVOR)]
 
 UNNEEDED = (
     "cel_expr_python",
-    "trainyard.apiserver.cel.parse",
-    "trainyard.apiserver.cel.check",
-    "trainyard.apiserver.cel.syntax",
-    "trainyard.apiserver.validations.compile",
+    "trainyard.upstream.apiserver.cel.parse",
+    "trainyard.upstream.apiserver.cel.check",
+    "trainyard.upstream.apiserver.cel.syntax",
+    "trainyard.upstream.apiserver.validations.compile",
 )
 
 
@@ -65,7 +65,7 @@ def flavor() -> Kind:
 
 def entry(store: Cache) -> Path:
     """The one file in which the rules of a kind are kept."""
-    (path,) = (store.folder / each.path for each in files.walk(store.folder) if not each.path.startswith("."))
+    (path,) = (store.folder / item.path for item in files.walk(store.folder) if not item.path.startswith("."))
     return path
 
 
@@ -75,21 +75,23 @@ def test_kept_rules_judge_alike(kept):
     warm = Rulebook(kept)
     result = judged(warm)
     assert result == judged()
-    assert {each.rule for each in result.findings} >= {"cel/rule"}
+    assert {finding.rule for finding in result.findings} >= {"cel/rule"}
     assert not any(found.shared.changed for found in warm.trees.values() if found)
 
 
 def test_a_warm_run_reads_no_rule_again(kept):
     """Judging with kept rules imports neither the parser nor the type checker."""
     (kept.folder.parent.parent / "a.yaml").write_bytes(FLAVOR)
-    program = "import sys; from trainyard.cli import main\ntry: main(['validate', 'a.yaml'])\nexcept SystemExit: pass"
+    program = (
+        "import sys; from trainyard.faces.cli import main\ntry: main(['validate', 'a.yaml'])\nexcept SystemExit: pass"
+    )
     command = [sys.executable, "-c", program + "\nprint(*sorted(sys.modules))"]
     place = kept.folder.parent.parent
     before = entry(kept).read_bytes()
     env = {"PYTHONPATH": str(ROOT / "platform"), "XDG_CACHE_HOME": str(place), "HOME": str(place)}
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=place, env=env)
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert "trainyard.apiserver.validations.walk" in loaded
+    assert "trainyard.upstream.apiserver.validations.walk" in loaded
     assert not loaded & set(UNNEEDED)
     assert entry(kept).read_bytes() == before
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from trainyard.apiserver import Kind, Rulebook, catalog
-from trainyard.apiserver.catalog.served import from_crd
-from trainyard.apiserver.validations import walk
-from trainyard.apiserver.validations.tree import Node, restored, tree
-from trainyard.documents import format_path
+from trainyard.base.documents import format_path
+from trainyard.upstream.apiserver import Kind, Rulebook, catalog
+from trainyard.upstream.apiserver.catalog.served import from_crd
+from trainyard.upstream.apiserver.validations import walk
+from trainyard.upstream.apiserver.validations.tree import Node, restore_tree, tree
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "integer"}
@@ -341,11 +341,11 @@ def found(kind: Kind, value: dict[str, Any], old: dict[str, Any] | None = None) 
     """What the rules find, as text, and that they find the same once they were kept as plain data."""
     problems = list(walk.check(value, kind, kubernetes="1.35", old=old))
     if compiled_tree := tree(kind):
-        kept = restored(json.loads(json.dumps(compiled_tree.kept(35))), kind.schema, 35)
+        kept = restore_tree(json.loads(json.dumps(compiled_tree.kept(35))), kind.schema, 35)
         warm = Rulebook(trees={(kind, 35): kept})
         assert list(walk.check(value, kind, kubernetes="1.35", old=old, rulebook=warm)) == problems
         assert not kept.shared.changed
-    return [f"{format_path(each.path)}: {each.message}" for each in problems]
+    return [f"{format_path(problem.path)}: {problem.message}" for problem in problems]
 
 
 @pytest.mark.parametrize(("schema", "spec", "right"), CREATED.values(), ids=CREATED)
@@ -390,9 +390,9 @@ def kinds_with_rules() -> dict[str, Node]:
 
 def compiled(node: Node) -> list[tuple[str, str]]:
     """Every rule at and beneath a node, with why it does not compile."""
-    below = [*node.fields.values(), *node.all_of.values(), *(each for each in (node.items, node.values) if each)]
-    own = [(each.text, str(each.error or "")) for each in node.rules(35)]
-    return own + [pair for each in below for pair in compiled(each)]
+    below = [*node.fields.values(), *node.all_of.values(), *(item for item in (node.items, node.values) if item)]
+    own = [(one_rule.text, str(one_rule.error or "")) for one_rule in node.rules(35)]
+    return own + [pair for item in below for pair in compiled(item)]
 
 
 @pytest.mark.slow
@@ -408,4 +408,4 @@ def test_every_rule_is_kept_whole():
     for node in kinds_with_rules().values():
         compiled(node)
         data = json.dumps(node.kept(35))
-        assert json.dumps(restored(json.loads(data), node.schema, 35).kept(35)) == data
+        assert json.dumps(restore_tree(json.loads(data), node.schema, 35).kept(35)) == data

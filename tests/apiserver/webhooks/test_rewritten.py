@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from trainyard.apiserver import Judge, catalog
-from trainyard.apiserver.webhooks import rewritten
-from trainyard.checks.inputs import decode
-from trainyard.findings import Severity
-from trainyard.system.data import schemas_dir
+from trainyard.base.findings import Severity
+from trainyard.base.system.data import schemas_dir
+from trainyard.judge.checks.inputs import decode
+from trainyard.upstream.apiserver import Judge, catalog
+from trainyard.upstream.apiserver.webhooks import rewritten
 
 Object = dict[str, Any]
 GONE: Any = object()
@@ -101,7 +101,7 @@ def test_a_conversion_leaves_out_what_is_empty() -> None:
     kind = a_judge().catalog.lookup("kueue.x-k8s.io", "v1beta1", "ClusterQueue")
     assert isinstance(kind, catalog.Kind)
     spec: Object = {"cohort": "", "stopPolicy": "", "admissionChecks": [], "preemption": {}, "fairSharing": None}
-    assert rewritten.encoded(spec, kind.schema["properties"]["spec"]) == {"stopPolicy": "", "preemption": {}}
+    assert rewritten.encode_value(spec, kind.schema["properties"]["spec"]) == {"stopPolicy": "", "preemption": {}}
 
 
 NODES = {"env": [{"name": "PET_NNODES", "value": "1"}]}

@@ -15,9 +15,9 @@ import pytest
 
 from apiserver.agreement import hooks
 from conftest import ROOT
-from trainyard.apiserver import Judge, catalog, webhooks
-from trainyard.checks.inputs import decode
-from trainyard.findings import Severity
+from trainyard.base.findings import Severity
+from trainyard.judge.checks.inputs import decode
+from trainyard.upstream.apiserver import Judge, catalog, webhooks
 
 PROJECTS = {
     "kueue": "0.19.2",
@@ -38,7 +38,7 @@ SAMPLE = 9
 def a_judge(*, complete=True, later=Severity.WARNING):
     """A cluster with all operators; `complete` where nothing but what is recorded exists."""
     known, _ = catalog.load(ROOT / "schemas", kubernetes="1.35", projects=PROJECTS)
-    around = webhooks.around(hooks.read("around"), complete=complete)
+    around = webhooks.gather_objects(hooks.read("around"), complete=complete)
     return Judge(known, around=around, refused_later=later)
 
 
@@ -197,7 +197,7 @@ def test_a_default_queue_takes_what_names_none():
     assert judged(value).verdict == "valid"
     queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue"}
     queue["metadata"] = {"name": "default", "namespace": value["metadata"]["namespace"]}
-    around = webhooks.around([queue])
+    around = webhooks.gather_objects([queue])
     assert judged(value, judge=replace(a_judge(), around=around)).findings[0].rule == "webhook/kueue-ray-cluster"
 
 

@@ -46,8 +46,8 @@ if int(rank) == 0:
     print("waits", flush=True)
     others = [server.accept()[0] for _ in range(int(world) - 1)]
     print(f"met {len(others) + 1}", flush=True)
-    for each in others:
-        each.sendall(b"go")
+    for other in others:
+        other.sendall(b"go")
 else:
     end = time.monotonic() + 20
     while True:

@@ -13,7 +13,7 @@ import (
 )
 
 // folder holds the commented cases, which the tests of the project read too.
-var folder = filepath.FromSlash("../../../tests/nodes/cases")
+var folder = filepath.FromSlash("../../../tests/kubelet/cases")
 
 var update = flag.Bool("update", false, "write the expected answers")
 

@@ -14,7 +14,7 @@ import (
 )
 
 // folder holds the commented cases, which the tests of the project read too.
-var folder = filepath.FromSlash("../../../tests/queueing/cases")
+var folder = filepath.FromSlash("../../../tests/kueue/cases")
 
 var update = flag.Bool("update", false, "write the expected answers")
 

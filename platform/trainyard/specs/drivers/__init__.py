@@ -9,8 +9,8 @@ from typing import Literal
 
 from pydantic import StrictBool
 
-from trainyard.documents import load
-from trainyard.errors import SpecError
+from trainyard.base.documents import load
+from trainyard.base.errors import SpecError
 from trainyard.specs.models.base import Spec, Text
 
 Access = Literal["ReadWriteMany", "ReadWriteOnce", "ReadOnlyMany"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from trainyard.documents import load
-from trainyard.errors import SpecError
+from trainyard.base.documents import load
+from trainyard.base.errors import SpecError
 
 SCALAR = re.compile(
     r"(?P<key>[^\s#:]+[ \t]*:)(?P<value>[ \t]+[^\s#][^#\r\n]*?)?(?P<rest>[ \t]*(?:[ \t]#[^\r\n]*)?\r?\n?)"
@@ -24,7 +24,7 @@ def set_fields(text: str, file: str, changes: dict[str, bool | int | None]) -> s
             text = set_field(text, file, name, new)
     wanted = {name: new for name, new in {**value, **changes}.items() if new is not None}
     documents, findings = load(text.encode(), file=file)
-    if findings or [each.value for each in documents] != [wanted]:
+    if findings or [document.value for document in documents] != [wanted]:
         words = ", ".join(f"{name}: {_yaml(new)}" for name, new in changes.items() if new is not None)
         raise SpecError(f"{file} is written in a way that only a person can edit; write {words}")
     return text

@@ -6,10 +6,10 @@ import copy
 import re
 from typing import Any
 
-from trainyard.documents import load
-from trainyard.documents.emit import dump
-from trainyard.errors import SpecError
-from trainyard.findings import Path, format_path
+from trainyard.base.documents import load
+from trainyard.base.documents.emit import dump
+from trainyard.base.errors import SpecError
+from trainyard.base.findings import Path, format_path
 
 ITEM = re.compile(r"""[-./\w]+|"[^"\\]*"|'[^']*'""")
 """A scalar of one line, plain or in quotes."""
@@ -35,7 +35,7 @@ def add_item(text: str, file: str, path: Path, item: str) -> str:
         lines.insert(line + 1, f"{row[:column]}{item}{end}")
     else:
         lines[line] = f"{row[: found.end()]}, {item}{row[found.end() :]}"
-    return kept("".join(lines), text, file, path, [*value, item])
+    return keep_edit("".join(lines), text, file, path, [*value, item])
 
 
 def set_item(text: str, file: str, path: Path, item: str) -> str:
@@ -46,7 +46,7 @@ def set_item(text: str, file: str, path: Path, item: str) -> str:
     if found is None:
         raise by_hand(file, path, item)
     lines[line] = lines[line][:column] + item + lines[line][found.end() :]
-    return kept("".join(lines), text, file, path, item)
+    return keep_edit("".join(lines), text, file, path, item)
 
 
 def add_field(text: str, file: str, path: Path, name: str, value: str) -> str:
@@ -62,7 +62,7 @@ def add_field(text: str, file: str, path: Path, name: str, value: str) -> str:
         raise by_hand(file, (*path, name), value)
     if not path:
         lines[-1] += "" if lines[-1].endswith("\n") else end
-        return kept("".join([*lines, entry + end]), text, file, (*path, name), value)
+        return keep_edit("".join([*lines, entry + end]), text, file, (*path, name), value)
     line, column = place(text, file, path)
     if lines[line][column : column + 1] == "{":
         lines[line] = f"{lines[line][: column + 1]}{entry}, {lines[line][column + 1 :]}"
@@ -70,7 +70,7 @@ def add_field(text: str, file: str, path: Path, name: str, value: str) -> str:
         lines.insert(line, f"{lines[line][:column]}{entry}{end}")
     else:
         raise by_hand(file, (*path, name), value)
-    return kept("".join(lines), text, file, (*path, name), value)
+    return keep_edit("".join(lines), text, file, (*path, name), value)
 
 
 def drop_field(text: str, file: str, path: Path, name: str) -> str:
@@ -81,16 +81,16 @@ def drop_field(text: str, file: str, path: Path, name: str) -> str:
     row, found = lines[line], ITEM.match(lines[line], column)
     key = row[:column].rpartition(name)[0]
     if found is None or not isinstance(inner, dict):
-        raise by_hand(file, path, {each: inner[each] for each in inner if each != name})
+        raise by_hand(file, path, {key_: inner[key_] for key_ in inner if key_ != name})
     if key.strip():
         rest = row[found.end() :]
         lines[line] = key + rest.removeprefix(",").lstrip() if rest.startswith(",") else key.rstrip(" ,") + rest
     else:
         del lines[line]
-    return kept("".join(lines), text, file, path, {each: inner[each] for each in inner if each != name})
+    return keep_edit("".join(lines), text, file, path, {key_: inner[key_] for key_ in inner if key_ != name})
 
 
-def kept(after: str, before: str, file: str, path: Path, value: Any) -> str:
+def keep_edit(after: str, before: str, file: str, path: Path, value: Any) -> str:
     """Return the new text, if what it says differs from the old one at that place alone; raises SpecError."""
     whole = {0: copy.deepcopy(read(before, file))}
     inner: Any = whole
@@ -101,13 +101,13 @@ def kept(after: str, before: str, file: str, path: Path, value: Any) -> str:
     else:
         whole[0] = value
     documents, findings = load(after.encode(), file=file)
-    if findings or [each.value for each in documents] != [whole[0]]:
+    if findings or [document.value for document in documents] != [whole[0]]:
         raise by_hand(file, path, value)
     return after
 
 
 def read(text: str, file: str) -> Any:
-    """Return what a file says; raises SpecError where it cannot be read."""
+    """Return the value in a file; raises SpecError where it cannot be read."""
     documents, findings = load(text.encode(), file=file)
     if findings or len(documents) != 1:
         raise SpecError(f"{file} cannot be edited: {findings[0].message if findings else 'it should be one document'}")
@@ -115,7 +115,7 @@ def read(text: str, file: str) -> Any:
 
 
 def at(text: str, file: str, path: Path) -> Any:
-    """Return what stands at a place of a file."""
+    """Return the value at a place of a file."""
     value = read(text, file)
     for key in path:
         value = value[key]

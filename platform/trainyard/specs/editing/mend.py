@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.documents import load
-from trainyard.findings import Finding, Location, Path, format_path
+from trainyard.base.documents import load
+from trainyard.base.findings import Finding, Location, Path, format_path
 
 MISSPELT = re.compile(r"(?:^|, )(?:unknown )?field '([^']+)'.*; did you mean '([^']+)'\?$")
 """What is said of a field that is not there, where one name is near."""
@@ -43,25 +43,27 @@ class Edit:
     new: str
 
 
-def renamed(findings: Iterable[Finding]) -> Mapping[str, str]:
+def renamed_files(findings: Iterable[Finding]) -> Mapping[str, str]:
     """Return the files whose ending is wrong, each with its right name."""
-    wrong = (each.location.file for each in findings if ENDING.match(each.message))
+    wrong = (finding.location.file for finding in findings if ENDING.match(finding.message))
     return {file: f"{file.removesuffix('.yml')}.yaml" for file in wrong}
 
 
-def mended(text: str, file: str, findings: Iterable[Finding]) -> str:
+def mend_text(text: str, file: str, findings: Iterable[Finding]) -> str:
     """Return a file's text without what can be mended of the findings in it.
 
     An edit that the file does not bear, since the field is there already or the text is read in another way, is left.
     """
-    edits = {found for each in findings if each.location.file == file and (found := edit(each, text)) is not None}
-    for each in sorted(edits, key=lambda found: (found.line, found.column), reverse=True):
-        text = applied(text, file, each)
+    edits = {
+        found for finding in findings if finding.location.file == file and (found := edit(finding, text)) is not None
+    }
+    for one_edit in sorted(edits, key=lambda found: (found.line, found.column), reverse=True):
+        text = apply_edit(text, file, one_edit)
     return text
 
 
 def edit(finding: Finding, text: str) -> Edit | None:
-    """Return what mends a finding, None where that takes thought."""
+    """Return the edit that fixes a finding, None where that takes thought."""
     where, lines = finding.location, text.split("\n")
     if where.line is None or where.column is None or where.line > len(lines) or finding.hide:
         return None
@@ -76,7 +78,7 @@ def edit(finding: Finding, text: str) -> Edit | None:
 
 
 def respelt(finding: Finding, text: str, old: str, new: str) -> Edit | None:
-    """Return what gives a field its right name, None where its key does not stand there word for word."""
+    """Return the edit that gives a field its right name, None where its key is not there word for word."""
     if (place := key_of(finding, text, old)) is None or place.line is None or place.column is None:
         return None
     rest = text.split("\n")[place.line - 1][place.column - 1 :]
@@ -94,7 +96,7 @@ def key_of(finding: Finding, text: str, name: str) -> Location | None:
             continue
         for path in fields(document.value, name):
             key = document.location(path, key=True)
-            spots = {(each.line, each.column) for each in (key, document.location(path))}
+            spots = {(location.line, location.column) for location in (key, document.location(path))}
             if (where.line, where.column) in spots:
                 found.setdefault(key, set()).add(format_path(path))
     if len(found) > 1 and finding.path:  # as of `a: {a: 1}`, where the value begins with the key of another
@@ -113,22 +115,22 @@ def fields(value: Any, name: str, path: Path = ()) -> Iterator[Path]:
     if isinstance(value, dict):
         if name in value:
             yield (*path, name)
-        for key, each in value.items():
-            yield from fields(each, name, (*path, key))
+        for key, entry in value.items():
+            yield from fields(entry, name, (*path, key))
     elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from fields(each, name, (*path, number))
+        for number, element in enumerate(value):
+            yield from fields(element, name, (*path, number))
 
 
-def applied(text: str, file: str, each: Edit) -> str:
+def apply_edit(text: str, file: str, one_edit: Edit) -> str:
     """Return the text with an edit, or as it was where the edit makes a file that cannot be read as well."""
     lines = text.split("\n")
-    line, at = lines[each.line - 1], each.column - 1
-    lines[each.line - 1] = line[:at] + each.new + line[at + len(each.old) :]
+    line, at = lines[one_edit.line - 1], one_edit.column - 1
+    lines[one_edit.line - 1] = line[:at] + one_edit.new + line[at + len(one_edit.old) :]
     after = "\n".join(lines)
-    return after if len(wrong(after, file)) <= len(wrong(text, file)) else text
+    return after if len(text_problems(after, file)) <= len(text_problems(text, file)) else text
 
 
-def wrong(text: str, file: str) -> list[Finding]:
-    """Return what is wrong with a text before anybody looks at what it says."""
+def text_problems(text: str, file: str) -> list[Finding]:
+    """Return the problems with a text before anybody looks at what it says."""
     return load(text.encode("utf-8", "surrogateescape"), file=file)[1]

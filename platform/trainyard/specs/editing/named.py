@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from trainyard.errors import SpecError
-from trainyard.findings import did_you_mean, listed
+from trainyard.base.errors import SpecError
+from trainyard.base.findings import choices_text, did_you_mean
+from trainyard.base.system import files
+from trainyard.base.system.repository import CLUSTERS, JOBS, job_file
 from trainyard.specs.reading.layout import Place
 from trainyard.specs.reading.python_jobs import may_make
-from trainyard.system import files
-from trainyard.system.repository import CLUSTERS, JOBS, job_file
 
 
 def job_of(name: str, root: Path) -> str:
@@ -37,30 +37,30 @@ def find_job(root: Path, name: str, way: str = "set the field") -> tuple[str, st
     short = job_of(name, root)
     team, _, job = short.partition("/")
     if not team or not job or "/" in job or team.startswith(".") or job.startswith("."):
-        called = [each for each in written(root) if not job and each.endswith(f"/{team}")]
+        called = [job_name for job_name in written_jobs(root) if not job and job_name.endswith(f"/{team}")]
         raise SpecError(f"{name!r} should be <team>/<job>" + (f"; did you mean {called[0]!r}?" if called else ""))
     if (root / job_file(team, job)).is_file():
         return team, job
     if short.endswith(".py") or (root / JOBS / team / f"{job}.py").is_file():
         file = f"{JOBS}/{team}/{job.removesuffix('.py')}.py"
         raise SpecError(f"{team}/{job.removesuffix('.py')} is a program; {way} in {file}")
-    for path in (each.path for each in files.walk(root / JOBS) if each.path.count("/") == 1):
+    for path in (one_file.path for one_file in files.walk(root / JOBS) if one_file.path.count("/") == 1):
         if path.endswith(".py") and short.startswith(path.removesuffix(".py") + "-"):
             raise SpecError(f"{short} is made by a program; {way} in {JOBS}/{path}")
-    raise SpecError(f"job {short!r} does not exist; {did_you_mean(short, written(root))}")
+    raise SpecError(f"job {short!r} does not exist; {did_you_mean(short, written_jobs(root))}")
 
 
-def written(root: Path) -> list[str]:
+def written_jobs(root: Path) -> list[str]:
     """Return `<team>/<job>` of every job that has a file of its own."""
-    paths = (each.path for each in files.walk(root / JOBS) if each.path.count("/") == 1)
+    paths = (file.path for file in files.walk(root / JOBS) if file.path.count("/") == 1)
     return [path.removesuffix(".yaml") for path in paths if path.endswith(".yaml")]
 
 
-def unknown(job: str, known: Collection[str], idle: Iterable[Place]) -> SpecError:
-    """Return what is wrong with a name `<team>/<job>` that no job has: a program that is not run may make it."""
+def unknown_job(job: str, known: Collection[str], idle: Iterable[Place]) -> SpecError:
+    """Return the problem with a name `<team>/<job>` that no job has: a program that is not run may make it."""
     team, _, name = job.partition("/")
-    if program := next((each for each in idle if may_make(each, team, name)), None):
+    if program := next((place for place in idle if may_make(place, team, name)), None):
         return SpecError(f"job {job!r} is made by {program.path}, which is not run here; say --python to run it")
-    if mine := sorted(each for each in known if not name and each.startswith(f"{team}/")):
-        return SpecError(f"{job!r} should be <team>/<job>; {listed(mine, limit=len(mine))}")
+    if mine := sorted(job_name for job_name in known if not name and job_name.startswith(f"{team}/")):
+        return SpecError(f"{job!r} should be <team>/<job>; {choices_text(mine, limit=len(mine))}")
     return SpecError(f"job {job!r} does not exist; {did_you_mean(job, known)}")

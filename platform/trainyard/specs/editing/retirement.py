@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trainyard.base.system import files
+from trainyard.base.system.repository import job_file
 from trainyard.specs.editing.fields import set_fields
-from trainyard.system import files
-from trainyard.system.repository import job_file
 
 
 def retire(root: Path, team: str, name: str) -> bool:

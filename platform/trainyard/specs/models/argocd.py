@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import StrictStr, model_validator
 
-from trainyard.specs.models.base import Form, Name, Spec, Text, Version, wrong
+from trainyard.specs.models.base import Form, Name, Spec, Text, Version, validation_error
 
 Server = Annotated[StrictStr, Form(r"https?://[^\s/]+(?:/\S*)?", "an address such as https://10.0.0.1:6443")]
 
@@ -23,7 +23,7 @@ class Destination(Spec):
     def one_of_two(self) -> Destination:
         """Refuse both, as Argo CD does in an Application, and neither."""
         if (self.name is None) == (self.server is None):
-            raise wrong("one-of", "should have exactly one of: name, server")
+            raise validation_error("one-of", "should have exactly one of: name, server")
         return self
 
 

@@ -26,9 +26,9 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from trainyard import images
-from trainyard.limits import WAIVERS
-from trainyard.quantities import Quantity
+from trainyard.base import images
+from trainyard.base.limits import WAIVERS
+from trainyard.base.quantities import Quantity
 from trainyard.specs.models.bounds import bound
 
 JOB_NAME = re.compile(r"[a-z][-a-z0-9]*")
@@ -64,7 +64,7 @@ def docstrings(model: type[Spec]) -> Iterator[tuple[str, str]]:
             yield field.target.id, inspect.cleandoc(ast.literal_eval(below.value))
 
 
-def wrong(rule: str, message: str) -> PydanticCustomError:
+def validation_error(rule: str, message: str) -> PydanticCustomError:
     """Return the error that a validator raises; the message goes on from the field's name, as in `should be …`."""
     return PydanticCustomError(rule, "{message}", {"message": message})
 
@@ -83,9 +83,9 @@ class Form:
 
         def check(value: str) -> str:
             if fullmatch(value) is None:
-                raise wrong("form", f"should be {self.should}")
+                raise validation_error("form", f"should be {self.should}")
             if longest is not None and len(value) > longest:
-                raise wrong("length", f"has {len(value)} characters; at most {longest} are allowed")
+                raise validation_error("length", f"has {len(value)} characters; at most {longest} are allowed")
             return value
 
         return core_schema.no_info_after_validator_function(check, handler(source))
@@ -98,11 +98,11 @@ class Form:
 
 def quantity(value: Any) -> Any:
     """Return the canonical text of a Kubernetes quantity, so that `1024Mi` and `1Gi` are one value."""
-    amount = parsed(value, "a quantity such as 16Gi or 500m")
+    amount = parse_quantity(value, "a quantity such as 16Gi or 500m")
     if amount.amount < 0:
-        raise wrong("quantity", "should not be below zero")
+        raise validation_error("quantity", "should not be below zero")
     if amount.amount > MOST_OF_A_QUANTITY:
-        raise wrong("range", "should be 8Ei at most, where Kubernetes stops to count")
+        raise validation_error("range", "should be 8Ei at most, where Kubernetes stops to count")
     return amount.canonical()
 
 
@@ -110,15 +110,15 @@ MOST_OF_A_QUANTITY = 2**63 - 1
 """What a quantity is cut to (kubernetes v1.35 staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go)."""
 
 
-def parsed(value: Any, should: str) -> Quantity:
+def parse_quantity(value: Any, should: str) -> Quantity:
     """Return a quantity as the API server reads it; a power that it would cut to 32 bits makes another amount."""
     try:
         amount = Quantity.parse(value)
     except ValueError:
-        raise wrong("quantity", f"should be {should}") from None
+        raise validation_error("quantity", f"should be {should}") from None
     power = POWER.search(value) if isinstance(value, str) else None
     if power is not None and abs(int(power[1])) > MOST:
-        raise wrong("quantity", f"should be {should}")
+        raise validation_error("quantity", f"should be {should}")
     return amount
 
 
@@ -132,7 +132,7 @@ def byte_count(value: Any) -> Any:
     text = str(value).strip()
     if 0 < amount.amount < LEAST_BYTES and not (amount.amount >= 1 and text.endswith(("k", "Ki"))):
         meant = f"{text[:-1]}Mi" if text[-1:] == "m" else f"{text}Gi" if text.isdecimal() else "16Gi"
-        raise wrong("unit", f"that is {in_words(amount)}; write a unit such as {meant}")
+        raise validation_error("unit", f"that is {in_words(amount)}; write a unit such as {meant}")
     return quantity(value)
 
 
@@ -141,13 +141,13 @@ def room(value: Any) -> Any:
     found = byte_count(value)
     amount = bytes_of(value)
     if 0 < amount.amount < LEAST_BYTES:
-        raise wrong("unit", f"that is {in_words(amount)}, in which nothing fits; write more, such as 16Gi")
+        raise validation_error("unit", f"that is {in_words(amount)}, in which nothing fits; write more, such as 16Gi")
     return found
 
 
 def bytes_of(value: Any) -> Quantity:
     """Return a quantity of bytes; its hint names no thousandths, which bytes have none of."""
-    return parsed(value, "an amount of bytes such as 16Gi")
+    return parse_quantity(value, "an amount of bytes such as 16Gi")
 
 
 def in_words(amount: Quantity) -> str:
@@ -162,7 +162,7 @@ LEAST_BYTES = 10**6
 def number(value: Any) -> float:
     """Return a number, whole or not."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise wrong("type", "should be a number")
+        raise validation_error("type", "should be a number")
     return float(value)
 
 
@@ -171,20 +171,20 @@ def variable_value(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise wrong("type", "should be text; write it in quotes")
+        raise validation_error("type", "should be text; write it in quotes")
     if "\0" in value:
-        raise wrong("form", "should have no NUL character, which no process can take")
+        raise validation_error("form", "should have no NUL character, which no process can take")
     return value
 
 
 def network(value: str) -> str:
     """Check a range of addresses: it has its length, and the host bits of its first address are zero."""
     if "/" not in value:
-        raise wrong("form", f"should be a range of addresses; write {value[:40]}/32 for one")
+        raise validation_error("form", f"should be a range of addresses; write {value[:40]}/32 for one")
     try:
         ip_network(value)
     except ValueError:
-        raise wrong("form", "should be a range of addresses such as 10.0.0.0/16") from None
+        raise validation_error("form", "should be a range of addresses such as 10.0.0.0/16") from None
     return value
 
 
@@ -193,21 +193,21 @@ def ports(value: Any) -> str:
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     found = PORTS.fullmatch(text) if isinstance(text, str) else None
     if found is None:
-        raise wrong("form", 'should be a port such as 9000, "30000-30100" or "4567/UDP"')
+        raise validation_error("form", 'should be a port such as 9000, "30000-30100" or "4567/UDP"')
     first, last = int(found["first"]), int(found["last"] or found["first"])
     if not 1 <= first <= last <= HIGHEST_PORT:
-        raise wrong("form", f"should be ports from 1 to {HIGHEST_PORT}, the lower one first")
+        raise validation_error("form", f"should be ports from 1 to {HIGHEST_PORT}, the lower one first")
     return str(text).removesuffix("/TCP")
 
 
 def cpu_list(value: str) -> str:
     """Check a list of CPUs: numbers and rising ranges, of no more CPUs than a machine can have."""
     if CPUS.fullmatch(value) is None:
-        raise wrong("form", "should be a list of CPUs such as 0-3,64-67")
+        raise validation_error("form", "should be a list of CPUs such as 0-3,64-67")
     for part in value.split(","):
         first, last = (int(number) for number in (part.split("-") * 2)[:2])
         if not first <= last < MOST_CPUS:
-            raise wrong("form", f"has {part!r}; write CPUs from 0 to {MOST_CPUS - 1}, the lower one first")
+            raise validation_error("form", f"has {part!r}; write CPUs from 0 to {MOST_CPUS - 1}, the lower one first")
     return value
 
 
@@ -229,21 +229,21 @@ def named_once(values: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a list that names something twice."""
     twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
     if twice is not None:
-        raise wrong("duplicate", f"names {twice!r} twice; once is enough")
+        raise validation_error("duplicate", f"names {twice!r} twice; once is enough")
     return values
 
 
 def reason(value: str) -> str:
     """Refuse a reason of blanks."""
     if not value.strip():
-        raise wrong("empty", "is blank; write why")
+        raise validation_error("empty", "is blank; write why")
     return value
 
 
 def safe_path(path: str) -> str:
     """Refuse a path that leaves its folder."""
     if path.startswith("/") or "\\" in path or any(part in {"", ".", ".."} for part in path.split("/")):
-        raise wrong("path", "should be a relative path without '.' or '..'")
+        raise validation_error("path", "should be a relative path without '.' or '..'")
     return path
 
 
@@ -329,7 +329,9 @@ Labels = dict[LabelKey, LabelValue]
 def short_name(image: str) -> str:
     """Refuse an image whose name is longer than registries take."""
     if not images.is_short(image):
-        raise wrong("length", f"has a name of more than {images.LONGEST_NAME} characters; push it to a shorter one")
+        raise validation_error(
+            "length", f"has a name of more than {images.LONGEST_NAME} characters; push it to a shorter one"
+        )
     return image
 
 

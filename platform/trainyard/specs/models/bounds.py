@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from trainyard.limits import ENTRIES, FREE_VALUES
+from trainyard.base.limits import ENTRIES, FREE_VALUES
 
 LISTS = frozenset({"list", "set", "frozenset", "dict"})
 """Types of pydantic's schemas that hold as many values as somebody writes; a tuple does where its items repeat."""
@@ -19,19 +19,19 @@ OTHERS = frozenset({"model", "dataclass", "typed-dict"})
 
 def bound(schema: CoreSchema) -> CoreSchema:
     """Give every list and map of a model a bound, and return the model's schema."""
-    for each in collections(schema):
-        each.setdefault("max_length", ENTRIES)
-        values = each.get("values_schema")
+    for collection in collections(schema):
+        collection.setdefault("max_length", ENTRIES)
+        values = collection.get("values_schema")
         if values is not None and values["type"] == "any":
-            each["values_schema"] = core_schema.no_info_after_validator_function(few, values)
+            collection["values_schema"] = core_schema.no_info_after_validator_function(few, values)
     return schema
 
 
 def collections(schema: Any, *, inside: bool = False) -> Iterator[Any]:
     """Yield the schemas of lists and maps in the schema of a model, not those of models within it."""
     if isinstance(schema, list):
-        for each in schema:
-            yield from collections(each, inside=inside)
+        for part in schema:
+            yield from collections(part, inside=inside)
     elif isinstance(schema, dict):
         kind = schema.get("type")
         if not isinstance(kind, str):  # fields by name, one of which may be called so
@@ -42,9 +42,9 @@ def collections(schema: Any, *, inside: bool = False) -> Iterator[Any]:
             inside = True
         if kind in LISTS or (kind == "tuple" and "variadic_item_index" in schema):
             yield schema
-        for key, each in schema.items():
+        for key, part in schema.items():
             if key not in {"metadata", "serialization"}:
-                yield from collections(each, inside=inside)
+                yield from collections(part, inside=inside)
 
 
 def few(value: Any) -> Any:
@@ -55,11 +55,11 @@ def few(value: Any) -> Any:
         if count > FREE_VALUES:
             message = f"has more than {FREE_VALUES} values in it; write fewer"
             raise PydanticCustomError("too-many", "{message}", {"message": message})
-        level = [inner for outer in level for inner in held(outer)]
+        level = [inner for outer in level for inner in held_values(outer)]
     return value
 
 
-def held(value: Any) -> Iterator[Any]:
+def held_values(value: Any) -> Iterator[Any]:
     """Yield the values that a list or a map holds."""
     if isinstance(value, dict):
         yield from value.values()

@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictStr
 
-from trainyard.labels import HOSTNAME
-from trainyard.limits import CLUSTER_NODES, COHORT_LEVELS
+from trainyard.base.labels import HOSTNAME
+from trainyard.base.limits import CLUSTER_NODES, COHORT_LEVELS
+from trainyard.base.system.data import minors, minors_in_words
+from trainyard.base.versions import line
 from trainyard.specs.models.argocd import ArgoCD
 from trainyard.specs.models.base import (
     Amount,
@@ -23,16 +25,14 @@ from trainyard.specs.models.base import (
     Text,
     Version,
     Waive,
-    wrong,
+    validation_error,
 )
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.pipelines import Pipelines
 from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.queues import Cohort, Priority, Queue, Scheduler
 from trainyard.specs.models.storage import Storage
-from trainyard.specs.models.system import System, resolved
-from trainyard.system.data import minors, minors_in_words
-from trainyard.versions import line
+from trainyard.specs.models.system import System, resolve_system
 
 MINOR = rf"v?(?:{'|'.join(map(re.escape, minors()))})(?:\.[0-9]+)?"
 """A minor version of Kubernetes whose API types are there, or a patch release of it."""
@@ -86,9 +86,9 @@ Level = Annotated[dict[Name, Text], Field(min_length=1, max_length=1)]
 
 def few_nodes(pools: dict[str, Pool]) -> dict[str, Pool]:
     """Refuse more nodes than a cluster can have."""
-    count = sum(each.nodes for each in pools.values())
+    count = sum(pool.nodes for pool in pools.values())
     if count > CLUSTER_NODES:
-        raise wrong("range", f"have {count} nodes together; at most {CLUSTER_NODES} are allowed")
+        raise validation_error("range", f"have {count} nodes together; at most {CLUSTER_NODES} are allowed")
     return pools
 
 
@@ -100,7 +100,7 @@ def flat(cohorts: dict[str, Cohort]) -> dict[str, Cohort]:
             seen.add(above)
             above = cohorts[above].parent
         if len(seen) > COHORT_LEVELS:
-            raise wrong(
+            raise validation_error(
                 "range", f"have {name!r} below {len(seen) - 1} others; at most {COHORT_LEVELS} levels are allowed"
             )
     return cohorts
@@ -166,7 +166,7 @@ class Cluster(Spec):
 
     def system_of(self, pool_name: str) -> System:
         """Return how the nodes of a pool are set up; distribution and runtime are always said."""
-        return resolved(self.system, self.pools[pool_name].system)
+        return resolve_system(self.system, self.pools[pool_name].system)
 
     def queues_of(self, scheduler: Scheduler) -> dict[str, Queue]:
         """Return the queues whose jobs a scheduler admits, by name."""

@@ -8,7 +8,7 @@ from operator import add
 
 from pydantic import StrictBool
 
-from trainyard.quantities import Quantity
+from trainyard.base.quantities import Quantity
 from trainyard.specs.models.base import Name, Room, Size, Spec
 from trainyard.specs.shapes import Share
 
@@ -29,9 +29,9 @@ class PoolDaemon(Spec):
     """Whether limits are requests in every container of its pod, so that the kubelet pins its memory."""
 
 
-def kept(daemons: Sequence[PoolDaemon]) -> Share:
-    """Return what is kept for daemons where those of others are told: theirs, and room for the cluster's operators."""
-    cpus, memory = [each.cpus for each in daemons], [each.memory for each in daemons]
+def kept_share(daemons: Sequence[PoolDaemon]) -> Share:
+    """Return the share kept for daemons where those of others are stated: theirs, and room for our operators."""
+    cpus, memory = [daemon.cpus for daemon in daemons], [daemon.memory for daemon in daemons]
     return Share(cpus=total([OPERATORS.cpus, *cpus]), memory=total([OPERATORS.memory, *memory]))
 
 

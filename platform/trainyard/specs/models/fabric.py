@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
-from trainyard.limits import CLUSTER_NODES
+from trainyard.base.limits import CLUSTER_NODES
 from trainyard.specs.models.base import (
     Amount,
     Cidr,
@@ -20,7 +20,7 @@ from trainyard.specs.models.base import (
     Text,
     VariableName,
     VariableValue,
-    wrong,
+    validation_error,
 )
 
 Attach = Literal["sriov", "hostdev", "macvlan", "rdma-shared"]
@@ -33,7 +33,9 @@ def no_capability(value: Any) -> Any:
     Source: containerd v2.1 internal/cri/server/container_create.go WithoutAmbientCaps.
     """
     if value == "capability":
-        raise wrong("gone", "is 'capability', which only root keeps; write node, nri, or provided by the image")
+        raise validation_error(
+            "gone", "is 'capability', which only root keeps; write node, nri, or provided by the image"
+        )
     return value
 
 

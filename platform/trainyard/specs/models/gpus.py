@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictInt, StrictStr, model_validator
 
-from trainyard.specs.models.base import Amount, Form, Spec, wrong
+from trainyard.specs.models.base import Amount, Form, Spec, validation_error
 
 MOST_REPLICAS = 48
 """Programs that may share one GPU by MPS (NVIDIA Multi-Process Service documentation, limitations, R580)."""
@@ -40,5 +40,7 @@ class Sharing(Spec):
     def few(self) -> Sharing:
         """Refuse more programs than MPS takes."""
         if self.by == "mps" and self.replicas > MOST_REPLICAS:
-            raise wrong("replicas", f"has replicas: {self.replicas}, but MPS takes {MOST_REPLICAS}; lower them")
+            raise validation_error(
+                "replicas", f"has replicas: {self.replicas}, but MPS takes {MOST_REPLICAS}; lower them"
+            )
         return self

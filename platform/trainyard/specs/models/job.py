@@ -15,8 +15,8 @@ from pydantic import (
     model_validator,
 )
 
-from trainyard.labels import GIVE_DEVICES, GIVE_NETWORKS, OURS, is_of
-from trainyard.limits import CONTAINERS, LABELS, PATCHES, ROLES, VOLUMES
+from trainyard.base.labels import GIVE_DEVICES, GIVE_NETWORKS, OURS, is_of
+from trainyard.base.limits import CONTAINERS, LABELS, PATCHES, ROLES, VOLUMES
 from trainyard.specs.models.base import (
     Amount,
     Bytes,
@@ -33,7 +33,7 @@ from trainyard.specs.models.base import (
     VariableName,
     VariableValue,
     Waive,
-    wrong,
+    validation_error,
 )
 from trainyard.specs.models.bounds import few
 from trainyard.specs.models.disks import Scratched
@@ -50,16 +50,16 @@ def own_key(key: str) -> str:
     """Refuse a label or annotation whose key belongs to a controller or to Trainyard."""
     group = key.rpartition("/")[0]
     if any(group == prefix or group.endswith("." + prefix) for prefix in RESERVED_PREFIXES):
-        raise wrong("reserved-key", "is set by controllers or by Trainyard; remove it")
+        raise validation_error("reserved-key", "is set by controllers or by Trainyard; remove it")
     if is_of(key, (*GIVE_DEVICES, *GIVE_NETWORKS)):
-        raise wrong("reserved-key", "gives pods devices or networks of their node; ask for them by fabric")
+        raise validation_error("reserved-key", "gives pods devices or networks of their node; ask for them by fabric")
     return key
 
 
 def hours(value: Any) -> float:
     """Return a number of hours, whole or not."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise wrong("type", "should be a number of hours")
+        raise validation_error("type", "should be a number of hours")
     return float(value)
 
 
@@ -99,7 +99,7 @@ class Gpu(Spec):
     def one_way(self) -> Gpu:
         """Refuse a part that is both of MIG and shared, or neither."""
         if (self.profile is None) == (not self.shared):
-            raise wrong("one-of", "should have exactly one of: profile, shared: true")
+            raise validation_error("one-of", "should have exactly one of: profile, shared: true")
         return self
 
 
@@ -115,7 +115,7 @@ class Topology(Spec):
     def one_mode(self) -> Topology:
         """Refuse both, as Kueue does on one pod set (v0.19.2 pkg/controller/jobframework/tas_validation.go)."""
         if (self.required is None) == (self.preferred is None):
-            raise wrong("one-of", "should have exactly one of: required, preferred")
+            raise validation_error("one-of", "should have exactly one of: required, preferred")
         return self
 
     @property
@@ -307,6 +307,6 @@ class Job(Spec):
     @model_validator(mode="after")
     def one_start(self) -> Job:
         """Refuse a job that starts several of a program, a module and a command, or none."""
-        if sum(each is not None for each in (self.program, self.module, self.command)) != 1:
-            raise wrong("one-of", "should have exactly one of: program, module, command")
+        if sum(start is not None for start in (self.program, self.module, self.command)) != 1:
+            raise validation_error("one-of", "should have exactly one of: program, module, command")
         return self

@@ -15,7 +15,7 @@ from trainyard.specs.models.base import (
     SubdomainName,
     Text,
     VariableName,
-    wrong,
+    validation_error,
 )
 
 
@@ -23,7 +23,7 @@ def one_of(spec: Spec, *fields: str) -> None:
     """Refuse a spec that has none of some fields, or several."""
     names = [type(spec).model_fields[field].alias or field for field in fields]
     if sum(getattr(spec, field) is not None for field in fields) != 1:
-        raise wrong("one-of", f"should have exactly one of: {', '.join(names)}")
+        raise validation_error("one-of", f"should have exactly one of: {', '.join(names)}")
 
 
 class EnvFrom(Spec):
@@ -77,7 +77,7 @@ class Mount(Spec):
         """Refuse several sources or none, and what means nothing to the one that is there."""
         one_of(self, "secret", "config_map", "token", "volume")
         if self.items and not (self.secret or self.config_map):
-            raise wrong("one-of", "has items, which are keys of a secret or a configMap; remove them")
+            raise validation_error("one-of", "has items, which are keys of a secret or a configMap; remove them")
         if self.volume is None and (self.sub_path is not None or not self.read_only):
-            raise wrong("one-of", "has subPath or readOnly, which a volume alone may have; remove it")
+            raise validation_error("one-of", "has subPath or readOnly, which a volume alone may have; remove it")
         return self

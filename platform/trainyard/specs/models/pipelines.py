@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from trainyard.specs.models.base import Image, Name, Spec, wrong
+from trainyard.specs.models.base import Image, Name, Spec, validation_error
 
 
 class Pipelines(Spec):
@@ -25,10 +25,12 @@ class Pipelines(Spec):
     def one_owner_each(self) -> Self:
         """Refuse an account of several teams among those of single teams."""
         if self.namespaces and self.namespace is not None:
-            raise wrong("pipelines", "has namespace beside namespaces; remove namespace")
-        twice = sorted({each for each in self.namespaces.values() if list(self.namespaces.values()).count(each) > 1})
+            raise validation_error("pipelines", "has namespace beside namespaces; remove namespace")
+        twice = sorted(
+            {namespace for namespace in self.namespaces.values() if list(self.namespaces.values()).count(namespace) > 1}
+        )
         if twice:
-            raise wrong("pipelines", f"has namespace {twice[0]!r} for two teams; give each team its own")
+            raise validation_error("pipelines", f"has namespace {twice[0]!r} for two teams; give each team its own")
         return self
 
     def namespace_of(self, team: str) -> str | None:

@@ -7,8 +7,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, StrictBool, StrictStr, Tag, model_validator
 
-from trainyard.specs.models.base import Amount, Count, CpuList, LabelKey, Labels, Name, Rate, Room, Spec, Text, wrong
-from trainyard.specs.models.daemons import PoolDaemon, kept
+from trainyard.specs.models.base import (
+    Amount,
+    Count,
+    CpuList,
+    LabelKey,
+    Labels,
+    Name,
+    Rate,
+    Room,
+    Spec,
+    Text,
+    validation_error,
+)
+from trainyard.specs.models.daemons import PoolDaemon, kept_share
 from trainyard.specs.models.disks import LocalDisks
 from trainyard.specs.models.gpus import Mig, Sharing
 from trainyard.specs.models.system import System
@@ -139,7 +151,7 @@ class Pool(Spec):
     """Network devices of the shape's NICs on these nodes, in its order, such as `ens1f0np0`."""
 
     def tolerations(self) -> list[dict[str, str]]:
-        """Return what gets a pod past every taint of the nodes, value included where it has one."""
+        """Return the tolerations of every taint of the nodes, value included where it has one."""
         return [taint.tolerated() for taint in self.taints]
 
     @property
@@ -163,7 +175,7 @@ class Pool(Spec):
             known["ephemeral_storage"] = self.kubelet_disk
         known |= self.named(shape)
         if self.daemons:
-            known["daemons"] = kept(self.daemons)
+            known["daemons"] = kept_share(self.daemons)
         return shape.model_copy(update=known) if known else shape
 
     def named(self, shape: Shape) -> dict[str, Any]:
@@ -192,12 +204,14 @@ class Pool(Spec):
     def one_disk(self) -> Pool:
         """Refuse two sizes for the one disk with the kubelet's folder."""
         if self.disk is not None and self.local_disks is not None and self.local_disks.storage is None:
-            raise wrong("one-of", "has disk, and localDisks without storage, which are the same disk; remove disk")
+            raise validation_error(
+                "one-of", "has disk, and localDisks without storage, which are the same disk; remove disk"
+            )
         return self
 
     @model_validator(mode="after")
     def one_way(self) -> Pool:
         """Refuse GPUs that are both cut and shared: MPS takes no MIG devices (k8s-device-plugin v0.20.0 README.md)."""
         if self.mig is not None and self.sharing is not None:
-            raise wrong("one-of", "has mig and sharing; cut its GPUs or share them, in pools of their own")
+            raise validation_error("one-of", "has mig and sharing; cut its GPUs or share them, in pools of their own")
         return self

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StrictInt, model_validator
 from typing_extensions import TypedDict
 
-from trainyard.specs.models.base import Amount, Name, Room, Size, Spec, SubdomainName, named_once, wrong
+from trainyard.specs.models.base import Amount, Name, Room, Size, Spec, SubdomainName, named_once, validation_error
 
 Priority = Annotated[StrictInt, Field(ge=-(2**31), le=2**31 - 1)]
 
@@ -29,9 +29,9 @@ class Quota(Spec):
         """Refuse an amount that is given in several ways, or in none."""
         ways = [self.gpus is not None, self.nodes is not None, self.cpus is not None or self.memory is not None]
         if sum(ways) != 1:
-            raise wrong("one-of", "should have exactly one of: gpus, nodes, or cpus with memory")
+            raise validation_error("one-of", "should have exactly one of: gpus, nodes, or cpus with memory")
         if ways[2] and (self.cpus is None or self.memory is None):
-            raise wrong("one-of", "should have cpus and memory together")
+            raise validation_error("one-of", "should have cpus and memory together")
         return self
 
 
@@ -59,7 +59,9 @@ class Preemption(Spec):
         """Refuse what Kueue refuses: preempting while borrowing without reclaiming (v0.19.2 clusterqueue_types.go)."""
         borrow = self.borrow_within_cohort or {}
         if self.reclaim_within_cohort == "Never" and borrow.get("policy", "Never") != "Never":
-            raise wrong("preemption", "has borrowWithinCohort, which needs reclaimWithinCohort: LowerPriority or Any")
+            raise validation_error(
+                "preemption", "has borrowWithinCohort, which needs reclaimWithinCohort: LowerPriority or Any"
+            )
         return self
 
 

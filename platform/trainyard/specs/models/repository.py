@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StrictBool, StrictStr
 
-from trainyard.specs.models.base import Form, Name, Reason, Spec, Text, Waive, wrong
+from trainyard.specs.models.base import Form, Name, Reason, Spec, Text, Waive, validation_error
 
 RepositoryPath = Annotated[
     StrictStr,
@@ -25,18 +25,18 @@ QUESTION = re.compile(r"https?://[^?#]*([?#]).*")
 def clonable(address: str) -> str:
     """Refuse the address of a page about a repository, which nobody can clone."""
     if (question := QUESTION.fullmatch(address)) is not None:
-        raise wrong("form", f"should be what git clone takes; leave {question[1]!r} and all after it out")
+        raise validation_error("form", f"should be what git clone takes; leave {question[1]!r} and all after it out")
     if (page := PAGE.fullmatch(address)) is not None:
-        raise wrong("form", f"should be what git clone takes; leave /{page[1][:40]} out")
+        raise validation_error("form", f"should be what git clone takes; leave /{page[1][:40]} out")
     return address
 
 
-def followed(revision: str) -> str:
+def check_revision(revision: str) -> str:
     """Refuse a branch by the name that a clone has for it, and words that are no name."""
     if revision.startswith(("origin/", "refs/remotes/")):
-        raise wrong("form", f"is the name in a clone; write {revision.rpartition('origin/')[2] or 'main'!r}")
+        raise validation_error("form", f"is the name in a clone; write {revision.rpartition('origin/')[2] or 'main'!r}")
     if revision.split() != [revision]:
-        raise wrong("form", "should be a branch, tag or commit, without spaces")
+        raise validation_error("form", "should be a branch, tag or commit, without spaces")
     return revision
 
 
@@ -45,7 +45,7 @@ RepositoryAddress = Annotated[
     Form(r"(?:https?|ssh|git|file)://\S+|[^@\s/]+@[^:\s]+:\S+", "an address such as https://git.example.com/a/b.git"),
     AfterValidator(clonable),
 ]
-Revision = Annotated[Text, AfterValidator(followed)]
+Revision = Annotated[Text, AfterValidator(check_revision)]
 Registry = Annotated[
     StrictStr,
     Form(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import model_validator
 
-from trainyard.specs.models.base import Amount, Count, Name, Room, Spec, VariableName, VariableValue, wrong
+from trainyard.specs.models.base import Amount, Count, Name, Room, Spec, VariableName, VariableValue, validation_error
 from trainyard.specs.models.start import Command, Module, Program
 
 
@@ -35,8 +35,8 @@ class Role(Spec):
     @model_validator(mode="after")
     def one_start(self) -> Role:
         """Refuse a role that starts several things."""
-        if sum(each is not None for each in (self.program, self.module, self.command)) > 1:
-            raise wrong("one-of", "should have at most one of: program, module, command")
+        if sum(start is not None for start in (self.program, self.module, self.command)) > 1:
+            raise validation_error("one-of", "should have at most one of: program, module, command")
         return self
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StrictStr
 
-from trainyard.specs.models.base import Form, Text, VariableValue, wrong
+from trainyard.specs.models.base import Form, Text, VariableValue, validation_error
 
 LAUNCHERS = frozenset({"torchrun", "python", "python3", "mpirun", "deepspeed", "accelerate", "horovodrun"})
 """What the launcher puts in front, so that a program never does."""
@@ -17,11 +17,13 @@ def script(program: str) -> str:
     """Refuse a program that begins with a launcher or carries its arguments."""
     first, *rest = program.split() or [program]
     if first.split("/")[-1] in LAUNCHERS:
-        raise wrong("program", f"starts with {first!r}, which the launcher adds; give the script alone")
+        raise validation_error("program", f"starts with {first!r}, which the launcher adds; give the script alone")
     if program.startswith("-"):
-        raise wrong("program", f"is {program[:40]!r}, which the launcher takes for an option; write ./ before it")
+        raise validation_error(
+            "program", f"is {program[:40]!r}, which the launcher takes for an option; write ./ before it"
+        )
     if rest:
-        raise wrong("program", "should be a path without spaces; put arguments into args")
+        raise validation_error("program", "should be a path without spaces; put arguments into args")
     return program
 
 
@@ -32,7 +34,7 @@ BUILTINS = frozenset(("cd", "export", "source", ".", "set", "unset", "alias", "e
 def importable(module: str) -> str:
     """Refuse a module that is a file: Python would look for a module `py` in it."""
     if module.endswith(".py"):
-        raise wrong("form", "should be a module such as llm.train, without '.py'")
+        raise validation_error("form", "should be a module such as llm.train, without '.py'")
     return module
 
 
@@ -40,11 +42,11 @@ def executable(command: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a command whose first word is none: it is no line of a shell."""
     first = command[0]
     if not first or len(first.split()) != 1:
-        raise wrong("command", f"starts with {first!r}, which is no executable; write each word by itself")
+        raise validation_error("command", f"starts with {first!r}, which is no executable; write each word by itself")
     if re.match(r"[A-Za-z_]\w*=", first):
-        raise wrong("command", f"starts with {first[:40]!r}, which sets a variable; write it into env")
+        raise validation_error("command", f"starts with {first[:40]!r}, which sets a variable; write it into env")
     if first in BUILTINS:
-        raise wrong("command", f"starts with {first!r}, which only a shell knows; write [bash, -c, '…']")
+        raise validation_error("command", f"starts with {first!r}, which only a shell knows; write [bash, -c, '…']")
     return command
 
 

@@ -32,7 +32,7 @@ class System(Spec):
     """Driver of the NICs: the kernel's own, or the vendor's DOCA or OFED, on the host or by the network operator."""
 
 
-def resolved(cluster: System, pool: System) -> System:
+def resolve_system(cluster: System, pool: System) -> System:
     """Return a pool's system: field by field its own, else the cluster's, else the default."""
     said = {**cluster.model_dump(exclude_none=True), **pool.model_dump(exclude_none=True)}
     distribution = said.get("distribution", "systemd")

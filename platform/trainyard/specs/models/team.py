@@ -18,7 +18,7 @@ from trainyard.specs.models.base import (
     SubdomainName,
     Text,
     Waive,
-    wrong,
+    validation_error,
 )
 from trainyard.specs.models.job import OwnLabels
 
@@ -40,16 +40,20 @@ def shape_of(value: object) -> str:
 def some(ports: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse no port at all, which a policy takes for every port."""
     if not ports:
-        raise wrong("empty", "is empty; write at least one port")
+        raise validation_error("empty", "is empty; write at least one port")
     return ports
 
 
 def people(group: str) -> str:
     """Refuse a group that nobody is in, as with a space at an end, and those that Kubernetes puts everybody into."""
     if group != group.strip() or not group.isprintable():
-        raise wrong("form", "should be as the identity provider names it, without spaces at its ends and line ends")
+        raise validation_error(
+            "form", "should be as the identity provider names it, without spaces at its ends and line ends"
+        )
     if group.startswith("system:"):
-        raise wrong("form", "is a group of Kubernetes' own, in which are others than the team's people; name theirs")
+        raise validation_error(
+            "form", "is a group of Kubernetes' own, in which are others than the team's people; name theirs"
+        )
     return group
 
 
@@ -89,9 +93,11 @@ class Egress(Spec):
     def one_of_two(self) -> Egress:
         """Refuse both, since a peer is either, and neither, which would open the ports of everybody."""
         if (self.namespace is None) == (self.cidr is None):
-            raise wrong("one-of", "should have exactly one of: namespace, cidr")
+            raise validation_error("one-of", "should have exactly one of: namespace, cidr")
         if self.pods and self.namespace is None:
-            raise wrong("one-of", "has pods, which are those of a namespace; write namespace in place of cidr")
+            raise validation_error(
+                "one-of", "has pods, which are those of a namespace; write namespace in place of cidr"
+            )
         return self
 
 
@@ -147,5 +153,7 @@ class Team(Spec):
         return self.service_accounts
 
     def opens(self, cluster: str) -> tuple[tuple[int, Egress], ...]:
-        """Return what is opened on a cluster, each with its place in the file."""
-        return tuple((at, each) for at, each in enumerate(self.egress) if not each.clusters or cluster in each.clusters)
+        """Return the egress entries that hold on a cluster, each with its place in the file."""
+        return tuple(
+            (at, egress) for at, egress in enumerate(self.egress) if not egress.clusters or cluster in egress.clusters
+        )

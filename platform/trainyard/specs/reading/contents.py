@@ -6,11 +6,12 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from trainyard.documents import Path
-from trainyard.findings import Finding, did_you_mean
+from trainyard.base.documents import Path
+from trainyard.base.findings import Finding, did_you_mean
+from trainyard.base.system import reads
+from trainyard.base.system.repository import JOBS
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import JobFile
-from trainyard.system.repository import JOBS
 
 MAX_TOTAL = 2**20
 """Bytes of all files of a job: a ConfigMap holds 1 MiB (kubernetes v1.35 pkg/apis/core/validation/validation.go)."""
@@ -30,14 +31,15 @@ def fill(
             filled.append(job)
             continue
         wrong = list(check(job, sizes))
-        texts, undecoded = ({}, []) if wrong else decode(job, read)
+        with reads.about(job.source.file):
+            texts, undecoded = ({}, []) if wrong else decode(job, read)
         findings += [*wrong, *undecoded]
         filled.append(dataclasses.replace(job, contents=texts))
     return filled, findings
 
 
 def check(job: JobFile, sizes: Mapping[str, int]) -> Iterator[Finding]:
-    """Yield what is wrong with a job's files before any is read."""
+    """Yield the problems with a job's files before any is read."""
     folder = f"{JOBS}/{job.team}/"
     total = 0
     for index, file in enumerate(job.job.files):

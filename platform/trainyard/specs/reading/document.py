@@ -7,15 +7,15 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from trainyard.documents import Document, load
-from trainyard.findings import Finding, Path, Severity
-from trainyard.limits import SPEC_DEPTH
+from trainyard.base.documents import Document, load
+from trainyard.base.findings import Finding, Path, Severity
+from trainyard.base.limits import SPEC_DEPTH
+from trainyard.base.system.unforeseen import UNFORESEEN, judge_safely
 from trainyard.specs.models.base import Spec
 from trainyard.specs.reading import numbers, problems
 from trainyard.specs.reading.layout import problem
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import Source
-from trainyard.system.unforeseen import UNFORESEEN, judged
 
 DEEP = f"values are nested deeper than {SPEC_DEPTH} levels; flatten the value"
 
@@ -46,12 +46,12 @@ def salvage(
     if not isinstance(value, dict):
         return None, frozenset()
     wrong = {field(finding.path or "") for finding in errors} | (instead.keys() - value.keys())
-    rest = {**without(value, wrong), **{name: given for name, given in instead.items() if name in wrong}}
+    rest = {**without_fields(value, wrong), **{name: given for name, given in instead.items() if name in wrong}}
     spec, _ = validate(model, Source(source.file, Document(source.file, 0, rest)))
     return spec, frozenset(wrong)
 
 
-def without(value: dict[str, Any], fields: set[str]) -> dict[str, Any]:
+def without_fields(value: dict[str, Any], fields: set[str]) -> dict[str, Any]:
     """Return a map without some of its keys."""
     return {key: item for key, item in value.items() if key not in fields}
 
@@ -69,7 +69,7 @@ def too_deep(value: Any) -> Path | None:
             if depth == SPEC_DEPTH:
                 return (key,)
             level = collections(
-                each for outer in level for each in (outer.values() if isinstance(outer, dict) else outer)
+                part for outer in level for part in (outer.values() if isinstance(outer, dict) else outer)
             )
             depth += 1
     return None
@@ -77,18 +77,18 @@ def too_deep(value: Any) -> Path | None:
 
 def collections(values: Iterable[Any]) -> list[Any]:
     """Return those of the values that hold others."""
-    return [each for each in values if isinstance(each, (dict, list, tuple))]
+    return [value for value in values if isinstance(value, (dict, list, tuple))]
 
 
 def validate(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:
     """Return the spec that a document says, or what is wrong with its fields, or that it stops Trainyard itself."""
-    return judged(
-        lambda: checked(model, source),
+    return judge_safely(
+        lambda: check_document(model, source),
         lambda why: (None, [UNFORESEEN.at(source, (), f"this file cannot be judged: {why}")]),
     )
 
 
-def checked(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:
+def check_document(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:
     """Return the spec that a document says, or what is wrong with its fields."""
     value = source.document.value if source.document else None
     if (path := too_deep(value)) is not None:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.findings import Finding
+from trainyard.base.findings import Finding
+from trainyard.base.system.repository import EXTRA, JOBS, team_file
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.team import Team
 from trainyard.specs.reading import document, layout
@@ -14,7 +15,6 @@ from trainyard.specs.reading.elsewhere import foreign
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import JobFile, Source
-from trainyard.system.repository import EXTRA, JOBS, team_file
 
 JOB_WORDS = frozenset({"cluster", "launcher", "image", "queue", "pool"})
 """Fields that every job has; a file with none of them is something else."""
@@ -60,7 +60,7 @@ def candidate(place: Place, data: bytes) -> Candidate:
 
 def named_as_files(candidates: Iterable[Candidate]) -> frozenset[str]:
     """Return the paths of small files that some job names."""
-    return frozenset(path for each in candidates for path in each.small_files)
+    return frozenset(path for one_candidate in candidates for path in one_candidate.small_files)
 
 
 def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[JobFile], list[JobFile], list[Finding]]:
@@ -68,35 +68,39 @@ def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[J
     found: list[JobFile] = []
     rest: list[JobFile] = []
     findings: list[Finding] = []
-    for each in candidates:
-        place, words = each.place, JOB_WORDS & set(each.value)
+    for one_candidate in candidates:
+        place, words = one_candidate.place, JOB_WORDS & set(one_candidate.value)
         if place.path in small:
             if words == JOB_WORDS:
                 message = "file is a job, and another job names it in files; put a copy into a subfolder"
                 findings.append(problem("job-as-file", place.path, message))
             continue
-        findings += each.findings
-        if each.value and not words:
+        findings += one_candidate.findings
+        if one_candidate.value and not words:
             what = "no job, and no job names it in files; move it into a subfolder or delete it"
-            if kind := foreign(each.value):
+            if kind := foreign(one_candidate.value):
                 what = f"a {kind} of Kubernetes and no job; write a job's fields, or move it to {EXTRA}/<cluster>/"
             findings.append(problem("not-a-job", place.path, f"file is {what}"))
-        elif each.source is not None:
+        elif one_candidate.source is not None:
             wrong = layout.job_name(place.path, place.name)
-            job, errors = document.validate(Job, each.source)
+            job, errors = document.validate(Job, one_candidate.source)
             findings += [*([wrong] if wrong else []), *errors]
-            left, lost = (None, frozenset()) if job else document.salvage(Job, each.source, errors, INSTEAD)
-            rest += [JobFile(place.folder, place.name, left, each.source, guessed=lost)] if left else []
-            found += [JobFile(place.folder, place.name, job, each.source)] if job and not wrong else []
+            left, lost = (None, frozenset()) if job else document.salvage(Job, one_candidate.source, errors, INSTEAD)
+            rest += [JobFile(place.folder, place.name, left, one_candidate.source, guessed=lost)] if left else []
+            found += [JobFile(place.folder, place.name, job, one_candidate.source)] if job and not wrong else []
     return found, rest, findings
 
 
 def strays(candidates: Iterable[Candidate]) -> list[Finding]:
     """Return a finding for each job in a subfolder, where it would be overlooked."""
     return [
-        problem("folder", each.place.path, f"file is a job in a subfolder; move it to {JOBS}/{each.place.folder}/")
-        for each in candidates
-        if set(each.value) >= JOB_WORDS
+        problem(
+            "folder",
+            one_candidate.place.path,
+            f"file is a job in a subfolder; move it to {JOBS}/{one_candidate.place.folder}/",
+        )
+        for one_candidate in candidates
+        if set(one_candidate.value) >= JOB_WORDS
     ]
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainyard.findings import Finding, Location
+from trainyard.base.findings import Finding, Location
+from trainyard.base.system.files import Found
+from trainyard.base.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, SPECS, TEAMS
 from trainyard.specs.models.base import JOB_NAME, LABEL
 from trainyard.specs.reading.rules import RULES
-from trainyard.system.files import Found
-from trainyard.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, SPECS, TEAMS
 
 MAX_BYTES = 2**20
 """Largest spec that is read."""
@@ -61,8 +61,8 @@ def visible(found: Iterable[Found]) -> Iterator[Found]:
             yield file
 
 
-def refused(file: Found, path: str) -> Finding | None:
-    """Return what is wrong with a path that no spec may have: a link, a pipe, a name of odd bytes."""
+def refuse_file(file: Found, path: str) -> Finding | None:
+    """Return the problem with a path that no spec may have: a link, a pipe, a name of odd bytes."""
     if text(file.path) != file.path:
         return problem("file-name", path, "file name is not UTF-8; rename the file")
     if stat.S_ISLNK(file.stat.st_mode):
@@ -73,14 +73,14 @@ def refused(file: Found, path: str) -> Finding | None:
 
 
 def too_large(path: str, size: int) -> Finding | None:
-    """Return what is wrong with a spec of that many bytes."""
+    """Return the problem with a spec of that many bytes."""
     if size <= MAX_BYTES:
         return None
     return problem("file-size", path, f"file has {size / 2**20:.1f} MiB, but a spec has at most 1 MiB; split it")
 
 
 def misspelt(path: str, paths: frozenset[str] = frozenset()) -> Finding | None:
-    """Return what is wrong with the ending of a file that looks like a spec; `paths` are all files."""
+    """Return the problem with the ending of a file that looks like a spec; `paths` are all files."""
     stem, dot, ending = path.rpartition(".")
     name, right = stem.rpartition("/")[2], ending.lower()
     if not dot or (f".{right}" not in SPELLINGS and (right == ending or right not in {"yaml", "py"})):
@@ -113,14 +113,14 @@ def flat(folder: str, found: Iterable[Found]) -> tuple[list[Place], list[Finding
             findings.append(problem("folder", path, f"file is in a subfolder; move it to {folder}/"))
         else:
             name, size = file.path.removesuffix(".yaml"), file.stat.st_size
-            wrong = refused(file, path) or too_large(path, size) or named(path, folder, name)
+            wrong = refuse_file(file, path) or too_large(path, size) or check_name(path, folder, name)
             findings += [wrong] if wrong else []
             places += [] if wrong else [Place(path, folder, name, size)]
     return places, findings
 
 
-def named(path: str, folder: str, name: str) -> Finding | None:
-    """Return what is wrong with the name of a cluster or a team, whose name is its namespace's too."""
+def check_name(path: str, folder: str, name: str) -> Finding | None:
+    """Return the problem with the name of a cluster or a team, whose name is its namespace's too."""
     if LABEL_NAME.fullmatch(name) is None or len(name) > LONGEST_NAME:
         message = f"file name {text(name)!r} should be lower-case letters, digits and inner '-', at most {LONGEST_NAME}"
         return problem("file-name", path, message)
@@ -130,7 +130,7 @@ def named(path: str, folder: str, name: str) -> Finding | None:
 
 
 def job_name(path: str, name: str) -> Finding | None:
-    """Return what is wrong with a job's name."""
+    """Return the problem with a job's name."""
     if JOB_NAME.fullmatch(name) and not name.endswith("-") and len(name) <= LONGEST_JOB_NAME:
         return None
     if len(name) > LONGEST_JOB_NAME:
@@ -141,7 +141,7 @@ def job_name(path: str, name: str) -> Finding | None:
 
 
 def jobs(found: Iterable[Found]) -> tuple[list[Place], list[Finding]]:
-    """Return what may be a job, and what is wrong with paths below `jobs/`; training programs are left alone.
+    """Return the files that may be jobs, and findings on paths below `jobs/`; training programs are left alone.
 
     Whether a file is a job or a small file that a job names is told from the jobs, so names are judged later.
     """
@@ -153,7 +153,7 @@ def jobs(found: Iterable[Found]) -> tuple[list[Place], list[Finding]]:
         path = text(f"{JOBS}/{file.path}")
         if parts[0] == "programs" and len(parts) > 1:
             continue
-        if wrong := refused(file, path) or (misspelt(path, paths) if len(parts) == 2 else None):
+        if wrong := refuse_file(file, path) or (misspelt(path, paths) if len(parts) == 2 else None):
             findings.append(wrong)
         elif len(parts) == 1 and path.endswith((".yaml", ".py", *SPELLINGS)):
             findings.append(problem("folder", path, f"file is in {JOBS}/ itself; move it to {JOBS}/<team>/"))
@@ -162,7 +162,7 @@ def jobs(found: Iterable[Found]) -> tuple[list[Place], list[Finding]]:
     return places, findings
 
 
-def nested(found: Iterable[Found]) -> Iterator[Place]:
+def nested_files(found: Iterable[Found]) -> Iterator[Place]:
     """Yield YAML files in subfolders of teams, where small files are and no job is."""
     for file in visible(found):
         team, _, rest = file.path.partition("/")
@@ -186,7 +186,7 @@ def own_objects(found: Iterable[Found]) -> tuple[list[tuple[str, Place]], list[F
         elif folder != "platform" and not (len(parts) == 2 and parts[0] == "teams"):
             message = f"file should be in {EXTRA}/<cluster>/platform/ or {EXTRA}/<cluster>/teams/<team>/"
             findings.append(problem("folder", path, message))
-        elif wrong := refused(file, path) or too_large(path, file.stat.st_size):
+        elif wrong := refuse_file(file, path) or too_large(path, file.stat.st_size):
             findings.append(wrong)
         else:
             places.append((cluster, Place(path, folder, name.rpartition(".")[0], file.stat.st_size)))

@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from trainyard.findings import Finding
+from trainyard.base.findings import Finding
+from trainyard.base.system import files
+from trainyard.base.system.repository import CLUSTERS, JOBS, SETTINGS, SPECS, TEAMS
 from trainyard.specs.reading import job_files
 from trainyard.specs.reading.layout import SPELLINGS, Place, problem, text, visible
-from trainyard.system import files
-from trainyard.system.repository import CLUSTERS, JOBS, SETTINGS, SPECS, TEAMS
 
 PLATFORM = SETTINGS.partition("/")[0]
 OF_PLATFORM = tuple(path.partition("/")[2] for path in SPECS if path.startswith(f"{PLATFORM}/") and path != SETTINGS)
@@ -40,7 +40,7 @@ def folder_of(path: str) -> str | None:
     return found and f"{PLATFORM}/{found}"
 
 
-def misplaced(root: Path) -> Iterator[Finding]:
+def misplaced_specs(root: Path) -> Iterator[Finding]:
     """Yield the specs beside the folders that are read, and in folders whose names are slips of theirs."""
     for name in names(root):
         if (found := meant(name, [JOBS])) and (root / name).is_dir():
@@ -53,15 +53,15 @@ def misplaced(root: Path) -> Iterator[Finding]:
     for name in names(root / PLATFORM):
         path = f"{PLATFORM}/{name}"
         if path != SETTINGS and path.endswith(".yaml") and (root / path).is_file():
-            yield problem("folder", path, beside(name))
+            yield problem("folder", path, misplaced_problem(name))
         elif (found := meant(name, OF_PLATFORM)) and (root / path).is_dir():
-            there = (text(f"{path}/{each.path}") for each in visible(files.walk(root / path)))
-            for file in (each for each in there if each.endswith((".yaml", ".py", *SPELLINGS))):
+            there = (text(f"{path}/{file.path}") for file in visible(files.walk(root / path)))
+            for file in (path_ for path_ in there if path_.endswith((".yaml", ".py", *SPELLINGS))):
                 yield problem("folder", file, f"file is in {path}/; move it to {PLATFORM}/{found}/")
 
 
-def beside(name: str) -> str:
-    """Return what is wrong with a file in the platform's folder itself."""
+def misplaced_problem(name: str) -> str:
+    """Return the problem with a file in the platform's folder itself."""
     settings = SETTINGS.partition("/")[2]
     if meant(name, [settings]):
         return f"file is called {name}, but only {settings} is read; rename it"
@@ -78,8 +78,8 @@ def jobs(root: Path, folder: str) -> Iterator[Place]:
 
 
 def names(folder: Path) -> list[str]:
-    """Return what is in a folder and not hidden; nothing where there is none."""
+    """Return the visible names in a folder; nothing where there is none."""
     try:
-        return sorted(each.name for each in folder.iterdir() if not each.name.startswith("."))
+        return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     except (FileNotFoundError, NotADirectoryError):
         return []

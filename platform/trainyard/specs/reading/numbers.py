@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.documents import Document, Path
-from trainyard.findings import Finding
+from trainyard.base.documents import Document, Path
+from trainyard.base.findings import Finding
 from trainyard.specs.reading.rules import RULES
 
 ODD = re.compile(r"(?<![0-9A-Za-z_])[+-]?0(?:[0-9]|[xX][0-9a-fA-F]|[oO][0-7]|[bB][01])[0-9a-fA-F_]*(?=[\s,\]}]|$)")

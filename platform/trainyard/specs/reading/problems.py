@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from trainyard.documents import Path, format_path
-from trainyard.findings import Finding, counted, did_you_mean
-from trainyard.limits import FINDINGS
+from trainyard.base.documents import Path, format_path
+from trainyard.base.findings import Finding, count_of, did_you_mean
+from trainyard.base.limits import FINDINGS
 from trainyard.specs.models.job import Job
 from trainyard.specs.reading.elsewhere import IN_JOBS
 from trainyard.specs.reading.rules import RULES, VALUE
@@ -46,7 +46,7 @@ def findings(error: ValidationError, model: type[BaseModel], source: Source, val
         found = RULES.get(rule, VALUE).of(source.location(path, key=key), message)
         yield replace(found, path=format_path(path) or None, hide=path[:1] == ("secrets",))
     if (more := len(errors) - FINDINGS) > 0:
-        yield RULES["too-many"].of(source.location(), f"{counted(more, 'more field')} of this file are wrong, too")
+        yield RULES["too-many"].of(source.location(), f"{count_of(more, 'more field')} of this file are wrong, too")
 
 
 def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[str, Path, str]:
@@ -62,11 +62,15 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
         name = f"the name {str(path[-1])[:LONGEST]!r} in {format_path(path[:-1]) or noun(model)}"
         return key_rule(kind), path, f"{name} {wanted_key(details, context)}"
     if kind in WANTED:
-        return "type", path, f"{name} is {shown(details['input'])}, but should be {wanted_type(kind, details['input'])}"
+        return (
+            "type",
+            path,
+            f"{name} is {show_value(details['input'])}, but should be {wanted_type(kind, details['input'])}",
+        )
     if kind == "literal_error":
-        return "choice", path, f"{name} is {shown(details['input'])}; {choice(details['input'], context)}"
+        return "choice", path, f"{name} is {show_value(details['input'])}; {choice(details['input'], context)}"
     if kind in {"greater_than_equal", "greater_than", "less_than_equal", "less_than"}:
-        return "range", path, f"{name} is {shown(details['input'])}, but {wanted(kind, context)}"
+        return "range", path, f"{name} is {show_value(details['input'])}, but {wanted_text(kind, context)}"
     if kind in {"string_too_short", "too_short"}:
         return "empty", path, f"{name} is empty; write at least one {'character' if kind[0] == 's' else 'entry'}"
     if kind == "too_long":
@@ -75,7 +79,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
     if path[:1] == ("secrets",):
         return kind, path, f"{name} {context.get('message')}"
     if kind in {"form", "path", "quantity", "type", "unit"}:
-        return kind, path, f"{name} is {shown(details['input'])}, but {context.get('message')}"
+        return kind, path, f"{name} is {show_value(details['input'])}, but {context.get('message')}"
     return kind.replace("_", "-"), path, f"{name} {context.get('message', 'is not what it should be')}"
 
 
@@ -140,7 +144,7 @@ def model_in(annotation: Any) -> type[BaseModel] | None:
 
 
 def noun(model: type[BaseModel]) -> str:
-    """Return what a message calls a model: `job`, `borrow within cohort`."""
+    """Return the noun for a model in messages: `job`, `borrow within cohort`."""
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in model.__name__).strip()
 
 
@@ -153,7 +157,7 @@ PRIVATE = re.compile(r"(?<=://)[^/@\s]+(?=@)|(?<=\?)\S+")
 """What an address has for its server alone: a name with its password, and what is asked."""
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     """Return a value as a message quotes it: short, and as YAML writes it."""
     if value is None:
         return "empty"
@@ -169,16 +173,16 @@ def shown(value: Any) -> str:
 
 def choice(value: Any, context: Mapping[str, Any]) -> str:
     """Name the nearest of the allowed values."""
-    return did_you_mean(str(value), allowed(context))
+    return did_you_mean(str(value), allowed_values(context))
 
 
-def allowed(context: Mapping[str, Any]) -> list[str]:
+def allowed_values(context: Mapping[str, Any]) -> list[str]:
     """Return the allowed values of a literal, which pydantic writes as `'a', 'b' or 'c'`."""
     return [word.strip("'") for word in str(context.get("expected", "")).replace(" or ", ", ").split(", ")]
 
 
 def wanted_type(kind: str, value: Any) -> str:
-    """Return what a value should be; quotes help only what is one word."""
+    """Return the type that a value should have; quotes help only a single word."""
     scalar = isinstance(value, (bool, int, float))
     return WANTED[kind] + ("; write it in quotes" if scalar and WANTED[kind] == "text" else "")
 
@@ -189,14 +193,14 @@ def key_rule(kind: str) -> str:
 
 
 def wanted_key(details: ErrorDetails, context: Mapping[str, Any]) -> str:
-    """Return what a key of a map should be, as the second half of a sentence."""
+    """Return the key that a map should have, as the second half of a sentence."""
     if details["type"] == "literal_error":
         return f"does not exist; {choice(details['input'], context)}"
-    return wanted(details["type"], context)
+    return wanted_text(details["type"], context)
 
 
-def wanted(kind: str, context: Mapping[str, Any]) -> str:
-    """Return what should be, as the second half of a sentence."""
+def wanted_text(kind: str, context: Mapping[str, Any]) -> str:
+    """Return the bounds or the type that a value should have, as the second half of a sentence."""
     bounds = {
         "greater_than_equal": ("at least", "ge"),
         "greater_than": ("more than", "gt"),

@@ -14,18 +14,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from trainyard.errors import ToolError
-from trainyard.findings import Finding, Location
+from trainyard.base.errors import ToolError
+from trainyard.base.findings import Finding, Location
+from trainyard.base.system import process
+from trainyard.base.system.trust import unsafe
 from trainyard.specs.models.job import Job
 from trainyard.specs.reading import document, layout, problems
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.reading.programs import twice
-from trainyard.specs.reading.programs.answers import checked, failed, parsed
+from trainyard.specs.reading.programs.answers import check_answer, failed_answer, parse_answer
 from trainyard.specs.reading.programs.kernel import RefusedError
 from trainyard.specs.reading.rules import RULES, VALUE
 from trainyard.specs.sources import JobFile, Printed, Source
-from trainyard.system import process
-from trainyard.system.trust import unsafe
 
 PACKAGES = Path(__file__).resolve().parents[3]
 """The folder that holds this package."""
@@ -59,17 +59,17 @@ def run(places: Sequence[Place], texts: Sequence[bytes]) -> tuple[list[JobFile],
         differs = first.get("differs") or twice.difference(first, other["hashed"], "order")
         if differs := differs or twice.difference(first, other["other"]):
             where = Location(place.path, differs["line"], 1)
-            path = shown(differs["path"]) if differs.get("path") else None
-            findings.append(replace(RULES["python-same"].of(where, shown(differs["message"])), path=path))
+            path = show_text(differs["path"]) if differs.get("path") else None
+            findings.append(replace(RULES["python-same"].of(where, show_text(differs["message"])), path=path))
         if not first.get("jobs") and not first.get("problems"):
             findings.append(
                 problem("python-empty", place.path, "program yields no job; let it yield some, or delete it")
             )
         for item in first.get("jobs", ()):
-            job, wrong = validated(place, item)
+            job, wrong = validate_job(place, item)
             findings += wrong
             jobs += [job] if job else []
-        printed += [Printed(place.path, shown(first["printed"]))] if first.get("printed") else []
+        printed += [Printed(place.path, show_text(first["printed"]))] if first.get("printed") else []
     return jobs, findings, printed
 
 
@@ -77,24 +77,24 @@ def run(places: Sequence[Place], texts: Sequence[bytes]) -> tuple[list[JobFile],
 def ran(
     programs: tuple[tuple[str, bytes], ...], *, unsafe: bool
 ) -> tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]:
-    """Return what two other processes say of programs, in order; a command that reads a repository twice asks once."""
+    """Return two other processes' answers about programs, in order; asked once for a repository that is read twice."""
     with ThreadPoolExecutor(len(SEEDS)) as threads:
-        first, other = threads.map(lambda asked: told(programs, asked, unsafe=unsafe), SEEDS)
-    firsts = [parsed(each) for each in first]
-    others = [value if isinstance(value := decoded(each), dict) else {} for each in other]
-    return firsts, [{key: checked(each.get(key)) for key in ("hashed", "other")} for each in others]
+        first, other = threads.map(lambda asked: ask_process(programs, asked, unsafe=unsafe), SEEDS)
+    firsts = [parse_answer(answer) for answer in first]
+    others = [value if isinstance(value := decode_line(answer), dict) else {} for answer in other]
+    return firsts, [{key: check_answer(one_other.get(key)) for key in ("hashed", "other")} for one_other in others]
 
 
-def decoded(text: bytes) -> Any:
-    """Return what a line of JSON says, None where it is none."""
+def decode_line(text: bytes) -> Any:
+    """Return the value of a line of JSON, None where it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def told(programs: Sequence[tuple[str, bytes]], asked: str, *, unsafe: bool) -> Sequence[bytes]:
-    """Return what another process says of programs, a line each.
+def ask_process(programs: Sequence[tuple[str, bytes]], asked: str, *, unsafe: bool) -> Sequence[bytes]:
+    """Return the answers of another process about programs, a line each.
 
     It has no environment but a fixed hash seed, no folder of the user's on its path, and is told texts, not files:
     what Python's `-I` gives, which would ignore the seed, and jobs that depend on the text alone. It ends with this
@@ -121,15 +121,15 @@ def told(programs: Sequence[tuple[str, bytes]], asked: str, *, unsafe: bool) -> 
         timeout_seconds=SECONDS,
     )
     lines = done.out.splitlines()
-    if len(lines) == 1 and isinstance(value := decoded(lines[0]), dict) and "refused" in value:
+    if len(lines) == 1 and isinstance(value := decode_line(lines[0]), dict) and "refused" in value:
         raise RefusedError(value["refused"])
-    none = failed(f"program could not be run: {done.complaint}")
+    none = failed_answer(f"program could not be run: {done.complaint}")
     lacking = json.dumps(none if asked == "first" else {"hashed": none, "other": none}).encode()
-    found = {place: answer for place, answer in map(numbered, lines) if place is not None}
+    found = {place: answer for place, answer in map(number_answer, lines) if place is not None}
     return [found.get(place, lacking) for place in range(len(programs))]
 
 
-def numbered(line: bytes) -> tuple[int | None, bytes]:
+def number_answer(line: bytes) -> tuple[int | None, bytes]:
     """Return the place of a program and its answer, as a line of the other process has them."""
     place, comma, answer = line.partition(b", ")
     known = bool(comma) and place[:1] == b"[" and place[1:].isdigit() and answer.endswith(b"]")
@@ -137,31 +137,33 @@ def numbered(line: bytes) -> tuple[int | None, bytes]:
 
 
 def failures(place: Place, listed: Iterable[Mapping[str, Any]]) -> Iterator[Finding]:
-    """Yield what the other process says is wrong with a program."""
-    for each in listed:
-        location = Location(place.path, each.get("line", 1), 1)
-        yield RULES.get(str(each.get("rule", "python-error")), VALUE).of(location, shown(str(each["message"])))
+    """Yield the findings of the other process on a program."""
+    for failure in listed:
+        location = Location(place.path, failure.get("line", 1), 1)
+        yield RULES.get(str(failure.get("rule", "python-error")), VALUE).of(
+            location, show_text(str(failure["message"]))
+        )
 
 
-def shown(text: str) -> str:
+def show_text(text: str) -> str:
     """Return a text of a program's as it can be written, with ? for each half of a surrogate pair."""
     return text.encode("utf-8", "replace").decode()
 
 
 def encodable(value: Any) -> bool:
     """Say whether all texts in a value can be written as UTF-8, which has no halves of surrogate pairs."""
-    return shown(text := json.dumps(value, ensure_ascii=False)) == text
+    return show_text(text := json.dumps(value, ensure_ascii=False)) == text
 
 
-def validated(place: Place, item: Mapping[str, Any]) -> tuple[JobFile | None, list[Finding]]:
+def validate_job(place: Place, item: Mapping[str, Any]) -> tuple[JobFile | None, list[Finding]]:
     """Return one job of a program, or what is wrong with its name or its fields."""
     name, source = str(item["name"]), Source(place.path, line=int(item["line"]), job=str(item["name"]))
     if not encodable([name, item["job"]]):
-        message = f"job {name!r} holds half a surrogate pair, which no file can; mend the text that it is made of"
+        message = f"job {name!r} holds half a surrogate pair, which no file can contain; correct the text"
         return None, [RULES["python-error"].of(source.location(), message)]
     if path := document.too_deep(item["job"]):
         return None, [RULES["depth"].at(source, path, document.DEEP)]
-    if wrong := misnamed(place, name):
+    if wrong := misnamed_problem(place, name):
         return None, [RULES["job-name"].of(source.location(), wrong)]
     try:
         job = Job.model_validate(item["job"], by_alias=True, by_name=False)
@@ -175,8 +177,8 @@ def may_make(place: Place, team: str, job: str) -> bool:
     return team == place.folder and (job == place.name or job.startswith(f"{place.name}-"))
 
 
-def misnamed(place: Place, name: str) -> str | None:
-    """Return what is wrong with the name of a program's job, which must show where it comes from."""
+def misnamed_problem(place: Place, name: str) -> str | None:
+    """Return the problem with the name of a program's job, which must show where it comes from."""
     if name != place.name and not name.startswith(f"{place.name}-"):
         return f"job name {name[:40]!r} should begin with {place.name + '-'!r}, the program's name"
     wrong = layout.job_name(place.path, name)

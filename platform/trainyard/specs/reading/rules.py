@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trainyard.findings import Severity
-from trainyard.rules import Rule
+from trainyard.base.findings import Severity
+from trainyard.base.rules import Rule
 
-OVERLOOKED = "what the file asks for would be overlooked"
-UNREADABLE = "what the field asks for cannot be told, and nothing is rendered from it"
-MEANT = "a field that is passed over in silence is not what its author meant"
+OVERLOOKED = "Trainyard would ignore the file"
+UNREADABLE = "the value cannot be used, so nothing is rendered from this file"
+MEANT = "an ignored field would silently have no effect"
 
 
 def rule(topic: str, title: str, fix: str, *, why: str = UNREADABLE, source: str = "docs/jobs.md") -> Rule:
@@ -24,94 +24,117 @@ def of_file(topic: str, title: str, fix: str, *, why: str = OVERLOOKED) -> Rule:
 
 FILES = (
     of_file("missing-file", "A repository has platform/repository.yaml.", "write live and repoURL into it"),
-    of_file("empty-file", "A spec's file holds a spec.", "write a spec into it, or delete it"),
+    of_file("empty-file", "A spec's file is not empty.", "write a spec into it, or delete it"),
     of_file("several-documents", "A file holds one spec.", "write one spec a file"),
-    of_file("file-name", "A file is named as what it describes.", "rename the file: lower case, digits and '-'"),
-    of_file("file-ending", "A spec's file ends in .yaml.", "rename the file"),
-    of_file("file-size", "A spec, and what it brings along, has at most 1 MiB.", "split it, or put data on a volume"),
-    of_file("file-encoding", "A small file is UTF-8 text.", "put binary data on a volume"),
-    of_file("missing-small-file", "A small file that a job names is there.", "name a file beside the job"),
-    of_file("folder", "A file lies in the folder of its kind.", "move the file"),
-    of_file("symbolic-link", "A spec is no symbolic link.", "put the file itself there"),
-    of_file("not-a-file", "A spec is a plain file.", "remove what is there"),
-    of_file("team-name", "A team is not named as the system's namespaces are.", "choose another name"),
     of_file(
-        "job-name", "A job is named so that its pods can be.", "a letter, then letters, digits and '-', at most 30"
+        "file-name",
+        "A file has the name of the object that it describes.",
+        "rename the file: lower case, digits and '-'",
     ),
-    of_file("duplicate-job", "A job is made by one file.", "delete or rename one", why="both would own one run"),
-    of_file("job-as-file", "A job is not another job's small file.", "put a copy into a subfolder"),
-    of_file("not-a-job", "A file beside jobs is a job, or is named by one.", "move it into a subfolder, or delete it"),
-    of_file("python-off", "Jobs are programs only where the team allows it.", "set python: true in the team's file"),
-    of_file("python-error", "A program that makes jobs ends without an error.", "mend the program at that line"),
+    of_file("file-ending", "A spec's file ends in .yaml.", "rename the file"),
+    of_file("file-size", "A spec with its small files has at most 1 MiB.", "split it, or put data on a volume"),
+    of_file("file-encoding", "A small file is UTF-8 text.", "put binary data on a volume"),
+    of_file("missing-small-file", "A small file that a job names exists.", "use the name of a file beside the job"),
+    of_file("folder", "A file lies in the folder of its kind.", "move the file"),
+    of_file("symbolic-link", "A spec is not a symbolic link.", "replace the link by the file"),
+    of_file("not-a-file", "A spec is a plain file.", "remove it"),
+    of_file("team-name", "A team does not have the name of a system namespace.", "choose another name"),
+    of_file(
+        "job-name",
+        "The name of a job is short and valid enough for names of pods.",
+        "use at most 30 letters, digits and '-', a letter first",
+    ),
+    of_file(
+        "duplicate-job",
+        "Only one file describes a job.",
+        "delete or rename one",
+        why="both files would own the same run",
+    ),
+    of_file("job-as-file", "A job is not another job's small file.", "copy it into a subfolder"),
+    of_file(
+        "not-a-job",
+        "Every file beside jobs is a job, or a job names it in files.",
+        "move it into a subfolder, or delete it",
+    ),
+    of_file(
+        "python-off",
+        "A team uses job programs in Python only with python: true.",
+        "set python: true in the team's file",
+    ),
+    of_file("python-error", "A program that makes jobs ends without an error.", "correct the program at that line"),
     replace(
         of_file(
             "python-empty",
-            "A program that makes jobs makes some.",
+            "A program that makes jobs yields at least one.",
             "let it yield jobs, or delete it",
-            why="a list that was emptied by mistake trains nothing, and nobody is told",
+            why="a list that is empty by mistake would train nothing, without an error",
         ),
         severity=Severity.WARNING,
     ),
     of_file(
         "python-isolated",
-        "Programs that make jobs run where the kernel isolates them.",
-        "run this on Linux from 5.13 on, or read the programs and say --unsafe-python",
-        why="a program that nobody has read would have the rights of whoever runs this",
+        "Programs that make jobs run isolated by the kernel.",
+        "use Linux 5.13 or newer, or review the programs and use --unsafe-python",
+        why="otherwise an unreviewed program runs with your rights",
     ),
     of_file(
         "python-same",
         "A program makes the same jobs every time and everywhere.",
-        "derive every value from the program alone; write down what chance, clock or machine gave",
-        why="another day, laptop or user would end its runs and start others",
+        "compute every value from the program alone; write random numbers, times and machine names as constants",
+        why="on another day or machine its runs would be replaced by others",
     ),
 )
 
 FIELDS = (
-    rule("unknown-field", "A spec has no field that does not exist.", "remove the field, or mend its name", why=MEANT),
+    rule("unknown-field", "A spec has only known fields.", "remove the field, or correct its name", why=MEANT),
     rule("missing-field", "A spec has every field that has no default.", "add the field"),
     rule("type", "A field has a value of its type.", "write a value of that type"),
     rule(
         "number",
-        "A number is written in decimals, without a leading zero, and is not read as zero unless it is.",
-        "write the number that is meant, or quote it where it is a text",
-        why="YAML reads it in another base or as zero, and a program gets another number than its author wrote",
+        "A number is decimal, without a leading zero, and large enough not to be read as zero.",
+        "write the intended number in decimals, or quote it if it is text",
+        why="YAML reads it in another base or as zero, so the program gets a different number",
         source="go.yaml.in/yaml v2.4 resolve.go",
     ),
-    rule("choice", "A field with a choice of values has one of them.", "take one of the values"),
-    rule("range", "A number is within its bounds.", "take a number within them"),
-    rule("empty", "A field that is there is not empty.", "write a value, or remove the field"),
-    rule("too-many", "A list has no more entries than go there.", "remove some"),
-    rule("depth", "Values of a spec are nested no deeper than any object of Kubernetes is.", "flatten the value"),
-    rule("length", "A text is no longer than where it goes allows.", "shorten it"),
-    rule("form", "A text has the form that its field asks for.", "write it in that form"),
-    rule("path", "A path leads downwards from its folder.", "write a relative path without '.' or '..'"),
+    rule("choice", "A field with a fixed set of values has one of them.", "use one of the values"),
+    rule("range", "A number is within its bounds.", "use a number within them"),
+    rule("empty", "A field that is set is not empty.", "write a value, or remove the field"),
+    rule("too-many", "A list has at most the allowed number of entries.", "remove some entries"),
+    rule("depth", "Values of a spec are not nested deeper than Kubernetes objects.", "flatten the value"),
+    rule("length", "A text is at most as long as the field allows.", "shorten it"),
+    rule("form", "A text has the format of its field.", "use the format in the message"),
+    rule("path", "A path stays inside its folder.", "write a relative path without '.' or '..'"),
     rule("quantity", "An amount is a quantity as Kubernetes writes it.", "write one such as 16Gi or 500m"),
     rule(
         "unit",
         "An amount of bytes has a unit.",
         "write one such as 16Gi",
-        why="500 is five hundred bytes and 500m half a byte, in which nothing starts",
+        why="500 means 500 bytes and 500m half a byte; no container starts with so little",
         source="kubernetes v1.35 staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go",
     ),
-    rule("duplicate", "A list names a thing once.", "remove the second"),
-    rule("one-of", "Of fields that exclude each other, one is there.", "keep one"),
-    rule("command", "A command is a list of words.", "write the executable and each argument by itself"),
-    rule("program", "A program is the script alone.", "leave out what the launcher adds, and put arguments into args"),
+    rule("duplicate", "A list has no entry twice.", "remove the second"),
+    rule("one-of", "Only one of several exclusive fields is set.", "keep one of them"),
+    rule("command", "A command is a list of words.", "write the executable and each argument as a separate entry"),
+    rule(
+        "program",
+        "The field program is the script alone.",
+        "remove the launcher and its options, and move arguments to args",
+    ),
     rule(
         "reserved-key",
-        "A job writes no labels and annotations of controllers.",
+        "A job sets no labels and annotations of controllers.",
         "remove the key",
         why="a controller would overwrite it, or act on it",
     ),
     rule(
         "preemption",
-        "borrowWithinCohort comes with reclaimWithinCohort.",
+        "borrowWithinCohort needs reclaimWithinCohort.",
         "set reclaimWithinCohort to LowerPriority or Any",
         why="Kueue's webhook refuses the ClusterQueue",
         source="kueue v0.19.2 pkg/webhooks/clusterqueue_webhook.go",
     ),
 )
 
-VALUE = rule("value", "A field has a value that it can take.", "write what the message asks for")
+VALUE = rule("value", "A field has a valid value.", "correct the value as the message says")
 
-RULES = {each.id.removeprefix("spec/"): each for each in (*FILES, *FIELDS)}
+RULES = {file.id.removeprefix("spec/"): file for file in (*FILES, *FIELDS)}

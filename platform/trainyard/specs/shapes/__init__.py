@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictInt, StrictStr
 
-from trainyard.documents import load
-from trainyard.errors import SpecError
-from trainyard.pods.resources import NVIDIA_GPU
+from trainyard.base.documents import load
+from trainyard.base.errors import SpecError
 from trainyard.specs.models.base import (
     MOST_CPUS,
     MOST_NUMA,
@@ -25,6 +24,7 @@ from trainyard.specs.models.base import (
     Spec,
     Text,
 )
+from trainyard.upstream.pods.resources import NVIDIA_GPU
 
 MOST_THREADS = 8
 """Threads of a core; POWER has eight, x86 two."""
@@ -141,7 +141,7 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
 
 
-def known(shape: Shape | str) -> bool:
+def is_known_shape(shape: Shape | str) -> bool:
     """Whether a pool's shape is spelled out, or a preset that exists."""
     return isinstance(shape, Shape) or shape in names()
 

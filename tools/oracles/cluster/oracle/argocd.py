@@ -184,7 +184,7 @@ def settled(app: dict) -> bool:
 
 
 def summary(app: dict) -> dict:
-    """Return what Argo CD says of an Application, in few fields."""
+    """Return Argo CD's status of an Application, in few fields."""
     status = app.get("status", {})
     operation = status.get("operationState") or {}
     return {

@@ -81,18 +81,18 @@ def control_plane(name: str, version: str) -> Program:
 
 def components(what: Sequence[str]) -> list[str]:
     """Return the components that names and names of groups mean, each once."""
-    found = [each for name in what for each in (NAMES if name == "all" else GROUPS.get(name, (name,)))]
+    found = [one_name for name in what for one_name in (NAMES if name == "all" else GROUPS.get(name, (name,)))]
     return list(dict.fromkeys(found))
 
 
 def missing(what: Sequence[str], kubernetes: str = KUBERNETES_DEFAULT) -> list[str]:
     """Return the programs of these components that are not built."""
-    wanted = (each for name in components(what) for each in programs(name, kubernetes))
-    return [each.label for each in wanted if not each.out.exists()]
+    wanted = (program for name in components(what) for program in programs(name, kubernetes))
+    return [program.label for program in wanted if not program.out.exists()]
 
 
 def go(arguments: Sequence[str], folder: Path) -> str:
-    """Return what the Go command prints."""
+    """Return the output of the Go command."""
     env = {**os.environ, "GOWORK": "off", "GOFLAGS": "-buildvcs=false"}
     done = subprocess.run(["go", *arguments], cwd=folder, env=env, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout
@@ -111,7 +111,7 @@ def build(program: Program, *, force: bool = False) -> None:
         go(["build", "-p", at_once, *program.flags, *link, "-o", str(part), program.package], program.folder)
         part.replace(out)
         print(f"{program.label:32} {time.monotonic() - begin:6.0f}s {out.stat().st_size >> 20:5d} MiB", flush=True)
-    if any(not (paths.MANIFESTS / program.copied / each).exists() for each in program.manifests) or force:
+    if any(not (paths.MANIFESTS / program.copied / manifest).exists() for manifest in program.manifests) or force:
         copy_manifests(program)
 
 
@@ -121,12 +121,12 @@ def copy_manifests(program: Program) -> None:
         return
     target = paths.MANIFESTS / program.copied
     source = Path(json.loads(go(["list", "-m", "-json", program.module], program.folder))["Dir"])
-    for each in program.manifests:
-        (target / each).parent.mkdir(parents=True, exist_ok=True)
-        if (source / each).is_file():
-            shutil.copyfile(source / each, target / each)
+    for manifest in program.manifests:
+        (target / manifest).parent.mkdir(parents=True, exist_ok=True)
+        if (source / manifest).is_file():
+            shutil.copyfile(source / manifest, target / manifest)
         else:
-            shutil.copytree(source / each, target / each, dirs_exist_ok=True, copy_function=shutil.copyfile)
+            shutil.copytree(source / manifest, target / manifest, dirs_exist_ok=True, copy_function=shutil.copyfile)
     for path in [target, *target.rglob("*")]:
         if path.is_dir():
             path.chmod(0o755)

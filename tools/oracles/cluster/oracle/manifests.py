@@ -76,9 +76,9 @@ def projects(asked: str, line: str) -> list[str]:
             raise SystemExit(f"{paths.CRDS} has no CRDs; {FETCH}")
         return sorted(known)
     if asked != "training":
-        return [each for each in asked.split(",") if each]
-    here = [each for each in TRAINING if each in known or (each in OPERATORS and operator_crds(each))]
-    if missing := [each for each in TRAINING if each not in here]:
+        return [part for part in asked.split(",") if part]
+    here = [project for project in TRAINING if project in known or (project in OPERATORS and operator_crds(project))]
+    if missing := [project for project in TRAINING if project not in here]:
         print(f"no CRDs of {', '.join(missing)}; {FETCH}", file=sys.stderr)
     return here
 

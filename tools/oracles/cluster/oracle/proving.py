@@ -126,7 +126,7 @@ class Prover:
         time.sleep(1)
 
     def prove(self, obj: dict) -> list[str]:
-        """Return what became of a job, a line each."""
+        """Return the outcome of a job, a line for each fact."""
         names = Names()
         stored = self.client.apply(obj, dry_run=True, namespace=NS).must()
         self.client.apply(obj, namespace=NS).must()
@@ -155,7 +155,7 @@ class Prover:
 
     @staticmethod
     def defaults(sent: dict, stored: dict):
-        """Yield what the server stores beyond what was sent."""
+        """Yield the fields that the server stores beyond those that were sent."""
         skip = ("metadata.managedFields", "metadata.uid", "metadata.creationTimestamp", "metadata.generation", "status")
         before = dict(flat(sent))
         for path, value in flat(stored):
@@ -188,7 +188,7 @@ class Prover:
         )
 
     def pod(self, pod: dict):
-        """Yield what a pod got."""
+        """Yield the fields of a pod as it runs."""
         meta, spec = pod["metadata"], pod["spec"]
         if spec.get("schedulerName") == "volcano":  # its plugins run in any order
             for part in (spec, *spec["containers"]):
@@ -226,7 +226,7 @@ class Prover:
 
     @staticmethod
     def container(kind: str, c: dict):
-        """Yield what a container got."""
+        """Yield the fields of a container as it runs."""
         yield f"  {kind} {c['name']}: image {HOST.sub('', c['image'])}"
         for key in ("command", "args", "securityContext", "readinessProbe", "livenessProbe", "startupProbe"):
             if c.get(key):

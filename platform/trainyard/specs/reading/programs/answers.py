@@ -25,33 +25,33 @@ Answer = dict[str, Any]
 OWN = "program gave an answer of its own; yield jobs instead"
 
 
-def failed(message: str, line: int = 1) -> Answer:
+def failed_answer(message: str, line: int = 1) -> Answer:
     """Return the answer for a program that made no jobs."""
     return {"problems": [{"rule": "python-error", "message": message, "line": line}]}
 
 
-def parsed(text: bytes) -> Answer:
+def parse_answer(text: bytes) -> Answer:
     """Return the answer in a text; one of another form is a program's fault, and is told as that."""
     try:
-        return checked(json.loads(text))
+        return check_answer(json.loads(text))
     except (ValueError, RecursionError):
-        return failed("program ended without an answer; let jobs() return")
+        return failed_answer("program ended without an answer; let jobs() return")
 
 
-def checked(value: Any) -> Answer:
+def check_answer(value: Any) -> Answer:
     """Return an answer with what belongs into one and nothing else."""
     if not isinstance(value, dict):
-        return failed(OWN)
+        return failed_answer(OWN)
     seen, printed, differs = value.get("seen", []), value.get("printed", ""), value.get("differs")
     rest: Answer = {"printed": printed[:PRINTED]} if isinstance(printed, str) else {}
-    rest |= {"seen": [each for each in seen if isinstance(each, str)]} if isinstance(seen, list) else {}
+    rest |= {"seen": [module for module in seen if isinstance(module, str)]} if isinstance(seen, list) else {}
     if isinstance(wrong := value.get("problems"), list):
-        told = [each for each in wrong[:MAX_JOBS] if is_problem(each)]
-        return {"problems": [problem(each) for each in told], **rest} if told else failed(OWN)
+        told = [problem_ for problem_ in wrong[:MAX_JOBS] if is_problem(problem_)]
+        return {"problems": [problem(problem_) for problem_ in told], **rest} if told else failed_answer(OWN)
     made = value.get("jobs")
     if not isinstance(made, list) or len(made) > MAX_JOBS or not all(map(is_job, made)):
-        return failed(OWN)
-    jobs = [{"name": each["name"], "line": each["line"], "job": each["job"]} for each in made]
+        return failed_answer(OWN)
+    jobs = [{"name": job["name"], "line": job["line"], "job": job["job"]} for job in made]
     rest |= {"differs": problem(differs)} if isinstance(differs, dict) and is_problem(differs) else {}
     return {"jobs": jobs, **rest}
 
@@ -63,7 +63,7 @@ def is_problem(value: Any) -> bool:
 
 
 def problem(value: Mapping[str, Any]) -> Answer:
-    """Return what is wrong with a program, its texts no longer than anybody reads."""
+    """Return the problem with a program, its texts no longer than anybody reads."""
     texts = {key: value[key][:TEXT] for key in ("rule", "message", "path") if key in value}
     return {**texts, "line": value.get("line", 1)}
 
@@ -88,9 +88,9 @@ def is_shallow(value: Any) -> bool:
         depth += 1
         level = [
             inner
-            for each in level
-            if isinstance(each, (dict, list))
-            for inner in (each.values() if isinstance(each, dict) else each)
+            for part in level
+            if isinstance(part, (dict, list))
+            for inner in (part.values() if isinstance(part, dict) else part)
         ]
         if depth > DEPTH:
             return False

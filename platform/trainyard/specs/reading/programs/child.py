@@ -31,7 +31,7 @@ from trainyard.specs import Job
 from trainyard.specs.reading import problems
 from trainyard.specs.reading.layout import LONGEST_JOB_NAME
 from trainyard.specs.reading.programs import answers, isolation, kernel, sandbox, turned, turns, twice, worlds
-from trainyard.specs.reading.programs.answers import ANSWER_BYTES, MAX_JOBS, PRINTED, Answer, failed
+from trainyard.specs.reading.programs.answers import ANSWER_BYTES, MAX_JOBS, PRINTED, Answer, failed_answer
 from trainyard.specs.reading.programs.isolation import Isolation
 from trainyard.specs.reading.programs.kernel import RefusedError
 from trainyard.specs.reading.programs.worlds import World
@@ -71,7 +71,7 @@ def main() -> None:
     end = time.monotonic() + TOTAL_SECONDS
     for number in turns.fair([program["file"] for program in programs], time.monotonic):
         file, text = programs[number]["file"], programs[number]["text"].encode("latin-1")
-        found = ask(text, file, held) if time.monotonic() < end else unrun(sys.argv[2])
+        found = ask(text, file, held) if time.monotonic() < end else unrun_answer(sys.argv[2])
         sys.stdout.write(json.dumps([number, found]) + "\n")
         sys.stdout.flush()
 
@@ -84,33 +84,35 @@ def stay_with(parent: int) -> None:
         sys.exit("nobody waits for an answer")
 
 
-def unrun(asked: str) -> Answer:
+def unrun_answer(asked: str) -> Answer:
     """Return the answer for a program whose turn did not come."""
-    found = failed(f"program was not run: all programs together took {TOTAL_SECONDS} seconds; make others shorter")
+    found = failed_answer(
+        f"program was not run: all programs together took {TOTAL_SECONDS} seconds; make others shorter"
+    )
     return found if asked == "first" else {"hashed": found, "other": found}
 
 
 def in_first(text: bytes, file: str, held: Isolation | None) -> Answer:
-    """Return what a program makes in the first world, and what differs in worlds beside it."""
+    """Return the jobs of a program in the first world, and their differences in worlds beside it."""
     began = time.monotonic()
-    found = forked(text, file, worlds.FIRST, held)
+    found = run_forked(text, file, worlds.FIRST, held)
     if "problems" in found:
         return found
     for factor, world in (*worlds.near(set(found.pop("seen", ()))), ("order", worlds.TURNED)):
         if factor == "order" or time.monotonic() - began < TRYING_SECONDS:
-            differs = twice.difference(found, forked(text, file, world, held), factor)
+            differs = twice.difference(found, run_forked(text, file, world, held), factor)
             if differs:
                 return {**found, "differs": differs}
     return found
 
 
 def elsewhere(text: bytes, file: str, held: Isolation | None) -> Answer:
-    """Return what a program makes where hashes are others, and where everything is another way."""
-    hashed = forked(text, file, worlds.FIRST, held)
-    return {"hashed": hashed, "other": hashed if "problems" in hashed else forked(text, file, worlds.OTHER, held)}
+    """Return the jobs of a program where hashes are others, and where everything is another way."""
+    hashed = run_forked(text, file, worlds.FIRST, held)
+    return {"hashed": hashed, "other": hashed if "problems" in hashed else run_forked(text, file, worlds.OTHER, held)}
 
 
-def forked(text: bytes, file: str, world: World, held: Isolation | None) -> Answer:
+def run_forked(text: bytes, file: str, world: World, held: Isolation | None) -> Answer:
     """Run one program in a fork and return its answer, or why there is none."""
     end = time.monotonic() + WALL_SECONDS
     out, into = socket.socketpair()  # whose files have no times; those of a pipe tell when it was made
@@ -122,12 +124,12 @@ def forked(text: bytes, file: str, world: World, held: Isolation | None) -> Answ
         finally:
             os._exit(0)
     into.close()
-    said = received(out, end)
-    status = ended(child, end) if said is not None and len(said) <= ANSWER_BYTES else None
+    said = receive_bytes(out, end)
+    status = end_status(child, end) if said is not None and len(said) <= ANSWER_BYTES else None
     if status is None:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    return answered(said, status)
+    return read_answer(said, status)
 
 
 def answer(text: bytes, file: str, world: World, held: Isolation | None, into: int) -> None:
@@ -136,15 +138,17 @@ def answer(text: bytes, file: str, world: World, held: Isolation | None, into: i
         with suppress(RefusedError):
             kernel.die_with_parent()
         try:
-            found = limited(text, file, world, lambda: held.close(into) if held else None)
+            found = run_limited(text, file, world, lambda: held.close(into) if held else None)
         except RefusedError as error:
-            found = failed(f"program could not be isolated: {error}")
+            found = failed_answer(f"program could not be isolated: {error}")
         except MemoryError:
-            found = failed(f"program needs more than {sandbox.MEMORY_BYTES >> 20} MiB of memory; make fewer jobs")
+            found = failed_answer(
+                f"program needs more than {sandbox.MEMORY_BYTES >> 20} MiB of memory; make fewer jobs"
+            )
         pipe.write(json.dumps(found).encode())
 
 
-def received(stream: socket.socket, end: float) -> bytes | None:
+def receive_bytes(stream: socket.socket, end: float) -> bytes | None:
     """Return all that comes until the other side closes, a little more than is taken at most; None after the time."""
     text = bytearray()
     with stream:
@@ -164,7 +168,7 @@ def received(stream: socket.socket, end: float) -> bytes | None:
     return bytes(text)
 
 
-def ended(child: int, end: float) -> int | None:
+def end_status(child: int, end: float) -> int | None:
     """Return the status with which a process ended, None where it runs on after the time."""
     try:
         handle = os.pidfd_open(child)
@@ -182,30 +186,32 @@ def ended(child: int, end: float) -> int | None:
         time.sleep(0.001)
 
 
-def answered(text: bytes | None, status: int | None) -> Answer:
+def read_answer(text: bytes | None, status: int | None) -> Answer:
     """Read what the fork wrote before it ended with a status, None where it was ended."""
     if text is not None and len(text) > ANSWER_BYTES:
-        return failed(f"program's jobs are more than {ANSWER_BYTES >> 20} MiB as JSON; make fewer or smaller ones")
+        return failed_answer(
+            f"program's jobs are more than {ANSWER_BYTES >> 20} MiB as JSON; make fewer or smaller ones"
+        )
     if text is None or status is None:
-        return failed(f"program is not done after {WALL_SECONDS} seconds; make fewer jobs or a shorter loop")
+        return failed_answer(f"program is not done after {WALL_SECONDS} seconds; make fewer jobs or a shorter loop")
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-        return failed(
+        return failed_answer(
             f"program takes more than {sandbox.CPU_SECONDS} seconds of CPU; make fewer jobs or a shorter loop"
         )
-    return answers.parsed(text)
+    return answers.parse_answer(text)
 
 
-def limited(text: bytes, file: str, world: World, close: Callable[[], object]) -> Answer:
+def run_limited(text: bytes, file: str, world: World, close: Callable[[], object]) -> Answer:
     """Run a program in a world, with limits, and return its answer with what it prints; `close` ends all its rights."""
     sandbox.limit()
     try:
         tree = ast.parse(text, file)
     except (SyntaxError, ValueError) as error:
-        return failed(f"program is no Python: {error.args[0]}", getattr(error, "lineno", None) or 1)
+        return failed_answer(f"program is no Python: {error.args[0]}", getattr(error, "lineno", None) or 1)
     imported = list(sandbox.imports(tree))
-    if foreign := next((each for each in imported if not sandbox.importable(each[0])), None):
+    if foreign := next((import_ for import_ in imported if not sandbox.importable(import_[0])), None):
         name, line = foreign
-        return failed(f"program imports {name!r}; only trainyard.specs and the standard library are there", line)
+        return failed_answer(f"program imports {name!r}; only trainyard.specs and the standard library are there", line)
     for name, _ in imported:
         if name == "uuid":
             importlib.import_module(name)  # whose address of a machine is found out once
@@ -217,51 +223,53 @@ def limited(text: bytes, file: str, world: World, close: Callable[[], object]) -
         scope["__builtins__"] = turned.names()
     sys.stdout = sys.stderr = said = io.StringIO()
     close()
-    sandbox.shut()
-    found = collected(tree, file, scope)
+    sandbox.shut_down()
+    found = collect_jobs(tree, file, scope)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & {"__file__", "__import__"}
     seen = sorted(names | {name.partition(".")[0] for name, _ in imported})
     return {**found, "seen": seen, "printed": said.getvalue()[:PRINTED]}
 
 
-def collected(tree: ast.Module, file: str, scope: dict[str, Any]) -> Answer:
+def collect_jobs(tree: ast.Module, file: str, scope: dict[str, Any]) -> Answer:
     """Run a program and collect what its function `jobs` yields."""
     made: list[Answer] = []
     try:
         exec(compile(tree, file, "exec"), scope)  # noqa: S102 - running the program is the purpose
         function = scope.get("jobs")
         if not inspect.isfunction(function):
-            return failed("program has no function jobs(); define one that yields (name, Job)")
-        for item, line in yielded(function()):
+            return failed_answer("program has no function jobs(); define one that yields (name, Job)")
+        for item, line in yielded_items(function()):
             if not (
                 isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], Job)
             ):
-                return failed(f"jobs() yields {type(item).__name__}; yield pairs of a name and a Job", line)
+                return failed_answer(f"jobs() yields {type(item).__name__}; yield pairs of a name and a Job", line)
             if len(made) == MAX_JOBS:
-                return failed(f"jobs() yields more than {MAX_JOBS} jobs; split the program", line)
+                return failed_answer(f"jobs() yields more than {MAX_JOBS} jobs; split the program", line)
             name, job = item
             if len(name) > answers.NAME:
-                return failed(f"jobs() yields a name of {len(name)} characters; write {LONGEST_JOB_NAME} at most", line)
+                return failed_answer(
+                    f"jobs() yields a name of {len(name)} characters; write {LONGEST_JOB_NAME} at most", line
+                )
             made.append(
                 {"name": name, "line": line, "job": job.model_dump(mode="json", by_alias=True, exclude_unset=True)}
             )
     except ValidationError as error:
-        return {"problems": list(explained(error, place(error.__traceback__, file)))}
+        return {"problems": list(explain_errors(error, place(error.__traceback__, file)))}
     except MemoryError:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a program raises is its problem, not ours
-        return failed(stopped(error), place(error.__traceback__, file))
+        return failed_answer(stop_sentence(error), place(error.__traceback__, file))
     return {"jobs": made}
 
 
-def yielded(items: Any) -> Iterator[tuple[Any, int]]:
+def yielded_items(items: Any) -> Iterator[tuple[Any, int]]:
     """Yield each item with the line that yields it, where a generator tells."""
     for item in items:
         frame = getattr(items, "gi_frame", None)
         yield item, frame.f_lineno if frame else 1
 
 
-def explained(error: ValidationError, line: int) -> Iterator[Mapping[str, Any]]:
+def explain_errors(error: ValidationError, line: int) -> Iterator[Mapping[str, Any]]:
     """Yield the problems of a model that a program made wrongly."""
     model = getattr(trainyard.specs, error.title, Job)
     for details in error.errors(include_url=False):
@@ -269,7 +277,7 @@ def explained(error: ValidationError, line: int) -> Iterator[Mapping[str, Any]]:
         yield {"rule": rule, "message": message, "line": line}
 
 
-def stopped(error: BaseException) -> str:
+def stop_sentence(error: BaseException) -> str:
     """Return the sentence for an exception, in one line."""
     what = " ".join(str(error).split())[:120]
     if isinstance(error, PermissionError) and error.errno is None:

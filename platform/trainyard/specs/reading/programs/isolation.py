@@ -61,9 +61,9 @@ def enter() -> Isolation:
     """
     kernel.machine()
     paths = list(dict.fromkeys(readable()))
-    clocks = kernel.mapped(CLOCKS)
+    clocks = kernel.memory_maps(CLOCKS)
     inside = namespaces.enter(paths)
-    rules = landlock.ruleset(paths) if landlock.offered() else None
+    rules = landlock.ruleset(paths) if landlock.is_offered() else None
     if not inside and rules is None:
         raise RefusedError(f"this kernel allows neither namespaces of one's own nor Landlock; {HELP}")
     return Isolation(inside, rules, clocks)
@@ -71,7 +71,7 @@ def enter() -> Isolation:
 
 def readable() -> Iterator[str]:
     """Yield the folders and files that programs may read: modules, and the libraries that these are made of."""
-    yield from (str(sandbox.own(Path(entry)).resolve()) for entry in sys.path if entry)
+    yield from (str(sandbox.entry_folder(Path(entry)).resolve()) for entry in sys.path if entry)
     yield from LIBRARIES
     yield from libraries()
 

@@ -67,7 +67,7 @@ def die_with_parent() -> None:
     call("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
 
 
-def mapped(name: str) -> tuple[tuple[int, int], ...]:
+def memory_maps(name: str) -> tuple[tuple[int, int], ...]:
     """Return start and size of this process's memory maps whose names begin with a text."""
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:  # noqa: PTH123
         lines = [line.split(maxsplit=5) for line in maps]

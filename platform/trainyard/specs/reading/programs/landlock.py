@@ -58,7 +58,7 @@ def restrict(rules: int) -> None:
     call("landlock_restrict_self", rules, 0)
 
 
-def offered() -> bool:
+def is_offered() -> bool:
     """Say whether this kernel has Landlock, switched on."""
     try:
         return call("landlock_create_ruleset", None, 0, ASK_VERSION) > 0

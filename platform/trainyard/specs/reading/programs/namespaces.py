@@ -45,7 +45,7 @@ def enter(readable: Sequence[str]) -> bool:
                 turn(readable)
                 return True
             die_with_parent()
-            ended(inside)
+            end_like(inside)
         except (RefusedError, OSError):
             os._exit(FAILED)
     die_with = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -54,7 +54,7 @@ def enter(readable: Sequence[str]) -> bool:
     return False
 
 
-def ended(process: int) -> None:
+def end_like(process: int) -> None:
     """Wait for a process and end as it does."""
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     os._exit(code if code >= 0 else 1)

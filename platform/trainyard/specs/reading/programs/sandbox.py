@@ -63,10 +63,10 @@ def importable(module: str) -> bool:
     return module == "trainyard.specs" or module.partition(".")[0] in sys.stdlib_module_names - SYSTEM
 
 
-def shut() -> None:
+def shut_down() -> None:
     """Refuse from now on to write, to look outside of modules, and to reach other processes or hosts."""
     entries = [Path(entry) for entry in sys.path if entry]
-    folders = [own(entry) for entry in entries]
+    folders = [entry_folder(entry) for entry in entries]
     roots = tuple(f"{path}{os.sep}" for folder in folders for path in (folder.absolute(), folder.resolve()))
     known = {name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names
 
@@ -75,7 +75,7 @@ def shut() -> None:
             if str(arguments[0]).partition(".")[0] not in known:
                 raise ModuleNotFoundError(f"No module named {arguments[0]!r}", name=str(arguments[0]))
         elif event in READS:
-            if writes(event, arguments) or not inside(arguments[0], roots):
+            if writes(event, arguments) or not is_inside(arguments[0], roots):
                 raise PermissionError(f"{event} of {str(arguments[0])[:80]!r}")
         elif event.startswith(REFUSED):
             raise PermissionError(event)
@@ -88,7 +88,7 @@ def shut() -> None:
     sys.addaudithook(hook)
 
 
-def own(entry: Path) -> Path:
+def entry_folder(entry: Path) -> Path:
     """Return the folder in which modules of an entry of `sys.path` lie.
 
     Beside our package in a repository lie its specs, which programs do not read; where we are installed, packages do.
@@ -103,7 +103,7 @@ def writes(event: str, arguments: tuple[Any, ...]) -> bool:
     return bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
 
 
-def inside(path: object, roots: tuple[str, ...]) -> bool:
+def is_inside(path: object, roots: tuple[str, ...]) -> bool:
     """Whether a path lies in one of the folders, by its words alone."""
     text = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else None
     return text is not None and (os.path.abspath(text) + os.sep).startswith(roots)  # noqa: PTH100 - also takes '..' out
@@ -113,7 +113,7 @@ def blind(name: str, look: Callable[..., Any], roots: tuple[str, ...]) -> Callab
     """Return a function of `os` that looks nowhere but in these folders."""
 
     def looked(path: Any, *arguments: Any, **options: Any) -> Any:
-        if not inside(path, roots):
+        if not is_inside(path, roots):
             raise PermissionError(f"os.{name} of {str(path)[:80]!r}")
         return timeless(look(path, *arguments, **options))
 

@@ -141,15 +141,17 @@ def instructions(processor: str) -> Iterator[bytes]:
 
 
 def if_zero(indexes: Sequence[int]) -> list[bytes]:
-    """Return what allows a call whose arguments at these places are null, and refuses it otherwise."""
+    """Return the steps that allow a call whose arguments at these places are null, and refuse it otherwise."""
     loads = [word(index, upper=upper) for index in indexes for upper in (False, True)]
     rest = [2 * (len(loads) - place) - 1 for place in range(len(loads))]
-    zero = [each for load, far in zip(loads, rest, strict=True) for each in (load, step(EQUAL, 0, 0, far))]
+    zero = [
+        instruction for load, far in zip(loads, rest, strict=True) for instruction in (load, step(EQUAL, 0, 0, far))
+    ]
     return [*zero, step(RETURN, ALLOW), refuse()]
 
 
 def on(number: int, steps: list[bytes]) -> Iterator[bytes]:
-    """Yield what is done at the call of a number, and passed over at others."""
+    """Yield the steps for the call of a number, which are passed over at others."""
     yield step(EQUAL, number, 0, len(steps))
     yield from steps
 
@@ -160,12 +162,12 @@ def step(code: int, value: int, true: int = 0, false: int = 0) -> bytes:
 
 
 def word(index: int, *, upper: bool = False) -> bytes:
-    """Return what loads an argument's lower or upper half."""
+    """Return the step that loads an argument's lower or upper half."""
     return step(LOAD, ARGUMENTS + 8 * index + 4 * upper)
 
 
 def refuse() -> bytes:
-    """Return what refuses a call, which Python tells as a PermissionError."""
+    """Return the step that refuses a call, which Python raises as a PermissionError."""
     return step(RETURN, ERROR | errno.EPERM)
 
 

@@ -37,14 +37,14 @@ class Turn(ast.NodeTransformer):
 
 def names() -> dict[str, Any]:
     """Return the builtins of a program whose sets are turned round, with other hashes and identities."""
-    stand = {hidden: standing(kind) for hidden, kind in SETS}
-    other = {"set": stand["__set__"], "frozenset": stand["__frozenset__"], "hash": hashed, "id": identity}
+    stand = {hidden: turned_set(kind) for hidden, kind in SETS}
+    other = {"set": stand["__set__"], "frozenset": stand["__frozenset__"], "hash": turned_hash, "id": identity}
     return {**vars(builtins), **stand, **other}
 
 
-def hashed(value: object) -> int:
+def turned_hash(value: object) -> int:
     """Return another hash, where another process would."""
-    return hash(value) if settled(value) else ~hash(value)
+    return hash(value) if is_settled(value) else ~hash(value)
 
 
 def identity(value: object) -> int:
@@ -52,19 +52,19 @@ def identity(value: object) -> int:
     return id(value) + 0x7F3211
 
 
-def settled(value: object) -> bool:
+def is_settled(value: object) -> bool:
     """Whether a value has one hash in every process."""
     if isinstance(value, (tuple, frozenset)):
-        return all(map(settled, value))
+        return all(map(is_settled, value))
     return isinstance(value, NUMBERS)
 
 
-def standing(kind: type) -> type:
+def turned_set(kind: type) -> type:
     """Return a set that iterates the other way round where its order is not settled."""
 
     def ordered(self: Any) -> list[Any]:
         items = list(kind.__iter__(self))  # type: ignore[attr-defined]
-        return items if all(map(settled, items)) else items[::-1]
+        return items if all(map(is_settled, items)) else items[::-1]
 
     def shown(self: Any) -> str:
         text = f"{{{', '.join(map(repr, ordered(self)))}}}" if self else ""
@@ -79,11 +79,11 @@ def standing(kind: type) -> type:
     made: dict[str, Any] = {"__iter__": lambda self: iter(ordered(self)), "__repr__": shown, "__slots__": ()}
     made |= {"pop": taken} if kind is set else {}
     made |= {name: same(getattr(kind, name), kind) for name in RESULTS}
-    RESULT[kind] = seeming(kind, **made)
+    RESULT[kind] = stand_in_class(kind, **made)
     return RESULT[kind]
 
 
-def seeming(kind: type, **made: Any) -> type:
+def stand_in_class(kind: type, **made: Any) -> type:
     """Return a class with other methods that stands in for a type: whatever is of the type is an instance of it."""
 
     class Seeming(type):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.documents import format_path
+from trainyard.base.documents import format_path
 
 Answer = Mapping[str, Any]
 

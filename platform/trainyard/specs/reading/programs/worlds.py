@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from trainyard.specs.reading.programs.turned import seeming
+from trainyard.specs.reading.programs.turned import stand_in_class
 
 FACTORS = ("chance", "clock", "folder", "machine", "environment")
 """What surroundings are made of, but for the order of sets, which goes with the seed of a whole process."""
@@ -190,15 +190,15 @@ def _wind(number: int) -> None:
     today = classmethod(lambda cls: cls.fromtimestamp(now()))
     at = classmethod(lambda cls, tz=None: cls.fromtimestamp(now(), tz))
     utc = classmethod(lambda cls: cls.fromtimestamp(now(), dt.UTC).replace(tzinfo=None))
-    put(dt, date=seeming(date, today=today), datetime=seeming(moment, today=today, now=at, utcnow=utc))
+    put(dt, date=stand_in_class(date, today=today), datetime=stand_in_class(moment, today=today, now=at, utcnow=utc))
 
 
 def _defaulting(function: Callable[..., Any], now: Callable[[], float]) -> Callable[..., Any]:
     return lambda seconds=None: function(now() if seconds is None else seconds)
 
 
-def refused(name: str) -> Callable[..., Any]:
-    """Return what stands for a function of `os` that tells of the real machine, user or process."""
+def refuse_call(name: str) -> Callable[..., Any]:
+    """Return the stand-in for a function of `os` that reveals the real machine, user or process."""
 
     def refuse(*_: Any) -> Any:
         raise PermissionError(f"os.{name}")
@@ -206,8 +206,8 @@ def refused(name: str) -> Callable[..., Any]:
     return refuse
 
 
-def configured(name: str | int, number: int) -> int:
-    """Return what a made-up machine has of processors and memory; all else would be the real one's."""
+def made_up_limit(name: str | int, number: int) -> int:
+    """Return the processors and memory of a made-up machine; other values would be the real machine's."""
     if name not in CONFIGURED:
         raise PermissionError(f"os.sysconf of {name!r}")
     return CONFIGURED[str(name)] * (1 + 2 * number)
@@ -225,10 +225,10 @@ def _move_in(number: int) -> None:
     numbers |= {"cpu_count": 4, "process_cpu_count": 4, "getpgrp": 100}
     put(os, **{name: lambda value=value * (1 + 2 * number): value for name, value in numbers.items()})
     put(os, uname=lambda: uname, getlogin=lambda: user, getloadavg=lambda: (number + 0.5,) * 3)
-    put(os, **{name: refused(name) for name in HIDDEN if hasattr(os, name)})
+    put(os, **{name: refuse_call(name) for name in HIDDEN if hasattr(os, name)})
     ids = (1000 * (1 + 2 * number),) * 3
     put(os, getgroups=lambda: [ids[0]], getresuid=lambda: ids, getresgid=lambda: ids)
-    put(os, umask=lambda _mask: (0o022, 0o077)[number], sysconf=lambda name: configured(name, number))
+    put(os, umask=lambda _mask: (0o022, 0o077)[number], sysconf=lambda name: made_up_limit(name, number))
     put(os, sched_getaffinity=lambda _pid: set(range(4 + 8 * number)))
     put(pwd, getpwuid=lambda uid: pwd.struct_passwd((user, "x", uid, uid, "", f"/home/{user}", "/bin/sh")))
     put(platform, _uname_cache=None)  # what was asked of the real one

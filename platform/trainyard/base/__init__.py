@@ -1,0 +1,1 @@
+"""What everything stands on: findings, rules, documents, amounts, versions, and the system below."""

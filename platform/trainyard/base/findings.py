@@ -1,0 +1,173 @@
+"""What a check reports: a finding has a rule, a place, one sentence and, where there is one, the fix."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from trainyard.base.limits import NAME_LETTERS, NAMES
+
+Layer = Literal[
+    "spec",
+    "run",
+    "pairing",
+    "values",
+    "decode",
+    "schema",
+    "meta",
+    "core",
+    "cel",
+    "webhook",
+    "policy",
+    "update",
+    "queueing",
+    "node",
+]
+
+
+Path = tuple[str | int, ...]
+"""Where a field is: keys of maps and indices of lists, from the root of a document."""
+
+PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
+
+
+class Severity(StrEnum):
+    """How much a finding weighs: an error fails the run, a warning fails it under `--strict` only."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a file; lines and columns count from 1, documents of a stream from 0."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    document: int | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """Which Kubernetes object a finding is about."""
+
+    api_version: str
+    kind: str
+    namespace: str | None
+    name: str
+
+    def __str__(self) -> str:
+        kind = self.kind or "object"
+        if not self.name:
+            return f"unnamed {kind}"
+        return f"{kind} {self.namespace}/{self.name}" if self.namespace else f"{kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One problem: which rule, where, in one sentence, and what to do.
+
+    `path` is the field in the document (`spec.template.spec.containers[0].image`); `spec` is the line a person
+    should edit when the file is generated; `source` names the upstream file and release that the rule mirrors;
+    `frozen` marks a finding on a run that exists at the base and that this change does not cause. `fix` is the nearest
+    change that would pass here; `remedy` is what its rule says helps in general, for reports that have room for it;
+    `hide` says that what stands there is for nobody's eyes, so that no report shows the line.
+    """
+
+    rule: str
+    layer: Layer
+    message: str
+    location: Location
+    severity: Severity = Severity.ERROR
+    object: ObjectRef | None = None
+    path: str | None = None
+    spec: Location | None = None
+    fix: str | None = None
+    source: str | None = None
+    frozen: bool = False
+    remedy: str | None = None
+    hide: bool = False
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the finding alone makes the run fail."""
+        return self.severity is Severity.ERROR
+
+    @property
+    def order(self) -> tuple[str, int, int, int, str, str]:
+        """Sort key: by file, document and place, then by rule, so that reports are the same on every run."""
+        where = self.location
+        return (where.file, where.document or 0, where.line or 0, where.column or 0, self.rule, self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A rule that could not run, and what it lacked."""
+
+    rule: str
+    why: str
+
+
+def format_path(path: Path) -> str:
+    """Write a path as a field: `spec.containers[0].resources.limits["nvidia.com/gpu"]`."""
+    out = ""
+    for part in path:
+        if isinstance(part, int):
+            out += f"[{part}]"
+        elif PLAIN_KEY.fullmatch(part):
+            out += f".{part}" if out else part
+        else:
+            out += '["' + part.replace("\\", "\\\\").replace('"', '\\"') + '"]'
+    return out
+
+
+NUMBER = re.compile(r"v?[0-9.]+")
+"""A number or a release, whose neighbours are no nearer for sharing its digits."""
+
+BEGUN = 3
+"""Letters of which the one name that begins with them is taken to be meant, as `gpus` for `gpusPerNode`."""
+
+
+def count_of(count: int, one: str, many: str = "") -> str:
+    """Return a number of things, of which one is called otherwise than several."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def did_you_mean(word: str, choices: Iterable[str], *, limit: int = 8) -> str:
+    """Name the nearest choice, or else list what there is, as the second half of a sentence.
+
+    >>> did_you_mean("torchrn", ["torchrun", "mpirun"])
+    "did you mean 'torchrun'?"
+    >>> did_you_mean("research", ["batch", "prod"])
+    'there are: batch, prod'
+    >>> did_you_mean("gpus", ["gpu", "gpusPerNode"])
+    "did you mean 'gpusPerNode'?"
+    >>> did_you_mean("1.33", ["1.34", "1.36"])
+    'there are: 1.34, 1.36'
+    """
+    names = sorted(set(choices))
+    if len(word) > NAME_LETTERS or len(names) > NAMES or NUMBER.fullmatch(word):
+        return choices_text(names, limit)
+    begun = [name for name in names if len(word) >= BEGUN and name.startswith(word)]
+    near = begun if len(begun) == 1 else difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if not near:
+        near = [name for name in names if name.lower() == word.lower()]
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return choices_text(names, limit)
+
+
+def choices_text(names: Sequence[str], limit: int) -> str:
+    """Return the names that exist, as the second half of a sentence."""
+    if not names:
+        return "there are none"
+    shown = ", ".join(names[:limit])
+    return f"there are: {shown}" + (f" and {len(names) - limit} more" if len(names) > limit else "")

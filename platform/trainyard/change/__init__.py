@@ -1,0 +1,1 @@
+"""From one state to the next: writes `generated/`, and says what a change does to runs."""

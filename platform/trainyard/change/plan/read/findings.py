@@ -1,0 +1,72 @@
+"""Everything that a synth and the judgement of its objects say of a repository, whether its tree is at hand or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from trainyard.base.errors import ToolError
+from trainyard.base.findings import Skipped
+from trainyard.base.system import git
+from trainyard.base.system.node import node, point_jsii_at_node
+from trainyard.change.plan.read import judged_objects as objects
+from trainyard.change.synth import session
+from trainyard.judge.checks.repository import validate_repository
+from trainyard.judge.checks.result import Result
+from trainyard.render.tree.snapshot import Snapshot
+from trainyard.specs.sources import Printed
+
+NO_SYNTH = "the extra 'synth' of Trainyard is not installed; the files in generated/ were checked as they are"
+REFUSED = "manifests were not checked; fix the errors above and run again"
+
+
+def everything(
+    root: Path,
+    version: str,
+    *,
+    ref: str | None = None,
+    automated: bool = False,
+    watch: Callable[[float], None] = lambda _: None,
+) -> tuple[Result, tuple[Printed, ...]]:
+    """Return all findings, and what programs that make jobs print.
+
+    Objects are judged as a synth would write them. What is missing here, as Node, Git or kubeconform, is said to have
+    been skipped. Raises SpecError where the folder is no repository, and ToolError where the base cannot be told.
+    """
+    result = Result()
+    printed: tuple[Printed, ...] = ()
+    tree: Snapshot | None = None
+    if git.find(root) is None:
+        result.skipped.append(Skipped("base", f"{git.absent()}; nothing was compared with a base"))
+    result.skipped += objects.skipped(root)
+    outcome, missing = rendered(root, version, ref, automated=automated, watch=watch)
+    if outcome is None:
+        result.skipped.append(Skipped("rendering", missing))
+    else:
+        result.add(outcome.findings)
+        printed = outcome.printed
+        if outcome.tree is None:
+            result.skipped.append(Skipped("objects", REFUSED))
+            return result, printed
+        tree = outcome.tree.snapshot
+    result.extend(validate_repository(root, base=ref, tree=tree, second=objects.second_engine(root)))
+    result.say_once()
+    return result, printed
+
+
+def rendered(
+    root: Path, version: str, ref: str | None, *, automated: bool, watch: Callable[[float], None]
+) -> tuple[session.Outcome | None, str]:
+    """Return the outcome of a synth, or None and the missing tool."""
+    if find_spec("cdk8s") is None:
+        return None, NO_SYNTH
+    try:
+        point_jsii_at_node()
+        if not node().exists():
+            return None, "Node is missing; the files in generated/ were checked as they are"
+    except ToolError as error:
+        return None, str(error)
+    outcome = session.run(root, version, ref=ref, checking=True, automated=automated, show=watch)
+    outcome.save()
+    return outcome, ""

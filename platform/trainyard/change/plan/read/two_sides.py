@@ -1,0 +1,115 @@
+"""The two sides of a change: the tree and the specs at the base, and those at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+from trainyard.base.documents import load
+from trainyard.base.manifests import value_at
+from trainyard.base.system.repository import GENERATED, JOBS, cluster_file
+from trainyard.change.plan.read.shape import VENDORS, Shape, shape
+from trainyard.render.tree import index, layout
+from trainyard.render.tree.ledger import Entry
+from trainyard.render.tree.ledgers import JobKey
+from trainyard.render.tree.snapshot import Snapshot
+
+Spec = Callable[[str], tuple[bytes | None, bytes | None]]
+"""The text of a file at the base and at hand."""
+
+
+class Programs(Protocol):
+    """What knows the jobs that programs make."""
+
+    def job(self, team: str, name: str, file: str) -> Any:
+        """Return the fields of a job that a program makes, None where they are not known."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as a tree has it."""
+
+    key: JobKey
+    entry: Entry
+    objects: tuple[Any, ...] = ()
+    spec: str = ""
+    """The file that its job comes from."""
+    job: Any = None
+    """That file's fields, None where a program makes the job."""
+
+    @cached_property
+    def shape(self) -> Shape:
+        """What it is."""
+        return shape(self.objects)
+
+    @property
+    def folder(self) -> str:
+        """Where its files are, in the repository."""
+        return f"{GENERATED}/{self.key[0]}/{layout.run_folder(self.key[1], self.entry.name)}"
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both trees, and what reads the files of the repository on both sides."""
+
+    base: Snapshot
+    now: Snapshot
+    spec: Spec
+    changed: frozenset[str] = frozenset()
+    """The files of jobs that differ."""
+    programs: Programs | None = None
+    """What knows the jobs at hand that programs make."""
+    files: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    def values(self, file: str) -> tuple[Any, Any]:
+        """Return the content of a YAML file at the base and now; each is read once."""
+        if file not in self.files:
+            before, after = self.spec(file)
+            self.files[file] = plain(before, file), plain(after, file)
+        return self.files[file]
+
+    def runs(self, wanted: Mapping[JobKey, Entry], *, old: bool) -> dict[JobKey, Run]:
+        """Return runs with their objects and their jobs, all read at once."""
+        side = self.base if old else self.now
+        files = {key: files_of(side, key, entry) for key, entry in wanted.items()}
+        contents = iter(side.read([oid for found in files.values() for oid in found.values()]))
+        indexes = side.indexes_of((key[0], layout.run_folder(key[1], entry.name)) for key, entry in wanted.items())
+        found = {}
+        for key, entry in wanted.items():
+            objects = tuple(plain(next(contents), name) for name in files[key])
+            spec = spec_of(indexes[key[0], layout.run_folder(key[1], entry.name)])
+            job = self.values(spec)[0 if old else 1] if spec.endswith(".yaml") else None
+            if spec.endswith(".py") and not old and self.programs is not None:
+                job = self.programs.job(*key[1:], spec)
+            found[key] = Run(key, entry, objects, spec, job)
+        return found
+
+    def price(self, cluster: str, asks: Mapping[str, Mapping[str, float]], *, old: bool = False) -> float | None:
+        """Return the price of the requested GPUs per hour, None where a pool has no price."""
+        value = self.values(cluster_file(cluster))[0 if old else 1]
+        total = None
+        for pool, amounts in asks.items():
+            gpus = sum(amount for name, amount in amounts.items() if name.startswith(VENDORS))
+            price = value_at(value, ("pools", pool, "pricePerGpuHour")) if gpus else 0
+            if not isinstance(price, (int, float)) or isinstance(price, bool):
+                return None
+            total = (total or 0) + gpus * price if gpus else total
+        return total
+
+
+def files_of(side: Snapshot, key: JobKey, entry: Entry) -> Mapping[str, str]:
+    """Return the files of a run."""
+    return side.folder(f"{key[0]}/{layout.run_folder(key[1], entry.name)}")
+
+
+def spec_of(entries: Mapping[str, index.Entry]) -> str:
+    """Return the file of the job that a run's objects come from; nothing where no index says it."""
+    return next((entry.spec for entry in entries.values() if entry.spec.startswith(f"{JOBS}/")), "")
+
+
+def plain(data: bytes | None, file: str) -> Any:
+    """Return the first document of a file."""
+    documents, _ = load(data or b"", file=file)
+    return documents[0].value if documents else None

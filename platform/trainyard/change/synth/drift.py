@@ -1,0 +1,60 @@
+"""What `synth` says of the files on disk: frozen files that were edited, runs of no job, files of nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.base.findings import Finding, Severity
+from trainyard.change.synth.runs import Decision
+from trainyard.change.synth.write import Changes, Tree
+from trainyard.render.tree import layout
+from trainyard.render.tree.rules import FOREIGN, FROZEN, IN_THE_WAY, LEDGER, LEFTOVER, STALE, UNKNOWN, place
+
+
+def strangers(changes: Changes, *, checking: bool) -> Iterator[Finding]:
+    """Yield a finding for each file that no synth made; in a check it is an error, whatever its name.
+
+    What is in the tree and in no spec is what nobody reviews: Argo CD applies hidden files like any others (argo-cd
+    3.5.1 `reposerver/repository/repository.go`).
+    """
+    weight = Severity.ERROR if checking else Severity.WARNING
+    for path in changes.blocking:
+        message = "this is in the way of a folder or file that synth writes; remove it"
+        yield IN_THE_WAY.of(place(path), message)
+    for path in changes.foreign:
+        message = "no synth made this file and no spec owns it, so it stays; move it elsewhere"
+        yield FOREIGN.of(place(path), message, severity=weight)
+    for path in changes.overwrite:
+        message = "no synth made this file, but a spec owns its name, so synth replaces it"
+        yield FOREIGN.of(place(path), message, severity=weight)
+    for path in changes.leftover if checking else ():
+        message = "this is what a killed synth left of a file; remove it, or run `trainyard synth`"
+        yield LEFTOVER.of(place(path), message)
+
+
+def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]:
+    """Yield one finding for each way in which the files on disk are not what they should be."""
+    frozen = {f"{entry.cluster}/{entry.folder}" for entry in decision.frozen}
+    asked = frozen | {f"{entry.cluster}/{entry.folder}" for entry in decision.fresh}
+    others = 0
+    unknown: dict[str, str] = {}
+    for path in (*changes.write, *changes.remove, *changes.foreign):
+        folder = layout.run_of(path)
+        if folder in frozen:
+            message = "this file belongs to a frozen run and is not as at the base; restore it with `trainyard synth`"
+            yield FROZEN.of(place(path), message)
+        elif folder and folder not in asked:
+            unknown.setdefault(folder, path)
+        elif path in tree.kept:
+            message = "this ledger is not as at the base; its entries are never removed or rewritten"
+            yield LEDGER.of(place(path), message)
+        else:
+            others += path not in changes.foreign
+    for folder in sorted(unknown):
+        name = folder.rpartition("/")[2]
+        what = "remove its folder" if unknown[folder] in changes.foreign else "run `trainyard synth` to remove it"
+        message = f"no job file produces run {name!r}; {what}"
+        yield UNKNOWN.of(place(folder), message)
+    if others:
+        message = f"{others} {'file differs' if others == 1 else 'files differ'} from the specs; run `trainyard synth`"
+        yield STALE.of(place(), message)

@@ -1,0 +1,137 @@
+"""Which runs are new, which are frozen and which have ended, compared with the base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from trainyard.base.findings import Finding, Location
+from trainyard.base.system.repository import JOBS, job_file
+from trainyard.render.tree import layout, ledger
+from trainyard.render.tree.ledgers import JobKey
+from trainyard.render.tree.rules import JOB_GONE, LIVE, NAME_USED
+from trainyard.render.tree.snapshot import Snapshot
+from trainyard.render.tree.wanted import Wanted
+
+
+@dataclass(slots=True)
+class Decision:
+    """What becomes of every run; `ledgers` still lack the runs in `fresh`, whose files are not rendered yet."""
+
+    fresh: list[Wanted] = field(default_factory=list)
+    frozen: list[Wanted] = field(default_factory=list)
+    ledgers: dict[JobKey, tuple[ledger.Entry, ...]] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def decide(jobs: Iterable[Wanted], base: Snapshot, *, live: bool, setting: Location) -> Decision:
+    """Compare what the job files ask for with what exists at the base.
+
+    `setting` is where `live` stands. While nothing syncs the repository, nothing is frozen and the ledgers hold
+    only what is.
+    """
+    jobs = list(jobs)
+    if not live:
+        decision = Decision(fresh=[job for job in jobs if not job.retired])
+        if base.live:
+            message = "live is false, but true at the base; clusters sync this repository, so keep it true"
+            decision.findings.append(replace(LIVE.of(setting, message), path="live"))
+        return decision
+    decision = Decision(findings=list(base.findings))
+    by_job = {(job.team, job.job): job for job in jobs}
+    renamed = renames(jobs, base)
+    for job in jobs:
+        if not job.retired:
+            place(job, base, decision)
+    for key, past in base.ledgers.items():
+        now = by_job.get(key[1:])
+        is_renamed = now is None and key[1:] in renamed
+        if now is None and not is_renamed and any(entry.state == "active" for entry in past):
+            decision.findings.append(gone(key, past, base, jobs))
+        decision.ledgers[key] = ledger.advance(past, None) if is_renamed else close(key, past, now)
+    return decision
+
+
+def renames(jobs: Iterable[Wanted], base: Snapshot) -> frozenset[tuple[str, str]]:
+    """Return team and former name of the jobs that this change renames: under their new one nothing ran at the base."""
+    running = {key[1:] for key in base.active}
+    return frozenset((job.team, job.former) for job in jobs if job.former and (job.team, job.job) not in running)
+
+
+def place(wanted: Wanted, base: Snapshot, decision: Decision) -> None:
+    """Put a run where it belongs: new, frozen, or refused because its name was used up."""
+    past = {entry.name: entry for entry in base.ledgers.get(wanted.key, ())}
+    before = past.get(wanted.run)
+    if before is None:
+        decision.fresh.append(wanted)
+    elif not before.is_of(wanted.spec):
+        message = (
+            f"run {wanted.run!r} has the name of an earlier one of other fields; set run: {next_number(wanted, base)}"
+        )
+        decision.findings.append(replace(NAME_USED.of(wanted.location, message, fix=NAME_USED.fix), path="run"))
+    elif before.state == "active":
+        decision.frozen.append(wanted)
+    else:
+        message = f"run {wanted.run!r} was {before.state} and never comes back; set run: {next_number(wanted, base)}"
+        decision.findings.append(replace(NAME_USED.of(wanted.location, message, fix=NAME_USED.fix), path="run"))
+
+
+def next_number(wanted: Wanted, base: Snapshot) -> int:
+    """Return a value for `run:` that is higher than the job's and than the number of runs it had on all clusters."""
+    past = (entries for key, entries in base.ledgers.items() if key[1:] == (wanted.team, wanted.job))
+    return max(wanted.number, sum(map(len, past))) + 1
+
+
+def close(key: JobKey, past: Sequence[ledger.Entry], now: Wanted | None) -> tuple[ledger.Entry, ...]:
+    """Return a ledger with the runs ended that the job file does not ask for any more."""
+    if now is None:
+        return tuple(past)
+    running = None
+    if not now.retired and now.key == key:
+        running = next((entry for entry in past if entry.name == now.run), None)
+    return ledger.advance(past, running, retired=now.retired)
+
+
+def gone(key: JobKey, past: Sequence[ledger.Entry], base: Snapshot, jobs: Sequence[Wanted]) -> Finding:
+    """Return the finding for an active job whose file was deleted or renamed."""
+    cluster, team, job = key
+    entry = next(entry for entry in past if entry.state == "active")
+    files = {one_entry.spec for one_entry in base.index(cluster, layout.run_folder(team, entry.name)).values()}
+    file = next((one_file for one_file in sorted(files) if one_file.startswith(f"{JOBS}/")), job_file(team, job))
+    known = {key[1:] for key in base.ledgers}
+    new = (
+        one_entry for one_entry in jobs if entry.is_of(one_entry.spec) and (one_entry.team, one_entry.job) not in known
+    )
+    renamed = next(
+        (one_entry.job if one_entry.team == team else f"{one_entry.team}/{one_entry.job}" for one_entry in new), None
+    )
+    what, way, fix = "its file is gone", "restore it, set retired: true, delete it later", JOB_GONE.fix
+    if renamed:
+        what = f"its file is now {renamed!r}"
+        if "/" not in renamed:
+            way = f"write renamedFrom: {job} into that one"
+            fix = f"move it back and let `trainyard rename {team}/{job} {renamed}` do it, which keeps its checkpoints"
+    elif file.endswith(".py"):
+        what, way = f"{file} makes it no more", "let it be made with retired=True, leave it out later"
+    message = f"job {job!r} is not retired at the base, but {what}; {way}"
+    return JOB_GONE.of(Location(file), message, fix=fix)
+
+
+def finish(decision: Decision, fresh: Mapping[JobKey, ledger.Entry]) -> dict[JobKey, tuple[ledger.Entry, ...]]:
+    """Return all ledgers, with the runs that were rendered entered."""
+    ledgers = dict(decision.ledgers)
+    for key, entry in fresh.items():
+        ledgers[key] = ledger.advance(ledgers.get(key, ()), entry)
+    return ledgers
+
+
+def frozen_files(frozen: Sequence[Wanted], base: Snapshot) -> dict[str, str]:
+    """Return path and content id of every file of the frozen runs, and of their indexes."""
+    files: dict[str, str] = {}
+    for entry in frozen:
+        folder = f"{entry.cluster}/{entry.folder}"
+        files |= {f"{folder}/{name}": oid for name, oid in base.folder(folder).items()}
+        listed = f"{entry.cluster}/{layout.index_file(entry.folder)}"
+        if listed in base.files:
+            files[listed] = base.files[listed]
+    return files

@@ -1,0 +1,93 @@
+"""All that a Python policy may import: the world it looks at and the problems it yields.
+
+The modules behind the names are imported when a policy asks for one: judging a stranger's file needs no specs.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from trainyard.base.findings import Severity, did_you_mean
+from trainyard.base.labels import NETWORK_RESOURCE, NETWORKS, POOL
+from trainyard.base.labels import QUEUE as QUEUE_LABEL
+from trainyard.base.manifests import Manifest, strings
+from trainyard.base.quantities import whole_number
+from trainyard.upstream.pods.resources import WHOLE_GPUS
+
+if TYPE_CHECKING:
+    from trainyard.judge.policies.amounts import Need, is_guaranteed
+    from trainyard.judge.policies.capacity import allocatable, holds, offered
+    from trainyard.judge.policies.classes import lacking
+    from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
+    from trainyard.judge.policies.gangs import gangs, launched
+    from trainyard.judge.policies.injected import injected
+    from trainyard.judge.policies.kubelets import ALIGNING, aligning, kubelets, rails
+    from trainyard.judge.policies.lines import elastic, texts
+    from trainyard.judge.policies.places import Amount, Place, Variable
+    from trainyard.judge.policies.policy import Problem
+    from trainyard.judge.policies.queues import Queues, pool_of
+    from trainyard.judge.policies.world import Pods, TrainingJob, World
+
+HOMES = {
+    "amounts": ("Need", "is_guaranteed"),
+    "capacity": ("allocatable", "holds", "offered"),
+    "classes": ("lacking",),
+    "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
+    "gangs": ("gangs", "launched"),
+    "injected": ("injected",),
+    "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),
+    "lines": ("elastic", "texts"),
+    "policy": ("Problem",),
+    "queues": ("Queues", "pool_of"),
+    "places": ("Amount", "Place", "Variable"),
+    "world": ("Pods", "TrainingJob", "World"),
+}
+"""The module of `trainyard.judge.policies` in which each name is."""
+
+__all__ = [
+    "ALIGNING",
+    "EFA",
+    "NETWORKS",
+    "NETWORK_RESOURCE",
+    "POOL",
+    "QUEUE_LABEL",
+    "WHOLE_GPUS",
+    "Amount",
+    "Manifest",
+    "Need",
+    "Place",
+    "Pods",
+    "Problem",
+    "Queues",
+    "Severity",
+    "TrainingJob",
+    "Variable",
+    "World",
+    "aligning",
+    "allocatable",
+    "did_you_mean",
+    "elastic",
+    "gangs",
+    "holds",
+    "injected",
+    "is_gpu",
+    "is_guaranteed",
+    "is_rdma",
+    "kubelets",
+    "lacking",
+    "launched",
+    "offered",
+    "pool_of",
+    "rails",
+    "rdma_resources",
+    "strings",
+    "texts",
+    "whole_number",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what a policy asks for."""
+    for home, names in HOMES.items():
+        if name in names:
+            return getattr(import_module(f"trainyard.judge.policies.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

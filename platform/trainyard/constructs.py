@@ -1,0 +1,41 @@
+"""Constructs for cdk8s programs: `trainyard.change.constructs`. Importing it starts Node."""
+
+from trainyard.change.constructs import (
+    ArgoCd,
+    ArgoCdSettings,
+    CheckpointClaims,
+    FabricNetworks,
+    Foreign,
+    Hardware,
+    Here,
+    KubeletSettings,
+    Objects,
+    OperatorInstall,
+    Platform,
+    QueueSet,
+    Site,
+    Space,
+    TeamRuns,
+    TeamSpace,
+    TrainingRun,
+)
+
+__all__ = [
+    "ArgoCd",
+    "ArgoCdSettings",
+    "CheckpointClaims",
+    "FabricNetworks",
+    "Foreign",
+    "Hardware",
+    "Here",
+    "KubeletSettings",
+    "Objects",
+    "OperatorInstall",
+    "Platform",
+    "QueueSet",
+    "Site",
+    "Space",
+    "TeamRuns",
+    "TeamSpace",
+    "TrainingRun",
+]

@@ -1,0 +1,55 @@
+"""List the known releases of operators."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from trainyard.faces.cli._options import PLAIN, ROOT
+from trainyard.faces.cli._out import data, page
+
+EXAMPLES = ("trainyard releases", "trainyard releases kueue")
+
+GAP = 2
+"""Spaces between columns."""
+
+
+def command(
+    operator: str | None = typer.Argument(None, metavar="OPERATOR", help="Only this project; default: all."),
+    format_: str = PLAIN,
+    root: Path = ROOT,
+) -> int:
+    """List the known releases of operators and other projects, newest first."""
+    from trainyard.base.errors import TrainyardError
+    from trainyard.base.findings import did_you_mean
+    from trainyard.base.system.data import schemas_dir
+    from trainyard.render.operators.listing import listing
+
+    found = listing(schemas_dir(root))
+    names = {verdict["name"] for verdict in found}
+    if operator is not None and operator not in names:
+        raise TrainyardError(f"operator {operator!r} is unknown; {did_you_mean(operator, names)}")
+    chosen = [verdict for verdict in found if operator in {None, verdict["name"]}]
+    if format_ == "json":
+        data(json.dumps(chosen, indent=1))
+    else:
+        width = max(len(item["name"]) for item in chosen) + GAP
+        page("\n".join(line(item, width) for item in chosen))
+    return 0
+
+
+def line(project: dict[str, Any], width: int) -> str:
+    """Return a project with its releases, and the Kubernetes that each is said to work on."""
+    releases = "; ".join(f"{release['version']}{kubernetes(release)}" for release in project["releases"])
+    return f"{project['name']:<{width}}{releases} ({project['use']})"
+
+
+def kubernetes(release: dict[str, Any]) -> str:
+    """Return the range of Kubernetes of a release in words."""
+    oldest, newest = release["kubernetes"]["oldest"], release["kubernetes"]["newest"]
+    if oldest and newest:
+        return f" on Kubernetes {oldest} to {newest}"
+    return f" on Kubernetes from {oldest}" if oldest else f" on Kubernetes up to {newest}" if newest else ""

@@ -1,0 +1,104 @@
+"""The nodes that a cluster declares, as Kueue sees them, and what the drivers' controllers make of its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any
+
+from trainyard.base.labels import HOSTNAME
+from trainyard.render.sizing import nvlink
+from trainyard.render.sizing.fabrics import plan
+from trainyard.render.sizing.machines import Machine, machine
+from trainyard.specs import Cluster, Pool
+from trainyard.upstream.pods.resources import CPU, PODS
+
+CLAIM = "ResourceClaimTemplate"
+
+Object = dict[str, Any]
+
+
+def nodes(cluster: Cluster) -> Iterator[Object]:
+    """Yield the nodes that the cluster declares, each with what its daemons hold."""
+    for pool_name, pool in cluster.pools.items():
+        of_pool = machine(cluster, pool_name)
+        offered, held = quantities(allocatable(of_pool)), quantities(of_pool.held)
+        for index in range(pool.nodes):
+            name = f"{pool_name}-{index:03}"
+            labels = {**of_pool.labels, **places(cluster, pool, index), HOSTNAME: name}
+            yield {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {"name": name, "labels": labels},
+                "spec": {"taints": [asdict(taint) for taint in of_pool.taints]},
+                "status": {"allocatable": offered},
+            }
+            yield {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": f"daemons-{name}", "namespace": "kube-system"},
+                "spec": {
+                    "nodeName": name,
+                    "containers": [{"name": "all", "image": "all", "resources": {"requests": held}}],
+                },
+                "status": {"phase": "Running"},
+            }
+
+
+def allocatable(of_pool: Machine) -> dict[str, Fraction]:
+    """Return the resources that one node offers to jobs and daemons together.
+
+    Of places for pods those are taken off that daemons have beyond the one that stands for all.
+    """
+    more = len(of_pool.daemons) - 1
+    return {**of_pool.allocatable, PODS: max(of_pool.allocatable[PODS] - more, Fraction(0))}
+
+
+def quantities(amounts: Mapping[str, Fraction]) -> dict[str, str]:
+    """Return amounts as texts: thousandths of CPUs, all else in whole units, rounded down."""
+    return {name: f"{int(amount * 1000)}m" if name == CPU else str(int(amount)) for name, amount in amounts.items()}
+
+
+def per_host(cluster: Cluster, pool_name: str) -> dict[str, int]:
+    """Return the NVLink channels and addresses of one node, which its kubelet does not count."""
+    channels = {name: int(count) for name, count in machine(cluster, pool_name).claimed.items()}
+    blocks = plan.addresses_per_node(cluster, pool_name)
+    return channels | {addresses(name): count for name, count in blocks.items()}
+
+
+def together(cluster: Cluster) -> dict[str, int]:
+    """Return the network addresses that all nodes share: those of networks without blocks."""
+    return {addresses(name): count for name, count in plan.shared_addresses(cluster).items()}
+
+
+def addresses(network: str) -> str:
+    """Return how addresses of a network are called among what pods take."""
+    return f"addresses of {network}"
+
+
+def places(cluster: Cluster, pool: Pool, index: int) -> dict[str, str]:
+    """Return the labels of where a node stands: racks and blocks share nodes evenly, and fill NVLink domains."""
+    number = {"rack": index * pool.racks // pool.nodes, "block": index * pool.blocks // pool.nodes}
+    if pool.nvlink:
+        number[pool.nvlink] = index // pool.node.nvlink_nodes
+    named = list(cluster.levels.items())[:-1]
+    return {label: f"{level}-{number.get(level, 0)}" for level, label in named}
+
+
+def channel(domain: Object) -> Object:
+    """Return the claim template that the driver's controller makes of a ComputeDomain.
+
+    NVIDIA/k8s-dra-driver-gpu v0.4.0 templates/compute-domain-workload-claim-template.tmpl.yaml, with the server's
+    defaults; the class is the one of `allocationMode: Single`.
+    """
+    request = {"deviceClassName": nvlink.CLASS, "allocationMode": "ExactCount", "count": 1}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": CLAIM,
+        "metadata": {
+            "name": domain["spec"]["channel"]["resourceClaimTemplate"]["name"],
+            "namespace": domain["metadata"]["namespace"],
+        },
+        "spec": {"spec": {"devices": {"requests": [{"name": "channel", "exactly": request}]}}},
+    }

@@ -1,0 +1,175 @@
+"""What a job asks of Kueue, made of its rendered objects: the Workloads, or why there are none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from trainyard.judge.admission.inventory import channel
+from trainyard.judge.admission.site import Site
+from trainyard.render.operators.volcano import Volcano
+from trainyard.upstream.kueue.requests.jobs import NotMade, workloads
+from trainyard.upstream.workloads import carrier_of
+
+Object = Mapping[str, Any]
+
+BY_VOLCANO = "Volcano starts it, not Kueue"
+
+PODS = frozenset(
+    {
+        *("affinity", "nodeSelector", "overhead", "priority", "priorityClassName", "resourceClaims", "resources"),
+        *("runtimeClassName", "tolerations", "topologySpreadConstraints"),
+    }
+)
+"""Fields of pods by which Kueue decides, beside those of their containers."""
+
+CONTAINERS = frozenset({"name", "ports", "resources", "restartPolicy"})
+
+
+class Bidder(Protocol):
+    """A job, and the Workloads that Kueue makes of it."""
+
+    @property
+    def name(self) -> str:
+        """The job as `<team>/<job>`."""
+
+    @property
+    def workloads(self) -> Sequence[Object]:
+        """Its Workloads."""
+
+    @property
+    def owners(self) -> Sequence[Object]:
+        """The object that each of the Workloads is made of."""
+
+    @property
+    def beside(self) -> Sequence[Object]:
+        """Other objects of the run that Kueue reads."""
+
+    @property
+    def why(self) -> str:
+        """Why Kueue is not asked; empty where it is."""
+
+    @property
+    def gang(self) -> bool:
+        """Whether Volcano starts it: its one Workload is its pods in the same form, and Kueue is not asked."""
+
+    @property
+    def keys(self) -> list[str]:
+        """What its Workloads are called in answers."""
+
+    @property
+    def shape(self) -> str:
+        """A text that is the same for jobs of one namespace that ask for the same."""
+
+
+@dataclass(frozen=True)
+class Bid:
+    """The Workloads of one job, and what Kueue reads beside them, or why Kueue is not asked."""
+
+    name: str
+    workloads: Sequence[Object] = ()
+    owners: Sequence[Object] = ()
+    """The object that each of the Workloads is made of."""
+    beside: Sequence[Object] = ()
+    """Other objects of the run that Kueue reads: templates of claims."""
+    why: str = ""
+    gang: bool = False
+    """Whether Volcano starts it: its one Workload is its pods in the same form."""
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """What its Workloads are called in answers."""
+        return keys(self.workloads)
+
+    @cached_property
+    def shape(self) -> str:
+        """A text that is the same for jobs of one namespace that ask for the same."""
+        return shape_of(self.workloads)
+
+
+def keys(workloads: Iterable[Object]) -> list[str]:
+    """Return the keys of Workloads in Kueue's answers."""
+    return [f"{workload['metadata']['namespace']}/{workload['metadata']['name']}" for workload in workloads]
+
+
+def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object], where: Site) -> Bid:
+    """Return the Workloads of a run's objects; `there` are the other objects on the cluster."""
+    beside = [channel(value) for value in values if value["kind"] == "ComputeDomain"]
+    beside += [value for value in values if value["kind"] == "ResourceClaimTemplate"]
+    others = [*there, *values, *beside]
+    found, owners, kinds = list[Object](), list[Object](), list[str]()
+    for value in values:
+        row = carrier_of(value)
+        if row is None or not row.trains:
+            continue
+        if row.operator == Volcano.name:
+            why = where.volcano
+            return Bid(name, why=why) if why else Bid(name, [gang(value)], [value], beside, BY_VOLCANO, gang=True)
+        kinds.append(row.kind)
+        if row.framework and row.framework not in where.integrated:
+            return Bid(
+                name, why=f"Kueue does not manage {row.framework} here, so the job would start outside every quota"
+            )
+        if row.framework:
+            try:
+                made = workloads(value, others, where.gates)
+            except NotMade as error:
+                return Bid(name, why=f"Kueue creates no Workload for it: {error}")
+            found, owners = [*found, *made], [*owners, *(value for _ in made)]
+    if varied := next(filter(None, (where.varied(item) for item in found)), ""):
+        return Bid(name, why=f"queue {varied} has a concurrentAdmissionPolicy, and nobody can tell which variant wins")
+    if not found:
+        return Bid(name, why=f"Kueue does not manage kind {kinds[0]} here" if kinds else "it has no workload")
+    return Bid(name, found, owners, beside)
+
+
+def is_judged(bid: Bidder) -> bool:
+    """Whether it is said what becomes of a job: Kueue is asked, or Volcano starts it."""
+    return bid.gang or not bid.why
+
+
+def gang(job: Object) -> Object:
+    """Return the pods of a Job of Volcano's in the form of a Workload, with how many of them there have to be.
+
+    Of what a job leaves out, Volcano's webhook says all pods (pkg/webhooks/admission/jobs/mutate).
+    """
+    spec, metadata = job.get("spec") or {}, job["metadata"]
+    sets = [
+        {
+            "name": str(task.get("name")),
+            "count": task.get("replicas", 1),
+            "least": task.get("minAvailable", task.get("replicas", 1)),
+            "template": task.get("template") or {},
+        }
+        for task in spec.get("tasks") or ()
+    ]
+    every = sum(set_["least"] for set_ in sets)
+    asked = {"queueName": spec.get("queue", "default"), "least": spec.get("minAvailable", every), "podSets": sets}
+    return {"metadata": {"name": metadata["name"], "namespace": metadata.get("namespace") or ""}, "spec": asked}
+
+
+def bare(workload: Object) -> Object:
+    """Return a Workload without all fields of its pods by which Kueue does not decide."""
+    spec = workload["spec"]
+    sets = [
+        {**pod_set, "template": {"spec": of_pods(pod_set["template"].get("spec") or {})}} for pod_set in spec["podSets"]
+    ]
+    return {**workload, "spec": {**spec, "podSets": sets}}
+
+
+def of_pods(spec: Object) -> Object:
+    """Return the fields of pods by which Kueue decides."""
+    kept = {name: value for name, value in spec.items() if name in PODS}
+    for field in ("initContainers", "containers"):
+        if spec.get(field):
+            kept[field] = [{name: item[name] for name in item if name in CONTAINERS} for item in spec[field]]
+    return kept
+
+
+def shape_of(workloads: Iterable[Object]) -> str:
+    """Return a text that is the same for Workloads of one namespace that ask for the same."""
+    asked = [(workload["metadata"]["namespace"], bare(workload)["spec"]) for workload in workloads]
+    return json.dumps(asked, sort_keys=True)

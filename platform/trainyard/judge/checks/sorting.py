@@ -1,0 +1,154 @@
+"""Parts the objects of a stranger's file from what is none: no server would be given a values file or a patch."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from trainyard.base.documents import Document, load
+from trainyard.base.findings import Finding
+from trainyard.base.manifests import Manifest, expand
+from trainyard.judge.checks.foreign import KUSTOMIZATIONS, PATCHES
+from trainyard.judge.checks.inputs import PIPED
+
+NO_OBJECT, SETTINGS = "file without a Kubernetes object", "file of a program's settings"
+
+SEEN = re.compile(rb"(?i)(?:api_?version|kind|metadata)[\"']?\s*:|\?[ \t]|\\u00|^\xff\xfe|^\xfe\xff")
+"""What the text of any object has, however it is written; text that lacks it is not even decoded."""
+
+LETTERS = (b"version", b"kind", b"metadata", b"?", b"\\u00", b"\xff\xfe", b"\xfe\xff")
+"""What any such text holds in small letters, which is found a hundred times as fast."""
+
+DIRECTIVE = re.compile(rb"\$(?:patch|retainKeys|setElementOrder|deleteFromPrimitiveList)")
+"""Keys that only a strategic merge patch has (apimachinery v0.35.4 pkg/util/strategicpatch/patch.go)."""
+
+KUSTOMIZE = "kustomize.config.k8s.io"
+PROGRAMS = frozenset(
+    {
+        "apiserver.config.k8s.io",
+        "audit.k8s.io",
+        "client.authentication.k8s.io",
+        "config.jobset.x-k8s.io",
+        "config.kueue.x-k8s.io",
+        "config.lws.x-k8s.io",
+        "config.trainer.kubeflow.org",
+        "controller-runtime.sigs.k8s.io",
+        "kind.x-k8s.io",
+        "kubeadm.k8s.io",
+        "kubecontrollermanager.config.k8s.io",
+        "kubelet.config.k8s.io",
+        "kubeproxy.config.k8s.io",
+        "kubescheduler.config.k8s.io",
+        "pod-security.admission.config.k8s.io",
+        "resourcequota.admission.k8s.io",
+        "webhook.admission.config.k8s.io",
+    }
+)
+"""Groups of files that programs read from disk and no server serves: k8s.io/*/config, kind, and the operators' own."""
+
+HELM = frozenset({"entries", "name"})
+"""What the index of a repository of charts, and a chart's own file, have beside apiVersion (helm v3.19 pkg/repo).
+
+Where apiVersion is a number, a program's file has it, as Grafana's provisioning does.
+"""
+TEMPLATE = b"{{"
+
+
+class Sorted(NamedTuple):
+    """The objects of a file, what is wrong with it, how many documents it counts, and what was left out."""
+
+    manifests: list[Manifest]
+    findings: list[Finding]
+    documents: int
+    passed: Counter[str]
+
+
+def decode(name: str, data: bytes, line: int = 1) -> Sorted:
+    """Decode a piece of a stranger's file, and leave out what is no object; what is piped in is meant to be judged."""
+    whole = name != PIPED and line == 1
+    if whole and not is_seen(data):
+        return Sorted([], [], 0, Counter({NO_OBJECT: 1}))
+    documents, findings = load(data, file=name, first_line=line)
+    if whole and not any(is_like_object(document.value) for document in documents) and not any_error(findings):
+        return Sorted([], [], 0, Counter({NO_OBJECT: 1}))
+    if not documents and not any_error(findings):
+        return Sorted([], [], 0, Counter())
+    numbers = (*(document.index for document in documents), *(finding.location.document for finding in findings))
+    manifests, odd = expand(document for document in documents if not is_patch(document))
+    passed = Counter[str]({PATCHES: sum(map(is_patch, documents))})
+    for manifest in manifests:
+        if (what := document_type(manifest)) is not None:
+            passed[what] += 1
+    kept = [manifest for manifest in manifests if document_type(manifest) is None]
+    findings = [said_of_templates(finding, data) for finding in findings]
+    return Sorted(
+        kept, [*findings, *odd], 1 + max((number for number in numbers if number is not None), default=-1), +passed
+    )
+
+
+def is_seen(data: bytes) -> bool:
+    """Say whether a text may hold an object."""
+    small = data.lower()
+    return any(letter in small for letter in LETTERS) and SEEN.search(data) is not None
+
+
+def any_error(findings: Iterable[Finding]) -> bool:
+    """Whether a file cannot be read: what it holds is not known then."""
+    return any(finding.is_error for finding in findings)
+
+
+def is_like_object(value: Any) -> bool:
+    """Whether somebody meant an object: by its type, however the keys are spelt, or by a name in its metadata.
+
+    A list is meant where what is in it says both apiVersion and kind: no server takes it, and no program has such.
+    """
+    if isinstance(value, list):
+        return any(isinstance(element, dict) and {"apiVersion", "kind"} <= element.keys() for element in value)
+    if not isinstance(value, dict):
+        return False
+    keys = {key.lower() for key in value if isinstance(key, str)}
+    if not keys & {"kind", "metadata", "spec"} and (keys & HELM or type(value.get("apiVersion")) is int):
+        return False
+    metadata = value.get("metadata")
+    return bool(keys & {"apiversion", "kind"}) or (isinstance(metadata, dict) and "name" in metadata)
+
+
+def document_type(manifest: Manifest) -> str | None:
+    """Return the word for a typed document that no server is given, None for an object."""
+    if manifest.group == KUSTOMIZE:
+        return KUSTOMIZATIONS
+    if manifest.group in PROGRAMS or (manifest.api_version, manifest.kind) == ("v1", "Config"):
+        return SETTINGS
+    return None
+
+
+def is_patch(document: Document) -> bool:
+    """Say whether a document is a strategic merge patch, or operations of a JSON patch."""
+    value = document.value
+    if isinstance(value, list):
+        return bool(value) and all(
+            isinstance(operation, dict) and {"op", "path"} <= operation.keys() for operation in value
+        )
+    return document.text is not None and DIRECTIVE.search(document.text) is not None and has_directive(value)
+
+
+def has_directive(value: Any) -> bool:
+    """Whether a key of a strategic merge patch stands anywhere in a value."""
+    if isinstance(value, list):
+        return any(map(has_directive, value))
+    if not isinstance(value, dict):
+        return False
+    return any(isinstance(key, str) and DIRECTIVE.match(key.encode()) for key in value) or any(
+        map(has_directive, value.values())
+    )
+
+
+def said_of_templates(finding: Finding, data: bytes) -> Finding:
+    """Return the finding on a file that is no YAML yet because it is a template, with the command that renders it."""
+    if TEMPLATE not in data or finding.rule not in ("decode/syntax", "decode/key"):
+        return finding
+    message = "a template, as its '{{' says, and no YAML yet; render it and judge what comes out"
+    return replace(finding, message=message, fix="helm template FOLDER | trainyard validate -")

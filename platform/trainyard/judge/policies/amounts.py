@@ -1,0 +1,63 @@
+"""What one pod asks for, as Kueue and the scheduler count it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from trainyard.base.documents import Path
+from trainyard.base.manifests import Manifest, value_at
+from trainyard.base.quantities import WIDE, Quantity
+from trainyard.judge.policies.places import Place
+from trainyard.upstream.pods.demand import Container, pod_requests
+from trainyard.upstream.pods.pod import KINDS, Pod
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """How much of a resource a pod asks for, and one of the places that say so."""
+
+    amount: Decimal
+    place: Place
+
+    def __add__(self, other: Need) -> Need:
+        """Return the sum, at the place of the first."""
+        return Need(WIDE.add(self.amount, other.amount), self.place)
+
+    def __gt__(self, other: Need) -> bool:
+        """Whether it asks for more."""
+        return self.amount > other.amount
+
+
+def needs(manifest: Manifest, template: Path) -> dict[str, Need]:
+    """Return the requests of each pod of a template, without values that are no quantity."""
+    spec = manifest.get(*template, "spec")
+    if not isinstance(spec, Mapping):
+        return {}
+    pod, at = Pod.of(spec), (*template, "spec")
+
+    def of_resources(amounts: Mapping[str, Quantity], path: Path) -> dict[str, Need]:
+        limits = value_at(manifest.value, (*path, "limits"))
+        written = limits if isinstance(limits, Mapping) else {}
+        fields = {name: "limits" if name in written else "requests" for name in amounts}
+        return {name: Need(one.amount, Place(manifest, (*path, fields[name], name))) for name, one in amounts.items()}
+
+    def of_container(container: Container) -> dict[str, Need]:
+        return of_resources(container.requests, (*at, KINDS[not container.init], container.index, "resources"))
+
+    own = of_resources(pod.requests, (*at, "resources"))
+    overhead = {
+        name: Need(more.amount, Place(manifest, (*at, "overhead", name))) for name, more in pod.overhead.items()
+    }
+    return pod_requests(pod.containers, of_container, own=own, overhead=overhead)
+
+
+def is_guaranteed(spec: Mapping[str, Any]) -> bool:
+    """Say whether the kubelet gives pods CPUs and memory of their own.
+
+    Every container has limits of CPU and memory that are its requests (kubernetes v1.35 pkg/apis/core/v1/helper/qos),
+    and the pod as a whole has none.
+    """
+    return Pod.of(spec).pinned

@@ -1,0 +1,100 @@
+"""Launchers in the command lines of pods, and what they are told of the nodes that they run on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trainyard.base.documents import Path
+from trainyard.base.manifests import Manifest
+from trainyard.base.quantities import whole_number
+from trainyard.judge.policies.lines import list_texts
+from trainyard.judge.policies.places import Place
+from trainyard.judge.policies.world import Pods
+
+LAUNCHERS = {
+    "torchrun": ("--nnodes", "--node-rank"),
+    "torch.distributed.run": ("--nnodes", "--node-rank"),
+    "torch.distributed.launch": ("--nnodes", "--node-rank"),
+    "accelerate": ("--num-machines", "--machine-rank"),
+    "accelerate-launch": ("--num-machines", "--machine-rank"),
+}
+"""By executable or module: its option for the number of nodes, and for which of them this is.
+
+Both write an option with a dash or an underscore (pytorch v2.9 torch/distributed/argparse_util.py, accelerate v1.15.0
+src/accelerate/commands/launch.py).
+"""
+
+
+class Gang(NamedTuple):
+    """A launcher that is told that there are several nodes."""
+
+    place: Place
+    """Where their number stands."""
+    launcher: str
+    nodes: int
+    option: str
+    """By which it is told which of them it is on."""
+    ranked: bool
+    """Whether it is told so, or its settings are in a file."""
+    static: bool
+    """Whether nodes have to know their number to meet."""
+
+
+class Word(NamedTuple):
+    """A word of a command line, within a script too, and where in its object it stands."""
+
+    path: Path
+    text: str
+
+
+class Launched(NamedTuple):
+    """A launcher in a container's command line."""
+
+    container: Path
+    """The container's place in its object."""
+    launcher: str
+    options: dict[str, tuple[Place, str]]
+    """By name, with dashes between its words: where each stands, and its value or the word behind it."""
+
+
+def gangs(pods: Pods) -> Iterator[Gang]:
+    """Yield the launchers of several nodes, where the number of them is written."""
+    for _, launcher, options in launched(pods):
+        count, rank = LAUNCHERS[launcher]
+        place, nodes = options.get(count, (None, ""))
+        number = whole_number(nodes)
+        if place is None or number is None or number < 2:
+            continue
+        backend = options.get("--rdzv-backend", (place, "static"))[1]
+        ranked = rank in options or "--config-file" in options
+        yield Gang(place, launcher, number, rank, ranked=ranked, static=backend == "static")
+
+
+def launched(pods: Pods) -> Iterator[Launched]:
+    """Yield the first launcher of each container with its options; those of its program stand among them."""
+    return iter(pods.once(_launched))
+
+
+def _launched(pods: Pods) -> Iterator[Launched]:
+    for path, container in pods.containers(init=False):
+        words = [
+            Word(at, word.strip("\"'\\;"))
+            for field in ("command", "args")
+            for index, text in enumerate(list_texts(container.get(field)))
+            for at in [(*path, field, index)]
+            for word in text.split()
+        ]
+        for name in [name for name in (word.text.rpartition("/")[2] for word in words) if name in LAUNCHERS][:1]:
+            yield Launched(path, name, options(pods.manifest, words))
+
+
+def options(manifest: Manifest, words: list[Word]) -> dict[str, tuple[Place, str]]:
+    """Return the options of a command line by name."""
+    found: dict[str, tuple[Place, str]] = {}
+    for number, word in enumerate(words):
+        name, given, value = word.text.partition("=")
+        if name.startswith("--"):
+            after = words[number + 1].text if number + 1 < len(words) else ""
+            found[name.replace("_", "-")] = (Place(manifest, word.path), value.strip("\"'") if given else after)
+    return found

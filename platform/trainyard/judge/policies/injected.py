@@ -1,0 +1,11 @@
+"""Variables that controllers set in the pods of each kind: arguments may refer to them."""
+
+from __future__ import annotations
+
+from trainyard.judge.policies.world import TrainingJob
+
+
+def injected(job: TrainingJob, name: str) -> bool:
+    """Say whether a controller may set a variable in the pods of an object: one that nobody here knows may set any."""
+    known = job.carrier.variables
+    return known is None or known.may_be(name)

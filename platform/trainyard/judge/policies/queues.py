@@ -1,0 +1,199 @@
+"""The queue of a job among the objects, its flavors, and how Kueue is configured as far as the objects say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from trainyard.base.documents import load
+from trainyard.base.labels import POOL
+from trainyard.base.manifests import ANY, Manifest, strings
+from trainyard.judge.policies.world import Pods, TrainingJob, World
+
+GROUP = "kueue.x-k8s.io"
+CONFIGURATION = "config.kueue.x-k8s.io"
+FILE = "controller_manager_config.yaml"
+"""Key of the ConfigMap from which Kueue starts (kueue v0.19.2 config/components/manager)."""
+
+MANAGER = "kueue-controller-manager"
+FLAG = "--feature-gates="
+
+VALUE = ("managerConfig", "controllerManagerConfigYaml")
+"""The value of the chart that becomes this file (kueue v0.19.2 charts/kueue/values.yaml)."""
+
+
+@dataclass(frozen=True, slots=True)
+class KueueSettings:
+    """What Kueue runs with; empty where the objects do not say."""
+
+    value: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def resources(self) -> Mapping[str, Any]:
+        """What it makes of resources on their way into quota."""
+        found = self.value.get("resources")
+        return found if isinstance(found, Mapping) else {}
+
+    @property
+    def ignores_undeclared(self) -> bool:
+        """Whether resources that a queue does not cover are not looked at."""
+        return self.resources.get("quotaCheckStrategy") == "IgnoreUndeclared"
+
+    def leaves_out(self, resource: str) -> bool:
+        """Say whether a resource does not reach the quota under its name: excluded, or replaced by others."""
+        prefixes = self.resources.get("excludeResourcePrefixes")
+        if any(isinstance(prefix, str) and resource.startswith(prefix) for prefix in prefixes or ()):
+            return True
+        changed = self.resources.get("transformations")
+        rules = [rule for rule in changed or () if isinstance(rule, Mapping)]
+        return any(rule.get("input") == resource and rule.get("strategy") == "Replace" for rule in rules)
+
+
+@dataclass(frozen=True)
+class Queues:
+    """The queues among the objects, looked up by what waits in them."""
+
+    world: World
+
+    @cached_property
+    def settings(self) -> KueueSettings:
+        """How Kueue is configured: by an object of its own, a ConfigMap, or the values of its chart."""
+        return next((KueueSettings(value) for value in configurations(self.world)), KueueSettings())
+
+    def gate(self, name: str) -> bool | None:
+        """Say whether a feature gate of Kueue is set, None where what starts Kueue is not among the objects.
+
+        It is set in the configuration, in a value of the chart, or as an argument of the manager.
+        """
+        said: dict[str, bool] = {}
+        given = self.settings.value.get("featureGates")
+        if isinstance(given, Mapping):
+            said |= {key: value for key, value in given.items() if isinstance(value, bool)}
+        starts = [manifest for manifest in self.world.of("Deployment", group="apps") if manifest.name == MANAGER]
+        for deployment in starts:
+            for _, text in deployment.at("spec", "template", "spec", "containers", ANY, "args", ANY, of=str):
+                pairs = (part.partition("=") for part in text.removeprefix(FLAG).split(",") if text.startswith(FLAG))
+                said |= {key: value.lower() == "true" for key, _, value in pairs}
+        for chart in charts(self.world):
+            starts.append(chart)
+            for _, gates in chart.at("spec", ANY, "helm", "valuesObject", "controllerManager", "featureGates", ANY):
+                if isinstance(gates, dict):
+                    said[str(gates.get("name"))] = gates.get("enabled") is True
+        return said.get(name, False if starts else None)
+
+    @cached_property
+    def _queues(self) -> Mapping[str, Manifest]:
+        return {manifest.name: manifest for manifest in self.world.of("ClusterQueue", group=GROUP)}
+
+    @cached_property
+    def _local(self) -> Mapping[tuple[str, str], str]:
+        found = self.world.of("LocalQueue", group=GROUP)
+        return {
+            (manifest.namespace or "default", manifest.name): manifest.text("spec", "clusterQueue")
+            for manifest in found
+        }
+
+    @cached_property
+    def _flavors(self) -> Mapping[str, Manifest]:
+        return {manifest.name: manifest for manifest in self.world.of("ResourceFlavor", group=GROUP)}
+
+    @cached_property
+    def _without(self) -> Mapping[str, frozenset[str]]:
+        """By flavor, the resources of which no queue and no cohort has any."""
+        some: dict[str, set[str]] = defaultdict(set)
+        none: dict[str, set[str]] = defaultdict(set)
+        for holder in (*self._queues.values(), *self.world.of("Cohort", group=GROUP)):
+            for path, name in holder.at("spec", "resourceGroups", "*", "flavors", "*", "name", of=str):
+                for _, resource_ in holder.at(*path[:-1], "resources", "*", of=dict):
+                    has = str(resource_.get("nominalQuota", 0)) != "0"
+                    (some if has else none)[name].add(str(resource_.get("name")))
+        return {name: frozenset(resources - some[name]) for name, resources in none.items()}
+
+    def of(self, job: TrainingJob) -> Manifest | None:
+        """Return the ClusterQueue that a job waits in, None where it is not among the objects."""
+        return self._queues.get(self._local.get((job.namespace, job.queue_name or ""), ""))
+
+    def pod_sets(self) -> Iterator[tuple[Pods, Manifest, Sequence[Manifest]]]:
+        """Yield every pod set whose queue is among the objects, with that queue and its flavors for the resources."""
+        for job in self.world.training_jobs():
+            queue = self.of(job)
+            if queue is None:
+                continue
+            for pods in job.pod_sets():
+                resources = frozenset(name for name, need in pods.needs.items() if need.amount and pods.count)
+                if flavors := self.flavors(queue, resources):
+                    yield pods, queue, flavors
+
+    def covered(self, queue: Manifest) -> frozenset[str]:
+        """Return the resources that a queue covers."""
+        found = self._covered.get(queue)
+        if found is None:
+            every = queue.at("spec", "resourceGroups", "*", "coveredResources", "*", of=str)
+            found = self._covered[queue] = frozenset(name for _, name in every)
+        return found
+
+    @cached_property
+    def _covered(self) -> dict[Manifest, frozenset[str]]:
+        return {}
+
+    def flavors(self, queue: Manifest, resources: frozenset[str]) -> Sequence[Manifest]:
+        """Return the flavors that a queue has for any of the resources; none where one is not among the objects.
+
+        One of which nobody has any quota for one of the resources is none for them.
+        """
+        found = self._usable.get((queue, resources))
+        if found is None:
+            found = self._usable[queue, resources] = tuple(self._found(queue, resources))
+        return found
+
+    @cached_property
+    def _usable(self) -> dict[tuple[Manifest, frozenset[str]], Sequence[Manifest]]:
+        return {}
+
+    def _found(self, queue: Manifest, resources: frozenset[str]) -> list[Manifest]:
+        named: list[str] = []
+        for path, covered in queue.at("spec", "resourceGroups", "*", "coveredResources", of=list):
+            if resources.intersection(name for name in covered if isinstance(name, str)):
+                named += [name for _, name in queue.at(*path[:-1], "flavors", "*", "name", of=str)]
+        usable = [name for name in named if not self._without.get(name, frozenset()) & resources]
+        return [self._flavors[name] for name in usable] if self._flavors.keys() >= set(usable) else []
+
+    def labels(self, flavor: Manifest) -> Mapping[str, str]:
+        """Return the labels that nodes of a flavor are known to have: the flavor's, and the inventory's pool's."""
+        own = strings(flavor.get("spec", "nodeLabels"))
+        pool = pool_of(self.world, own)
+        return {**pool[1], **own} if pool else own
+
+
+def charts(world: World) -> Iterator[Manifest]:
+    """Yield the Applications that install Kueue from its chart."""
+    for application in world.of("Application", group="argoproj.io"):
+        if application.text("spec", "source", "chart") == "kueue":
+            yield application
+
+
+def configurations(world: World) -> Iterator[Mapping[str, Any]]:
+    """Yield every configuration of Kueue among the objects."""
+    yield from (manifest.value for manifest in world.of("Configuration", group=CONFIGURATION))
+    found = [strings(manifest.get("data")).get(FILE) for manifest in world.of("ConfigMap", group="")]
+    for application in world.of("Application", group="argoproj.io"):
+        found += [text for _, text in application.at("spec", "source", "helm", "valuesObject", *VALUE, of=str)]
+        found += [text for _, text in application.at("spec", "sources", "*", "helm", "valuesObject", *VALUE, of=str)]
+    for text in found:
+        documents, _ = load(text.encode(), file=FILE) if text else ([], [])
+        for document in documents:
+            value = document.value
+            if isinstance(value, Mapping) and str(value.get("apiVersion", "")).startswith(CONFIGURATION):
+                yield value
+
+
+def pool_of(world: World, labels: Mapping[str, str]) -> tuple[str, Mapping[str, str]] | None:
+    """Return the name of the inventory's pool that such labels choose, and all labels of its nodes; None: of none."""
+    from trainyard.render.sizing.gpus import labels as of_nodes  # what needs no inventory starts without
+
+    name = labels.get(POOL, "")
+    pool = world.inventory.pools.get(name) if world.inventory else None
+    return None if pool is None else (name, of_nodes(name, pool))

@@ -1,0 +1,238 @@
+"""What is wrong with the specs, before anything is rendered: one call, which every command that reads them makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trainyard.base.credentials import PLAIN
+from trainyard.base.findings import Finding
+from trainyard.base.system import memory, reads
+from trainyard.base.system.data import policy_files, schemas_dir
+from trainyard.base.system.repository import SETTINGS, cluster_file
+from trainyard.base.system.unforeseen import UNFORESEEN, judge_safely
+from trainyard.judge.policies.policy import Policy, usable
+from trainyard.judge.preflight import jobs
+from trainyard.judge.preflight.between import credentials
+from trainyard.judge.preflight.declared import Look
+from trainyard.judge.preflight.job import objects
+from trainyard.judge.preflight.subjects import BETWEEN, CLUSTER, CLUSTER_BESIDE, TEAM, OneCluster, OneTeam
+from trainyard.judge.preflight.waivers import Waivers
+from trainyard.render.kinds import Resolved
+from trainyard.specs.load import Loaded, read_repository
+from trainyard.specs.reading.layout import Place
+from trainyard.specs.sources import JobFile, Printed, Source, Specs, prefix_of
+
+__all__ = [
+    "Checked",
+    "Remembered",
+    "Waivers",
+    "check",
+    "check_cluster",
+    "check_jobs",
+    "check_repository",
+    "waive_findings",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What was found before in files and clusters that are as they were, and are not looked at again."""
+
+    findings: Sequence[Finding] = ()
+    """Those in files of jobs that were not opened, without what is waived."""
+    on_clusters: Mapping[str, Sequence[Finding]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The specs of a repository, the runs of those jobs that can be rendered, and everything that was found."""
+
+    specs: Specs
+    runs: tuple[Resolved, ...] = ()
+    findings: list[Finding] = field(default_factory=list)
+    waivers: Waivers = field(default_factory=Waivers)
+    """What is accepted, for those who look at objects."""
+    printed: tuple[Printed, ...] = ()
+    """What programs that make jobs print."""
+    idle: tuple[Place, ...] = ()
+    """The programs that make jobs and were not run."""
+    on_clusters: Mapping[str, Sequence[Finding]] = field(default_factory=dict)
+    """What was found on each cluster, waived or not."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether an error stands, so that nothing may be written."""
+        return any(finding.is_error for finding in self.findings)
+
+
+def check_repository(root: Path, *, home: Path | None = None) -> Checked:
+    """Read the specs below a repository's root, and say everything that is wrong with them.
+
+    `home` is the repository whose schemas and policies count, by default the same. Raises SpecError where the folder
+    is no repository or cannot be read, and TrainyardError for a policy that cannot be used.
+    """
+    return check(read_repository(root), home or root)
+
+
+NOTHING = Remembered()
+
+
+@memory.without_collecting()
+def check(loaded: Loaded, home: Path, *, remembered: Remembered = NOTHING) -> Checked:
+    """Say everything that is wrong with specs that were read, sorted by place; `remembered` is not looked at again."""
+    runs, findings = check_jobs(loaded, home=home)
+    schemas, known = schemas_dir(home), remembered.on_clusters
+    on_clusters = {
+        name: known[name] if name in known else check_cluster(loaded, name, schemas) for name in clusters_of(loaded)
+    }
+    findings = [*loaded.findings, *findings, *check_between(loaded)]
+    findings += (finding for found in on_clusters.values() for finding in found)
+    waivers = Waivers.of(loaded)
+    left = (*waive_findings(loaded, waivers, findings), *remembered.findings)
+    ordered = sorted(dict.fromkeys(left), key=lambda finding: finding.order)
+    open_ = {(finding.location.file, prefix_of(finding.message)) for finding in ordered if finding.rule == PLAIN.id}
+    shown = (run for run in runs if (run.run.source.file, run.run.source.prefix) not in open_)
+    return Checked(loaded.specs, tuple(shown), ordered, waivers, loaded.printed, loaded.idle, on_clusters)
+
+
+BETWEEN_FILES = "files beside each other"
+"""For whom everything is read that is looked at each time, so that it counts for no job and no cluster."""
+
+
+def clusters_of(loaded: Loaded) -> list[str]:
+    """Return the names of all clusters."""
+    with reads.about(BETWEEN_FILES):
+        return list(loaded.specs.clusters)
+
+
+def waive_findings(loaded: Loaded, waivers: Waivers, findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings in specs that no waiver takes off, and those on the waivers themselves.
+
+    Credentials are looked for here, since nothing else that was found may show them.
+    """
+    found = judge_safely(
+        lambda: credentials.check(loaded),
+        lambda why: credentials.Found((stopped(loaded, "between/credentials.py:check", why),), frozenset(), blind=True),
+    )
+    left = waivers.left([*findings, *found.findings])
+    return [found.hidden(finding) for finding in (*left, *waivers.wrong(), *waivers.unneeded(before=True))]
+
+
+@memory.without_collecting()
+def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolved], list[Finding]]:
+    """Return the runs of jobs that can be rendered, retired ones included, and what is wrong with all jobs.
+
+    What a run's objects would be is looked at too, by the policies of `home`, by default the jobs' own repository.
+    """
+    runs: list[Resolved] = []
+    findings: list[Finding] = []
+    accepted = Waivers.of(loaded)
+    for file in loaded.specs.jobs:
+        run, found = check_job(loaded, file, accepted)
+        runs += [run] if run else []
+        findings += found
+    policies = usable(path for path in policy_files(home or loaded.root) if path.suffix == ".py")
+    said = check_objects(loaded, runs, policies, home or loaded.root)
+    refused = {run.run.name for run, finding in said if finding.is_error and not accepted.covers(finding)}
+    findings += (finding for _, finding in said)
+    return [run for run in runs if run.run.name not in refused], findings
+
+
+def across_lines(root: Path, file: str) -> frozenset[tuple[str, str]]:
+    """Return in which rules and sentences the runs of one file of jobs cross their team's lines, as rendered now."""
+    loaded = read_repository(root)
+    accepted = Waivers.of(loaded)
+    checked = (check_job(loaded, job, accepted)[0] for job in loaded.specs.jobs if job.source.file == file)
+    return frozenset(crossing for run in checked if run for crossing in objects.across_lines(loaded.specs, run))
+
+
+def check_job(loaded: Loaded, file: JobFile, accepted: Waivers) -> tuple[Resolved | None, list[Finding]]:
+    """Return the run of a job and what is wrong with it; no run, and an error, of one that stops Trainyard itself."""
+    with reads.about(file.source.file):
+        return judge_safely(
+            lambda: jobs.check(loaded.specs, file, broken=loaded.broken, accepted=accepted.covers),
+            lambda why: (None, [UNFORESEEN.at(file.source, (), f"Trainyard cannot check this job: {why}")]),
+        )
+
+
+Said = list[tuple[Resolved, Finding]]
+
+
+def check_objects(loaded: Loaded, runs: Sequence[Resolved], policies: Sequence[Policy], home: Path) -> Said:
+    """Return the findings in the objects of runs; a run that stops a check gets an error, and the others are judged.
+
+    Where runs stop it only together, all of them have that error.
+    """
+    specs = loaded.specs
+
+    def one_by_one(_: str) -> Said:
+        wrong = {id(run): found for run in runs if (found := alone(specs, run, policies, home))}
+        left = [run for run in runs if id(run) not in wrong]
+        together = judge_safely(
+            lambda: list(objects.check(specs, left, policies, home)),
+            lambda why: [(run, stopped(loaded, "job/objects.py:check", why)) for run in left],
+        )
+        return [*(finding for found in wrong.values() for finding in found), *together]
+
+    return judge_safely(lambda: list(objects.check(specs, runs, policies, home)), one_by_one)
+
+
+def alone(specs: Specs, run: Resolved, policies: Sequence[Policy], home: Path) -> Said:
+    """Return the error of a run whose objects cannot be judged, nothing of any other."""
+
+    def look() -> Said:
+        for _ in objects.check(specs, [run], policies, home):
+            pass
+        return []
+
+    return judge_safely(
+        look,
+        lambda why: [
+            (run, UNFORESEEN.at(run.run.source, (), (f"Trainyard cannot check the objects of this job: {why}")))
+        ],
+    )
+
+
+def check_between(loaded: Loaded) -> list[Finding]:
+    """Return the problems with teams and between files; an error of a check that stops Trainyard itself."""
+    look = Look(stopped=lambda check, why: stopped(loaded, check.place, why))
+    with reads.about(BETWEEN_FILES):
+        look.ask(BETWEEN, loaded)
+        return [*look.findings, *(finding for name in loaded.specs.teams for finding in check_team(loaded, name))]
+
+
+def stopped(loaded: Loaded, check: str, why: str) -> Finding:
+    """Return the error of a check of all files that stops Trainyard itself, at the repository's settings."""
+    sources = loaded.specs.sources
+    return unlooked(sources.get("repository") or next(iter(sources.values()), Source(SETTINGS)), check, why)
+
+
+def unlooked(source: Source, check: str, why: str) -> Finding:
+    """Return the error of a check that stops Trainyard itself."""
+    return UNFORESEEN.at(source, (), f"check {check} stopped, and nobody looked: {why}")
+
+
+def check_team(loaded: Loaded, name: str) -> list[Finding]:
+    """Return the problems with a team; an error of a check that stops Trainyard itself."""
+    team = OneTeam(loaded.specs, name, loaded.broken)
+    look = Look(stopped=lambda check, why: unlooked(team.source, check.place, why))
+    look.ask(TEAM, team)
+    return look.findings
+
+
+def check_cluster(loaded: Loaded, name: str, schemas: Path) -> list[Finding]:
+    """Return the problems with a cluster; an error of one that stops Trainyard itself."""
+    one = OneCluster(loaded, name, schemas)
+
+    def look() -> list[Finding]:
+        look = Look()
+        look.ask(CLUSTER, one.cluster, one.source)
+        look.ask(CLUSTER_BESIDE, one)
+        return look.findings
+
+    with reads.about(cluster_file(name)):
+        return judge_safely(
+            look, lambda why: [UNFORESEEN.at(one.source, (), f"Trainyard cannot check this cluster: {why}")]
+        )

@@ -1,0 +1,78 @@
+"""Whether the quotas of a pool are above its machines: what is admitted beyond them waits with its quota taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from trainyard.base.documents import Path
+from trainyard.base.findings import Finding
+from trainyard.base.rules import Rule
+from trainyard.judge.preflight.subjects import CLUSTER
+from trainyard.render.sizing.node import size
+from trainyard.specs.models.cluster import Cluster
+from trainyard.specs.models.pools import Pool
+from trainyard.specs.models.queues import Quota
+from trainyard.specs.shapes import is_known_shape
+from trainyard.specs.sources import Source
+
+OVERCOMMIT = Rule(
+    id="kq-overcommit",
+    title="The quotas of a pool are at most what its nodes have together, unless the cluster's file waives this.",
+    why="Kueue admits jobs that no node has room for: their pods stay pending and hold quota that others could use",
+    fix="lower the quotas, raise the pool's nodes, or write waive: {kq-overcommit: <reason>} in the cluster's file",
+    source="kubernetes-sigs/kueue v0.19.2 pkg/cache/scheduler/clusterqueue_snapshot.go",
+    layer="queueing",
+    may_waive=True,
+)
+
+
+@CLUSTER.check()
+def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield quotas of one queue or cohort above its pool, and else those of all together, at the last of them."""
+    for name, pool in cluster.pools.items():
+        if not is_known_shape(pool.shape):
+            continue
+        parts = [(path, quota, nodes(pool, quota)) for path, quota in quotas(cluster, name)]
+        beyond = [part for part in parts if max(part[2]) > pool.nodes]
+        for path, quota, part in beyond:
+            has = quota_words(pool, quota, Fraction(pool.nodes))
+            message = f"quota is {quota_words(pool, quota, max(part))} of pool {name!r}, which has {has}; lower it"
+            yield OVERCOMMIT.at(source, path, message)
+        total = max(
+            (sum(amounts, Fraction()) for amounts in zip(*(part[2] for part in parts), strict=True)), default=Fraction()
+        )
+        if total > pool.nodes and not beyond:
+            message = (
+                f"{len(parts)} quotas of pool {name!r} need {float(total):.4g} nodes together, but it has {pool.nodes}"
+            )
+            yield OVERCOMMIT.at(source, parts[-1][0], f"{message}; lower them, or waive this")
+
+
+def quotas(cluster: Cluster, pool: str) -> Iterator[tuple[Path, Quota]]:
+    """Yield every nominal quota of a pool, with its place."""
+    for name, queue in cluster.queues.items():
+        if pool in queue.nominal_quota:
+            yield ("queues", name, "nominalQuota", pool), queue.nominal_quota[pool]
+    for name, cohort in cluster.cohorts.items():
+        if pool in cohort.nominal_quota:
+            yield ("cohorts", name, "nominalQuota", pool), cohort.nominal_quota[pool]
+
+
+def nodes(pool: Pool, quota: Quota) -> tuple[Fraction, Fraction, Fraction]:
+    """Return of how many whole machines a quota takes the GPUs, the CPUs and the memory, the system's own included."""
+    if quota.gpus is not None:
+        part = Fraction(quota.gpus, pool.node.gpus.count) if pool.node.gpus else Fraction()
+        return part, part, part
+    if quota.nodes is not None:
+        part = Fraction(quota.nodes)
+        return part, part, part
+    memory = Fraction(size(quota.memory or "0"), size(pool.node.memory))
+    return Fraction(), Fraction(quota.cpus or 0, pool.node.cpus), memory
+
+
+def quota_words(pool: Pool, quota: Quota, part: Fraction) -> str:
+    """Write so many machines in a quota's own words."""
+    if quota.gpus is not None and pool.node.gpus:
+        return f"{int(part * pool.node.gpus.count)} GPUs"
+    return f"{float(part):.4g} nodes"

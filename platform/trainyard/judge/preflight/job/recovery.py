@@ -1,0 +1,121 @@
+"""Whether runs get over lost nodes: Kueue forces dead pods out, and leaves jobs that may shrink alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.base.findings import Finding, Severity
+from trainyard.base.quantities import duration_text
+from trainyard.base.rules import Rule
+from trainyard.judge.preflight.subjects import RESOLVED
+from trainyard.render.kinds import Resolved
+from trainyard.render.operators.kueue import Kueue, short_of_pods
+from trainyard.render.sizing.restarts import MONTH, losses
+
+BUDGET = Rule(
+    id="ft-maxrestarts-budget",
+    title="A run may restart as often as it is likely to lose nodes.",
+    why="otherwise it fails for good before its deadline; a drain may count as a loss",
+    fix="raise restarts, or remove it: the default follows from nodes and hours",
+    source="docs/failures.md",
+    layer="run",
+    severity=Severity.WARNING,
+)
+UNSAVED = Rule(
+    id="ckp-interval",
+    title="A run saves more often than it is likely to lose a node.",
+    why="every loss repeats the work since the last save, so the run may never end",
+    fix="give the job a checkpoint, or save more often",
+    source="docs/failures.md",
+    layer="run",
+    severity=Severity.WARNING,
+)
+MORTAL = Rule(
+    id="ft-drain-mortal",
+    title="A run that fails for good when a pod is drained rarely loses nodes.",
+    why="the training operator counts a pod deleted while running as failed, whatever restarts says",
+    fix="use a kind that restarts, such as JobSet, or nodes that are not spot; or waive this",
+    source="training-operator v1.9.4 pkg/core/status.go UpdateJobReplicaStatuses, UpdateJobStatus of each kind",
+    layer="run",
+    severity=Severity.WARNING,
+)
+SHRUNK = Rule(
+    id="kq-recovery-elastic",
+    title="Jobs with minNodes run where Kueue does not stop jobs that lack pods.",
+    why=(
+        "Kueue counts a job with fewer nodes as not ready, so it stops and requeues the job, and minNodes has no effect"
+    ),
+    fix="remove minNodes, or set recoveryMinutes: 0 in the cluster's file",
+    source="kueue v0.19.2 pkg/controller/jobs/job/job_controller.go, pkg/controller/core/workload_controller.go",
+    layer="queueing",
+)
+
+
+@RESOLVED.check()
+def check(run: Resolved) -> Iterator[Finding]:
+    """Yield a job that gives up before its deadline or at a drain, or that Kueue stops when it shrinks."""
+    yield from check_budget(run)
+    yield from check_mortal(run)
+    yield from check_saves(run)
+    job, cluster = run.run.job, run.run.cluster
+    shrinks = job.min_nodes is not None and job.min_nodes < job.nodes
+    if (
+        not shrinks
+        or not run.launcher.elastic
+        or "elastic" not in run.kind.gives
+        or run.kind.scheduler != "kueue"
+        or not run.kind.waits_for_all
+        or Kueue.name not in cluster.operators
+    ):
+        return
+    left = short_of_pods(cluster)
+    if left:
+        message = (
+            f"minNodes is {job.min_nodes}, but Kueue of {run.run.cluster_name!r} evicts jobs that lack pods for "
+            f"{duration_text(left)}; remove minNodes, or set recoveryMinutes: 0"
+        )
+        yield SHRUNK.at(run.run.source, ("minNodes",), message)
+
+
+def check_budget(run: Resolved) -> Iterator[Finding]:
+    """Yield fewer restarts than a run loses nodes on average until its deadline; none at all are meant so."""
+    job = run.run.job
+    if not job.restarts or job.max_hours is None:
+        return
+    lost = losses(run.run, run.specs)
+    if lost.count > job.restarts:
+        message = (
+            f"restarts is {job.restarts}, but {lost.words} lose about {lost.count:.2g} nodes; raise or remove restarts"
+        )
+        yield BUDGET.at(run.run.source, ("restarts",), message)
+
+
+def check_saves(run: Resolved) -> Iterator[Finding]:
+    """Yield a run on spot nodes that saves nothing though it will lose some, or any that saves less often than that."""
+    job, source = run.run.job, run.run.source
+    lost = losses(run.run, [role for role in run.specs if role.ranks])
+    pods = lost.count / job.array.of if job.array is not None else lost.count
+    if job.checkpoint is None:
+        if job.spot and pods >= 1:
+            message = f"the job saves no checkpoints, but {lost.words} lose about {pods:.2g} nodes; add checkpoint"
+            yield UNSAVED.at(source, ("spot",), message)
+    elif pods > 0:
+        between = (job.max_hours or MONTH) * 60 / pods
+        if job.checkpoint.every_minutes > between:
+            every = job.checkpoint.every_minutes
+            message = f"everyMinutes is {every}, but a node is lost every {between:.0f} minutes; lower it"
+            yield UNSAVED.at(source, ("checkpoint", "everyMinutes"), message)
+
+
+def check_mortal(run: Resolved) -> Iterator[Finding]:
+    """Yield a job that ends with a drained pod, on nodes that are likely to go; no restarts at all are meant so."""
+    roles = [role for role in run.specs if role.name in run.kind.mortal]
+    if not roles or run.run.job.restarts == 0:
+        return
+    spot = next((role for role in roles if role.pool.spot), None)
+    lost = losses(run.run, roles)
+    if spot is None and lost.count < 1:
+        return
+    why = f"{spot.name} is on spot nodes" if spot else f"{lost.words} lose about {lost.count:.2g} nodes"
+    message = f"a drained pod fails the {run.kind.name} for good, and {why}; use another kind, such as JobSet"
+    yield MORTAL.at(run.run.source, ("kind",), message)

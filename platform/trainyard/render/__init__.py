@@ -1,0 +1,1 @@
+"""From specs to plain objects, and the tree of files that holds them."""

@@ -1,0 +1,205 @@
+"""A team's network: ranks talk to each other, nobody else talks to them, and rails of the fabric are at hand."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.base.labels import NAMESPACE, NETWORK_RESOURCE, TEAM
+from trainyard.render.kinds import available
+from trainyard.render.parts.objects import Resource
+from trainyard.render.sizing.fabrics.devices import SHARED, resource
+from trainyard.render.sizing.fabrics.plan import by_nv_ipam, is_routed, link, networks, pools, subnets, teams
+from trainyard.render.sizing.fabrics.rails import one_for_all
+from trainyard.specs import Cluster, Fabric, Team
+from trainyard.specs.models.team import Egress
+from trainyard.specs.releases import release
+
+LINK_LOCAL = "169.254.0.0/16"
+"""Where clouds keep a node's credentials, and node-local DNS listens."""
+
+RESOLVERS = ("kube-system", "openshift-dns")
+"""Namespaces of DNS servers; the second is OpenShift's (openshift/cluster-dns-operator)."""
+
+QUERIES = ("53", "53/UDP")
+"""What names are asked at."""
+
+LISTENING = (*QUERIES, "5353", "5353/UDP", "8053", "8053/UDP")
+"""Ports of DNS pods, which a policy sees once a Service's address is translated.
+
+CoreDNS mostly has 53, OpenShift's 5353 (openshift/cluster-dns-operator pkg/manifests/assets/dns/daemonset.yaml),
+Gardener's 8053 (gardener/gardener pkg/component/networking/coredns/constants/constants.go).
+"""
+
+
+def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+    """Yield policies for all pods of the namespace, since NCCL, Gloo and rendezvous use any port.
+
+    `ranks`: every pod of the namespace may reach every other, and nobody else may; probes of the kubelet pass always.
+    `outside`: names, the world outside the cluster, for datasets and trackers, and what the team opens inside it.
+    Where an operator asks pods how they are, it may. Networks of the fabric are not governed by any.
+    """
+    inside: list[dict[str, Any]] = [{"podSelector": {}}]
+    ranks = {
+        "podSelector": {},
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": [{"from": inside}],
+        "egress": [{"to": inside}],
+    }
+    opened = [peer(egress) for _, egress in team.opens(cluster_name)]
+    outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [*names(cluster), world(cluster, team), *opened]}
+    for key, spec in (("ranks", ranks), ("outside", outside), *allow_operators(cluster)):
+        fields = {"spec": spec}
+        yield Resource("networking.k8s.io/v1", "NetworkPolicy", key, (), name, fields=fields, source=f"team/{name}")
+
+
+def allow_operators(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a policy by which each operator reaches the pods of its kinds that it asks.
+
+    One that somebody else installs may be in any namespace but those of teams.
+    """
+    found = {kind.carrier.operator: kind.asks for kind in available(cluster) if kind.asks is not None}
+    for operator, (labels, number) in found.items():
+        facts, choice = release(operator or ""), cluster.operators.get(operator or "")
+        if facts is not None and choice is not None:
+            there: dict[str, Any] = {"matchLabels": {NAMESPACE: facts.namespace}}
+            if not choice.managed:
+                there = {"matchExpressions": [{"key": TEAM, "operator": "DoesNotExist"}]}
+            rule = {"from": [{"namespaceSelector": there}], "ports": [port(str(number))]}
+            chosen = {"podSelector": {"matchLabels": dict(labels)}, "policyTypes": ["Ingress"], "ingress": [rule]}
+            yield f"asked-by-{operator}", chosen
+
+
+def names(cluster: Cluster) -> Iterator[dict[str, Any]]:
+    """Yield the ways to DNS: its pods, and addresses that are answered without being translated to a pod's.
+
+    A cache on the node answers at an address of its own, or at the Service's, in the host's network, where no selector
+    finds it (kubernetes v1.35 cluster/addons/dns/nodelocaldns/README.md). Where it runs as a pod, as on Dataplane V2,
+    it is one of kube-system, so its label is not asked for.
+    """
+    systems = {"matchExpressions": [{"key": NAMESPACE, "operator": "In", "values": list(RESOLVERS)}]}
+    yield {"to": [{"namespaceSelector": systems}], "ports": [port(port_) for port_ in LISTENING]}
+    services = [cluster.cidrs.services] if cluster.cidrs else []
+    blocks = [{"ipBlock": {"cidr": cidr}} for cidr in (LINK_LOCAL, *services)]
+    yield {"to": blocks, "ports": [port(query) for query in QUERIES]}
+
+
+def world(cluster: Cluster, team: Team) -> dict[str, Any]:
+    """Return all that is neither cluster nor node.
+
+    Pods of a team without service accounts reach no API server and no metadata service either.
+    """
+    kept = closed_ranges(cluster, team)
+    blocks = [block("0.0.0.0/0", [cidr for cidr in kept if ":" not in cidr])]
+    if any(":" in cidr for cidr in kept):
+        blocks.append(block("::/0", [cidr for cidr in kept if ":" in cidr]))
+    return {"to": blocks}
+
+
+def closed_ranges(cluster: Cluster, team: Team) -> list[str]:
+    """Return the ranges that a team's pods do not reach unless the team opens them."""
+    own = [cluster.cidrs.pods, cluster.cidrs.services, cluster.cidrs.nodes] if cluster.cidrs else []
+    return [cidr for cidr in (own[:1] if team.service_accounts else [*own, LINK_LOCAL]) if cidr]
+
+
+def block(cidr: str, kept: list[str]) -> dict[str, Any]:
+    """Return all addresses of one family but those kept."""
+    return {"ipBlock": {"cidr": cidr, "except": sorted(kept) or None}}
+
+
+def peer(opened: Egress) -> dict[str, Any]:
+    """Return the rule for what a team opens."""
+    if opened.namespace is None:
+        to: dict[str, Any] = {"ipBlock": {"cidr": opened.cidr}}
+    else:
+        to = {"namespaceSelector": {"matchLabels": {NAMESPACE: opened.namespace}}}
+        to |= {"podSelector": {"matchLabels": dict(opened.pods)}} if opened.pods else {}
+    return {"to": [to], "ports": [port(one_port) for one_port in opened.ports]}
+
+
+def port(text: str) -> dict[str, Any]:
+    """Return a port or a range of ports as a policy writes it."""
+    numbers, _, protocol = text.partition("/")
+    first, _, last = numbers.partition("-")
+    return {"port": int(first), "endPort": int(last) if last else None, "protocol": protocol or "TCP"}
+
+
+def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:
+    """Yield a network for each rail where the team may want one; pods use networks of their own namespace alone.
+
+    It names the device that goes with it, but for a shared one, which is no interface of the network's.
+    """
+    fabric = cluster.fabric
+    if fabric is None or name not in teams(cluster):
+        return
+    for title, subnet in subnets(cluster).items():
+        rail = networks(cluster)[title][0]
+        config = {"cniVersion": "1.0.0", "name": title, "plugins": plugins(cluster, fabric, title, str(subnet), name)}
+        yield Resource(
+            "k8s.cni.cncf.io/v1",
+            "NetworkAttachmentDefinition",
+            title,
+            ("fabric", "addresses"),
+            name,
+            annotations={} if fabric.attach in SHARED else {NETWORK_RESOURCE: resource(cluster, rail)},
+            fields={"spec": {"config": json.dumps(config, separators=(",", ":"))}},
+        )
+
+
+def plugins(cluster: Cluster, fabric: Fabric, name: str, subnet: str, team: str) -> list[dict[str, Any]]:
+    """Return the chain of CNI plugins of a team's network.
+
+    Virtual functions: `sriov` or `ib-sriov`, then `rdma`, which moves the RDMA device into the pod, as the pool's
+    exclusive mode needs it (sriov-cni v2.9, ib-sriov-cni v1.3, rdma-cni v1.4). The default route stays with the
+    cluster network. A team's VLAN is the function's own, so that pods neither see nor leave it (sriov-cni v2.9 `vlan`).
+    On one subnet for all rails each interface speaks for itself.
+    """
+    ipam = addresses(cluster, name, subnet)
+    rail = networks(cluster)[name][0]
+    if fabric.attach == "macvlan":
+        master = next(nic.interface for pool in pools(cluster).values() for nic in pool.node.nics if nic.rail == rail)
+        return [{"type": "macvlan", "master": master, "mode": "bridge", "mtu": fabric.mtu, "ipam": ipam}]
+    if fabric.attach == "hostdev":
+        return apart(cluster, [{"type": "host-device", "ipam": ipam}])
+    if link(fabric) == "infiniband":
+        return [{"type": "ib-sriov", "link_state": "enable", **partition(fabric, team), "ipam": ipam}, {"type": "rdma"}]
+    vlan = {"vlan": fabric.vlans[team]} if team in fabric.vlans else {}
+    return apart(cluster, [{"type": "sriov", "spoofchk": "on", "trust": "off", **vlan, "ipam": ipam}, {"type": "rdma"}])
+
+
+def partition(fabric: Fabric, team: str) -> dict[str, Any]:
+    """Return the partition key of a team's network function: ib-kubernetes reads it and gives the function a GUID.
+
+    Source: NVIDIA network-operator documentation v26.4, InfiniBand network with PKey management.
+    """
+    key = fabric.partition_of(team)
+    return {"pkey": key, "ibKubernetesEnabled": True} if key else {}
+
+
+SYSCTLS = {"arp_announce": "2", "arp_filter": "1", "arp_ignore": "1", "rp_filter": "0", "accept_local": "1"}
+"""What keeps interfaces of one subnet apart (oracle-quickstart/oci-hpc-oke, SriovNetwork of its guide)."""
+
+
+def apart(cluster: Cluster, chain: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the chain with what a subnet of several interfaces needs: ARP for each alone, and routes by source.
+
+    Linux answers ARP on any interface otherwise, and traffic leaves by the wrong rail.
+    """
+    if not one_for_all(cluster) or (cluster.fabric is not None and link(cluster.fabric) == "infiniband"):
+        return chain
+    tuning = {f"net.ipv4.conf.IFNAME.{name}": value for name, value in SYSCTLS.items()}
+    return [chain[0], {"type": "tuning", "sysctl": tuning}, *chain[1:], {"type": "sbr"}]
+
+
+def addresses(cluster: Cluster, name: str, subnet: str) -> dict[str, Any]:
+    """Return the address plan of a network: one range for all teams, so that no address is given twice.
+
+    nv-ipam has it in a pool of the network's name, which the network operator's objects make. With Whereabouts the
+    first address is left to the switch (whereabouts v0.9.4 doc/extended-configuration.md).
+    """
+    if by_nv_ipam(cluster):
+        return {"type": "nv-ipam", "poolName": name, "poolType": "cidrpool" if is_routed(cluster) else "ippool"}
+    whole = ipaddress.ip_network(subnet)
+    return {"type": "whereabouts", "range": subnet, "exclude": [f"{whole[1]}/{whole.max_prefixlen}"]}

@@ -1,0 +1,193 @@
+"""Argo CD projects: what each class of Application may create, where, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from trainyard.base.documents import Path
+from trainyard.render.clusters import volcano
+from trainyard.render.clusters.applications import API, Follower
+from trainyard.render.clusters.software import hardware, operator
+from trainyard.render.kinds import available, companions
+from trainyard.render.operators import Operator, Site
+from trainyard.render.operators.install import installed_operators
+from trainyard.render.parts.objects import Resource
+from trainyard.specs.models.argocd import Window
+
+WORKDAYS = Window(schedule="0 6 * * 1-5", duration="14h")
+"""When hardware is left alone unless the cluster says otherwise: working days, 06:00 to 20:00 UTC."""
+
+OF_OPERATORS = (
+    "admissionregistration.k8s.io/MutatingWebhookConfiguration",
+    "admissionregistration.k8s.io/ValidatingWebhookConfiguration",
+    "apiextensions.k8s.io/CustomResourceDefinition",
+    "rbac.authorization.k8s.io/ClusterRole",
+    "rbac.authorization.k8s.io/ClusterRoleBinding",
+    "/Namespace",
+)
+"""Cluster-scoped kinds of every operator, as `group/Kind`."""
+
+OF_PLATFORM = (
+    "admissionregistration.k8s.io/ValidatingAdmissionPolicy",
+    "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding",
+    "kueue.x-k8s.io/ClusterQueue",
+    "kueue.x-k8s.io/Cohort",
+    "kueue.x-k8s.io/ResourceFlavor",
+    "kueue.x-k8s.io/Topology",
+    "kueue.x-k8s.io/WorkloadPriorityClass",
+    "storage.k8s.io/StorageClass",
+)
+
+OF_TEAMS = (
+    "/PersistentVolumeClaim",
+    "/ResourceQuota",
+    "/ServiceAccount",
+    "k8s.cni.cncf.io/NetworkAttachmentDefinition",
+    "kueue.x-k8s.io/LocalQueue",
+    "networking.k8s.io/NetworkPolicy",
+    "rbac.authorization.k8s.io/Role",
+    "rbac.authorization.k8s.io/RoleBinding",
+)
+
+NOTHING = [{"group": "*", "kind": "*"}]
+
+Extra = Mapping[str, Iterable[tuple[str, str | None]]]
+"""Kinds of the repository's own extra objects, as `group/Kind` with their namespace, by class of Application."""
+
+
+def resources(follower: Follower, groups: Mapping[str, str], extra: Extra) -> Iterator[Resource]:
+    """Yield the projects of the cluster; `groups` are the teams' people, by team.
+
+    One for each class, and one for the runs of each team, so that a manifest in one team's folder cannot land in
+    another's namespace.
+    """
+    cluster, at = follower.cluster, ("argocd",)
+    yield project(follower, "argocd", at, f"Applications of cluster {follower.name}", root_project(follower))
+    spec = operators_spec(follower, list(installed_operators(cluster)))
+    yield project(follower, "operators", ("operators",), "Operators: pinned charts and their own resources", spec)
+    changes = list(hardware(cluster))
+    if changes:
+        windows = cluster.argocd.hardware_deny or (WORKDAYS,)
+        spec = hardware_spec(follower, changes) | {"syncWindows": [deny_window(window) for window in windows]}
+        yield project(follower, "hardware", ("argocd", "hardwareDeny"), "What drains or reboots nodes", spec)
+    more = list(extra.get("platform", ()))
+    yield project(follower, "platform", ("queues",), "What all teams share", platform_spec(follower, more))
+    more = [pair for team in cluster.teams() for pair in extra.get(f"teams/{team}", ())]
+    yield project(follower, "teams", ("queues",), "Namespaces of teams", teams_spec(follower, more))
+    for team in cluster.teams():
+        spec = runs_spec(follower, team, groups.get(team))
+        yield project(follower, f"runs-{team}", (), f"Training runs of team {team}", spec, of=f"team/{team}")
+
+
+def project(
+    follower: Follower, part: str, at: Path, description: str, spec: Mapping[str, Any], *, of: str = "cluster"
+) -> Resource:
+    """Return a project as an object of Argo CD's namespace; sources are exact unless the spec says more."""
+    base = {"description": description, "sourceRepos": [follower.repository.repo_url]}
+    namespace = follower.cluster.argocd.namespace
+    return Resource(API, "AppProject", follower.app(part), at, namespace, fields={"spec": {**base, **spec}}, source=of)
+
+
+def root_project(follower: Follower) -> dict[str, Any]:
+    """Return the project of the root: Applications, projects and settings, in Argo CD's namespace alone."""
+    return {
+        "destinations": [follower.argocd()],
+        "namespaceResourceWhitelist": allowed_kinds(
+            ["argoproj.io/Application", "argoproj.io/AppProject", "/ConfigMap"]
+        ),
+    }
+
+
+def operators_spec(follower: Follower, found: list[tuple[Site, Operator]]) -> dict[str, Any]:
+    """Return the project of operators: where charts and manifests come from, their namespaces, and kube-system.
+
+    Charts bring namespaced kinds of any sort; what is cluster-scoped is listed.
+    """
+    sources = {site.facts.chart.repository for site, _ in found if site.facts.chart}
+    sources |= {site.facts.manifests.repository for site, _ in found if site.facts.manifests}
+    namespaces = {"kube-system", *(site.facts.namespace for site, _ in found)}
+    wanted = {kind for site, _ in found for kind in site.release.cluster_kinds or ()}
+    wanted |= {
+        kind_of(resource) for site, known in found for resource in operator(site, known) if resource.namespace is None
+    }
+    return {
+        "sourceRepos": [follower.repository.repo_url, *sorted(sources)],
+        "destinations": [follower.destination(namespace) for namespace in sorted(namespaces)],
+        "clusterResourceWhitelist": allowed_kinds({*OF_OPERATORS, *wanted}),
+    }
+
+
+def hardware_spec(follower: Follower, changes: list[Resource]) -> dict[str, Any]:
+    """Return the project of hardware: exactly what there is."""
+    namespaces = {"default", *(change.namespace for change in changes if change.namespace)}
+    inside = {kind_of(change) for change in changes if change.namespace}
+    return {
+        "destinations": [follower.destination(namespace) for namespace in sorted(namespaces)],
+        "clusterResourceWhitelist": allowed_kinds({kind_of(change) for change in changes if not change.namespace}),
+        **namespaced_kinds(inside),
+    }
+
+
+def deny_window(window: Window) -> dict[str, Any]:
+    """Return a window in which nothing is synced, not by hand either, since it does not say `manualSync`."""
+    return {
+        "kind": "deny",
+        "schedule": window.schedule,
+        "duration": window.duration,
+        "timeZone": window.time_zone,
+        "applications": ["*"],
+    }
+
+
+def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
+    """Return the project of the platform: cluster-scoped kinds, and what the repository adds of its own."""
+    namespaces = {"default", *(namespace for _, namespace in extra if namespace)}
+    return {
+        "destinations": [follower.destination(namespace) for namespace in sorted(namespaces)],
+        "clusterResourceWhitelist": allowed_kinds(
+            {*OF_PLATFORM, *volcano.kinds(follower.cluster), *(kind for kind, namespace in extra if not namespace)}
+        ),
+        **namespaced_kinds({kind for kind, namespace in extra if namespace}),
+    }
+
+
+def teams_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
+    """Return the project of teams: their namespaces and what belongs there."""
+    return {
+        "destinations": [follower.destination(team) for team in follower.cluster.teams()],
+        "clusterResourceWhitelist": allowed_kinds(["/Namespace"]),
+        **namespaced_kinds({*OF_TEAMS, *(kind for kind, _ in extra)}),
+    }
+
+
+def runs_spec(follower: Follower, team: str, group: str | None) -> dict[str, Any]:
+    """Return the project of a team's runs: training kinds in one namespace; its people look, and change nothing."""
+    wanted = {item for kind in available(follower.cluster) for item in kind.objects}
+    wanted |= companions.kinds(follower.cluster)
+    name = follower.app(f"runs-{team}")
+    rights = [f"p, proj:{name}:team, {what}, get, {name}/*, allow" for what in ("applications", "logs")]
+    roles = [{"name": "team", "description": "Sees its runs", "groups": [group], "policies": rights}]
+    return {
+        "destinations": [follower.destination(team)],
+        **namespaced_kinds(wanted),
+        "roles": roles if group else None,
+    }
+
+
+def namespaced_kinds(wanted: set[str]) -> dict[str, Any]:
+    """Return the namespaced kinds that a project allows; an empty list would allow all, so none is said by refusing."""
+    if not wanted:
+        return {"namespaceResourceBlacklist": NOTHING}
+    return {"namespaceResourceWhitelist": allowed_kinds(wanted)}
+
+
+def allowed_kinds(wanted: Iterable[str]) -> list[dict[str, str]]:
+    """Return kinds, given as `group/Kind`, as projects list them."""
+    pairs = (kind.rpartition("/") for kind in sorted(set(wanted)))
+    return [{"group": group, "kind": kind} for group, _, kind in pairs]
+
+
+def kind_of(resource: Resource) -> str:
+    """Return `group/Kind` of an object; the core group is empty."""
+    return f"{resource.api_version.rpartition('/')[0]}/{resource.kind}"

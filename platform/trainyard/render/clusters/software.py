@@ -1,0 +1,26 @@
+"""Folders of operators and of hardware: namespaces, own resources, and what reconfigures nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.base.labels import PROTECTED
+from trainyard.render.clusters.team import pod_security
+from trainyard.render.operators import Operator, Site
+from trainyard.render.operators.install import installed_operators
+from trainyard.render.parts.objects import Resource
+from trainyard.specs import Cluster
+
+
+def operator(site: Site, known: Operator) -> Iterator[Resource]:
+    """Yield everything of `operators/<name>/`: the namespace, if it is the operator's own, and its resources."""
+    if site.facts.own_namespace:
+        labels = pod_security(site.facts.pod_security, site.cluster)
+        yield Resource("v1", "Namespace", site.facts.namespace, site.at, labels=labels, annotations=PROTECTED)
+    yield from known.own(site)
+
+
+def hardware(cluster: Cluster) -> Iterator[Resource]:
+    """Yield everything of `hardware/`, operator by operator."""
+    for site, known in installed_operators(cluster):
+        yield from known.hardware(site)

@@ -1,0 +1,111 @@
+"""What one team has on one cluster: its namespace, queues, rights, network, volumes and networks of the fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from trainyard.base.labels import POD_SECURITY, PROTECTED, TEAM
+from trainyard.render.clusters import nets, rights
+from trainyard.render.parts.objects import Resource
+from trainyard.render.tenancy import allowance
+from trainyard.specs import Cluster, Repository, Team
+from trainyard.upstream.workloads.base import Object
+
+PERMANENT = "trainyard-runs"
+ABOUT = "Keeps this folder and its Application alive when no run is left, so that the last run can be retired.\n"
+
+
+def resources(
+    cluster_name: str,
+    cluster: Cluster,
+    name: str,
+    team: Team,
+    repository: Repository | None = None,
+    own: Iterable[Object] = (),
+) -> Iterator[Resource]:
+    """Yield everything of `teams/<team>/` on the cluster; `own` are objects below `platform/extra` for the team."""
+    yield from space(cluster_name, cluster, name, team, repository, own)
+    yield from nets.attachments(cluster, name)
+    yield from volumes(cluster_name, cluster, name, team)
+
+
+def space(
+    cluster_name: str,
+    cluster: Cluster,
+    name: str,
+    team: Team,
+    repository: Repository | None = None,
+    own: Iterable[Object] = (),
+) -> Iterator[Resource]:
+    """Yield the team's namespace, its queues, the rights of its people, and who talks to its pods."""
+    yield namespace(cluster_name, cluster, name, team, repository, own)
+    yield affinity(name)
+    for queue, choice in cluster.queues_of("kueue").items():
+        if name in choice.teams:
+            fields = {"spec": {"clusterQueue": queue}}
+            at = ("queues", queue, "teams")
+            yield Resource("kueue.x-k8s.io/v1beta2", "LocalQueue", queue, at, name, fields=fields)
+    yield from rights.resources(cluster, name, team)
+    yield from nets.policies(cluster_name, cluster, name, team)
+
+
+def namespace(
+    cluster_name: str,
+    cluster: Cluster,
+    name: str,
+    team: Team,
+    repository: Repository | None = None,
+    own: Iterable[Object] = (),
+) -> Resource:
+    """Return the team's namespace: its Pod Security level, pinned to the cluster's version, and under Kueue.
+
+    What its runs may use stands there too, for the policies that hold it; without a repository any registry will do.
+    """
+    labels = pod_security(team.level_on(cluster_name), cluster) | {TEAM: name}
+    known = repository or Repository(live=False, repo_url="https://example.com/none.git")
+    notes = allowance.of(known, cluster_name, cluster, name, team, own).annotations() | PROTECTED
+    return Resource("v1", "Namespace", name, (), labels=labels, annotations=notes, source=f"team/{name}")
+
+
+def affinity(name: str) -> Resource:
+    """Return a quota of no pod that is placed by those of other namespaces: what no policy on objects could miss.
+
+    Its scope leaves all other pods alone, and Kueue's quota (kubernetes v1.35 pkg/quota/v1/evaluator/core/pods.go).
+    """
+    scope = {"matchExpressions": [{"scopeName": "CrossNamespacePodAffinity", "operator": "Exists"}]}
+    fields = {"spec": {"hard": {"pods": "0"}, "scopeSelector": scope}}
+    return Resource("v1", "ResourceQuota", "no-foreign-affinity", (), name, fields=fields, source=f"team/{name}")
+
+
+def pod_security(level: str, cluster: Cluster) -> dict[str, str]:
+    """Return the labels of a Pod Security level; warnings also reach those who apply a Job, which is never refused."""
+    modes = ("enforce", "warn", "audit")
+    levels = {f"{POD_SECURITY}/{mode}": level for mode in modes}
+    return levels | {f"{POD_SECURITY}/{mode}-version": f"v{cluster.minor}" for mode in modes}
+
+
+def volumes(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+    """Yield the team's claims on the storage that the cluster has."""
+    for volume, claim in team.volumes.items():
+        storage = cluster.storage.get(claim.storage)
+        if storage is None or (claim.clusters and cluster_name not in claim.clusters):
+            continue
+        spec = {
+            "accessModes": [storage.access],
+            "storageClassName": claim.storage,
+            "volumeMode": "Filesystem",
+            "resources": {"requests": {"storage": claim.size}},
+        }
+        at = ("volumes", volume)
+        kind = "PersistentVolumeClaim"
+        fields = {"spec": spec}
+        yield Resource("v1", kind, volume, at, name, annotations=PROTECTED, fields=fields, source=f"team/{name}")
+
+
+def permanent(name: str) -> Resource:
+    """Return the one object of `runs/<team>/` that never changes.
+
+    An empty folder is gone from Git, and then its Application stops syncing: what ran last would train on.
+    """
+    fields = {"data": {"about": ABOUT}}
+    return Resource("v1", "ConfigMap", PERMANENT, (), name, fields=fields, source=f"team/{name}")

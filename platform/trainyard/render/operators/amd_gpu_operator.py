@@ -1,0 +1,74 @@
+"""AMD GPU Operator: the chart without its DeviceConfig, and one DeviceConfig for each pool of AMD GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trainyard.base.labels import POOL
+from trainyard.render.operators.base import Operator, Site, merge, tolerations
+from trainyard.render.parts.objects import Resource
+from trainyard.specs import Cluster, Pool
+from trainyard.specs.releases.facts import lookup
+
+
+class AmdGpuOperator(Operator):
+    """The chart installs the operator; what it does to nodes stands in `hardware/` and is synced by hand."""
+
+    name = "amd-gpu-operator"
+
+    def values(self, _site: Site) -> dict[str, Any]:
+        """Leave the DeviceConfig to us, and out what repairs nodes by itself: it brings a workflow engine along.
+
+        Definitions are left to Argo CD, which renders them with the chart.
+        """
+        return {
+            "crds": {"defaultCR": {"install": False, "upgrade": False}},
+            "remediation": {"enabled": False, "installCRDs": False},
+            "upgradeCRD": False,
+        }
+
+    def hardware(self, site: Site) -> Iterator[Resource]:
+        """Yield a DeviceConfig for each pool; the values' own `deviceConfig.spec` is merged over it."""
+        own = lookup(site.choice.values, "deviceConfig.spec")
+        for name, pool in pools(site.cluster).items():
+            spec = merge(device_config(name, pool, site.components), own if isinstance(own, dict) else {})
+            at = ("pools", name)
+            yield Resource("amd.com/v1alpha1", "DeviceConfig", name, at, site.facts.namespace, fields={"spec": spec})
+
+
+def pools(cluster: Cluster) -> dict[str, Pool]:
+    """Return the pools with AMD GPUs."""
+    found = {name: pool for name, pool in cluster.pools.items() if pool.node.gpus is not None}
+    return {name: pool for name, pool in found.items() if pool.node.gpus and pool.node.gpus.vendor == "amd"}
+
+
+def device_config(name: str, pool: Pool, components: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the spec: the node's own driver, the device plugin, labels and metrics, past the pool's taints.
+
+    Images are pinned: the chart's `latest` would be another one at every node that joins.
+    """
+    image = {part: found.get("image") for part, found in components.items()}
+    past = tolerations([pool]) or None
+    return {
+        "selector": {POOL: name},
+        "commonConfig": {"initContainerImage": image.get("init")},
+        "driver": {"enable": False},
+        "devicePlugin": {
+            "devicePluginImage": image.get("devicePlugin"),
+            "enableDevicePlugin": True,
+            "enableNodeLabeller": True,
+            "nodeLabellerImage": image.get("nodeLabeller"),
+            "devicePluginTolerations": past,
+            "nodeLabellerTolerations": past,
+        },
+        "metricsExporter": {
+            "enable": True,
+            "image": image.get("metricsExporter"),
+            "serviceType": "ClusterIP",
+            "tolerations": past,
+        },
+    }
+
+
+OPERATOR = AmdGpuOperator()

@@ -1,0 +1,145 @@
+"""NVIDIA GPU Operator: the chart without its ClusterPolicy, and the ClusterPolicy as a hardware change of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from trainyard.render.operators import gpu_parts
+from trainyard.render.operators.base import Operator, Site, merge, tolerations
+from trainyard.render.parts.health import by_field
+from trainyard.render.parts.objects import Resource
+from trainyard.render.sizing.fabrics import fabric_type
+from trainyard.specs import Cluster, Pool
+from trainyard.upstream.pods.resources import NVIDIA_GPU
+
+POLICY = "cluster-policy"
+"""Name that the chart gives it; the operator takes one ClusterPolicy and ignores every other."""
+
+IMAGES = {
+    "validator": "validator",
+    "driver": "driver",
+    "driver.manager": "driverManager",
+    "toolkit": "toolkit",
+    "devicePlugin": "devicePlugin",
+    "gfd": "gfd",
+    "dcgmExporter": "dcgmExporter",
+    "migManager": "migManager",
+}
+"""Sections of the ClusterPolicy whose images must be named in it, and the components of the release file."""
+
+SECTIONS = (
+    "daemonsets",
+    "validator",
+    "mig",
+    "cdi",
+    "driver",
+    "toolkit",
+    "devicePlugin",
+    "dcgm",
+    "dcgmExporter",
+    "gfd",
+    "migManager",
+    "nodeStatusExporter",
+    "gds",
+    "gdrcopy",
+    "hostPaths",
+)
+"""Values of the chart that the ClusterPolicy has under the same name; the cluster file's own go into both."""
+
+HEALTH = by_field("state", waiting="Waiting for the operator", healthy="ready", degraded="ignored")
+
+
+class GpuOperator(Operator):
+    """The chart installs the operator; what it does to nodes stands in `hardware/` and is synced by hand."""
+
+    name = "gpu-operator"
+    health: ClassVar[Mapping[str, str]] = {"nvidia.com/ClusterPolicy": HEALTH}
+
+    def values(self, site: Site) -> dict[str, Any]:
+        """Leave the ClusterPolicy to us, and the definitions to Argo CD, which renders them with the chart."""
+        tolerations = tolerate(site.cluster)
+        return {
+            "clusterPolicy": {"deployCR": False},
+            "operator": {"upgradeCRD": False},
+            "node-feature-discovery": {"worker": {"tolerations": [*CONTROL_PLANE, *tolerations]}},
+        }
+
+    def hardware(self, site: Site) -> Iterator[Resource]:
+        """Yield the ClusterPolicy and its configurations: a new driver or layout takes GPUs from under running jobs."""
+        yield from gpu_parts.configurations(site)
+        spec = policy(site)
+        yield Resource("nvidia.com/v1", "ClusterPolicy", POLICY, site.at, fields={"spec": spec})
+
+
+CONTROL_PLANE: list[dict[str, Any]] = [
+    {"key": "node-role.kubernetes.io/control-plane", "operator": "Equal", "value": "", "effect": "NoSchedule"}
+]
+
+
+def pools(cluster: Cluster) -> dict[str, Pool]:
+    """Return the pools with NVIDIA GPUs."""
+    found = {name: pool for name, pool in cluster.pools.items() if pool.node.gpus is not None}
+    return {name: pool for name, pool in found.items() if pool.node.gpus and pool.node.gpus.vendor == "nvidia"}
+
+
+def tolerate(cluster: Cluster) -> list[dict[str, Any]]:
+    """Return tolerations for the taints of the GPU pools, after the one that GPU nodes commonly have."""
+    common = {"key": NVIDIA_GPU, "operator": "Exists", "effect": "NoSchedule"}
+    return [common, *(toleration for toleration in tolerations(pools(cluster).values()) if toleration != common)]
+
+
+def policy(site: Site) -> dict[str, Any]:
+    """Return the spec of the ClusterPolicy: what the release needs, what follows from the cluster, and its file's own.
+
+    Drivers are not upgraded by the operator alone: a node gets the new one when a person drains it. With an RDMA
+    fabric the kernel modules are the open ones, which GPUDirect over DMA-BUF needs; the older nvidia-peermem is loaded
+    only where the vendor's driver of NICs is, which it needs: on the host, or by the network operator.
+    """
+    cluster = site.cluster
+    there = [name for name in pools(cluster) if fabric_type(cluster).reaches(cluster, name)]
+    fabric, drivers = bool(there), {cluster.system_of(name).nic_driver for name in there}
+    host = {"useHostMofed": True} if "doca" in drivers else {}
+    base: dict[str, Any] = {
+        "operator": {"runtimeClass": "nvidia"},
+        "daemonsets": {
+            "priorityClassName": "system-node-critical",
+            "tolerations": tolerate(cluster),
+            "updateStrategy": "RollingUpdate",
+            "rollingUpdate": {"maxUnavailable": "1"},
+        },
+        "mig": {"strategy": gpu_parts.strategy(cluster)},
+        "cdi": {"enabled": True},
+        "driver": {
+            "enabled": True,
+            "kernelModuleType": "open" if fabric else "auto",
+            "rdma": {"enabled": bool(drivers & {"doca", "operator"}), **host},
+            "upgradePolicy": {"autoUpgrade": False},
+        },
+        "toolkit": {"enabled": True},
+        "devicePlugin": {"enabled": True, **gpu_parts.of_plugin(cluster)},
+        "dcgm": {"enabled": False},
+        "dcgmExporter": {"enabled": True, "serviceMonitor": {"enabled": False}},
+        "gfd": {"enabled": True},
+        "migManager": {"enabled": True, **gpu_parts.of_manager(cluster)},
+        "nodeStatusExporter": {"enabled": False},
+        "validator": {},
+        "sandboxWorkloads": {"enabled": False},
+    }
+    own = {name: value for name, value in site.choice.values.items() if name in SECTIONS}
+    return merge(merge(base, images(site)), own)
+
+
+def images(site: Site) -> dict[str, Any]:
+    """Return repository, image and version of every component, as the release's chart would write them."""
+    found: dict[str, Any] = {}
+    for path, component in IMAGES.items():
+        image = site.components.get(component)
+        if isinstance(image, dict):
+            section, _, part = path.partition(".")
+            block = {**image, "imagePullPolicy": "IfNotPresent"}
+            found = merge(found, {section: {part: block} if part else block})
+    return found
+
+
+OPERATOR = GpuOperator()

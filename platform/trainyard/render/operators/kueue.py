@@ -1,0 +1,242 @@
+"""Kueue: the configuration that follows from the cluster, and what Argo CD should think of queues."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from trainyard.base.documents import dump, load
+from trainyard.base.labels import TEAM
+from trainyard.base.quantities import parse_duration
+from trainyard.base.versions import order
+from trainyard.render.operators.base import Operator, Site
+from trainyard.render.sizing import nvlink
+from trainyard.specs import Cluster
+from trainyard.specs.releases.facts import lookup
+from trainyard.upstream.workloads import carriers
+
+CONFIGURATION = "managerConfig.controllerManagerConfigYaml"
+"""The chart's value that holds the whole configuration, as one text (kueue v0.19.2 charts/kueue/values.yaml)."""
+
+READY_TIMEOUT = "30m"
+"""How long an admitted job may take until all its pods are ready: image pulls of tens of GB included."""
+
+GATES = "controllerManager.featureGates"
+"""The chart's value for gates, a list; beside gates in the configuration Kueue does not start (pkg/config)."""
+
+FORCED_DELETION = "FailureRecoveryPolicy"
+"""Gate that deletes pods of a dead node which ask for it (kueue v0.19.2 pkg/features/kube_features.go; since 0.15)."""
+
+JOBS = "batch/job"
+"""The integration that Kueue has by default."""
+
+READY_BY_DEFAULT = "0.19.0"
+"""The first release that waits for ready pods where nobody says so (kueue CHANGELOG/CHANGELOG-0.19.md)."""
+
+QUEUE_HEALTH = """\
+local hs = {status = "Progressing", message = "Waiting for the controller"}
+local held = {%s}
+for _, condition in ipairs((obj.status or {}).conditions or {}) do
+  if condition.type == "Active" then
+    hs.message = condition.message
+    if condition.status == "True" then
+      hs.status = "Healthy"
+    elseif held[condition.reason] then
+      hs.status = "Suspended"
+    else
+      hs.status = "Degraded"
+    end
+  end
+end
+return hs
+"""
+"""Reasons of a queue that is held on purpose go in; its LocalQueues do not tell that from a missing flavor."""
+
+WORKLOAD_HEALTH = """\
+local found = {}
+for _, condition in ipairs((obj.status or {}).conditions or {}) do
+  found[condition.type] = condition
+end
+local function is(name) return found[name] ~= nil and found[name].status == "True" end
+if is("Finished") and found.Finished.reason == "Failed" then
+  return {status = "Degraded", message = found.Finished.message}
+elseif is("Finished") then
+  return {status = "Healthy", message = found.Finished.message}
+elseif (obj.spec or {}).active == false then
+  local why = is("Evicted") and found.Evicted.message or "by hand"
+  return {status = "Degraded", message = "Set aside: " .. why}
+elseif not is("Admitted") then
+  return {status = "Suspended", message = "Not admitted"}
+elseif is("PodsReady") then
+  return {status = "Healthy", message = "All pods are ready"}
+end
+return {status = "Progressing", message = "Admitted, pods are starting"}
+"""
+
+
+class Kueue(Operator):
+    """Kueue from its chart; the configuration is one text in its values."""
+
+    name = "kueue"
+    health: ClassVar[Mapping[str, str]] = {
+        "kueue.x-k8s.io/ClusterQueue": QUEUE_HEALTH % "Stopped = true",
+        "kueue.x-k8s.io/LocalQueue": QUEUE_HEALTH % "Stopped = true, ClusterQueueIsInactive = true",
+        "kueue.x-k8s.io/AdmissionCheck": QUEUE_HEALTH % "",
+        "kueue.x-k8s.io/Workload": WORKLOAD_HEALTH,
+    }
+
+    def values(self, site: Site) -> dict[str, Any]:
+        """Return the configuration as the chart takes it, and the gate unless the cluster's own text has gates."""
+        found: dict[str, Any] = {
+            "managerConfig": {"controllerManagerConfigYaml": dump(derive_configuration(site.cluster))}
+        }
+        if "featureGates" not in configuration(site.cluster):
+            found["controllerManager"] = {"featureGates": [{"name": FORCED_DELETION, "enabled": True}]}
+        return found
+
+
+def configuration(cluster: Cluster) -> dict[str, Any]:
+    """Return Kueue's configuration: derived, or the cluster file's own; empty for a cluster without Kueue."""
+    choice = cluster.operators.get(Kueue.name)
+    if choice is None:
+        return {}
+    text = lookup(choice.values, CONFIGURATION)
+    if not isinstance(text, str):
+        return derive_configuration(cluster)
+    documents, _ = load(text.encode(), file=CONFIGURATION)
+    value = documents[0].value if documents else None
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def gated_twice(cluster: Cluster) -> bool:
+    """Whether the cluster's file gives gates both to the chart and in a configuration of its own."""
+    listed = lookup(cluster.operators[Kueue.name].values, GATES)
+    return bool(listed) and configuration(cluster).get("featureGates") is not None
+
+
+def recovers(cluster: Cluster) -> bool:
+    """Whether Kueue deletes the pods of dead nodes, as far as the cluster's file tells.
+
+    A list in the chart's values counts alone; the configuration's gates count where there is none.
+    """
+    listed = lookup(cluster.operators[Kueue.name].values, GATES)
+    if isinstance(listed, list):
+        return any(
+            isinstance(rule, Mapping) and rule.get("name") == FORCED_DELETION and rule.get("enabled") is True
+            for rule in listed
+        )
+    own = configuration(cluster).get("featureGates")
+    return own is None or (isinstance(own, Mapping) and own.get(FORCED_DELETION) is True)
+
+
+def short_of_pods(cluster: Cluster) -> int:
+    """Return the nanoseconds that Kueue leaves an admitted job short of ready pods; 0 for ever.
+
+    The time for the first start holds where there is none for recovery (kueue v0.19.2 apis/config/v1beta2/defaults.go).
+    """
+    waits = configuration(cluster).get("waitForPodsReady")
+    if not isinstance(waits, Mapping):
+        asked = order(cluster.operators[Kueue.name].version) >= order(READY_BY_DEFAULT)
+        waits = {} if asked else {"enable": False}
+    if waits.get("enable") is False:
+        return 0
+    times = (waits.get(name) for name in ("recoveryTimeout", "timeout"))
+    given = next((str(time) for time in times if time is not None), READY_TIMEOUT)
+    try:
+        return parse_duration(given)
+    except ValueError:
+        return 0
+
+
+def derive_configuration(cluster: Cluster) -> dict[str, Any]:
+    """Return the configuration that follows from the cluster.
+
+    Fields as in kueue v0.19.2 apis/config/v1beta2/configuration_types.go, numbers of its chart where nothing is said.
+    Jobs without a queue are held in the namespaces of teams, so that none gets past the quota. A job that does not get
+    ready frees its quota and waits, longer each time, an hour at most, and is never given up: the count of such times
+    is for a workload's life, and nothing in Git brings back one that is set aside (pkg/workload UpdateRequeueState).
+    Objects are never removed by Kueue: a job that it deletes would be made again at the next sync and train again.
+    """
+    config: dict[str, Any] = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": ":8081"},
+        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
+        "webhook": {"port": 9443},
+        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
+        "controller": {
+            "groupKindConcurrency": {
+                "Job.batch": 5,
+                "Pod": 5,
+                "Workload.kueue.x-k8s.io": 10,
+                "LocalQueue.kueue.x-k8s.io": 5,
+                "ClusterQueue.kueue.x-k8s.io": 5,
+                "ResourceFlavor.kueue.x-k8s.io": 1,
+            }
+        },
+        "clientConnection": {"qps": 300, "burst": 500},
+        "manageJobsWithoutQueueName": True,
+        "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
+        "waitForPodsReady": {
+            "timeout": READY_TIMEOUT,
+            "recoveryTimeout": READY_TIMEOUT if cluster.recovery_minutes is None else f"{cluster.recovery_minutes}m",
+            "blockAdmission": False,
+            "requeuingStrategy": {
+                "timestamp": "Eviction",
+                "backoffBaseSeconds": 60,
+                "backoffMaxSeconds": 3600,
+            },
+        },
+        "integrations": integrations(cluster),
+    }
+    if any(nvlink.spans(cluster, pool) for pool in cluster.pools.values()):
+        mapped = [{"name": nvlink.RESOURCE, "deviceClassNames": [nvlink.CLASS]}]
+        config["resources"] = {"deviceClassMappings": mapped}
+    if shares_fairly(cluster):
+        config["fairSharing"] = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
+    return config
+
+
+def integrations(cluster: Cluster) -> dict[str, list[str]]:
+    """Return Kueue's own integrations, and those of other controllers, which are called `Kind.version.group`.
+
+    kueue v0.19.2 apis/config/v1beta2/configuration_types.go Integrations.
+    """
+    found = frameworks(cluster)
+    foreign = [name for name in found if name[:1].isupper()]
+    own = {"frameworks": [name for name in found if name not in foreign]}
+    return {**own, "externalFrameworks": foreign} if foreign else own
+
+
+def frameworks(cluster: Cluster) -> list[str]:
+    """Return the integrations of the kinds that carry training on the cluster, sorted.
+
+    Single pods, Deployments and StatefulSets are left out: their integrations would queue what is no training.
+    """
+    there = {None, *cluster.operators}
+    found = (row for row in carriers().values() if row.trains and row.operator in there)
+    return sorted(row.framework for row in found if row.framework)
+
+
+def kueue_integrations(cluster: Cluster) -> frozenset[str]:
+    """Return the integrations that Kueue has as it is configured; it has that of Jobs where none are listed.
+
+    kueue v0.19.2 apis/config/v1beta2/defaults.go SetDefaults_Configuration.
+    """
+    lists = configuration(cluster).get("integrations")
+    own, foreign = (
+        [str(name) for name in found]
+        if isinstance(lists, Mapping) and isinstance(found := lists.get(key), list)
+        else []
+        for key in ("frameworks", "externalFrameworks")
+    )
+    return frozenset({*(own or [JOBS]), *foreign})
+
+
+def shares_fairly(cluster: Cluster) -> bool:
+    """Whether some queue or cohort has a weight, which means that unused quota is shared by weights."""
+    queues, cohorts = cluster.queues.values(), cluster.cohorts.values()
+    return any(queue.fair_weight for queue in queues) or any(cohort.fair_weight for cohort in cohorts)
+
+
+OPERATOR = Kueue()

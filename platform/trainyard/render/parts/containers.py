@@ -1,0 +1,117 @@
+"""The container that trains, and the job's own containers beside it, completed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard.render.parts import mounts, security, storage
+from trainyard.render.sizing import RoleSize, resources
+from trainyard.specs.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What the training container runs: the launcher's part of the pod."""
+
+    command: tuple[str, ...]
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Variables from the pod's own fields: name to fieldPath."""
+    injected: frozenset[str] = frozenset()
+    """Variables that the operator sets, and that the template leaves to it."""
+    files: tuple[str, ...] = ()
+    """Names of the launcher's own files, which every pod gets."""
+    contract: Mapping[str, str] = field(default_factory=dict)
+    """What the program is told of its run."""
+    probes: Mapping[str, Any] = field(default_factory=dict)
+    """How the kubelet sees that it is well, by field of the container."""
+
+
+def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[str, Any]:
+    """Return the container that trains: requests are limits, so that the pod is Guaranteed, unless it is untied."""
+    return {
+        "name": name,
+        "image": run.job.image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": list(process.command),
+        "args": list(process.args),
+        "workingDir": run.job.working_dir,
+        "env": environment(run, size, process),
+        "envFrom": mounts.variables(run.job) if size.trains else [],
+        "resources": {
+            "requests": size.requests(),
+            "limits": size.limits(),
+            "claims": [{"name": name} for name in size.fabric.claims],
+        },
+        "volumeMounts": [
+            *storage.mounts(run, size, process.files),
+            *(mounts.mounts(run.job) if size.trains else ()),
+        ],
+        "securityContext": security.container(security.who(run), privileged=size.fabric.host),
+        **process.probes,
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+    }
+
+
+def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, Any]]:
+    """Return the variables: derived ones, the launcher's, and the job's, which may override what a launcher lets it.
+
+    Those from fields of the pod come first and what the program is told of its run next, since a value may refer to
+    variables before it and to no others.
+    """
+    derived = {
+        **process.contract,
+        "HOME": security.HOME,
+        "USER": security.who(run).name,
+        "PYTHONUNBUFFERED": "1",
+        **hidden_gpus(run, size.pool, size.gpus.value),
+        **{name: sized.value for name, sized in size.env.items()},
+    }
+    role = run.job.roles.get(size.name)
+    values = {**derived, **process.env, **run.job.env, **(role.env if role else {})}
+    elsewhere = {*process.fields, *run.job.secrets, *process.injected}
+    plain: list[dict[str, Any]] = [
+        {"name": name, "value": value} for name, value in values.items() if name not in elsewhere
+    ]
+    own = [
+        {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+        for name, path in process.fields.items()
+        if name not in process.injected
+    ]
+    return [*own, *plain, *(secret(name, reference) for name, reference in run.job.secrets.items())]
+
+
+def secret(name: str, reference: str) -> dict[str, Any]:
+    """Return a variable whose value stands in a Secret: `secret/key`."""
+    of, _, key = reference.partition("/")
+    return {"name": name, "valueFrom": {"secretKeyRef": {"name": of, "key": key}}}
+
+
+def hidden_gpus(run: Run, pool: str, gpus: int) -> dict[str, str]:
+    """Return the variable that hides a node's GPUs from a container without any (k8s-device-plugin v0.20.0 README)."""
+    shape = run.cluster.pools[pool].node.gpus
+    return {"NVIDIA_VISIBLE_DEVICES": "void"} if shape and shape.vendor == "nvidia" and not gpus else {}
+
+
+def complete_container(run: Run, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a container of the job's own, completed: requests equal limits, Pod Security restricted, no GPUs seen."""
+    amounts = resources(given)
+    asks = any(name.startswith("nvidia.com/") for name in amounts)
+    listed = given.get("env")
+    env = list(listed) if isinstance(listed, (list, tuple)) else []
+    named = {variable.get("name") for variable in env if isinstance(variable, Mapping)}
+    hidden = {} if asks else hidden_gpus(run, run.job.pool, 0)
+    context = given.get("securityContext")
+    return {
+        "imagePullPolicy": "IfNotPresent",
+        **given,
+        "env": [*env, *({"name": name, "value": value} for name, value in hidden.items() if name not in named)],
+        "resources": {"requests": amounts, "limits": dict(amounts)},
+        "securityContext": {
+            **security.container(security.who(run)),
+            **(context if isinstance(context, Mapping) else {}),
+        },
+    }

@@ -1,0 +1,47 @@
+"""Gangs whose pods are bound to nodes all at once or not at all: by scheduler-plugins' Coscheduling.
+
+Kueue counts quota and, without a topology, no nodes: two gangs that it admits may each get half of the nodes that they
+need, and wait for each other. The second scheduler binds no pod of a group before so many of it have found a node.
+Facts: scheduler-plugins v0.34.7 pkg/coscheduling, apis/scheduling/v1alpha1; its chart's scheduler.name.
+"""
+
+from __future__ import annotations
+
+from trainyard.render.parts.pods import BY_KUEUE, Placing
+from trainyard.render.sizing import WORKER, Sizing
+from trainyard.specs import Cluster
+from trainyard.specs.releases.facts import lookup
+from trainyard.specs.run import Run
+
+OPERATOR = "scheduler-plugins"
+GROUP = "scheduling.x-k8s.io"
+KIND = "PodGroup"
+
+LABEL = f"{GROUP}/pod-group"
+"""Of every pod of a group: its name (apis/scheduling/v1alpha1/types.go PodGroupLabel)."""
+
+SCHEDULER = "scheduler-plugins-scheduler"
+"""The second scheduler, unless the chart's value `scheduler.name` says otherwise."""
+
+PATIENCE = 60
+"""Seconds for which those that have a node keep it for the others; the chart's 10 are short for hundreds of pods."""
+
+
+def least(run: Run, sizing: Sizing) -> dict[str, int]:
+    """Return how many pods of each role have to be bound for any to start: all, or an elastic job's fewest."""
+    found = {role.name: role.nodes.value for role in sizing.roles}
+    return found if run.job.min_nodes is None else {**found, WORKER: run.job.min_nodes}
+
+
+def scheduler(cluster: Cluster) -> str:
+    """Return the name of the scheduler that binds gangs."""
+    choice = cluster.operators.get(OPERATOR)
+    said = lookup(choice.values, "scheduler.name") if choice else None
+    return said if isinstance(said, str) else SCHEDULER
+
+
+def placing(run: Run) -> Placing:
+    """Return how a pod of a gang gets to its node."""
+    if run.cluster.gang is None:
+        return BY_KUEUE
+    return Placing({"schedulerName": scheduler(run.cluster)}, {LABEL: run.name})

@@ -1,0 +1,64 @@
+"""Identities that providers give to service accounts: what each reads on the account, and what its pods must say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from trainyard.specs.models.team import Team
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One provider's way; all of them hand out credentials over a token that they project themselves."""
+
+    annotation: str
+    form: re.Pattern[str]
+    should: str
+    """What the annotation's value is, in words."""
+    source: str
+    pod_labels: Mapping[str, str] = field(default_factory=dict)
+    """Without these its webhook passes a pod over."""
+
+
+PROVIDERS = (
+    Provider(
+        "eks.amazonaws.com/role-arn",
+        re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/\S+"),
+        "the ARN of a role, such as arn:aws:iam::111122223333:role/reader",
+        "aws/amazon-eks-pod-identity-webhook v0.6 README.md",
+    ),
+    Provider(
+        "iam.gke.io/gcp-service-account",
+        re.compile(r"[^@\s]+@[^@\s]+\.gserviceaccount\.com"),
+        "the address of an account, such as reader@project.iam.gserviceaccount.com",
+        "https://cloud.google.com/kubernetes-engine/docs/how-to/workload-identity",
+    ),
+    Provider(
+        "azure.workload.identity/client-id",
+        re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
+        "the UUID of a client",
+        "Azure/azure-workload-identity v1.5 pkg/webhook/webhook.go",
+        {"azure.workload.identity/use": "true"},
+    ),
+)
+
+
+def pod_labels(team: Team, account: str | None) -> dict[str, str]:
+    """Return the labels that pods of an account need, so that its provider's webhook sees them."""
+    found = team.accounts.get(account or "")
+    given = found.annotations if found else {}
+    return {
+        key: value
+        for provider in PROVIDERS
+        if provider.annotation in given
+        for key, value in provider.pod_labels.items()
+    }
+
+
+def malformed_providers(annotations: Mapping[str, str]) -> Iterator[Provider]:
+    """Yield the providers whose annotation has a value that none of them could read."""
+    for provider in PROVIDERS:
+        if provider.annotation in annotations and not provider.form.fullmatch(annotations[provider.annotation]):
+            yield provider

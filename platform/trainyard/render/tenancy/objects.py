@@ -1,0 +1,81 @@
+"""The objects of a run, whole: by kind what each may be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+
+from trainyard.base.labels import QUEUE
+from trainyard.render.kinds.companions import DOMAIN
+from trainyard.render.kinds.companions import GROUP as OF_DOMAIN
+from trainyard.render.parts import gang
+from trainyard.render.tenancy import workloads
+from trainyard.render.tenancy.devices import TEMPLATE
+from trainyard.render.tenancy.metadata import NOTES_OF_OBJECTS, OF_OBJECTS, metadata
+from trainyard.render.tenancy.rights import inner
+from trainyard.render.tenancy.shapes import ANY, Condition, Fields, Items, Same, Shape, only
+from trainyard.upstream.workloads import carrier
+
+META = metadata("objects", OF_OBJECTS, NOTES_OF_OBJECTS, required=("labels",), name=Same("run"), namespace=Same("team"))
+
+PORT = Fields("a port", dict.fromkeys(("appProtocol", "name", "port", "protocol", "targetPort"), ANY))
+SERVICE = Fields(
+    "Services",
+    {
+        **dict.fromkeys(("internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy", "publishNotReadyAddresses"), ANY),
+        **dict.fromkeys(("selector", "sessionAffinity"), ANY),
+        "clusterIP": only("None"),
+        "clusterIPs": ANY,
+        "ports": Items(PORT),
+        "type": only("ClusterIP"),
+    },
+    required=("clusterIP", "selector"),
+)
+CHANNEL = Fields(
+    "channels",
+    {"allocationMode": only("Single"), "resourceClaimTemplate": Fields("channels", {"name": TEMPLATE})},
+)
+
+LABELLED = [f"{group}/{kind}" for group, kind in workloads.SPECS if (group, kind) not in workloads.UNQUEUED]
+QUEUED = Condition(
+    lambda value, _about: QUEUE in inner(inner(value, "metadata"), "labels"),
+    f"!({{x}}.apiVersion.split('/')[0] + '/' + {{x}}.kind in {json.dumps(LABELLED)}) || "
+    f"'{QUEUE}' in {{x}}.metadata.?labels.orValue({{}})",
+    f"label {QUEUE} is missing, without which no quota counts a run; add it",
+    "queue",
+    ("metadata", "labels"),
+)
+"""Of workloads that Kueue counts, or it holds them only where its configuration says so."""
+
+BESIDE: Mapping[tuple[str, str], Mapping[str, Shape]] = {
+    ("", "ConfigMap"): {"data": ANY, "binaryData": ANY, "immutable": ANY},
+    ("", "Service"): {"spec": SERVICE},
+    (gang.GROUP, gang.KIND): {"spec": Fields("groups", dict.fromkeys(("minMember", "scheduleTimeoutSeconds"), ANY))},
+    (OF_DOMAIN, DOMAIN): {"spec": Fields("domains", {"numNodes": ANY, "channel": CHANNEL})},
+}
+"""Objects beside the workload, by group and kind, with their fields beside metadata."""
+
+ABOUT = {"metadata": "object", "spec": "field"}
+
+
+@cache
+def shape(group: str, kind: str) -> Fields | None:
+    """Return the shape of objects of a kind, None for a kind that no run is made of."""
+    if (group, kind) in BESIDE:
+        about = {**ABOUT, "spec": "service"} if kind == "Service" else ABOUT
+        return object_shape(BESIDE[group, kind], about)
+    spec = workloads.SPECS.get((group, kind))
+    if spec is None:
+        row = carrier(group, kind)
+        if row is None or not row.templates:
+            return None
+        spec = workloads.of_carrier(row)
+    return object_shape({"spec": spec}, ABOUT, QUEUED if f"{group}/{kind}" in LABELLED else None)
+
+
+def object_shape(fields: Mapping[str, Shape], about: Mapping[str, str], more: Condition | None = None) -> Fields:
+    """Return the shape of an object with such fields."""
+    head = {"apiVersion": ANY, "kind": ANY, "metadata": META, "status": ANY}
+    required = ("spec",) if "spec" in fields else ()
+    return Fields("objects", {**head, **fields}, about, required, (more,) if more else ())

@@ -1,0 +1,232 @@
+"""What is known of one operator, as its file in this folder says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field, StrictBool
+
+from trainyard.base.versions import exact, nearest, order
+from trainyard.specs.models.base import Name, Size, Spec, SubdomainName, Text, Version
+from trainyard.specs.models.cluster import Gang
+from trainyard.specs.models.fabric import Attach
+from trainyard.specs.models.queues import Scheduler
+
+
+class Chart(Spec):
+    """Where the Helm chart is published."""
+
+    repository: Text
+    """As Argo CD takes it: an address, or an OCI registry and path without a scheme."""
+    name: Text
+    v_prefix: StrictBool = False
+    """Whether published versions begin with a `v`."""
+    path: Text | None = None
+    """Its folder, where `repository` is the project's own Git repository and the version one of its tags."""
+
+
+class Manifests(Spec):
+    """Where the project keeps manifests that Kustomize renders, for projects without a chart."""
+
+    repository: Text
+    """Git address, as Argo CD takes it."""
+    path: Text
+    """Folder of the kustomization."""
+    v_prefix: StrictBool = False
+    """Whether tags of releases begin with a `v`."""
+    images: tuple[Text, ...] = ()
+    """Images to pin, each `name:tag`, where `{version}` is the release's; unsaid: those of the kustomization."""
+
+
+class Kubernetes(Spec):
+    """Minor versions that a project says it works on; None where it names no bound."""
+
+    oldest: Text | None = None
+    newest: Text | None = None
+
+
+class Release(Spec):
+    """One release that schemas and chart defaults are carried for."""
+
+    kubernetes: Kubernetes = Kubernetes()
+    frameworks: tuple[Text, ...] = ()
+    """Kueue only: the names its integrations may have."""
+    at_least: dict[Name, Version] = Field(default={})
+    """Oldest releases of other operators that it works with."""
+    components: dict[str, Any] = Field(default={})
+    """Images and versions of what the operator runs, where its own resource has to name them."""
+    cluster_kinds: tuple[Text, ...] | None = None
+    """Cluster-scoped kinds that it may make, as `group/Kind`; unsaid: the operator's, else those of its chart.
+
+    None where it has a chart or manifests, and nobody has read which kinds these make.
+    """
+    source: Text
+    """Repository, tag and file."""
+
+
+class Oldest(Spec):
+    """The oldest release that can be installed, and why."""
+
+    version: Version
+    why: Text
+
+
+class Need(Spec):
+    """Another operator that must, or must not, be there too."""
+
+    operator: Name
+    why: Text
+    source: Text
+
+
+class Use(Spec):
+    """What a cluster has that this operator is needed for, any of what is said."""
+
+    queues: Scheduler | None = None
+    """Queues whose jobs this scheduler admits."""
+    gang: Gang | None = None
+    """Gangs that are kept together in this way."""
+    attach: tuple[Attach, ...] = ()
+    """An RDMA fabric whose pods are attached in one of these ways."""
+    unless: tuple[Name, ...] = ()
+    """Operators that do the same where they are ours to install."""
+    why: Text
+    """What the operator does for it, as in `queues need kueue: it admits their jobs`."""
+    source: Text
+
+
+class LeftOut(Spec):
+    """A definition or kind that its API types or chart have, and that does not count as its own here."""
+
+    name: Text
+    """A definition as `plural.group`, a kind as `group/Kind`."""
+    why: Text
+    source: Text
+
+
+class Bundle(Spec):
+    """A project that the chart brings along, switched by a value; one operator of a cluster may do so."""
+
+    project: Name
+    switch: Text
+    """Path of the value, such as `nfd.enabled`."""
+    default: StrictBool
+    """What the chart does where the value is not set."""
+    rank: int
+    """Who brings it where several could: the smallest; a release of its own comes before all."""
+    source: Text
+
+
+class Amounts(Spec):
+    """Resources of a container, as Kubernetes writes them."""
+
+    requests: dict[Text, Size] = Field(default={})
+    limits: dict[Text, Size] = Field(default={})
+
+
+class DaemonContainer(Spec):
+    """A container of a daemon's pod."""
+
+    name: Name
+    init: StrictBool = False
+    """Whether it ends before the others start."""
+    sidecar: StrictBool = False
+    """Whether it starts before the others and goes on running beside them."""
+    resources: Amounts = Amounts()
+    """What it asks for by default."""
+    value: Text | None = None
+    """Path of the chart's value that says so; None where nothing does."""
+    sets: Amounts | None = None
+    """What we say there instead."""
+
+
+class Daemon(Spec):
+    """Pods that an operator puts on nodes."""
+
+    name: Name
+    nodes: Literal["all", "nvidia", "amd", "fabric", "any"] = "all"
+    """On which: every node, those with GPUs of a vendor, those on the fabric, or `any` one of those without taints."""
+    switch: Text | None = None
+    """Path of the chart's value that leaves them out."""
+    containers: tuple[DaemonContainer, ...] = Field(min_length=1)
+    source: Text
+
+
+class Facts(Spec):
+    """An operator, whatever its release; `derived` says what follows from the folder `schemas/` where it is unsaid."""
+
+    namespace: Name
+    own_namespace: StrictBool = True
+    """False for a system namespace, which is not ours to make."""
+    pod_security: Literal["restricted", "baseline", "privileged"] = "restricted"
+    """Pod Security level that the namespace must allow."""
+    chart: Chart | None = None
+    """Unsaid: the project's only chart that is published at its releases."""
+    manifests: Manifests | None = None
+    """What is installed where there is no chart; None: objects of ours alone, if any."""
+    installable: StrictBool = True
+    """False for a project that others install, or that comes with another's chart."""
+    fills_secret: SubdomainName | None = None
+    """Secret that comes empty, and that the operator fills with the certificate of its webhook."""
+    crds: tuple[SubdomainName, ...] = ()
+    """CustomResourceDefinitions that it owns; unsaid: those of its API types."""
+    brings_crds: tuple[SubdomainName, ...] = ()
+    """Definitions of another project that come with its chart."""
+    cluster_kinds: tuple[Text, ...] | None = None
+    """Cluster-scoped kinds that all its releases may make; unsaid: those of the templates of each chart."""
+    leaves_out: tuple[LeftOut, ...] = ()
+    """What is not to follow from its API types and its chart."""
+    resource_prefix: Text | None = None
+    """Prefix of the device resources it advertises, unless a value says otherwise."""
+    prefix_value: Text | None = None
+    """Path of the chart's value that sets the prefix."""
+    attaches: tuple[Attach, ...] = ()
+    """Ways of attaching pods to an RDMA fabric that it provides the devices or interfaces for."""
+    daemons: tuple[Daemon, ...] = ()
+    """Pods that it puts on nodes of jobs."""
+    releases: dict[Version, Release] = Field(min_length=1)
+    oldest: Oldest | None = None
+    needs: tuple[Need, ...] = ()
+    excludes: tuple[Need, ...] = ()
+    needed_for: tuple[Use, ...] = ()
+    bundles: tuple[Bundle, ...] = ()
+    optional_values: tuple[Text, ...] = ()
+    """Paths of chart values that the chart reads but its defaults only mention."""
+    sources: dict[str, Text] = Field(default={})
+    """Where each fact comes from: field -> document."""
+
+    def prefix(self, values: Mapping[str, Any]) -> str | None:
+        """Return the prefix of its device resources under a cluster's values, or None where it is not known."""
+        said = lookup(values, self.prefix_value) if self.prefix_value else None
+        return said if isinstance(said, str) else self.resource_prefix
+
+    def nearest(self, version: str) -> str:
+        """Return the known release that is nearest to one."""
+        return nearest(version, self.releases)
+
+    def listed(self, version: str) -> str | None:
+        """Return the known release that a version names, as it is published; None where it is none."""
+        return next((known for known in self.releases if exact(known, version)), None)
+
+    @property
+    def installs_alone(self) -> bool:
+        """Whether the operator can be installed from its facts, without a module: it has a chart or manifests."""
+        return self.installable and (self.chart is not None or self.manifests is not None)
+
+    @property
+    def newest_first(self) -> list[str]:
+        """The known releases."""
+        return sorted(self.releases, key=order, reverse=True)
+
+    def near(self, version: str) -> Release:
+        """Return the facts of a release, or of the nearest one."""
+        return self.releases[self.nearest(version)]
+
+
+def lookup(values: Mapping[str, Any], path: str) -> Any:
+    """Return the value at a dotted path, or None."""
+    found: Any = values
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found

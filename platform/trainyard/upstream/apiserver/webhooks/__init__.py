@@ -1,0 +1,221 @@
+"""What the operators' admission webhooks and controllers refuse, restated from their sources; a module per operator.
+
+The rules mirror the releases that their sources name: Kueue 0.19.2, JobSet 0.12.0, Trainer 2.3.0, training-operator
+1.9.4, LeaderWorkerSet 0.9.0, Volcano 1.14.1, KubeRay 1.6.2 and MPI operator 0.8.2, asked of the running webhooks. For
+another release of an operator they are the nearest that is known. Modules are imported when an object of their kind
+is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from trainyard.upstream.apiserver.catalog.served import Kind
+from trainyard.upstream.apiserver.core.shapes import Object
+from trainyard.upstream.apiserver.problems import Problem
+from trainyard.upstream.apiserver.schema.defaults import copy_containers
+from trainyard.upstream.apiserver.webhooks import decoded, rewritten
+from trainyard.upstream.apiserver.webhooks.around import CONSULTED, Around, Review, gather_objects, labels_of
+from trainyard.upstream.apiserver.webhooks.runtimes import UNCHECKED
+
+__all__ = [
+    "ADMISSION",
+    "CONSULTED",
+    "DEFAULTS",
+    "RECONCILE",
+    "Around",
+    "Review",
+    "check",
+    "default",
+    "gather_objects",
+    "reconcile",
+]
+
+_KUBEFLOW = "kubeflow.org"
+_RAY = "ray.io"
+_KUEUE = "kueue.x-k8s.io"
+_TRAINER = "trainer.kubeflow.org"
+
+_KUBEFLOW_JOBS = ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")
+_OF_KUBEFLOW = (("training-operator", "training_operator:check"),)
+
+ADMISSION: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    (_KUEUE, "ClusterQueue"): (("kueue", "kueue.quota:check_cluster_queue"),),
+    (_KUEUE, "Cohort"): (("kueue", "kueue.quota:check_cohort"),),
+    (_KUEUE, "ResourceFlavor"): (("kueue", "kueue.quota:check_flavor"),),
+    (_KUEUE, "Workload"): (("kueue", "kueue.quota:check_workload"),),
+    ("", "Pod"): (("kueue", "kueue.serving:check_pod"),),
+    ("apps", "Deployment"): (("kueue", "kueue.serving:check_deployment"),),
+    ("apps", "StatefulSet"): (("kueue", "kueue.serving:check_stateful_set"),),
+    ("batch", "Job"): (("kueue", "kueue.jobs:check"),),
+    ("workload.codeflare.dev", "AppWrapper"): (("kueue", "kueue.jobs:check"),),
+    (_RAY, "RayCluster"): (("kueue", "kueue.ray:check"),),
+    (_RAY, "RayJob"): (("kueue", "kueue.ray:check"),),
+    (_RAY, "RayService"): (("kueue", "kueue.ray:check"),),
+    (_KUBEFLOW, "MPIJob"): (("kueue", "kueue.jobs:check"),),
+    **{(_KUBEFLOW, job): (*_OF_KUBEFLOW, ("kueue", "kueue.jobs:check")) for job in _KUBEFLOW_JOBS},
+    ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:check"), ("kueue", "kueue.jobs:check")),
+    (_TRAINER, "TrainJob"): (("trainer", "trainer:check_job"), ("kueue", "kueue.trainjob:check")),
+    (_TRAINER, "TrainingRuntime"): (("trainer", "trainer:check_runtime"),),
+    (_TRAINER, "ClusterTrainingRuntime"): (("trainer", "trainer:check_runtime"),),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:check"), ("kueue", "kueue.serving:check_lws")),
+    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): (("lws", "lws:check_roles"),),
+    ("batch.volcano.sh", "Job"): (("volcano", "volcano.jobs:check"),),
+    ("batch.volcano.sh", "CronJob"): (("volcano", "volcano.queues:check_cron_job"),),
+    ("scheduling.volcano.sh", "Queue"): (("volcano", "volcano.queues:check_queue"),),
+    ("scheduling.volcano.sh", "PodGroup"): (("volcano", "volcano.queues:check_pod_group"),),
+    ("topology.volcano.sh", "HyperNode"): (("volcano", "volcano.queues:check_hyper_node"),),
+}
+"""By group and kind: which project's webhooks judge it, and the function below this package."""
+
+RECONCILE: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    (_RAY, "RayCluster"): (("kuberay", "kuberay:check_cluster"),),
+    (_RAY, "RayJob"): (("kuberay", "kuberay:check_job"),),
+    (_RAY, "RayService"): (("kuberay", "kuberay:check_service"),),
+    (_KUBEFLOW, "MPIJob"): (("mpi-operator", "mpi_operator:reconcile"),),
+    **{(_KUBEFLOW, job): (("training-operator", "training_operator:reconcile"),) for job in _KUBEFLOW_JOBS},
+}
+"""By group and kind: which project's controller refuses it after admission, and the function below this package."""
+
+_SUSPENDS = (("kueue", "kueue.suspend:default"),)
+DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    (_KUEUE, "ClusterQueue"): (("kueue", "kueue.quota:default"),),
+    (_KUEUE, "ResourceFlavor"): (("kueue", "kueue.quota:default"),),
+    ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:default"), *_SUSPENDS),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:default"), ("kueue", "kueue.serving:default_lws")),
+    (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"), *_SUSPENDS),
+    ("", "Pod"): (("kueue", "kueue.serving:default_pod"),),
+    ("batch", "Job"): _SUSPENDS,
+    ("workload.codeflare.dev", "AppWrapper"): _SUSPENDS,
+    (_KUBEFLOW, "MPIJob"): _SUSPENDS,
+    (_RAY, "RayCluster"): _SUSPENDS,
+    (_RAY, "RayJob"): _SUSPENDS,
+    (_RAY, "RayService"): _SUSPENDS,
+    **dict.fromkeys(((_KUBEFLOW, job) for job in _KUBEFLOW_JOBS), _SUSPENDS),
+    ("batch.volcano.sh", "Job"): (("volcano", "volcano.jobs:default"),),
+    ("scheduling.volcano.sh", "Queue"): (("volcano", "volcano.queues:default_queue"),),
+}
+"""By group and kind: which project's webhook fills fields in before schema and rules are looked at, and how."""
+
+_READ = {(_KUEUE, "Workload"): (("kueue", ""),)}
+"""Kinds that a webhook is asked to change and leaves as they are."""
+_EXEMPT = {"kueue": frozenset({"kube-system", "kueue-system"}), "volcano": frozenset({"kube-system", "volcano-system"})}
+"""Namespaces that a project's webhooks leave alone."""
+_UPDATERS = frozenset({"lws"})
+"""Projects whose webhooks fill fields in on updates too; the others' are asked on creation alone."""
+_PATCHERS = frozenset({"volcano"})
+"""Projects whose webhooks say what to change field by field, and so leave the rest as it is written."""
+
+
+@cache
+def _found(entry: str) -> Callable[..., Any]:
+    module, _, name = entry.partition(":")
+    found: Callable[..., Any] = getattr(import_module(f"{__name__}.{module}"), name)
+    return found
+
+
+def default(
+    value: Object,
+    *,
+    kind: Kind,
+    projects: Mapping[str, str],
+    old: Object | None = None,
+    given: Object | None = None,
+    around: Around = Around(),  # noqa: B008  # frozen and empty
+) -> None:
+    """Fill in, in place, what mutating webhooks add and later layers need; `old` is the stored object, with defaults.
+
+    A hook may return true for a change that nothing here needs to know, other than that it was made.
+    """
+    namespace = Review(value).namespace
+    hooks = [
+        (project, _found(entry))
+        for project, entry in DEFAULTS.get((kind.group, kind.kind), ())
+        if project in projects and not (kind.namespaced and namespace in _EXEMPT.get(project, ()))
+        if old is None or project in _UPDATERS
+    ]
+    review = Review(value, old, around, given, kind)
+    typed = [hook for project, hook in hooks if project not in _PATCHERS]
+    if typed and not kind.typed:
+        _rewrite(review, typed, kind)
+        typed = []
+    for hook in (*typed, *(hook for project, hook in hooks if project in _PATCHERS)):
+        hook(review)
+
+
+def _rewrite(review: Review, hooks: Iterable[Callable[..., Any]], kind: Kind) -> None:
+    """Let webhooks change an object's typed form; only where they do is it written into the object itself."""
+    form = copy_containers(review.value)
+    if (kind.kind, kind.version) == ("ClusterQueue", "v1beta1"):
+        form = {**form, "spec": rewritten.encode_value(form.get("spec"), kind.schema["properties"]["spec"])}
+    rewritten.rewrite(form, kind)
+    before = copy_containers(form)
+    answers = [hook(replace(review, value=form)) for hook in hooks]
+    if any(answers) or form != before:
+        review.value.clear()
+        review.value.update(form)
+
+
+def check(
+    value: Object,
+    *,
+    kind: Kind,
+    projects: Mapping[str, str],
+    old: Object | None = None,
+    around: Around = Around(),  # noqa: B008  # frozen and empty
+    given: Object | None = None,
+) -> Iterator[Problem]:
+    """Yield the refusals of the admission webhooks of the installed projects.
+
+    `value` and `old` are defaulted; `given` is the manifest as written, which tells an explicit `false` from none;
+    `projects` are the releases of what is installed. What webhooks look up and `around` does not hold cannot be judged.
+    Never raises on sound structure; a subtree of a wrong type is passed over.
+    """
+    hooks = ADMISSION.get((kind.group, kind.kind), ())
+    review = Review(value, old, around, given, kind)
+    if not kind.typed and any(project in projects for project, _ in hooks) and _is_selected(review):
+        yield from decoded.check(value, kind)
+        if old is None and _is_mutated(kind, projects):
+            yield from decoded.check_dropped(value, kind.schema)
+    yield from _run(ADMISSION, review, kind, projects)
+
+
+def _is_mutated(kind: Kind, projects: Mapping[str, str]) -> bool:
+    """Whether a webhook may change new objects of a kind, and so reads what creation drops afterwards."""
+    hooks = DEFAULTS.get((kind.group, kind.kind), _READ.get((kind.group, kind.kind), ()))
+    return any(project in projects for project, _ in hooks)
+
+
+def _is_selected(review: Review) -> bool:
+    """Whether webhooks are asked at all: not of runtimes that say so, before and after."""
+    if review.value.get("kind") not in ("ClusterTrainingRuntime", "TrainingRuntime"):
+        return True
+    both = (review.value, review.value if review.old is None else review.old)
+    return any(labels_of(labelled).get(UNCHECKED) != "disabled" for labelled in both)
+
+
+def reconcile(
+    value: Object,
+    *,
+    kind: Kind,
+    projects: Mapping[str, str],
+    around: Around = Around(),  # noqa: B008  # frozen and empty
+) -> Iterator[Problem]:
+    """Yield why a controller would never run an object that admission lets pass; sources say "refused at reconcile"."""
+    yield from _run(RECONCILE, Review(value, None, around), kind, projects)
+
+
+def _run(
+    registry: Mapping[tuple[str, str], tuple[tuple[str, str], ...]],
+    review: Review,
+    kind: Kind,
+    projects: Mapping[str, str],
+) -> Iterator[Problem]:
+    for project, entry in registry.get((kind.group, kind.kind), ()):
+        if project not in projects or (kind.namespaced and review.namespace in _EXEMPT.get(project, ())):
+            continue
+        yield from _found(entry)(review)

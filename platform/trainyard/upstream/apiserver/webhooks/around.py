@@ -1,0 +1,126 @@
+"""What a webhook sees: the object, the one before, and whatever else of the same cluster is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from trainyard.upstream.apiserver.catalog.served import Kind
+from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, inner, text
+from trainyard.upstream.apiserver.problems import UNKNOWN, Path, Problem, Rule
+
+CONSULTED = frozenset(
+    {
+        "ClusterTrainingRuntime",
+        "LocalQueue",
+        "PersistentVolumeClaim",
+        "Queue",
+        "ServiceCIDR",
+        "StorageClass",
+        "TrainingRuntime",
+    }
+)
+"""Kinds whose objects are looked up, or gone through, when others are judged."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """The other objects of the same cluster, as far as they are known; what is not among them may still exist."""
+
+    objects: tuple[Object, ...] = ()
+    complete: bool = False
+    """Whether nothing else exists, so that a name that is not found is wrong."""
+    gates: frozenset[str] = frozenset()
+    """Feature gates that are on, although the release has them off."""
+
+    @cached_property
+    def _index(self) -> dict[tuple[str, str], list[Object]]:
+        found: dict[tuple[str, str], list[Object]] = {}
+        for item in self.objects:
+            if (kind := text(item, "kind")) in CONSULTED:
+                found.setdefault((text(item, "apiVersion").rpartition("/")[0], kind), []).append(item)
+        return found
+
+    def of(self, group: str, kind: str, *, namespace: str | None = None) -> Iterator[Object]:
+        """Yield the objects of a kind, of one namespace where it is given."""
+        for document in self._index.get((group, kind), ()):
+            if namespace is None or namespace_of(document) == namespace:
+                yield document
+
+    def find(self, group: str, kind: str, name: str, *, namespace: str | None = None) -> Object | None:
+        """Return the object of that name, or None where it is not known."""
+        for document in self.of(group, kind, namespace=namespace):
+            if name_of(document) == name:
+                return document
+        return None
+
+
+def gather_objects(objects: Iterable[Object], *, complete: bool = False) -> Around:
+    """Gather objects, in any order, such as all manifests of one cluster's folder."""
+    return Around(tuple(objects), complete)
+
+
+@dataclass(frozen=True)
+class Review:
+    """One admission request: `value` is what is written, `old` what is stored, None on create."""
+
+    value: Object
+    old: Object | None = None
+    around: Around = field(default_factory=Around)
+    given: Object | None = None
+    """The manifest before defaults, which tells an explicit `false` from none."""
+    kind: Kind | None = None
+    """What serves the object, where a rule reads its schema."""
+
+    @property
+    def name(self) -> str:
+        """Name of the object; empty while only a prefix is given."""
+        return name_of(self.value)
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of the object, `default` where it says none."""
+        return namespace_of(self.value)
+
+    @property
+    def spec(self) -> Object:
+        """Its specification, or an empty one."""
+        return child(self.value, "spec") or EMPTY
+
+    @property
+    def old_spec(self) -> Object:
+        """The specification before, or an empty one."""
+        return child(self.old, "spec") or EMPTY if self.old is not None else EMPTY
+
+    def absent(self, rule: Rule, path: Path, kind: str, name: str) -> Problem:
+        """Report a name that no known object has: a webhook that looks it up refuses, unless the cluster holds it."""
+        if self.around.complete:
+            return rule.missing(path, name, f"the {kind} must exist before")
+        message = f"cannot be judged: {kind} {name!r} is not among the inputs; add its file"
+        return Problem(path, UNKNOWN, message, rule.source)
+
+
+def metadata_of(value: Object) -> Object:
+    """The metadata of an object, or an empty map."""
+    return child(value, "metadata") or EMPTY
+
+
+def name_of(value: Object) -> str:
+    """The name of an object, or an empty text."""
+    return text(metadata_of(value), "name")
+
+
+def namespace_of(value: Object) -> str:
+    """The namespace of an object, `default` where it says none."""
+    return text(metadata_of(value), "namespace") or "default"
+
+
+def labels_of(value: Object) -> Object:
+    """The labels of an object, or an empty map."""
+    return inner(value, "metadata", "labels")
+
+
+def annotations_of(value: Object) -> Object:
+    """The annotations of an object, or an empty map."""
+    return inner(value, "metadata", "annotations")

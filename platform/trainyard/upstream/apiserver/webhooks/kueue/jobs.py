@@ -1,0 +1,144 @@
+"""Jobs that Kueue queues: batch Jobs, JobSets, TrainJobs, MPIJobs, Kubeflow's jobs and AppWrappers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trainyard.base.labels import ELASTIC
+from trainyard.upstream.apiserver.core.shapes import Object, inner, number
+from trainyard.upstream.apiserver.problems import Problem, Rule
+from trainyard.upstream.apiserver.webhooks import golang
+from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of
+from trainyard.upstream.apiserver.webhooks.kueue import labels, podsets, suspend, topology
+from trainyard.upstream.workloads import pods_of_job
+
+BATCH = Rule("webhook/kueue-batch-job", "kueue v0.19.2 pkg/controller/jobs/job/job_webhook.go")
+
+MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
+EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"
+
+
+@dataclass(frozen=True, slots=True)
+class Integration:
+    """What is particular to one kind of job."""
+
+    grouped: bool = False
+    """Whether two pod sets may be placed together."""
+    prebuilt: bool = True
+    elastic: bool = False
+    created_again: bool = True
+    """Whether an update is judged by the rules for creation too."""
+
+
+INTEGRATIONS: dict[str, Integration] = {
+    "Job": Integration(elastic=True),
+    "JobSet": Integration(grouped=True),
+    "TrainJob": Integration(),
+    "MPIJob": Integration(grouped=True),
+    **dict.fromkeys(("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "AppWrapper"), Integration(created_again=False)),
+    "JAXJob": Integration(prebuilt=False, created_again=False),
+}
+"""By kind; group and installation are looked at before."""
+
+
+def check(review: Review) -> Iterator[Problem]:
+    """Yield the problems with a job of one of the kinds above."""
+    kind = str(review.value.get("kind"))
+    integration = INTEGRATIONS[kind]
+    if review.old is None or integration.created_again:
+        yield from check_create(review.value, integration)
+    if review.old is not None:
+        yield from check_update(review, integration)
+    yield from topology.check_pod_sets(podsets.of(review.value), grouped=integration.grouped)
+    if kind == "Job":
+        yield from _check_batch(review)
+
+
+def check_create(value: Object, integration: Integration) -> Iterator[Problem]:
+    """Yield labels and annotations that no job may be created with."""
+    yield from labels.check_queue_name(value)
+    yield from labels.check_prebuilt(value, supported=integration.prebuilt)
+    yield from labels.check_max_time(value)
+    yield from labels.check_elastic(value, supported=integration.elastic)
+    yield from labels.check_gates(value)
+
+
+def check_update(review: Review, integration: Integration) -> Iterator[Problem]:
+    """Yield changes that are refused, most of them only while the job runs."""
+    old = review.old or {}
+    was, now = suspend.before(review), suspend.now(review)
+    yield from labels.check_queue_kept(review, suspended=now)
+    if now or labels.elastic(old):
+        if not integration.created_again:
+            yield from labels.check_prebuilt(review.value, supported=integration.prebuilt)
+    elif labels.prebuilt_of(review.value)[0] != labels.prebuilt_of(old)[0]:
+        name, path = labels.prebuilt_of(review.value)
+        yield labels.JOB.invalid(path, name, "field is immutable")
+    if not (now and was):
+        yield from labels.check_label_kept(review, labels.MAX_TIME)
+    yield from labels.check_priority_kept(review, suspended=now)
+    if labels.elastic(old) != labels.elastic(review.value):
+        path = labels.annotation_path(ELASTIC)
+        yield labels.JOB.invalid(path, labels.elastic(review.value), "field is immutable")
+    yield from labels.check_gates_kept(review)
+    if not integration.created_again:
+        yield from labels.check_gates(review.value)
+
+
+def _check_batch(review: Review) -> Iterator[Problem]:
+    """A Job may say how few pods it can do with, and that its completions follow its parallelism."""
+    spec, found = review.spec, annotations_of(review.value)
+    before = annotations_of(review.old or {})
+    if MIN_PARALLELISM in found and (review.old is None or found[MIN_PARALLELISM] != before.get(MIN_PARALLELISM)):
+        yield from _check_minimum(review.value, str(found[MIN_PARALLELISM]))
+    if EQUAL in found:
+        yield from _check_equal(spec, str(found[EQUAL]))
+    yield from _check_elastic_topology(review.value)
+    if review.old is None:
+        return
+    was, now = suspend.before(review), suspend.now(review)
+    if MIN_PARALLELISM in before and not was and number(spec, "parallelism") != number(review.old_spec, "parallelism"):
+        yield BATCH.forbidden(("spec", "parallelism"), "cannot change while a job with partial admission runs")
+    if not was and not now and _equal(found) != _equal(before):
+        yield BATCH.forbidden(labels.annotation_path(EQUAL), "field is immutable while the job runs")
+
+
+def _equal(found: Object) -> bool:
+    return golang.boolean(str(found.get(EQUAL) or "")) is True
+
+
+def _check_minimum(value: Object, written: str) -> Iterator[Problem]:
+    path = labels.annotation_path(MIN_PARALLELISM)
+    pods = pods_of_job(inner(value, "spec"))
+    minimum = golang.integer(written)
+    if minimum is None:
+        yield BATCH.invalid(path, written, "must be a number")
+    elif minimum <= 0 or minimum >= pods:
+        yield BATCH.invalid(path, written, f"must be between 1 and {pods - 1}")
+    if labels.elastic(value):
+        yield BATCH.invalid(path, written, "partial admission and elastic jobs exclude each other")
+
+
+def _check_equal(spec: Object, written: str) -> Iterator[Problem]:
+    path = labels.annotation_path(EQUAL)
+    enabled = golang.boolean(written)
+    if enabled is None:
+        yield BATCH.invalid(path, written, "must be a boolean value")
+    if not enabled:
+        return
+    if spec.get("completionMode") in (None, "NonIndexed"):
+        yield BATCH.invalid(path, written, "should not be enabled for NonIndexed jobs")
+    parallelism, completions = number(spec, "parallelism"), number(spec, "completions")
+    if (1 if parallelism is None else parallelism) != (1 if completions is None else completions):
+        detail = f"should be equal to parallelism when {EQUAL} is true"
+        yield BATCH.invalid(("spec", "completions"), spec.get("completions"), detail)
+
+
+def _check_elastic_topology(value: Object) -> Iterator[Problem]:
+    if not labels.elastic(value):
+        return
+    for pod_set in podsets.of(value):
+        for key in (topology.REQUIRED, topology.PREFERRED):
+            if key in pod_set.annotations:
+                yield BATCH.forbidden((*pod_set.path, "annotations", key), "not supported with elastic jobs")

@@ -1,0 +1,18 @@
+"""Which pod sets Kueue makes of a job, as its webhooks look at them: those of the kind's row in `workloads`."""
+
+from __future__ import annotations
+
+from trainyard.upstream.apiserver.core.shapes import Object, below
+from trainyard.upstream.apiserver.webhooks.kueue.topology import PodSet
+from trainyard.upstream.workloads import carrier_of
+
+MAX = 18
+"""Pod sets of one Workload (kueue v0.19.2 pkg/controller/jobframework/constants.go)."""
+
+
+def of(value: Object) -> list[PodSet]:
+    """Return the pod sets of a job, in Kueue's order; none of a kind that has no templates of its own."""
+    row = carrier_of(value)
+    found = row.pod_sets(value) if row is not None else []
+    paths = [(pod_set, (*pod_set.template, "metadata")) for pod_set in found if pod_set.counted]
+    return [PodSet(pod_set.name, below(value, path), path, pod_set.count) for pod_set, path in paths]

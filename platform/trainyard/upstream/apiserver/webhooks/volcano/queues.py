@@ -1,0 +1,251 @@
+"""Volcano Queues, PodGroups, HyperNodes and CronJobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.upstream.apiserver.core.amounts import nanos
+from trainyard.upstream.apiserver.core.equality import differs
+from trainyard.upstream.apiserver.core.resourcenames import is_extended, is_whole
+from trainyard.upstream.apiserver.core.schedules import parse_schedule
+from trainyard.upstream.apiserver.core.shapes import Object, child, count, each, inner, text
+from trainyard.upstream.apiserver.core.timezones import is_zone
+from trainyard.upstream.apiserver.meta import names
+from trainyard.upstream.apiserver.patterns import NotRead, TooLarge, compile_pattern
+from trainyard.upstream.apiserver.problems import Path, Problem, Rule
+from trainyard.upstream.apiserver.webhooks import golang
+from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, name_of
+from trainyard.upstream.apiserver.webhooks.decoded import is_zero
+from trainyard.upstream.apiserver.webhooks.volcano.policies import check_timeouts
+from trainyard.upstream.pods.resources import EPHEMERAL_STORAGE, PODS, is_huge_page
+
+_SOURCE = "volcano v1.14.1 pkg/webhooks/admission"
+QUEUE = Rule("webhook/volcano-queue", f"{_SOURCE}/queues/validate/validate_queue.go")
+GROUP = Rule(
+    "webhook/volcano-podgroup", "volcano v1.14.1 pkg/webhooks/admission/podgroups/validate/validate_podgroup.go"
+)
+NODE = Rule(
+    "webhook/volcano-hypernode", "volcano v1.14.1 pkg/webhooks/admission/hypernodes/validate/admit_hypernode.go"
+)
+CRON = Rule("webhook/volcano-cronjob", f"{_SOURCE}/cronjobs/validate/admit_cronjob.go")
+
+_GROUP = "scheduling.volcano.sh"
+_HIERARCHY = "volcano.sh/hierarchy"
+_WEIGHTS = "volcano.sh/hierarchy-weights"
+_RESOURCES = ("capability", "deserved", "guarantee")
+_MOST_CRON_NAME = 52
+_MOST_ZONE_PART = 14
+
+Amounts = dict[str, int]
+
+
+def default_queue(review: Review) -> None:
+    """Fill in what the webhook does on create: weight 1, and that others may reclaim."""
+    spec = child(review.value, "spec")
+    if spec is None:
+        return
+    if is_zero(spec, "weight", of=int):
+        spec["weight"] = 1
+    if spec.get("reclaimable") is None:
+        spec["reclaimable"] = True
+
+
+def check_queue(review: Review) -> Iterator[Problem]:
+    """Yield the problems with a Queue, by itself and in the tree of those that are known."""
+    yield from _check_amounts(review.spec)
+    yield from _check_hierarchy(review)
+    parent = text(review.spec, "parent")
+    if parent and parent != "root" and parent == review.name:
+        yield QUEUE.invalid(("spec", "parent"), parent, "a queue cannot be its own parent")
+        return
+    if review.name == "root" or not _resources_changed(review):
+        return
+    above = None
+    if parent not in ("", "root"):
+        above = review.around.find(_GROUP, "Queue", parent)
+        if above is None and parent == "default":
+            above = {"metadata": {"name": parent}}
+        elif above is None:
+            yield review.absent(QUEUE, ("spec", "parent"), "Queue", parent)
+    if above is not None:
+        yield from _check_child(review, above)
+    children = [queue for queue in review.around.of(_GROUP, "Queue") if _parent_of(queue) == review.name]
+    if children:
+        yield from _check_sums(review.spec, children, ("spec",))
+
+
+def _parent_of(queue: Object) -> str:
+    return text(inner(queue, "spec"), "parent")
+
+
+def _resources_changed(review: Review) -> bool:
+    if review.old is None or text(review.spec, "parent") != text(review.old_spec, "parent"):
+        return True
+    return any(differs(_listed(review.spec, kind), _listed(review.old_spec, kind), "hard") for kind in _RESOURCES)
+
+
+def _listed(spec: Object, kind: str) -> Object:
+    return inner(spec, "guarantee", "resource") if kind == "guarantee" else inner(spec, kind)
+
+
+def _path(kind: str) -> Path:
+    return ("spec", "guarantee", "resource") if kind == "guarantee" else ("spec", kind)
+
+
+def _counted(listed: Object) -> Amounts:
+    """The resources that Volcano's scheduler counts: processors, memory, pods, storage and devices."""
+    found = {}
+    for name, amount in listed.items():
+        scalar = name in (PODS, EPHEMERAL_STORAGE) or is_extended(name) or is_huge_page(name)
+        scalar = scalar or "kubernetes.io/" in name or name.startswith("attachable-volumes-")
+        if name in ("cpu", "memory") or (scalar and not name.startswith("count/")):
+            found[name] = nanos(amount) or 0
+    return found
+
+
+def _lacks(have: Amounts, wanted: Amounts) -> str | None:
+    """The first resource of which there is less than wanted; a missing scalar is less than nothing asked."""
+    for name, amount in wanted.items():
+        if name not in have and name not in ("cpu", "memory"):
+            return name
+        if have.get(name, 0) < amount:
+            return name
+    return next((name for name, amount in have.items() if name not in wanted and amount < 0), None)
+
+
+def _check_amounts(spec: Object) -> Iterator[Problem]:
+    for kind in _RESOURCES:
+        for name, amount in _listed(spec, kind).items():
+            value = nanos(amount) or 0
+            if value < 0:
+                yield QUEUE.invalid((*_path(kind), name), amount, "must be greater than or equal to 0")
+            if is_whole(name) and value % 10**9:
+                yield QUEUE.invalid((*_path(kind), name), amount, "must be an integer")
+    capability, deserved, guarantee = (_counted(_listed(spec, kind)) for kind in _RESOURCES)
+    if inner(spec, "capability"):
+        if lacking := _lacks(capability, deserved):
+            yield QUEUE.invalid(
+                (*_path("deserved"), lacking), inner(spec, "deserved").get(lacking), "exceeds the capability"
+            )
+            return
+        if lacking := _lacks(capability, guarantee):
+            yield QUEUE.invalid((*_path("guarantee"), lacking), guarantee.get(lacking), "exceeds the capability")
+            return
+    if _listed(spec, "guarantee") and (lacking := _lacks(deserved, guarantee)):
+        yield QUEUE.invalid(
+            (*_path("guarantee"), name), _listed(spec, "guarantee").get(name), "exceeds what is deserved"
+        )
+
+
+def _check_hierarchy(review: Review) -> Iterator[Problem]:
+    found = annotations_of(review.value)
+    hierarchy, weights = str(found.get(_HIERARCHY) or ""), str(found.get(_WEIGHTS) or "")
+    path: Path = ("metadata", "annotations")
+    if not hierarchy and not weights:
+        return
+    if review.old is None and hierarchy and weights and not hierarchy.startswith("root"):
+        hierarchy, weights = f"root/{hierarchy}", f"1/{weights}"
+    if hierarchy.count("/") != weights.count("/"):
+        yield QUEUE.invalid((*path, _HIERARCHY), hierarchy, f"must have as many parts as {_WEIGHTS}")
+        return
+    for weight in weights.split("/"):
+        value = golang.decimal(weight)
+        if value is None or value <= 0:
+            yield QUEUE.invalid((*path, _WEIGHTS), weights, "must be numbers greater than 0, divided by slashes")
+            return
+    for queue in review.around.of(_GROUP, "Queue"):
+        other = str(annotations_of(queue).get(_HIERARCHY) or "")
+        if name_of(queue) != review.name and other.startswith(f"{hierarchy}/"):
+            yield QUEUE.invalid((*path, _HIERARCHY), hierarchy, f"is above queue {name_of(queue)!r}")
+
+
+def _check_child(review: Review, above: Object) -> Iterator[Problem]:
+    have, want = _counted(inner(above, "spec", "capability")), _counted(inner(review.spec, "capability"))
+    if lacking := _lacks(have, want):
+        yield QUEUE.invalid(("spec", "capability"), lacking, f"exceeds the capability of parent {name_of(above)!r}")
+        return
+    siblings = [
+        queue
+        for queue in review.around.of(_GROUP, "Queue")
+        if _parent_of(queue) == name_of(above) and name_of(queue) != review.name
+    ]
+    yield from _check_limits(inner(above, "spec"), [*siblings, review.value], ("spec",))
+
+
+def _check_sums(spec: Object, children: list[Object], path: Path) -> Iterator[Problem]:
+    capability = _counted(inner(spec, "capability"))
+    for queue in children:
+        if lacking := _lacks(capability, _counted(inner(queue, "spec", "capability"))):
+            yield QUEUE.invalid((*path, "capability"), lacking, f"is less than child {name_of(queue)!r} has")
+            return
+    yield from _check_limits(spec, children, path)
+
+
+def _check_limits(spec: Object, children: list[Object], path: Path) -> Iterator[Problem]:
+    """What the children are promised together may not exceed what the parent has, or could have."""
+    for kind in ("guarantee", "deserved"):
+        total: Amounts = {}
+        for queue in children:
+            for name, amount in _counted(_listed(inner(queue, "spec"), kind)).items():
+                total[name] = total.get(name, 0) + amount
+        limit = _listed(spec, kind) or inner(spec, "capability")
+        if limit and (lacking := _lacks(_counted(limit), total)):
+            yield QUEUE.invalid((*path, kind), lacking, f"all children together exceed the parent's {kind}")
+            return
+
+
+def check_pod_group(review: Review) -> Iterator[Problem]:
+    """Yield a PodGroup's missing queue, or network topology that names its highest tier twice; only on create."""
+    if review.old is not None:
+        return
+    queue = text(review.spec, "queue")
+    known = queue in ("", "default", "root") or review.around.find(_GROUP, "Queue", queue) is not None
+    if not known:
+        yield review.absent(GROUP, ("spec", "queue"), "Queue", queue)
+    holders: list[tuple[Object, Path]] = [(review.spec, ("spec",))]
+    for index, policy in each(review.spec, "subGroupPolicy"):
+        holders.append((policy, ("spec", "subGroupPolicy", index)))
+    for holder, path in holders:
+        topology = inner(holder, "networkTopology")
+        if topology.get("highestTierAllowed") is not None and text(topology, "highestTierName"):
+            detail = "highestTierAllowed and highestTierName exclude each other"
+            yield GROUP.forbidden((*path, "networkTopology"), detail)
+
+
+def check_hyper_node(review: Review) -> Iterator[Problem]:
+    """Yield patterns of a HyperNode's members that are no regular expressions of Go's kind."""
+    if not count(review.spec, "members"):
+        yield NODE.required(("spec", "members"))
+    for index, member in each(review.spec, "members"):
+        pattern = text(inner(member, "selector", "regexMatch"), "pattern")
+        try:
+            compile_pattern(pattern)
+        except TooLarge:  # Go's are larger
+            continue
+        except NotRead:
+            path: Path = ("spec", "members", index, "selector", "regexMatch", "pattern")
+            yield NODE.invalid(path, pattern, "must be a regular expression of RE2")
+
+
+def check_cron_job(review: Review) -> Iterator[Problem]:
+    """Yield the problems with a CronJob's schedule, time zone and name; its template is not judged."""
+    yield from check_timeouts(inner(review.spec, "jobTemplate", "spec"), ("spec", "jobTemplate", "spec"))
+    schedule = text(review.spec, "schedule")
+    path: Path = ("spec", "schedule")
+    if not schedule:
+        yield CRON.required(path)
+    elif "TZ" in schedule:
+        yield CRON.invalid(path, schedule, "must not contain TZ; use timeZone")
+    elif parse_schedule(schedule):
+        yield CRON.invalid(path, schedule, "must be a cron expression")
+    zone = review.spec.get("timeZone")
+    if isinstance(zone, str) and not _is_usable_zone(zone):
+        yield CRON.invalid(("spec", "timeZone"), zone, "must be a time zone of the IANA database")
+    if names.size(review.name) > _MOST_CRON_NAME:
+        yield CRON.too_long(("metadata", "name"), _MOST_CRON_NAME)
+
+
+def _is_usable_zone(zone: str) -> bool:
+    parts = zone.split("/")
+    odd = any(part in (".", "..") or part.startswith("-") or not 1 <= len(part) <= _MOST_ZONE_PART for part in parts)
+    return not odd and zone.lower() != "local" and is_zone(zone)

@@ -1,0 +1,119 @@
+"""The Workloads that Kueue makes of jobs: one a job, a group of a LeaderWorkerSet, or a group of plain pods.
+
+Source: kueue v0.19.2 pkg/controller/jobframework/reconciler.go ConstructWorkload, pkg/controller/jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from trainyard.base.labels import QUEUE
+from trainyard.base.manifests import identity_of
+from trainyard.upstream.kueue.model.gates import Gates
+from trainyard.upstream.kueue.requests.annotations import Malformed, topology_request
+from trainyard.upstream.kueue.requests.jobs.appwrapper import appwrapper
+from trainyard.upstream.kueue.requests.jobs.carried import carried_workload
+from trainyard.upstream.kueue.requests.jobs.groups import group_of, pod_group
+from trainyard.upstream.kueue.requests.jobs.lws import leader_worker_set
+from trainyard.upstream.kueue.requests.jobs.names import workload_name
+from trainyard.upstream.kueue.requests.jobs.parts import Made, NotMade, Object, Part, template_metadata
+from trainyard.upstream.kueue.requests.jobs.priorities import priority
+from trainyard.upstream.kueue.requests.jobs.ray import ray
+
+__all__ = ["NotMade", "is_job", "key_of", "workloads"]
+
+API = "kueue.x-k8s.io/v1beta2"
+GATED = "kueue.x-k8s.io/admission-gated-by"
+GROUP_WORKLOAD = "kueue.x-k8s.io/is-group-workload"
+
+MAKERS: Mapping[tuple[str, str], Callable[[Object, list[Object]], Iterable[Made]]] = {
+    ("batch", "Job"): carried_workload,
+    ("jobset.x-k8s.io", "JobSet"): carried_workload,
+    ("trainer.kubeflow.org", "TrainJob"): carried_workload,
+    **{
+        ("kubeflow.org", f"{name}Job"): carried_workload
+        for name in ("JAX", "MPI", "Paddle", "PyTorch", "TF", "XGBoost")
+    },
+    **{("ray.io", f"Ray{name}"): ray for name in ("Cluster", "Job", "Service")},
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): leader_worker_set,
+    ("workload.codeflare.dev", "AppWrapper"): appwrapper,
+    ("", "Pod"): pod_group,
+}
+"""What makes pod sets of a kind. Deployments and StatefulSets have none: each of their pods, or all, are a job."""
+
+
+def is_job(value: Object) -> bool:
+    """Whether Kueue makes Workloads of a kind itself."""
+    identity = identity_of(value)
+    return (identity.group, identity.kind) in MAKERS
+
+
+def key_of(value: Object) -> str:
+    """Return the key of a job: kind, namespace and name; a pod of a group stands for the group."""
+    identity = identity_of(value)
+    namespace, group = identity.namespace or "default", group_of(value)
+    return f"PodGroup {namespace}/{group}" if group else f"{identity.kind} {namespace}/{identity.name}"
+
+
+def workloads(value: Object, others: Iterable[Object], gates: Gates) -> list[dict[str, Any]]:
+    """Return the Workloads that Kueue makes of a job, as objects; none where it leaves the job to somebody else.
+
+    `others` are the objects beside it: runtimes, priority classes, the other pods of a group. Raises NotMade.
+    """
+    identity = identity_of(value)
+    maker = MAKERS.get((identity.group, identity.kind))
+    if maker is None:
+        return []
+    beside = list(others)
+    try:
+        return [workload(value, made, beside, gates) for made in maker(value, beside)]
+    except Malformed as error:
+        raise NotMade(str(error)) from error
+
+
+def workload(value: Object, made: Made, others: list[Object], gates: Gates) -> dict[str, Any]:
+    """Return one Workload as an object."""
+    metadata = value.get("metadata") or {}
+    labels, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    sets = [pod_set(part, gates) for part in made.parts]
+    number, reference = priority(value, [part.template for part in made.parts], others)
+    kept = {GATED: notes[GATED]} if gates["AdmissionGatedBy"] and GATED in notes else {}
+    spec: dict[str, Any] = {"podSets": sets, "priority": number}
+    if QUEUE in labels:
+        spec["queueName"] = labels[QUEUE]
+    if reference is not None:
+        spec["priorityClassRef"] = reference
+    name = made.name or workload_name(value, made.owner, elastic=gates["ElasticJobsViaWorkloadSlices"])
+    own = {"name": name, "namespace": metadata.get("namespace") or "default"}
+    annotations = kept | ({GROUP_WORKLOAD: "true"} if made.group else {})
+    return {
+        "apiVersion": API,
+        "kind": "Workload",
+        "metadata": {**own, "annotations": annotations} if annotations else own,
+        "spec": spec,
+    }
+
+
+def pod_set(part: Part, gates: Gates) -> dict[str, Any]:
+    """Return one pod set as a Workload has it."""
+    found: dict[str, Any] = {"name": part.name, "count": part.count, "template": part.template}
+    if part.min_count is not None and gates["PartialAdmission"]:
+        found["minCount"] = part.min_count
+    request = topology_request(template_metadata(part.template), part.index, gates)
+    if request is not None:
+        found["topologyRequest"] = request
+    return found
+
+
+def every(objects: Iterable[Object], gates: Gates) -> Iterator[tuple[str, list[dict[str, Any]] | NotMade]]:
+    """Yield each job among objects with its Workloads, or why none are made."""
+    there = list(objects)
+    seen: set[str] = set()
+    for value in there:
+        if is_job(value) and (key := key_of(value)) not in seen:
+            seen.add(key)
+            try:
+                yield key, workloads(value, there, gates)
+            except NotMade as error:
+                yield key, error

@@ -1,0 +1,127 @@
+"""Findings and rules are in plain words: short sentences, no private phrases, and a fix that says what to do."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from conftest import ROOT
+from trainyard.base import catalogue
+from trainyard.base.system.data import PACKAGE
+
+WORDS_OF_A_SENTENCE = 25
+WORDS_OF_A_MESSAGE = 20
+
+PRIVATE = (
+    "stands against",
+    "is told",
+    "is asked for",
+    "are asked for",
+    "asked for by",
+    "say fabric",
+    "nobody says",
+    "somebody says",
+    "mend the",
+    "is no kind that",
+    "that which",
+)
+"""Phrases that only people who know this project understand; each has a plain word."""
+
+UPSTREAM = ("upstream/apiserver/", "upstream/kueue/")
+"""Packages whose long texts are Kubernetes' and Kueue's own, word by word."""
+
+MAKERS = frozenset({"at", "of", "Breach", "Problem"})
+"""What is called with a message."""
+
+ENTRIES = catalogue.entries(ROOT)
+FIX = re.compile(r"[a-z]")
+NO_VERBS = frozenset(
+    {"a", "an", "the", "this", "that", "it", "its", "one", "what", "which", "who", "nothing", "nobody", "there", "no"}
+)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text; a semicolon or a colon ends one too."""
+    return [part for part in re.split(r"(?<=[.;:])\s+", text) if part]
+
+
+def template(node: ast.expr) -> str | None:
+    """Return a text of the code, with `{}` for each value in it; None for another expression."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return None
+
+
+def messages() -> Iterator[tuple[str, str]]:
+    """Yield the file and the template of every text that is a message: of a finding, or of a problem of a policy."""
+    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
+    files |= {f"policies/{path.name}": path for path in (ROOT / "policies").glob("*.py")}
+    for name, path in files.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            values: list[ast.expr] = []
+            if isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "message" for target in node.targets):
+                values = [node.value]
+            if isinstance(node, ast.Call) and {getattr(node.func, key, "") for key in ("attr", "id")} & MAKERS:
+                values = node.args
+            yield from ((name, text) for text in map(template, values) if text is not None and " " in text)
+
+
+MESSAGES = sorted(set(messages()))
+
+
+def test_sentences_of_a_rule_are_short() -> None:
+    """No sentence of a rule's title, why or fix has more than 25 words."""
+    long = {
+        id_: sentence
+        for id_, entry in ENTRIES.items()
+        for text in (entry.rule.title, entry.rule.why, entry.rule.fix)
+        for sentence in sentences(text)
+        if len(sentence.split()) > WORDS_OF_A_SENTENCE
+    }
+    assert long == {}
+
+
+def test_a_rule_has_no_private_phrase() -> None:
+    """A rule is read by people who do not know how this project speaks."""
+    private = {
+        id_: phrase
+        for id_, entry in ENTRIES.items()
+        for phrase in PRIVATE
+        if phrase in f"{entry.rule.title} {entry.rule.why} {entry.rule.fix}"
+    }
+    assert private == {}
+
+
+def test_a_fix_says_what_to_do() -> None:
+    """A fix begins with a verb or a field, not with a pronoun or an article."""
+    fixes = {id_: entry.rule.fix for id_, entry in ENTRIES.items() if entry.rule.fix}
+    assert {id_: fix for id_, fix in fixes.items() if not FIX.match(fix) or fix.split()[0] in NO_VERBS} == {}
+
+
+def test_messages_are_found() -> None:
+    """The texts of findings are found in the code, those of every wing."""
+    assert len(MESSAGES) > 500
+    assert {file.partition("/")[0] for file, _ in MESSAGES} >= {"specs", "render", "judge", "change"}
+
+
+def test_messages_are_short() -> None:
+    """No message of a finding has more than 20 words, a value counted as one; texts of upstream stay as they are."""
+    long = [
+        (file, text)
+        for file, text in MESSAGES
+        if not file.startswith(UPSTREAM) and len(text.split()) > WORDS_OF_A_MESSAGE
+    ]
+    assert long == []
+
+
+def test_messages_have_no_private_phrase() -> None:
+    """No message of a finding uses a phrase that only this project understands."""
+    assert [(file, text) for file, text in MESSAGES for phrase in PRIVATE if phrase in text] == []
+
+
+def test_messages_are_no_sentences_with_an_end() -> None:
+    """A message has no full stop at its end."""
+    assert [(file, text) for file, text in MESSAGES if re.search(r"[a-z]\.$", text)] == []
