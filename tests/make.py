@@ -70,6 +70,7 @@ REPOSITORY: dict[str, Any] = {
     "repoURL": "https://git.example.com/platform/training.git",
     "registries": ["registry.example.com"],
     "labels": ["example.com"],
+    "unsavedGpuHours": 1_000_000,  # jobs of tests save nothing unless a test is about that
 }
 
 

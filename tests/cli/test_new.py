@@ -249,8 +249,22 @@ checkpoint:
   size: 10Gi
 secrets:
   HF_TOKEN: hugging-face/token
+maxHours: 24
 """
     )
+
+
+def test_a_new_job_on_gpus_saves_and_ends(copy, capsys):
+    """Without a word of it, a job on GPUs has a checkpoint and a deadline; `none` leaves them out."""
+    given = ["--cluster", "atlas", "--pool", "h100", "--image", IMAGE, "--program", "t.py"]
+    assert call(capsys, "nlp/big", *given)[0] == 0
+    text = (copy / "jobs/nlp/big.yaml").read_text()
+    assert "checkpoint:\n  volume: checkpoints\n  everyMinutes: 30\n  size: 10Gi\n" in text
+    assert "maxHours: 24\n" in text
+    assert call(capsys, "nlp/bare", *given, "--checkpoint", "none", "--max-hours", "none")[0] == 0
+    text = (copy / "jobs/nlp/bare.yaml").read_text()
+    assert "checkpoint" not in text
+    assert "maxHours" not in text
 
 
 def test_nobody_who_has_left_is_waited_for(copy, capsys, monkeypatch):

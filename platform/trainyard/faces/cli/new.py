@@ -44,13 +44,19 @@ def job(
     fabric: str | None = typer.Option(
         None, metavar="rdma|tcp", help="The network between nodes; default: the fabric if there are several nodes."
     ),
-    checkpoint: str | None = typer.Option(None, metavar="VOLUME", help="The volume of its checkpoints; default: none."),
+    checkpoint: str | None = typer.Option(
+        None,
+        metavar="VOLUME",
+        help="The volume of its checkpoints, or none; default: with GPUs, the team's volume checkpoints.",
+    ),
     every_minutes: str | None = typer.Option(None, metavar="NUMBER", help="Minutes between two checkpoints."),
     checkpoint_size: str | None = typer.Option(None, metavar="SIZE", help="Size of one checkpoint, as in 40Gi."),
     secrets: str | None = typer.Option(
         None, metavar="NAME=secret/key", help="Secrets as variables, separated by commas."
     ),
-    max_hours: str | None = typer.Option(None, metavar="NUMBER", help="Stop a run after this many hours."),
+    max_hours: str | None = typer.Option(
+        None, metavar="NUMBER", help="Stop a run after this many hours, or none; default: 24 with GPUs."
+    ),
     cpus: str | None = typer.Option(None, metavar="NUMBER", help="CPUs per node."),
     memory: str | None = typer.Option(None, metavar="SIZE", help="Memory per node, as in 64Gi."),
     root: Path = ROOT,

@@ -32,6 +32,9 @@ SHARED = "shared"
 GUESS = "10Gi"
 """Size of one checkpoint that is proposed: weights and optimizer of a model of half a billion parameters in 32 bits."""
 
+DEADLINE = "24"
+"""Hours after which a run on GPUs is stopped where nobody says: whoever needs more sees the line and raises it."""
+
 GI = 2**30
 
 ANSWERED = {
@@ -179,6 +182,11 @@ class JobDraft:
         return not self.answers.get("gpus", "0").isdecimal()
 
     @property
+    def has_gpus(self) -> bool:
+        """Whether it asks for GPUs, or for a part of one."""
+        return self.is_part or self.whole_gpus > 0
+
+    @property
     def processes(self) -> str:
         """How many processes a node has where the job says nothing."""
         return str(self.whole_gpus or 1)
@@ -198,7 +206,8 @@ class JobDraft:
         """Ask where the job saves, how often and how much."""
         volumes = self.volumes()
         best = next((name for name in volumes if name.startswith("checkpoint")), NONE)
-        yield Question("checkpoint", "volume for checkpoints", (*volumes, NONE), default=NONE, proposed=best)
+        default = best if self.has_gpus else NONE
+        yield Question("checkpoint", "volume for checkpoints", (*volumes, NONE), default=default, proposed=best)
         if (volume := self.answers["checkpoint"]) == NONE:
             return
         every = str(Checkpoint.model_fields["every_minutes"].default)
@@ -224,7 +233,9 @@ class JobDraft:
         secrets = self.specs.teams[self.team].secrets
         words = f"secrets, as NAME=secret/key separated by commas; the team has {', '.join(secrets)}"
         yield Question("secrets", words, default=NONE, asked=bool(secrets), wrong=unless_none(self.wrong_secrets))
-        yield Question("max-hours", "stop a run after this many hours", default=NONE, wrong=unless_none(wrong_hours))
+        by_kueue = self.cluster.queues[self.answers["queue"]].scheduler == "kueue"  # Volcano's counts each start anew
+        hours = DEADLINE if self.has_gpus and by_kueue else NONE
+        yield Question("max-hours", "stop a run after this many hours", default=hours, wrong=unless_none(wrong_hours))
         yield Question("cpus", "CPUs", default=NONE, asked=False, wrong=unless_none(whole_number("cpus")))
         wrong = unless_none(in_field(Job, "memoryPerNode"))
         yield Question("memory", "memory", default=NONE, asked=False, wrong=wrong)

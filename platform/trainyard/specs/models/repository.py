@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StrictBool, StrictStr
 
-from trainyard.specs.models.base import Form, Name, Reason, Spec, Text, Waive, validation_error
+from trainyard.specs.models.base import Count, Form, Name, Reason, Spec, Text, Waive, validation_error
 
 RepositoryPath = Annotated[
     StrictStr,
@@ -78,6 +78,8 @@ class Repository(Spec):
     """Registries (or registry/path prefixes) that images may come from; none: all."""
     labels: tuple[LabelGroup, ...] = ()
     """Groups (`example.com`) and single keys of labels and annotations that jobs may have, beside plain words."""
+    unsaved_gpu_hours: Count = 50
+    """GPU-hours that a run may take without a checkpoint; half of them where its queue or its nodes may stop it."""
     policies: dict[Name, Reason] = {}
     """Policies switched off: `policy-id: reason`."""
     waive: Waive = {}
