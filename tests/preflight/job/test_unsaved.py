@@ -73,8 +73,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "half of it beside a queue that reclaims": (
         {**HALF, "cluster": queues(reclaimWithinCohort="Any")},
         (
-            "the job takes 8 GPUs for 4 hours and saves nothing, and queue 'other' may take back the quota that it lends; "
-            "add checkpoint"
+            "the job takes 8 GPUs for 4 hours and saves nothing, and queue 'other' may take back the quota that it "
+            "lends; add checkpoint"
         ),
     ),
 }
