@@ -63,6 +63,21 @@ LabelGroup = Annotated[
 ]
 
 
+Option = Annotated[
+    StrictStr,
+    Form(r"[A-Za-z_][A-Za-z0-9_.]*", "an option without dashes in front, with '_' for '-', such as output_dir"),
+]
+
+
+class Folders(Spec):
+    """Options and variables of your own programs that name folders, beside those of the usual trainers."""
+
+    saves: tuple[Option, ...] = ()
+    """Where a program saves: `output_dir` is `--output-dir`, `--output_dir`, `output_dir=` and `OUTPUT_DIR`."""
+    reads: tuple[Option, ...] = ()
+    """What a program reads."""
+
+
 class Repository(Spec):
     """`platform/repository.yaml`."""
 
@@ -80,6 +95,8 @@ class Repository(Spec):
     """Groups (`example.com`) and single keys of labels and annotations that jobs may have, beside plain words."""
     unsaved_gpu_hours: Count = 50
     """GPU-hours that a run may take without a checkpoint; half of them where its queue or its nodes may stop it."""
+    folders: Folders = Folders()
+    """Which arguments and variables name folders that a job must mount."""
     policies: dict[Name, Reason] = {}
     """Policies switched off: `policy-id: reason`."""
     waive: Waive = {}

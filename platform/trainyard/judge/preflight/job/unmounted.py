@@ -1,0 +1,142 @@
+"""Whether the folders that arguments and variables name are on volumes, where what is saved outlives the pod."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from trainyard.base.documents import Path
+from trainyard.base.findings import Finding, Severity
+from trainyard.base.rules import Rule
+from trainyard.judge.preflight.job.commands import lines
+from trainyard.judge.preflight.job.volumes import targets
+from trainyard.judge.preflight.subjects import JOB, OneJob
+from trainyard.render.parts.storage import LAUNCH_FOLDER, SCRATCH_PATH
+from trainyard.specs import Job, Repository
+from trainyard.specs.trainers import reading, saving
+
+UNMOUNTED = Rule(
+    id="run/unmounted",
+    title="Folders that a program saves into, or reads data from, are on a volume.",
+    why="a folder without a volume is in the container: its files are lost with the pod, and data is not in it",
+    fix="use a folder of checkpoint or data; add options of your own programs to folders in repository.yaml",
+    source="platform/trainyard/specs/trainers; kubernetes/website v1.35 content/en/docs/concepts/storage/volumes.md",
+    layer="run",
+    severity=Severity.WARNING,
+)
+
+LEFT = ("/tmp", "/dev", "/proc", "/var/tmp", SCRATCH_PATH, "/root")  # noqa: S108 - only named to be left alone
+"""Folders whose name says that what is in them need not last, and those that `run/folder` looks at."""
+
+IMAGE = ("/workspace", "/opt", "/app", "/usr", "/home", "/root", "/src", "/srv", "/code", "/etc", "/var")
+"""Folders in which images have programs, and may have data."""
+
+OPTION = re.compile(r"[-+~]{0,2}(?P<name>[A-Za-z_][\w.-]*)(?:=(?P<value>.*))?", re.DOTALL)
+"""An option of argparse (`--output-dir`), or of Hydra (`+exp_manager.exp_dir=`), with its value or before it."""
+
+MOVES = re.compile(r"\b(?:rsync|rclone|gsutil|mount|ln|cp|mv|azcopy|s5cmd|s3fs|gcsfuse)\b")
+"""Programs of a script that bring files elsewhere, so that nothing follows from the folder's name."""
+
+
+class Named(NamedTuple):
+    """A folder that a job names."""
+
+    path: Path
+    """Where in the job's file."""
+    name: str
+    """The option or the variable, as written."""
+    folder: str
+    saves: bool
+    """Whether the program saves there; else it reads."""
+
+
+@JOB.check()
+def check(one: OneJob) -> Iterator[Finding]:
+    """Yield folders of checkpoints, outputs and data that no volume holds, or that a volume holds read-only."""
+    job = one.file.job
+    if job.runtime or any("volumeMounts" in str(patch.merge) for patch in job.patches):
+        return
+    mounted, closed = folders(job), read_only(job)
+    for named in folders_named(job, one.specs.repository):
+        inside = [folder for folder in mounted if within(named.folder, folder)]
+        if not inside and (named.saves or not any(within(named.folder, top) for top in IMAGE)):
+            yield UNMOUNTED.at(one.file.source, named.path, f"{sentence(named)}; {instead(job, named)}")
+        elif named.saves and max(inside, key=len, default="") in closed:
+            message = f"{named.name} saves into {named.folder!r}, which is mounted read-only"
+            yield UNMOUNTED.at(one.file.source, named.path, f"{message}; set readOnly: false, or use another folder")
+
+
+def sentence(named: Named) -> str:
+    """Say what follows from a folder that no volume holds."""
+    if named.saves:
+        return f"{named.name} saves into {named.folder!r}, which is on no volume and lost with the pod"
+    return f"{named.name} reads {named.folder!r}, which is on no volume of the job"
+
+
+def instead(job: Job, named: Named) -> str:
+    """Say what to write instead."""
+    if not named.saves:
+        return "mount it under data"
+    return "use $(CHECKPOINT_DIR)" if job.checkpoint else "add checkpoint, and use $(CHECKPOINT_DIR)"
+
+
+def folders(job: Job) -> list[str]:
+    """Return the folders in the training container that volumes hold."""
+    return [LAUNCH_FOLDER, *(path.rstrip("/") or "/" for path, _ in targets(job))]
+
+
+def read_only(job: Job) -> frozenset[str]:
+    """Return the folders that the program cannot write."""
+    data = [data.mount_path for data in job.data if data.read_only]
+    mounts = [mount.mount_path for mount in job.mounts if mount.read_only]
+    return frozenset(path.rstrip("/") for path in (*data, *mounts, *(file.mount_path for file in job.files)))
+
+
+def within(path: str, folder: str) -> bool:
+    """Say whether a path is a folder, or below it."""
+    return folder == "/" or path == folder or path.startswith(f"{folder}/")
+
+
+def folders_named(job: Job, repository: Repository) -> Iterator[Named]:
+    """Yield the absolute folders that arguments and variables name, by the names of trainers and the repository."""
+    saves = saving() | frozenset(repository.folders.saves)
+    reads = (reading() | frozenset(repository.folders.reads)) - saves
+    for path, option, value in (*arguments(job), *variables(job)):
+        name = OPTION.fullmatch(option)
+        key = name["name"].replace("-", "_") if name else ""
+        key = key.lower() if key.isupper() else key
+        folder = posixpath.normpath(value) if value.startswith("/") and "$" not in value else ""
+        if folder and key in saves | reads and not any(within(folder, top) for top in LEFT):
+            yield Named(path, option, folder, key in saves)
+
+
+def variables(job: Job) -> Iterator[tuple[Path, str, str]]:
+    """Yield the variables of a job and of its roles, with their values."""
+    yield from ((("env", name), name, value) for name, value in job.env.items())
+    for role, said in job.roles.items():
+        yield from ((("roles", role, "env", name), name, value) for name, value in said.env.items())
+
+
+def arguments(job: Job) -> Iterator[tuple[Path, str, str]]:
+    """Yield the options of command lines with their values, those in a script among them."""
+    for path, texts, _ in lines(job):
+        if any(MOVES.search(text) for text in texts if " " in text):
+            continue
+        words = [((*path, index), word) for index, text in enumerate(texts) for word in text.split()]
+        yield from options(words)
+
+
+def options(words: Sequence[tuple[Path, str]]) -> Iterator[tuple[Path, str, str]]:
+    """Yield each option with each of its values: the one behind `=`, or the words up to the next option."""
+    current = ""
+    for path, word in words:
+        name, given, value = word.partition("=")
+        if given and OPTION.fullmatch(name) and not name.startswith("/"):
+            current = ""
+            yield path, name, value.strip("\"'")
+        elif word.startswith("-"):
+            current = word
+        elif current:
+            yield path, current, word.strip("\"'")
