@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.places import Amount, Place, Variable
     from trainyard.judge.policies.policy import Problem
     from trainyard.judge.policies.queues import Queues, pool_of
+    from trainyard.judge.policies.ranks import Ranks, ranks
     from trainyard.judge.policies.world import Pods, TrainingJob, World
 
 HOMES = {
@@ -38,6 +39,7 @@ HOMES = {
     "lines": ("elastic", "texts"),
     "policy": ("Problem",),
     "queues": ("Queues", "pool_of"),
+    "ranks": ("Ranks", "ranks"),
     "places": ("Amount", "Place", "Variable"),
     "world": ("Pods", "TrainingJob", "World"),
 }
@@ -58,6 +60,7 @@ __all__ = [
     "Pods",
     "Problem",
     "Queues",
+    "Ranks",
     "Severity",
     "TrainingJob",
     "Variable",
@@ -78,6 +81,7 @@ __all__ = [
     "offered",
     "pool_of",
     "rails",
+    "ranks",
     "rdma_resources",
     "strings",
     "texts",

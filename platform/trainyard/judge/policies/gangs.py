@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -24,6 +25,9 @@ LAUNCHERS = {
 Both write an option with a dash or an underscore (pytorch v2.9 torch/distributed/argparse_util.py, accelerate v1.15.0
 src/accelerate/commands/launch.py).
 """
+
+HYDRA = re.compile(r"\+{0,2}([A-Za-z_][\w.]*)")
+"""Settings of a program by their path, without dashes."""
 
 
 class Gang(NamedTuple):
@@ -90,10 +94,12 @@ def _launched(pods: Pods) -> Iterator[Launched]:
 
 
 def options(manifest: Manifest, words: list[Word]) -> dict[str, tuple[Place, str]]:
-    """Return the options of a command line by name."""
+    """Return the options of a command line by name; those of Hydra (`trainer.devices=8`) as they are written."""
     found: dict[str, tuple[Place, str]] = {}
     for number, word in enumerate(words):
         name, given, value = word.text.partition("=")
+        if given and (hydra := HYDRA.fullmatch(name)):
+            found[hydra[1]] = (Place(manifest, word.path), value.strip("\"'"))
         if name.startswith("--"):
             after = words[number + 1].text if number + 1 < len(words) else ""
             found[name.replace("_", "-")] = (Place(manifest, word.path), value.strip("\"'") if given else after)

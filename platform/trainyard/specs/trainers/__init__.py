@@ -30,7 +30,7 @@ def trainers() -> tuple[Trainer, ...]:
 
 
 def read(name: str, content: bytes) -> Trainer:
-    """Return what a file says of a trainer; raises SpecError where it cannot be read."""
+    """Return the trainer in a file; raises SpecError where it cannot be read."""
     documents, findings = load(content, file=name)
     if findings:
         raise SpecError(f"trainer {name!r} cannot be read: {findings[0].message}")

@@ -1,0 +1,149 @@
+"""Parallel sizes divide the ranks of a job, and batches divide among them.
+
+Why: the trainer refuses other sizes when it starts, on every rank and at every restart.
+Fix: change a size, or the number of nodes or of processes.
+Source: NVIDIA/Megatron-LM d98e8a64dd megatron/core/parallel_state.py, megatron/core/num_microbatches_calculator.py;
+ pytorch/torchtitan v0.2.2 torchtitan/distributed/parallel_dims.py; pytorch/torchtune 0.7.0
+ torchtune/training/_distributed.py; NVIDIA/NeMo 8cfedd7203 examples/nlp/language_modeling/conf;
+ huggingface/accelerate 1.15.0.dev0 src/accelerate/parallelism_config.py
+"""
+
+from collections.abc import Iterator
+from math import prod
+
+from trainyard.checks import Place, Problem, Ranks, Severity, World, ranks, whole_number
+
+TENSOR, PIPELINE, CONTEXT = "--tensor-model-parallel-size", "--pipeline-model-parallel-size", "--context-parallel-size"
+EXPERT, EXPERT_TENSOR = "--expert-model-parallel-size", "--expert-tensor-parallel-size"
+GLOBAL, MICRO = "--global-batch-size", "--micro-batch-size"
+
+SIZES: dict[str, dict[str, str]] = {
+    "Megatron-LM": {TENSOR: "tensor", PIPELINE: "pipeline", CONTEXT: "context"},
+    "NeMo": {f"model.{name}_model_parallel_size": name for name in ("tensor", "pipeline")}
+    | {"model.context_parallel_size": "context"},
+    "torchtitan": {f"--parallelism.{name}-parallel-degree": name for name in ("tensor", "pipeline", "context")}
+    | {
+        "--parallelism.data-parallel-shard-degree": "data shard",
+        "--parallelism.data-parallel-replicate-degree": "data replicate",
+    },
+    "torchtune": {
+        "tensor_parallel_dim": "tensor",
+        "context_parallel_dim": "context",
+        "data_parallel_shard_dim": "data shard",
+        "data_parallel_replicate_dim": "data replicate",
+    },
+    "Accelerate": {
+        "--parallelism-config-tp-size": "tensor",
+        "--parallelism-config-cp-size": "context",
+        "--parallelism-config-dp-shard-size": "data shard",
+        "--parallelism-config-dp-replicate-size": "data replicate",
+    },
+}
+"""By trainer, the options whose product divides the ranks, whatever its settings elsewhere say of the others."""
+
+FROM_ELSEWHERE = {"--yaml-cfg", "--use-checkpoint-args", "--tensor-parallel-num-weight-shards"}
+"""Options by which Megatron-LM takes its sizes from somewhere else, or counts one more."""
+
+OF_ENCODER = "--encoder-"
+"""What options begin with by which older releases of Megatron-LM give an encoder ranks of its own."""
+
+UNEVEN = {"--rampup-batch-size", "--decrease-batch-size-if-needed", "--step-batch-size-schedule"}
+"""Options with which Megatron-LM makes batches of other sizes."""
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Hold the sizes in command lines against the ranks that their launcher starts."""
+    for job in world.training_jobs():
+        for found in ranks(job):
+            for sizes in SIZES.values():
+                yield from dense(found, sizes)
+            if moved(found):
+                continue
+            yield from experts(found)
+            yield from batches(found)
+            yield from spread(found)
+
+
+def moved(found: Ranks) -> bool:
+    """Say whether Megatron-LM takes its sizes from elsewhere."""
+    return any(name in FROM_ELSEWHERE or name.startswith(OF_ENCODER) for name in found.options)
+
+
+def unused(found: Ranks, sizes: dict[str, str]) -> bool:
+    """Say whether Accelerate leaves its sizes alone: nobody tells it to use them, or they are of a node each."""
+    own = "--parallelism-config-tp-size" in sizes
+    return own and ("--use-parallelism-config" not in found.options or "--parallelism-config-sp-size" in found.options)
+
+
+def size(found: Ranks, name: str) -> int | None:
+    """Return a size that is written, and is one: torchtitan takes -1 for what is left."""
+    value = whole_number(found.options[name][1]) if name in found.options else None
+    return value if value and value > 0 else None
+
+
+def place(found: Ranks, *names: str) -> Place:
+    """Return where the last of these options stands that is given."""
+    return next(found.options[name][0] for name in reversed(names) if name in found.options)
+
+
+def product(parts: dict[str, int]) -> str:
+    """Write a product in words: `tensor 4 × pipeline 2 = 8`."""
+    shown = " × ".join(f"{name} {value}" for name, value in parts.items())
+    return f"{shown} = {prod(parts.values())}" if len(parts) > 1 else shown
+
+
+def no_divisor(found: Ranks, parts: dict[str, int]) -> str:
+    """Say that the product of parallel sizes does not divide the ranks."""
+    does = "sizes {} do not" if len(parts) > 1 else "size {} does not"
+    words = does.format(product(parts))
+    return f"parallel {words} divide the {found.total} ranks ({found.words}); change one of them"
+
+
+def dense(found: Ranks, sizes: dict[str, str]) -> Iterator[Problem]:
+    """Yield sizes of one trainer whose product does not divide the ranks."""
+    given = {name: value for name in sizes if (value := size(found, name)) and value > 1}
+    if (
+        not given
+        or (TENSOR in sizes and moved(found))
+        or unused(found, sizes)
+        or found.total % prod(given.values()) == 0
+    ):
+        return
+    parts = {sizes[name]: value for name, value in given.items()}
+    yield Problem(place(found, *given), no_divisor(found, parts))
+
+
+def experts(found: Ranks) -> Iterator[Problem]:
+    """Yield expert parallel sizes of Megatron-LM that do not divide the ranks."""
+    expert = size(found, EXPERT)
+    if expert is None or expert == 1:
+        return
+    tensor = size(found, EXPERT_TENSOR) or size(found, TENSOR) or 1
+    parts = {"expert": expert, "tensor": tensor, "pipeline": size(found, PIPELINE) or 1}
+    parts = {name: value for name, value in parts.items() if value > 1}
+    if found.total % prod(parts.values()):
+        yield Problem(place(found, EXPERT), no_divisor(found, parts))
+
+
+def batches(found: Ranks) -> Iterator[Problem]:
+    """Yield a global batch of Megatron-LM that does not divide among micro batches and ranks."""
+    whole, micro = size(found, GLOBAL), size(found, MICRO)
+    model = prod(size(found, name) or 1 for name in (TENSOR, PIPELINE, CONTEXT))
+    if whole is None or micro is None or found.total % model or not UNEVEN.isdisjoint(found.options):
+        return
+    parts = {"micro batch": micro, "data parallel": found.total // model}
+    if whole % prod(parts.values()):
+        message = f"global batch {whole} is no multiple of {product(parts)}; use a multiple"
+        yield Problem(place(found, GLOBAL), message)
+
+
+def spread(found: Ranks) -> Iterator[Problem]:
+    """Yield tensor parallel groups that are larger than a node of eight GPUs; NVLink may span smaller ones."""
+    tensor = size(found, TENSOR)
+    if tensor is not None and found.gpus == WHOLE_NODE and tensor > WHOLE_NODE and found.total % tensor == 0:
+        message = f"tensor parallel size {tensor} spans nodes of {WHOLE_NODE} GPUs, so each layer waits for the network"
+        yield Problem(place(found, TENSOR), f"{message}; use {WHOLE_NODE}", severity=Severity.WARNING)
+
+
+WHOLE_NODE = 8
+"""GPUs of a node of which none has NVLink to another: nodes of GB200 have four."""
