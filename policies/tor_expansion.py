@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Problem, Severity, TrainingJob, World, injected, texts
+from trainyard.checks import Place, Problem, Severity, TrainingJob, World, injected, texts
 
 EXPANDED = re.compile(r"\$\$|\$\(([^)\s]*)\)")
 SHELL = re.compile(r"(?<!\$)\$\{([A-Z][A-Z0-9_]*)\}|(?:(?<=[=/:])|^)\$([A-Z][A-Z0-9_]*)(?=$|[/:])")
@@ -19,6 +19,12 @@ FROM_OUTSIDE = re.compile(
     r"\w+_SERVICE_(?:HOST|PORT\w*)|\w+_PORT(?:_\w+)?|PCIDEVICE_\w+|NVIDIA_\w+|(?:AWS|AZURE|GOOGLE)_\w+"
 )
 """What the kubelet sets of Services and devices, and what clouds' webhooks set of identities."""
+
+TRAINER = ("spec", "trainer")
+"""Where a TrainJob names variables that come behind those of its runtime."""
+
+VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+"""Names that variables have; `$(hostname)` in a value is a shell's, which a script may still run."""
 
 
 def check(world: World) -> Iterator[Problem]:
@@ -46,8 +52,41 @@ def of_variables(job: TrainingJob) -> Iterator[Problem]:
         match = SHELL.search(variable.value) if variable.value and "$" in variable.value else None
         if match is not None:
             name = match[1] or match[2]
-            message = f"{variable.name} has {match[0]}, which only a shell knows; write its value, or $({name})"
+            other = f", or $({name})" if name != variable.name else ""
+            message = f"{variable.name} has {match[0]}, which only a shell knows; write its value{other}"
             yield Problem(variable.place, message, severity=Severity.WARNING)
+    for path, container in job.containers():
+        if path != TRAINER:
+            yield from in_order(job, path, container)
+
+
+def in_order(job: TrainingJob, path: tuple[str | int, ...], container: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield values that refer to a variable that nothing sets, or that stands behind them: only those before count."""
+    known = variables(container)
+    if known is None:
+        return
+    before: set[str] = set()
+    for index, variable in enumerate(container.get("env") or ()):
+        if not isinstance(variable, dict) or not isinstance(name := variable.get("name"), str):
+            continue
+        value = variable.get("value")
+        for missing in undefined(value, frozenset(before), job) if isinstance(value, str) else ():
+            if not VARIABLE.fullmatch(missing):
+                continue
+            why, hint = reason(missing, name, known)
+            message = f"{name} has $({missing}), which stays as it is written: {why}"
+            place = Place(job.manifest, (*path, "env", index, "value"))
+            yield Problem(place, f"{message}; {hint}", severity=Severity.WARNING)
+        before.add(name)
+
+
+def reason(missing: str, name: str, known: frozenset[str]) -> tuple[str, str]:
+    """Return why a value does not get a variable, and what to do."""
+    if missing == name:
+        return "the image's own value is not known here", "write it out"
+    if missing in known:
+        return f"{missing} stands behind it", "list it before"
+    return f"nothing sets {missing!r}", "set it in env"
 
 
 def variables(container: Mapping[str, Any]) -> frozenset[str] | None:
