@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.capacity import allocatable, holds, offered
     from trainyard.judge.policies.classes import lacking
     from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
-    from trainyard.judge.policies.gangs import gangs, launched
+    from trainyard.judge.policies.gangs import arguments, gangs, launched
+    from trainyard.judge.policies.generations import Generation, generation
     from trainyard.judge.policies.injected import injected
     from trainyard.judge.policies.kubelets import ALIGNING, aligning, kubelets, rails
     from trainyard.judge.policies.lines import elastic, texts
@@ -33,7 +34,8 @@ HOMES = {
     "capacity": ("allocatable", "holds", "offered"),
     "classes": ("lacking",),
     "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
-    "gangs": ("gangs", "launched"),
+    "gangs": ("arguments", "gangs", "launched"),
+    "generations": ("Generation", "generation"),
     "injected": ("injected",),
     "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),
     "lines": ("elastic", "texts"),
@@ -54,6 +56,7 @@ __all__ = [
     "QUEUE_LABEL",
     "WHOLE_GPUS",
     "Amount",
+    "Generation",
     "Manifest",
     "Need",
     "Place",
@@ -67,9 +70,11 @@ __all__ = [
     "World",
     "aligning",
     "allocatable",
+    "arguments",
     "did_you_mean",
     "elastic",
     "gangs",
+    "generation",
     "holds",
     "injected",
     "is_gpu",

@@ -81,16 +81,30 @@ def launched(pods: Pods) -> Iterator[Launched]:
 
 
 def _launched(pods: Pods) -> Iterator[Launched]:
-    for path, container in pods.containers(init=False):
-        words = [
-            Word(at, word.strip("\"'\\;"))
-            for field in ("command", "args")
-            for index, text in enumerate(list_texts(container.get(field)))
-            for at in [(*path, field, index)]
-            for word in text.split()
-        ]
+    for path, words in pods.once(command_lines):
         for name in [name for name in (word.text.rpartition("/")[2] for word in words) if name in LAUNCHERS][:1]:
             yield Launched(path, name, options(pods.manifest, words))
+
+
+def arguments(pods: Pods) -> Iterator[tuple[Path, dict[str, tuple[Place, str]]]]:
+    """Yield each container that stays with the options of its command line."""
+    for path, words in pods.once(command_lines):
+        yield path, options(pods.manifest, words)
+
+
+def command_lines(pods: Pods) -> Iterator[tuple[Path, list[Word]]]:
+    """Yield each container that stays with the words of its command line, those within scripts too."""
+    for path, container in pods.containers(init=False):
+        yield (
+            path,
+            [
+                Word(at, word.strip("\"'\\;"))
+                for field in ("command", "args")
+                for index, text in enumerate(list_texts(container.get(field)))
+                for at in [(*path, field, index)]
+                for word in text.split()
+            ],
+        )
 
 
 def options(manifest: Manifest, words: list[Word]) -> dict[str, tuple[Place, str]]:

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from trainyard.base.documents import Path
 from trainyard.base.quantities import whole_number
-from trainyard.judge.policies.gangs import Word, launched, options
-from trainyard.judge.policies.lines import list_texts
+from trainyard.judge.policies.gangs import command_lines, launched, options
 from trainyard.judge.policies.places import Place
 from trainyard.judge.policies.world import Pods, TrainingJob
 from trainyard.upstream.pods.resources import WHOLE_GPUS
@@ -82,13 +81,7 @@ def processes_of(job: TrainingJob, pods: Pods, given: Options, gpus: int) -> int
 
 def of_mpi(pods: Pods) -> Iterator[Ranks]:
     """Yield the ranks of an mpirun that says how many it starts."""
-    for path, container in pods.containers(init=False):
-        words = [
-            Word((*path, field, index), word)
-            for field in ("command", "args")
-            for index, text in enumerate(list_texts(container.get(field)))
-            for word in text.split()
-        ]
+    for path, words in pods.once(command_lines):
         starts = next((at for at, word in enumerate(words) if word.text.rpartition("/")[2] in STARTERS), None)
         if starts is None:
             continue

@@ -1,0 +1,66 @@
+"""GPUs can do what a program is told to use: bf16, flash attention 2, FP8.
+
+Why: the program ends at its first step, or computes bf16 in emulation at a fraction of the speed.
+Fix: use fp16 and another attention, or GPUs that have it: bf16 and flash attention 2 from A100 on, FP8 from H100 on.
+Source: NVIDIA/TransformerEngine transformer_engine/pytorch/quantization.py; Dao-AILab/flash-attention v2.8 README.md;
+ huggingface/accelerate 1.15.0.dev0 src/accelerate/commands/launch.py; CUDA C++ programming guide 13.0
+"""
+
+from collections.abc import Iterator
+
+from trainyard.checks import Generation, Problem, Severity, World, arguments, generation, is_gpu
+
+OFF = {"false", "no", "0", "none", "off"}
+"""Values by which a switch is off."""
+
+BF16 = {"bf16", "bfloat16", "bf16-mixed", "bf16-true", "torch.bfloat16"}
+FLASH = {"flash_attention_2", "flash_attention_3"}
+FP8 = {"fp8", "e4m3", "hybrid"}
+
+WANTS: dict[str, tuple[str, set[str] | None, Severity]] = {
+    "--bf16": ("bf16", None, Severity.WARNING),
+    "--amp-dtype": ("bf16", BF16, Severity.WARNING),
+    "--precision": ("bf16", BF16, Severity.WARNING),
+    "--trainer.precision": ("bf16", BF16, Severity.WARNING),
+    "trainer.precision": ("bf16", BF16, Severity.WARNING),
+    "--mixed-precision": ("bf16", BF16, Severity.WARNING),
+    "--attn-implementation": ("flash attention 2", FLASH, Severity.ERROR),
+    "--use-flash-attn": ("flash attention 2", None, Severity.WARNING),
+    "--fp8-format": ("FP8", FP8, Severity.ERROR),
+}
+"""By option, what a program is told to use, by which values (None: any that is not off), and whether it must fail.
+
+`--bf16` is of Transformers and Megatron-LM, `--amp-dtype` of timm, `--precision` of Lightning, `--mixed-precision` of
+Accelerate, `--attn-implementation` of TRL, the others of Megatron-LM.
+"""
+
+FP8_PRECISION = "--mixed-precision"
+"""Accelerate's option, which has one more value."""
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Look at the arguments of containers with GPUs, where the kind of their GPUs is known."""
+    for job in world.training_jobs():
+        for pods in job.pod_sets():
+            gpus = generation(world, pods) if any(map(is_gpu, pods.needs)) else None
+            if gpus is not None:
+                for _, options in arguments(pods):
+                    for name, (place, value) in options.items():
+                        for wanted, severity in wants(name, value):
+                            if wanted in gpus.lacks:
+                                yield Problem(place, message(name, wanted, gpus), severity=severity)
+
+
+def wants(name: str, value: str) -> Iterator[tuple[str, Severity]]:
+    """Yield what an option tells a program to use, and whether that must fail where it is not there."""
+    if name == FP8_PRECISION and value == "fp8":
+        yield "FP8", Severity.WARNING
+    elif name in WANTS:
+        wanted, values, severity = WANTS[name]
+        if value.lower() in values if values is not None else value.lower() not in OFF:
+            yield wanted, severity
+
+
+def message(name: str, wanted: str, gpus: Generation) -> str:
+    """Say what the GPUs lack."""
+    return f"{name} uses {wanted}, which GPUs of kind {gpus.name} do not have; remove it, or use other GPUs"
