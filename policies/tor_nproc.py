@@ -3,7 +3,8 @@
 Why: two processes on one GPU end with NCCL's "Duplicate GPU detected", and GPUs without a process are paid for and
  idle.
 Fix: write as many processes as the container has GPUs, or gpu, which counts them.
-Source: pytorch v2.9 torch/distributed/run.py; NCCL 2.30 src/init.cc; training-operator v1.9.4 pytorch/envvar.go
+Source: pytorch v2.9 torch/distributed/run.py; NCCL 2.30 src/init.cc; training-operator v1.9.4 pytorch/envvar.go;
+ huggingface/accelerate 1.15.0.dev0 src/accelerate/utils/launch.py
 """
 
 from collections.abc import Iterator
@@ -12,25 +13,47 @@ from trainyard.checks import WHOLE_GPUS, Place, Pods, Problem, Severity, Trainin
 
 OPTION = "--nproc-per-node"
 
+TOTAL, MACHINES, SETTINGS = "--num-processes", "--num-machines", "--config-file"
+"""Accelerate's: how many processes there are on all nodes together, how many nodes, and where else it may read that."""
+
+ON_CPUS = {"--cpu", "--use-cpu", "--gpu-ids"}
+"""Options with which Accelerate has no process for each GPU of the container."""
+
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at torchrun in containers with GPUs, where the number of processes is written, there or for a PyTorchJob."""
+    """Look at torchrun and Accelerate in containers with GPUs, where the number of processes is written."""
     for job in world.training_jobs():
         for pods in job.pod_sets():
             for container, launcher, options in launched(pods):
-                written = options.get(OPTION) or of_job(job)
                 gpus = gpus_of(pods, container)
-                if launcher.startswith("accelerate") or written is None or not gpus:
-                    continue
-                place, processes = written[0], whole_number(written[1])
-                if processes is None:
-                    continue
-                count = "1 process" if processes == 1 else f"{processes} processes"
-                if processes > gpus:
-                    yield Problem(place, f"{launcher} starts {count}, but the container has {of(gpus)}")
-                elif 0 < processes < gpus:
-                    message = f"{launcher} starts {count}, but the container has {of(gpus)}; the others may stay idle"
-                    yield Problem(place, message, severity=Severity.WARNING)
+                if launcher.startswith("accelerate"):
+                    written = by_machine(options)
+                else:
+                    written = options.get(OPTION) or of_job(job)
+                if written is not None and gpus:
+                    yield from held(launcher, written, gpus)
+
+
+def held(launcher: str, written: tuple[Place, str], gpus: int) -> Iterator[Problem]:
+    """Yield a number of processes that is not that of the container's GPUs."""
+    place, processes = written[0], whole_number(written[1])
+    if processes is None:
+        return
+    count = "1 process" if processes == 1 else f"{processes} processes"
+    if processes > gpus:
+        yield Problem(place, f"{launcher} starts {count}, but the container has {of(gpus)}")
+    elif 0 < processes < gpus:
+        message = f"{launcher} starts {count}, but the container has {of(gpus)}; the others may stay idle"
+        yield Problem(place, message, severity=Severity.WARNING)
+
+
+def by_machine(options: dict[str, tuple[Place, str]]) -> tuple[Place, str] | None:
+    """Return how many processes Accelerate starts in a container; None where its settings may say otherwise."""
+    if TOTAL not in options or not ON_CPUS.isdisjoint(options) or (SETTINGS in options and MACHINES not in options):
+        return None
+    place, total = options[TOTAL]
+    machines, processes = whole_number(options.get(MACHINES, (place, "1"))[1]), whole_number(total)
+    return (place, str(processes // machines)) if machines and processes and processes >= machines else None
 
 
 def of(gpus: int) -> str:

@@ -39,6 +39,15 @@ CASES = {
         {"launcher": "accelerate", "args": ["--num_processes", "8"]},
         ["run/launcher-option args[0]"],
     ),
+    "processes for mpirun": (
+        {"launcher": "mpirun", "kind": "MPIJob", "args": ["-np", "8"]},
+        ["run/launcher-option args[0]"],
+    ),
+    "a program's own -n": ({"launcher": "mpirun", "kind": "MPIJob", "args": ["-n", "8"]}, []),
+    "processes for horovod": (
+        {"launcher": "horovod", "kind": "MPIJob", "args": ["-np", "8"]},
+        ["run/launcher-option args[0]"],
+    ),
     "another launcher's option": ({"args": ["--num_processes", "8"]}, []),
     "an option that begins so": ({"args": ["--nnodes-in-graph=2", "--lr", "1", "nnodes"]}, []),
 }

@@ -82,9 +82,12 @@ OPTIONS: dict[str, frozenset[str]] = {
     "deepspeed": frozenset({"num-gpus", "num-nodes", "hostfile", "master-addr", "master-port"}),
     "paddle": frozenset({"nnodes", "nproc-per-node", "master", "job-id", "max-restart", "trainer-num", "server-num"}),
     "horovod": frozenset({"num-proc", "min-np", "max-np", "slots-per-host", "host-discovery-script", "hostfile"}),
-    "mpirun": frozenset({"hostfile", "machinefile", "oversubscribe", "allow-run-as-root", "map-by", "bind-to"}),
+    "mpirun": frozenset({"np", "hostfile", "machinefile", "oversubscribe", "allow-run-as-root", "map-by", "bind-to"}),
 }
 """By launcher, the options by which it is told what follows here."""
+
+SHORT: dict[str, frozenset[str]] = {"horovod": frozenset({"-np", "-H"}), "mpirun": frozenset({"-np"})}
+"""The same with one dash, as far as no program has them: `-n` may be its own."""
 
 
 @RESOLVED.check()
@@ -129,6 +132,7 @@ def check_options(run: Resolved) -> Iterator[Finding]:
     known = OPTIONS.get(run.launcher.name, frozenset())
     for index, word in enumerate(run.run.job.args):
         option = word.partition("=")[0]
-        if option.startswith("--") and option[2:].replace("_", "-") in known:
+        long = option.startswith("--") and option[2:].replace("_", "-") in known
+        if long or option in SHORT.get(run.launcher.name, ()):
             message = f"args contain {option}, which only launcher {run.launcher.name} understands; remove it"
             yield OPTION.at(run.run.source, ("args", index), message)
