@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.generations import Generation, generation
     from trainyard.judge.policies.injected import injected
     from trainyard.judge.policies.kubelets import ALIGNING, aligning, kubelets, rails
+    from trainyard.judge.policies.levels import upside_down
     from trainyard.judge.policies.lines import elastic, texts
     from trainyard.judge.policies.places import Amount, Place, Variable
     from trainyard.judge.policies.policy import Problem
@@ -38,6 +39,7 @@ HOMES = {
     "generations": ("Generation", "generation"),
     "injected": ("injected",),
     "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),
+    "levels": ("upside_down",),
     "lines": ("elastic", "texts"),
     "policy": ("Problem",),
     "queues": ("Queues", "pool_of"),
@@ -90,6 +92,7 @@ __all__ = [
     "rdma_resources",
     "strings",
     "texts",
+    "upside_down",
     "whole_number",
 ]
 
