@@ -14,7 +14,7 @@ from trainyard.base.manifests import identity_of
 from trainyard.base.quantities import Quantity
 from trainyard.judge.admission.inventory import nodes
 from trainyard.render.clusters import of_files, platform, team
-from trainyard.render.operators.kueue import GATES, Kueue, configuration, kueue_integrations
+from trainyard.render.operators.kueue import Kueue, configuration, gates, kueue_integrations
 from trainyard.render.operators.volcano import OVERRIDE, Volcano
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster, Scheduler
@@ -207,15 +207,8 @@ def configured(cluster: Cluster) -> dict[str, Any]:
     It is empty for a cluster without Kueue.
     """
     config = configuration(cluster)
-    if Kueue.name not in cluster.operators:
-        return config
-    listed = lookup(cluster.operators[Kueue.name].values, GATES)
-    if not isinstance(listed, list):
-        return config
-    gates = {
-        item["name"]: item.get("enabled") is True for item in listed if isinstance(item, Mapping) and "name" in item
-    }
-    return {**config, "featureGates": gates}
+    given = gates(cluster) if Kueue.name in cluster.operators else {}
+    return {**config, "featureGates": given} if given else config
 
 
 def objects_read(specs: Specs, name: str) -> Iterator[Object]:

@@ -114,19 +114,24 @@ def gated_twice(cluster: Cluster) -> bool:
     return bool(listed) and configuration(cluster).get("featureGates") is not None
 
 
-def recovers(cluster: Cluster) -> bool:
-    """Whether Kueue deletes the pods of dead nodes, as far as the cluster's file tells.
+def gates(cluster: Cluster) -> dict[str, bool]:
+    """Return the feature gates that the cluster's file sets for Kueue.
 
     A list in the chart's values counts alone; the configuration's gates count where there is none.
     """
     listed = lookup(cluster.operators[Kueue.name].values, GATES)
     if isinstance(listed, list):
-        return any(
-            isinstance(rule, Mapping) and rule.get("name") == FORCED_DELETION and rule.get("enabled") is True
-            for rule in listed
-        )
+        named = (item for item in listed if isinstance(item, Mapping) and "name" in item)
+        return {str(item["name"]): item.get("enabled") is True for item in named}
     own = configuration(cluster).get("featureGates")
-    return own is None or (isinstance(own, Mapping) and own.get(FORCED_DELETION) is True)
+    return {str(name): value is True for name, value in own.items()} if isinstance(own, Mapping) else {}
+
+
+def recovers(cluster: Cluster) -> bool:
+    """Whether Kueue deletes the pods of dead nodes, as far as the cluster's file tells."""
+    listed = lookup(cluster.operators[Kueue.name].values, GATES)
+    derived = not isinstance(listed, list) and configuration(cluster).get("featureGates") is None
+    return derived or gates(cluster).get(FORCED_DELETION, False)
 
 
 def short_of_pods(cluster: Cluster) -> int:
