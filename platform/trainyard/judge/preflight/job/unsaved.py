@@ -58,7 +58,8 @@ def check(one: OneJob) -> Iterator[Finding]:
         why = stopped_by(run, run.cluster, {role.pool_name for role in roles})
         if spent <= bound and not why:
             return
-        takes = f"{gpus} GPUs for {hours:g} hours" if hours else f"{gpus} GPUs without a deadline"
+        count = "1 GPU" if gpus == 1 else f"{gpus} GPUs"
+        takes = f"{count} for {hours:g} hours" if hours else f"{count} without a deadline"
         cause = f", and {why}" if why else ""
         field = "maxHours" if hours else "gpusPerNode"
         add = "add checkpoint" if hours else "add checkpoint and maxHours"
