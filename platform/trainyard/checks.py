@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.capacity import allocatable, holds, offered
     from trainyard.judge.policies.classes import lacking
     from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
+    from trainyard.judge.policies.folders import MOVES, unheld
     from trainyard.judge.policies.gangs import arguments, gangs, launched
     from trainyard.judge.policies.generations import Generation, generation
     from trainyard.judge.policies.injected import injected
@@ -35,6 +36,7 @@ HOMES = {
     "capacity": ("allocatable", "holds", "offered"),
     "classes": ("lacking",),
     "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
+    "folders": ("MOVES", "unheld"),
     "gangs": ("arguments", "gangs", "launched"),
     "generations": ("Generation", "generation"),
     "injected": ("injected",),
@@ -52,6 +54,7 @@ HOMES = {
 __all__ = [
     "ALIGNING",
     "EFA",
+    "MOVES",
     "NETWORKS",
     "NETWORK_RESOURCE",
     "POOL",
@@ -92,6 +95,7 @@ __all__ = [
     "rdma_resources",
     "strings",
     "texts",
+    "unheld",
     "upside_down",
     "whole_number",
 ]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import posixpath
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
+from trainyard.judge.policies.folders import MOVES, OPTION, folder_of, key, within
 from trainyard.judge.preflight.job.commands import lines
 from trainyard.judge.preflight.job.volumes import targets
 from trainyard.judge.preflight.subjects import JOB, OneJob
-from trainyard.render.parts.storage import LAUNCH_FOLDER, SCRATCH_PATH
+from trainyard.render.parts.storage import LAUNCH_FOLDER
 from trainyard.specs import Job, Repository
 from trainyard.specs.trainers import reading, saving
 
@@ -27,17 +26,8 @@ UNMOUNTED = Rule(
     severity=Severity.WARNING,
 )
 
-LEFT = ("/tmp", "/dev", "/proc", "/var/tmp", SCRATCH_PATH, "/root")  # noqa: S108 - only named to be left alone
-"""Folders whose name says that what is in them need not last, and those that `run/folder` looks at."""
-
 IMAGE = ("/workspace", "/opt", "/app", "/usr", "/home", "/root", "/src", "/srv", "/code", "/etc", "/var")
 """Folders in which images have programs, and may have data."""
-
-OPTION = re.compile(r"[-+~]{0,2}(?P<name>[A-Za-z_][\w.-]*)(?:=(?P<value>.*))?", re.DOTALL)
-"""An option of argparse (`--output-dir`), or of Hydra (`+exp_manager.exp_dir=`), with its value or before it."""
-
-MOVES = re.compile(r"\b(?:rsync|rclone|gsutil|mount|ln|cp|mv|azcopy|s5cmd|s3fs|gcsfuse)\b")
-"""Programs of a script that bring files elsewhere, so that nothing follows from the folder's name."""
 
 
 class Named(NamedTuple):
@@ -94,22 +84,14 @@ def read_only(job: Job) -> frozenset[str]:
     return frozenset(path.rstrip("/") for path in (*data, *mounts, *(file.mount_path for file in job.files)))
 
 
-def within(path: str, folder: str) -> bool:
-    """Say whether a path is a folder, or below it."""
-    return folder == "/" or path == folder or path.startswith(f"{folder}/")
-
-
 def folders_named(job: Job, repository: Repository) -> Iterator[Named]:
     """Yield the absolute folders that arguments and variables name, by the names of trainers and the repository."""
     saves = saving() | frozenset(repository.folders.saves)
     reads = (reading() | frozenset(repository.folders.reads)) - saves
     for path, option, value in (*arguments(job), *variables(job)):
-        name = OPTION.fullmatch(option)
-        key = name["name"].replace("-", "_") if name else ""
-        key = key.lower() if key.isupper() else key
-        folder = posixpath.normpath(value) if value.startswith("/") and "$" not in value else ""
-        if folder and key in saves | reads and not any(within(folder, top) for top in LEFT):
-            yield Named(path, option, folder, key in saves)
+        name, folder = key(option), folder_of(value)
+        if folder and name in saves | reads:
+            yield Named(path, option, folder, name in saves)
 
 
 def variables(job: Job) -> Iterator[tuple[Path, str, str]]:

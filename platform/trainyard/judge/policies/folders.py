@@ -1,0 +1,57 @@
+"""Folders that command lines name, by the options of usual trainers, and whether a volume holds them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from trainyard.judge.policies.places import Place
+
+LEFT = ("/tmp", "/dev", "/proc", "/var/tmp", "/scratch", "/root")  # noqa: S108 - only named to be left alone
+"""Folders whose name says that what is in them need not last, and those that `run/folder` looks at."""
+
+OPTION = re.compile(r"[-+~]{0,2}(?P<name>[A-Za-z_][\w.-]*)")
+"""An option of argparse (`--output-dir`), or of Hydra (`+exp_manager.exp_dir`)."""
+
+MOVES = re.compile(r"\b(?:rsync|rclone|gsutil|mount|ln|cp|mv|azcopy|s5cmd|s3fs|gcsfuse)\b|://")
+"""What a script brings files elsewhere with, so that nothing follows from the folder's name."""
+
+
+class Saved(NamedTuple):
+    """A folder into which a program saves."""
+
+    place: Place
+    option: str
+    folder: str
+
+
+def key(option: str) -> str:
+    """Return an option's or a variable's name as trainers are listed by it: `output_dir` of `--output-dir`."""
+    found = OPTION.fullmatch(option)
+    name = found["name"].replace("-", "_") if found else ""
+    return name.lower() if name.isupper() else name
+
+
+def folder_of(value: str) -> str:
+    """Return the folder that a value is, empty where it is relative, has variables, or need not last."""
+    path = posixpath.normpath(value) if value.startswith("/") and "$" not in value else ""
+    return "" if any(within(path, top) for top in LEFT) else path
+
+
+def within(path: str, folder: str) -> bool:
+    """Say whether a path is a folder, or below it."""
+    return folder == "/" or path == folder or path.startswith(f"{folder}/")
+
+
+def unheld(options: Mapping[str, tuple[Place, str]], mounted: Iterable[str]) -> Iterator[Saved]:
+    """Yield the folders into which a program saves, by the options of usual trainers, and that no mount holds."""
+    from trainyard.specs.trainers import saving  # what asks for no folders starts without specs
+
+    tops = [posixpath.normpath(path) for path in mounted]
+    for option, (place, value) in options.items():
+        folder = folder_of(value) if key(option) in saving() else ""
+        if folder and not any(within(folder, top) for top in tops):
+            yield Saved(place, option, folder)
