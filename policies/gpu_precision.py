@@ -1,4 +1,4 @@
-"""GPUs can do what a program is told to use: bf16, flash attention 2, FP8.
+"""GPUs have what a program asks for: bf16, flash attention 2, FP8.
 
 Why: the program ends at its first step, or computes bf16 in emulation at a fraction of the speed.
 Fix: use fp16 and another attention, or GPUs that have it: bf16 and flash attention 2 from A100 on, FP8 from H100 on.
@@ -28,7 +28,7 @@ WANTS: dict[str, tuple[str, set[str] | None, Severity]] = {
     "--use-flash-attn": ("flash attention 2", None, Severity.WARNING),
     "--fp8-format": ("FP8", FP8, Severity.ERROR),
 }
-"""By option, what a program is told to use, by which values (None: any that is not off), and whether it must fail.
+"""By option: the feature that a program uses, the values that ask for it (None: any that is not off), the severity.
 
 `--bf16` is of Transformers and Megatron-LM, `--amp-dtype` of timm, `--precision` of Lightning, `--mixed-precision` of
 Accelerate, `--attn-implementation` of TRL, the others of Megatron-LM.
@@ -46,13 +46,13 @@ def check(world: World) -> Iterator[Problem]:
             if gpus is not None:
                 for _, options in arguments(pods):
                     for name, (place, value) in options.items():
-                        for wanted, severity in wants(name, value):
+                        for wanted, severity in features(name, value):
                             if wanted in gpus.lacks:
                                 yield Problem(place, message(name, wanted, gpus), severity=severity)
 
 
-def wants(name: str, value: str) -> Iterator[tuple[str, Severity]]:
-    """Yield what an option tells a program to use, and whether that must fail where it is not there."""
+def features(name: str, value: str) -> Iterator[tuple[str, Severity]]:
+    """Yield the features that an option asks for, with the severity where GPUs lack them."""
     if name == FP8_PRECISION and value == "fp8":
         yield "FP8", Severity.WARNING
     elif name in WANTS:

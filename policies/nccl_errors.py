@@ -27,7 +27,7 @@ def check(world: World) -> Iterator[Problem]:
         if sum(pods.count * gpus_of(pods) for pods in on) > 1:
             for pods in on:
                 for variable in pods.variables(init=False):
-                    yield from wrong(variable)
+                    yield from problems(variable)
 
 
 def gpus_of(pods: Pods) -> int:
@@ -35,7 +35,7 @@ def gpus_of(pods: Pods) -> int:
     return sum(int(need.amount) for resource, need in pods.needs.items() if is_gpu(resource))
 
 
-def wrong(variable: Variable) -> Iterator[Problem]:
+def problems(variable: Variable) -> Iterator[Problem]:
     """Yield the problem of a variable with which a lost rank is not noticed, or every step is slow."""
     value = whole_number((variable.value or "").strip())
     if variable.name in HANDLING and value in GOES_ON:

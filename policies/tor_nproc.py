@@ -31,10 +31,10 @@ def check(world: World) -> Iterator[Problem]:
                 else:
                     written = options.get(OPTION) or of_job(job)
                 if written is not None and gpus:
-                    yield from held(launcher, written, gpus)
+                    yield from compare(launcher, written, gpus)
 
 
-def held(launcher: str, written: tuple[Place, str], gpus: int) -> Iterator[Problem]:
+def compare(launcher: str, written: tuple[Place, str], gpus: int) -> Iterator[Problem]:
     """Yield a number of processes that is not that of the container's GPUs."""
     place, processes = written[0], whole_number(written[1])
     if processes is None:
