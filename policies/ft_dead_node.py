@@ -1,6 +1,7 @@
-"""Queued pods must allow their deletion on dead nodes, and Kueue must be set up to delete them.
+"""Kueue must be able to delete pods of a dead node.
 
-Why: A pod on a lost node stays Terminating. Its Job waits for it: nothing restarts, and the quota stays in use.
+Why: A pod on a lost node stays Terminating. Its Job waits for it: nothing restarts, and the quota stays in use. Kueue
+ deletes only annotated pods, and only with its feature gate on.
 Fix: annotate every pod with kueue.x-k8s.io/safe-to-forcefully-delete: "true", and turn on Kueue's feature gate
  FailureRecoveryPolicy.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/failurerecovery, pkg/features/kube_features.go

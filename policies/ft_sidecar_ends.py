@@ -2,7 +2,7 @@
 
 Why: A pod finishes only when all its containers have finished. A container that runs forever keeps the job running,
  with its GPUs, until the deadline.
-Fix: move it to initContainers with restartPolicy: Always; Kubernetes stops it when the other containers have ended.
+Fix: move the container to initContainers with restartPolicy: Always; Kubernetes stops it when the others have ended.
 Source: kubernetes v1.35 content/en/docs/concepts/workloads/pods/sidecar-containers.md
 """
 

@@ -1,8 +1,8 @@
 """A job must not be deleted at the moment it ends.
 
-Why: With ttlSecondsAfterFinished: 0 the job disappears with its pods, logs and events. Nobody can see whether it
+Why: With ttlSecondsAfterFinished: 0 the job disappears with its pods, logs and events. Then it is unknown whether it
  failed.
-Fix: set ttlSecondsAfterFinished to the seconds in which somebody will look, such as 86400 (one day).
+Fix: set ttlSecondsAfterFinished long enough to read the logs, such as 86400 (one day).
 Source: kubernetes v1.35 pkg/controller/ttlafterfinished; jobset v0.12.0 pkg/controllers/ttl_after_finished.go
 """
 

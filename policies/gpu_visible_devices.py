@@ -1,7 +1,7 @@
 """No environment variable may select or hide GPUs of a container.
 
-Why: The device plugin assigns GPUs to the pod and numbers them from 0. A fixed list leaves some idle, names missing
- ones, or exposes GPUs of other pods.
+Why: The device plugin assigns GPUs to the pod and numbers them from 0. A fixed list leaves GPUs idle, names GPUs that
+ do not exist, or exposes GPUs of other pods.
 Fix: remove the variable; the container sees the GPUs that it requests.
 Source: NVIDIA/k8s-device-plugin v0.20.0 README.md; kubernetes v1.35 pkg/kubelet/kubelet_pods.go;
  jax v0.8 jax/_src/xla_bridge.py; huggingface/accelerate v1.11 src/accelerate/state.py

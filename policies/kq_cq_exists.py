@@ -1,7 +1,8 @@
 """A LocalQueue must point at a ClusterQueue that exists.
 
 Why: Otherwise Kueue marks the LocalQueue inactive (ClusterQueueDoesNotExist). Jobs in this queue stay pending.
-Fix: create the ClusterQueue, or delete the LocalQueue and create it with the right name; its clusterQueue is immutable.
+Fix: create the ClusterQueue, or delete the LocalQueue and create it with an existing ClusterQueue; the field is
+ immutable.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/core/localqueue_controller.go
 """
 

@@ -1,6 +1,6 @@
 """mpirun must not start more ranks than the workers have slots.
 
-Why: mpirun exits at once because there are not enough slots, in every attempt of the launcher.
+Why: Otherwise mpirun exits at once because there are not enough slots, in every attempt of the launcher.
 Fix: remove -np to start one rank per slot, or raise slotsPerWorker or the number of workers.
 Source: kubeflow/mpi-operator v0.8.2 pkg/controller/mpi_job_controller.go newConfigMap; Open MPI v5.0 mpirun(1)
 """

@@ -1,7 +1,7 @@
-"""A pod with only some GPUs of a node must not request a specific NIC where the kubelet aligns devices.
+"""A pod with only some GPUs of a node must not request a specific NIC if the kubelet aligns devices.
 
 Why: Which GPUs of a node are free is not known in advance. If they are on another NUMA node than the NIC, the kubelet
- rejects the pod (TopologyAffinityError).
+ rejects the pod (TopologyAffinityError). This concerns topologyManagerPolicy restricted and single-numa-node.
 Fix: request all GPUs of a node, or use one resource name for the virtual functions of all NICs.
 Source: kubernetes v1.35.4 pkg/kubelet/cm/topologymanager/policy.go, with the second pod of a node
 """

@@ -1,7 +1,7 @@
-"""A DaemonSet must not be Guaranteed where the kubelet pins memory and jobs span NUMA nodes.
+"""A DaemonSet must not have QoS class Guaranteed where the kubelet pins memory and jobs span NUMA nodes.
 
-Why: The kubelet pins the daemon's memory to one NUMA node, which it then never combines with others. It rejects every
- pod that spans NUMA nodes, on every node.
+Why: With memoryManagerPolicy: Static the kubelet pins the daemon's memory to one NUMA node. It never combines this NUMA
+ node with others: every pod that spans NUMA nodes is rejected, on every node.
 Fix: let a limit of the daemon differ from its request, or set memoryManagerPolicy: None.
 Source: kubernetes v1.35.4 pkg/kubelet/cm/memorymanager/policy_static.go
 """

@@ -1,7 +1,7 @@
-"""A pod without GPUs must not be Guaranteed beside whole-node pods if the kubelet pins memory.
+"""A pod without GPUs must not have QoS class Guaranteed beside whole-node pods if the kubelet pins memory.
 
-Why: A NUMA node serves pods within it or pods that span several, never both. The kubelet rejects the launcher or the
- worker, which neither Kueue nor the scheduler foresees.
+Why: With memoryManagerPolicy: Static a NUMA node serves pods within it or pods that span several, never both. The
+ kubelet rejects the launcher or the worker, which neither Kueue nor the scheduler foresees.
 Fix: remove the CPU limit of the small pod, select other nodes for it, or set memoryManagerPolicy: None.
 Source: kubernetes v1.35.4 pkg/kubelet/cm/memorymanager/policy_static.go
 """

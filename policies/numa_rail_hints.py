@@ -1,7 +1,7 @@
-"""A pod that spans NUMA nodes must not request NICs that report one NUMA node, where the kubelet aligns devices.
+"""A pod that spans NUMA nodes must not request NICs that report one NUMA node, if the kubelet aligns devices.
 
-Why: Such a NIC needs its own NUMA node, but GPUs and CPUs need several. The kubelet finds no common choice and rejects
- the pod on every node (TopologyAffinityError).
+Why: Such a NIC needs its own NUMA node, but GPUs and CPUs need several. With topologyManagerPolicy restricted or
+ single-numa-node the kubelet finds no common choice. It rejects the pod on every node (TopologyAffinityError).
 Fix: set excludeTopology: true in the SriovNetworkNodePolicy of such nodes, or topologyManagerPolicy: best-effort.
 Source: kubernetes v1.35.4 pkg/kubelet/cm/topologymanager/policy.go; sriov-network-device-plugin pkg/devices/api.go
 """

@@ -1,7 +1,7 @@
 """Ray must count the same CPUs, memory and GPUs as its container has.
 
 Why: Without limits Ray promises the CPUs and memory of the whole node to its tasks. Tasks wait forever for GPUs that
- num-gpus counts too many, and GPUs that it leaves out stay idle.
+ num-gpus counts too many, and GPUs that it omits stay idle.
 Fix: set limits of CPU and memory, and remove num-cpus, num-gpus and memory from rayStartParams.
 Source: ray-project/kuberay v1.6.2 ray-operator/controllers/ray/common/pod.go generateRayStartCommand
 """

@@ -1,4 +1,4 @@
-"""A pod must name as many networks as it requests virtual functions.
+"""A pod must name as many networks (k8s.v1.cni.cncf.io/networks) as it requests virtual functions.
 
 Why: With too few virtual functions the pod stays in ContainerCreating forever. With too many, some are allocated but
  unused.

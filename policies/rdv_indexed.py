@@ -1,6 +1,6 @@
 """A Job whose pods train together must be Indexed.
 
-Why: Otherwise pods have no index, and no host name that other pods can resolve.
+Why: Otherwise pods have no index, and no host name that other pods can resolve. The ranks never find each other.
 Fix: set completionMode: Indexed, with completions equal to parallelism.
 Source: kubernetes v1.35 staging/src/k8s.io/api/batch/v1/types.go
 """

@@ -1,7 +1,7 @@
 """Pods that require one topology domain must fit into its nodes.
 
 Why: Otherwise Kueue finds no domain even on an empty cluster, and never admits the job.
-Fix: require a larger level, use podset-preferred-topology instead, or request fewer nodes.
+Fix: require a larger level, make the level preferred (podset-preferred-topology), or request fewer nodes.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/cache/scheduler/tas_flavor_snapshot.go
 """
 
@@ -39,8 +39,8 @@ def check(world: World) -> Iterator[Problem]:
                 continue
             for nodes, wanted in sorted(known)[-1:]:
                 message = (
-                    f"pod set {pods.name!r} needs {wanted} nodes in one {level!r} domain, but the largest has {nodes}"
-                    "; use podset-preferred-topology or fewer nodes"
+                    f"pods {pods.name!r} need {wanted} nodes in one {level!r}, but the largest has {nodes}"
+                    "; make it preferred or use fewer nodes"
                 )
                 yield Problem(pods.place("metadata", "annotations", REQUIRED), message)
 

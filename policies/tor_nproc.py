@@ -2,7 +2,7 @@
 
 Why: Two processes on one GPU end with NCCL's "Duplicate GPU detected". GPUs without a process are paid for and stay
  idle.
-Fix: set --nproc-per-node to the number of GPUs, or to gpu, which counts them.
+Fix: set --nproc-per-node, or nprocPerNode of a PyTorchJob, to the number of GPUs, or to gpu, which counts them.
 Source: pytorch v2.9 torch/distributed/run.py; NCCL 2.30 src/init.cc; training-operator v1.9.4 pytorch/envvar.go
 """
 

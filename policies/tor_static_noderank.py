@@ -1,7 +1,7 @@
 """A launcher on several nodes must get the rank of its node.
 
-Why: Without it every node acts as the first one. It waits for the others at its own address, or trains alone and writes
- the same checkpoint; accelerate exits at once.
+Why: Without it every node acts as the first one. Each waits for the others at its own address, or trains alone and
+ writes the same checkpoint; accelerate exits at once.
 Fix: add --node-rank=$(JOB_COMPLETION_INDEX) (accelerate: --machine_rank=…) in an Indexed Job or a JobSet.
 Source: pytorch v2.9 torch/distributed/run.py; accelerate v1.15.0 src/accelerate/utils/launch.py prepare_multi_gpu_env
 """

@@ -2,7 +2,7 @@
 
 Why: Kueue drops empty values when it admits the job, but spec.trainer is immutable, so its update fails. The job stays
  suspended and holds its quota; only Kueue's log shows why.
-Fix: remove the field.
+Fix: remove the empty field or variable.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/jobs/trainjob; kubeflow/trainer v2.3.0 pkg/apis/trainer/v1alpha1
 """
 
