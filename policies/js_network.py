@@ -1,7 +1,7 @@
 """Host names of a JobSet's own pods must resolve.
 
-Why: A pod name that no replicated job has never resolves. With enableDNSHostnames: false no pod name resolves. Every
- rank waits for the first one until it times out.
+Why: A name without a pod never resolves, and with enableDNSHostnames: false no pod name resolves. Every rank waits for
+ the first one until it times out.
 Fix: correct the name, or remove enableDNSHostnames: false.
 Source: kubernetes-sigs/jobset v0.12.0 api/jobset/v1alpha2/jobset_types.go Network; pkg/controllers/jobset_controller.go
 """

@@ -142,7 +142,7 @@ class Queues:
     def flavors(self, queue: Manifest, resources: frozenset[str]) -> Sequence[Manifest]:
         """Return the flavors of a queue for any of the resources; none if one is not among the objects.
 
-        One of which nobody has any quota for one of the resources is none for them.
+        A flavor without quota for one of the resources, in any queue, is left aside.
         """
         found = self._usable.get((queue, resources))
         if found is None:
