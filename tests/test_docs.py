@@ -380,6 +380,20 @@ def test_the_architecture_shows_the_wings_that_lint_enforces():
             assert names <= set(re.findall(r"`(\w+)`", rows[wing])), wing
 
 
+def test_tests_are_where_the_architecture_says():
+    """A folder of tests is a folder of the package without its wing, or has a row of its own on the page."""
+    package, tests = ROOT / "platform" / "trainyard", ROOT / "tests"
+    section = ARCHITECTURE.partition("## A module's test")[2].partition("\n## ")[0]
+    rows = [re.findall(r"`([^`]+)`", row) for row in re.findall(r"^\| (.*) \|$", section, re.MULTILINE)]
+    named = {name.removeprefix("tests/").rstrip("/") for row in rows for name in row}
+    folders = {path.parent.relative_to(tests).as_posix() for path in tests.glob("*/**/test_*.py")}
+    assert not [
+        name for name in folders - named if not list(package.glob(name)) and not list(package.glob(f"*/{name}"))
+    ]
+    for name in named:
+        assert list(tests.glob(name)) or list(package.glob(name)) or list(ROOT.glob(name)), name
+
+
 def test_every_layer_of_a_finding_has_its_row():
     """Whoever reads a finding finds where its rules are."""
     table = ARCHITECTURE.partition("| Layer of the finding")[2].partition("\n\n")[0]

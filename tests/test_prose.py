@@ -14,13 +14,10 @@ from conftest import ROOT
 GENERATED = {"cli.md", "rules.md", "storage.md", "decisions/README.md"}
 """Pages that `make docs` writes, beside reference/."""
 
-CONTRIBUTORS = {"extending.md"}
-"""The page whose blocks are whole modules."""
-
 DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "README.md",
-    *(page for page in sorted(DOCS.glob("*.md")) if page.name not in GENERATED | CONTRIBUTORS),
+    *(page for page in sorted(DOCS.glob("*.md")) if page.name not in GENERATED),
     *(page for page in sorted(DOCS.glob("decisions/*.md")) if page.name != "README.md"),
 ]
 
