@@ -39,7 +39,8 @@ release, [name a known one that it is like](../clusters.md#operators)."""
 
 KINDS = """\
 The kinds that run jobs, and what each does with a run. `make docs` writes this page from the kinds;
-`trainyard explain <job> --kind <kind>` compares them for one job. [Launchers and kinds](../launchers.md) is the guide."""
+`trainyard explain <job> --kind <kind>` compares them for one job.
+[Launchers and kinds](../launchers.md) is the guide."""
 
 MATRIX = """\
 The newest release that supports a version of Kubernetes. `?` means that the release states no bounds, `–` that no
