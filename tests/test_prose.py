@@ -17,6 +17,7 @@ GENERATED = {"cli.md", "rules.md", "storage.md", "decisions/README.md"}
 DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     *(page for page in sorted(DOCS.glob("*.md")) if page.name not in GENERATED),
     *(page for page in sorted(DOCS.glob("decisions/*.md")) if page.name != "README.md"),
 ]
