@@ -37,34 +37,43 @@ POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 DEPRECATED = Rule(
     "schema/deprecated",
     "the definition of the kind",
-    title="An object is written in a version of its kind that is not on its way out.",
+    title="The API version of an object is not deprecated.",
+    fix="use the version that the message names",
+    why="a later release of the project no longer serves this version",
     severity=Severity.WARNING,
 )
 NAMESPACE = Rule(
     "meta/namespace-exists",
     "k8s.io/apiserver v0.35.4 pkg/admission/plugin/namespace/lifecycle/admission.go",
-    title="The namespace of an object exists.",
+    title="The namespace of an object exists on the cluster.",
+    fix="correct metadata.namespace, or add the Namespace to the inputs",
 )
 SEVERAL = Rule(
     "schema/several-definitions",
     "docs/apiserver.md",
-    title="An object of a kind that is defined in several ways passes one of them.",
+    title="An object is valid under at least one of several definitions of its kind.",
+    fix="correct the field in the message, or remove the wrong CRD from the inputs",
     may_warn=True,
 )
 DEFAULTED = Rule(
     "schema/defaults-size",
     "etcd v3.6 server/embed/config.go",
-    title="Defaults leave an object small enough to be stored.",
+    title="Defaults from the schema keep an object small enough for etcd.",
+    fix="shorten the lists whose entries get defaults",
 )
 MORE = Rule(
     "schema/more-faults",
     "docs/validation.md",
-    title="An object has few enough faults to tell all of them.",
+    title="An object has few enough findings to show all of them.",
+    fix="correct the findings that are shown, and run again",
+    why="further findings of this object are not shown",
 )
 UNKNOWN_KIND = Rule(
     "schema/unknown-kind",
     "API discovery",
-    title="The kind of an object is served by the cluster's Kubernetes, its operators or a definition at hand.",
+    title="The cluster serves the kind of each object.",
+    fix="correct apiVersion or kind, add the operator or the CRD, or use --allow-unknown",
+    why="the API server refuses the object, and Trainyard cannot check it",
     may_warn=True,
 )
 

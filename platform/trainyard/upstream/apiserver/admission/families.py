@@ -14,11 +14,18 @@ from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import Around
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/registry/core/service/storage/alloc.go initIPFamilyFields"
-FAMILY = Rule("core/service-family", SOURCE, title="A Service asks for IP families that its cluster has.")
+FAMILY = Rule(
+    "core/service-family",
+    SOURCE,
+    title="A Service uses IP families that the cluster has.",
+    fix="use one of the cluster's IP families, or remove ipFamilies",
+)
 UNKNOWN = Rule(
     "core/service-family-unknown",
     SOURCE,
-    title="Whether a cluster has the IP families that a Service asks for is known.",
+    title="The IP families of the cluster are known when a Service chooses one.",
+    fix="add the cluster's ServiceCIDR to the inputs, or remove ipFamilies",
+    why="the Service may be refused; Trainyard cannot check it without a ServiceCIDR",
     severity=Severity.WARNING,
 )
 BOTH = frozenset({"IPv4", "IPv6"})

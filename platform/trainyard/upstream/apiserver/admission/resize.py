@@ -14,11 +14,18 @@ from trainyard.upstream.apiserver.problems import Problem, Rule
 from trainyard.upstream.apiserver.webhooks import Around
 
 SOURCE = "k8s.io/kubernetes v1.35.4 plugin/pkg/admission/storage/persistentvolume/resize/admission.go"
-GROWTH = Rule("update/volume-growth", SOURCE, title="A claim grows only where its class lets volumes grow.")
+GROWTH = Rule(
+    "update/volume-growth",
+    SOURCE,
+    title="A PersistentVolumeClaim grows only if its StorageClass allows expansion.",
+    fix="set allowVolumeExpansion: true in the StorageClass, or restore the size",
+)
 UNKNOWN = Rule(
     "update/volume-growth-unknown",
     SOURCE,
-    title="Whether the class of a claim that grows lets volumes grow is known.",
+    title="The StorageClass of a PersistentVolumeClaim that grows is known.",
+    fix="add the StorageClass to the inputs",
+    why="the API server refuses the change unless the class allows expansion; Trainyard cannot check that",
     severity=Severity.WARNING,
 )
 AT = ("spec", "resources", "requests", "storage")

@@ -11,7 +11,12 @@ from trainyard.upstream.apiserver.core.shapes import Object, child, flag, inner,
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
-SERVICE = Rule("core/api-service", "k8s.io/kube-aggregator v0.35.4 pkg/apis/apiregistration/validation/validation.go")
+SERVICE = Rule(
+    "core/api-service",
+    "k8s.io/kube-aggregator v0.35.4 pkg/apis/apiregistration/validation/validation.go",
+    title="An APIService has a matching name, valid priorities and a consistent service.",
+    fix="correct the field in the message; the name must be <version>.<group>",
+)
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds

@@ -18,11 +18,37 @@ from trainyard.upstream.apiserver.core.shapes import Object, child, fill, fill_a
 from trainyard.upstream.apiserver.core.timezones import is_zone
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
-CRON = Rule("core/cron-job", f"{SOURCE} validateCronJobSpec")
-NAME = Rule("core/cron-job-name", f"{SOURCE} ValidateCronJobCreate")
-SCHEDULE = Rule("core/schedule", "github.com/robfig/cron/v3 v3.0.1 parser.go ParseStandard")
-ZONE = Rule("core/time-zone", f"{SOURCE} validateTimeZone")
-TEMPLATE = Rule("core/cron-job-template", f"{SOURCE} ValidateJobTemplateSpec")
+CRON = Rule(
+    "core/cron-job",
+    f"{SOURCE} validateCronJobSpec",
+    title="A CronJob has valid history limits, deadlines and concurrencyPolicy.",
+    fix="correct the field in the message; concurrencyPolicy is Allow, Forbid or Replace",
+)
+NAME = Rule(
+    "core/cron-job-name",
+    f"{SOURCE} ValidateCronJobCreate",
+    title="The name of a CronJob has at most 52 characters.",
+    fix="shorten metadata.name",
+    why="Kubernetes appends 11 characters for each Job, so the API server refuses longer names",
+)
+SCHEDULE = Rule(
+    "core/schedule",
+    "github.com/robfig/cron/v3 v3.0.1 parser.go ParseStandard",
+    title="The schedule of a CronJob is a valid cron expression.",
+    fix='write five cron fields, such as "0 3 * * *", or @daily',
+)
+ZONE = Rule(
+    "core/time-zone",
+    f"{SOURCE} validateTimeZone",
+    title="The time zone of a CronJob exists.",
+    fix="set timeZone to a name such as Europe/Berlin, or remove it",
+)
+TEMPLATE = Rule(
+    "core/cron-job-template",
+    f"{SOURCE} ValidateJobTemplateSpec",
+    title="The job template of a CronJob leaves generated fields out.",
+    fix="remove the selector and manualSelector from jobTemplate.spec",
+)
 
 POLICIES = ("Allow", "Forbid", "Replace")
 _LONGEST_NAME = 52

@@ -23,11 +23,36 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/batch/validation/validation.go"
-JOB = Rule("core/job", f"{SOURCE} validateJobSpec")
-NAME = Rule("core/job-name", f"{SOURCE} ValidateJob")
-SELECTOR = Rule("core/job-selector", f"{SOURCE} validateGeneratedSelector")
-RESTART = Rule("core/job-restart-policy", f"{SOURCE} validateJobSpec")
-IMMUTABLE = Rule("update/job", f"{SOURCE} ValidateJobSpecUpdate")
+JOB = Rule(
+    "core/job",
+    f"{SOURCE} validateJobSpec",
+    title="A Job has valid counts, limits and completion mode.",
+    fix="correct the field in the message",
+)
+NAME = Rule(
+    "core/job-name",
+    f"{SOURCE} ValidateJob",
+    title="The pod host names of an Indexed Job are valid DNS labels.",
+    fix="shorten the Job's name; its last pod is named <name>-<index>",
+)
+SELECTOR = Rule(
+    "core/job-selector",
+    f"{SOURCE} validateGeneratedSelector",
+    title="A Job leaves its selector and the generated labels to the server.",
+    fix="remove spec.selector and the generated labels, or set manualSelector: true",
+)
+RESTART = Rule(
+    "core/job-restart-policy",
+    f"{SOURCE} validateJobSpec",
+    title="The pods of a Job restart OnFailure or Never.",
+    fix="set restartPolicy to Never or OnFailure; podFailurePolicy needs Never",
+)
+IMMUTABLE = Rule(
+    "update/job",
+    f"{SOURCE} ValidateJobSpecUpdate",
+    title="An update of a Job changes only the fields that Kubernetes lets change.",
+    fix="restore the field, or create a Job under another name",
+)
 
 MODES = ("NonIndexed", "Indexed")
 _COUNTS = (

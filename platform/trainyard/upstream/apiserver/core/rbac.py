@@ -14,11 +14,36 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/rbac/validation/validation.go"
-RULE = Rule("core/rbac-rule", f"{SOURCE} ValidatePolicyRule")
-AGGREGATION = Rule("core/rbac-aggregation", f"{SOURCE} ValidateClusterRole")
-REFERENCE = Rule("core/rbac-role-ref", f"{SOURCE} ValidateRoleBinding")
-SUBJECT = Rule("core/rbac-subject", f"{SOURCE} ValidateRoleBindingSubject")
-IMMUTABLE = Rule("update/rbac-role-ref", f"{SOURCE} ValidateRoleBindingUpdate")
+RULE = Rule(
+    "core/rbac-rule",
+    f"{SOURCE} ValidatePolicyRule",
+    title="An RBAC rule has verbs, and either resources of API groups or URLs.",
+    fix="set verbs, and either apiGroups with resources or nonResourceURLs in a ClusterRole",
+)
+AGGREGATION = Rule(
+    "core/rbac-aggregation",
+    f"{SOURCE} ValidateClusterRole",
+    title="An aggregated ClusterRole has valid label selectors.",
+    fix="add a selector to clusterRoleSelectors, or remove aggregationRule",
+)
+REFERENCE = Rule(
+    "core/rbac-role-ref",
+    f"{SOURCE} ValidateRoleBinding",
+    title="The roleRef of a binding names a role of an allowed kind.",
+    fix="set roleRef to apiGroup rbac.authorization.k8s.io, kind Role or ClusterRole, and a name",
+)
+SUBJECT = Rule(
+    "core/rbac-subject",
+    f"{SOURCE} ValidateRoleBindingSubject",
+    title="Subjects of a binding have a name and the fields that their kind needs.",
+    fix="set the namespace for a ServiceAccount, and apiGroup rbac.authorization.k8s.io for a User or Group",
+)
+IMMUTABLE = Rule(
+    "update/rbac-role-ref",
+    f"{SOURCE} ValidateRoleBindingUpdate",
+    title="An update keeps the roleRef of a binding.",
+    fix="delete the binding and create it again, or use another name",
+)
 
 GROUP = "rbac.authorization.k8s.io"
 SUBJECTS = ("ServiceAccount", "User", "Group")

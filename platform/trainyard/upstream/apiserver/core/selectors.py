@@ -15,10 +15,16 @@ from trainyard.upstream.apiserver.meta.metadata import check_labels
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SELECTOR = Rule(
-    "core/label-selector", "k8s.io/apimachinery v0.35.4 pkg/apis/meta/v1/validation/validation.go ValidateLabelSelector"
+    "core/label-selector",
+    "k8s.io/apimachinery v0.35.4 pkg/apis/meta/v1/validation/validation.go ValidateLabelSelector",
+    title="Label selectors have valid keys, operators and values.",
+    fix="give In and NotIn values, and Exists and DoesNotExist none",
 )
 NODE = Rule(
-    "core/node-selector", "k8s.io/kubernetes v1.35.4 pkg/apis/core/validation/validation.go ValidateNodeSelector"
+    "core/node-selector",
+    "k8s.io/kubernetes v1.35.4 pkg/apis/core/validation/validation.go ValidateNodeSelector",
+    title="Node selectors have valid keys, operators and values.",
+    fix="give In and NotIn values, Gt and Lt one integer, and Exists and DoesNotExist none",
 )
 
 _WITH_VALUES = ("In", "NotIn")

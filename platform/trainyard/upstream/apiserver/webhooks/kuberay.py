@@ -14,7 +14,13 @@ from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, labels_of
 from trainyard.upstream.apiserver.webhooks.raydeletion import check_deletion
 
-RULE = Rule("webhook/kuberay", "kuberay v1.6.2 ray-operator/controllers/ray/utils/validation.go, refused at reconcile")
+RULE = Rule(
+    "webhook/kuberay",
+    "kuberay v1.6.2 ray-operator/controllers/ray/utils/validation.go, refused at reconcile",
+    title="A RayCluster, RayJob or RayService passes the checks of KubeRay.",
+    fix="correct the field in the message",
+    why="KubeRay's controller refuses the object and never starts its pods",
+)
 
 _CLUSTER_NAME = 53
 _OWNER_NAME = 47

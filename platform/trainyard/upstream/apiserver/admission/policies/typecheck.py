@@ -35,7 +35,12 @@ Places = dict[tuple[Path, int], Issue | None]
 
 
 SOURCE = "kubernetes v0.35.4 pkg/apis/admissionregistration/validation/validation.go"
-COMPILE = Rule("cel/compile", SOURCE, title="The expressions of an admission policy compile.")
+COMPILE = Rule(
+    "cel/compile",
+    SOURCE,
+    title="The expressions of an admission policy compile.",
+    fix="correct the expression; the message gives the compiler's error",
+)
 
 
 def compilation(value: Mapping[str, Any], *, kubernetes: str) -> Iterator[Problem]:

@@ -18,7 +18,8 @@ from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 COST = Rule(
     "core/crd-cost",
     "k8s.io/apiextensions-apiserver v0.35.4 pkg/apis/apiextensions/validation/validation.go getExpressionCost",
-    title="Rules of a definition cost no more than a server allows, whatever is in an object.",
+    title="The CEL rules of a CRD stay within the API server's cost limits.",
+    fix="set maxItems, maxProperties or maxLength where the message says, or simplify the rule",
 )
 OF_RULE, OF_DEFINITION = 10_000_000, 100_000_000
 """What one rule, and all of one version together, may cost (StaticEstimatedCostLimit, StaticEstimatedCRDCostLimit)."""

@@ -13,7 +13,12 @@ from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of
 from trainyard.upstream.apiserver.webhooks.kueue import labels, podsets, suspend, topology
 from trainyard.upstream.workloads import pods_of_job
 
-BATCH = Rule("webhook/kueue-batch-job", "kueue v0.19.2 pkg/controller/jobs/job/job_webhook.go")
+BATCH = Rule(
+    "webhook/kueue-batch-job",
+    "kueue v0.19.2 pkg/controller/jobs/job/job_webhook.go",
+    title="The Kueue annotations of a queued Job suit its parallelism and completions.",
+    fix="correct or restore the annotation in the message",
+)
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"

@@ -12,9 +12,24 @@ from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of,
 from trainyard.upstream.apiserver.webhooks.kueue import jobs, labels, podsets, topology
 from trainyard.upstream.workloads import carrier
 
-CLUSTER = Rule("webhook/kueue-ray-cluster", "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go")
-JOB = Rule("webhook/kueue-ray-job", "kueue v0.19.2 pkg/controller/jobs/rayjob/rayjob_webhook.go")
-SERVICE = Rule("webhook/kueue-ray-service", "kueue v0.19.2 pkg/controller/jobs/rayservice/rayservice_webhook.go")
+CLUSTER = Rule(
+    "webhook/kueue-ray-cluster",
+    "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go",
+    title="A RayCluster in a queue has a form that Kueue can manage.",
+    fix="correct the field in the message",
+)
+JOB = Rule(
+    "webhook/kueue-ray-job",
+    "kueue v0.19.2 pkg/controller/jobs/rayjob/rayjob_webhook.go",
+    title="A queued RayJob brings its own cluster and deletes it at the end.",
+    fix="remove clusterSelector, and set shutdownAfterJobFinishes: true",
+)
+SERVICE = Rule(
+    "webhook/kueue-ray-service",
+    "kueue v0.19.2 pkg/controller/jobs/rayservice/rayservice_webhook.go",
+    title="A RayService in a queue has a form that Kueue can manage.",
+    fix="correct the field in the message",
+)
 
 _GATE = "kueue.x-k8s.io/elastic-job"
 _RULES = {"RayCluster": CLUSTER, "RayJob": JOB, "RayService": SERVICE}

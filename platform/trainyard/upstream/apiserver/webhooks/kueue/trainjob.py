@@ -13,7 +13,12 @@ from trainyard.upstream.apiserver.webhooks.runtimes import ANCESTOR
 from trainyard.upstream.apiserver.webhooks.trainer import GROUP, jobs_of, patched_jobs, runtime_of
 from trainyard.upstream.workloads import carrier_of, written_object
 
-RULE = Rule("webhook/kueue-trainjob", "kueue v0.19.2 pkg/controller/jobs/trainjob/trainjob_webhook.go")
+RULE = Rule(
+    "webhook/kueue-trainjob",
+    "kueue v0.19.2 pkg/controller/jobs/trainjob/trainjob_webhook.go",
+    title="A queued TrainJob has the jobs that its runtime's policy needs.",
+    fix="label a job of the runtime as the message says, or set spec.trainer",
+)
 
 _REF: Path = ("spec", "runtimeRef")
 

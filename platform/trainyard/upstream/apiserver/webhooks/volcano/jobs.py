@@ -20,8 +20,18 @@ from trainyard.upstream.apiserver.webhooks.decoded import is_zero
 from trainyard.upstream.apiserver.webhooks.volcano import templates
 from trainyard.upstream.apiserver.webhooks.volcano.policies import check_policies, check_timeouts
 
-JOB = Rule("webhook/volcano-job", "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/admit_job.go")
-VOLUMES = Rule("webhook/volcano-volumes", "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go")
+JOB = Rule(
+    "webhook/volcano-job",
+    "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/admit_job.go",
+    title="A Volcano Job has tasks with unique names and valid counts.",
+    fix="correct the field in the message",
+)
+VOLUMES = Rule(
+    "webhook/volcano-volumes",
+    "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go",
+    title="Volumes of a Volcano Job have unique mount paths and one claim each.",
+    fix="correct the volume in the message",
+)
 
 _CORE = "1.34"
 """The Kubernetes whose pod validation is built into Volcano 1.14."""

@@ -8,7 +8,12 @@ from trainyard.upstream.apiserver.core.shapes import Object, count, each, number
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 
-RULE = Rule("webhook/volcano-policies", "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go")
+RULE = Rule(
+    "webhook/volcano-policies",
+    "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go",
+    title="Lifecycle policies of a Volcano Job have valid events, exit codes and actions.",
+    fix="correct the policy in the message",
+)
 
 ANY = "*"
 EVENTS = (
