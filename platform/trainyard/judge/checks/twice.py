@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -24,8 +25,8 @@ RULE = Rule(
 
 TWO = 2
 """So often a finding is said in full."""
-MISSING = "required value"
-"""How a finding begins that a field is not there."""
+MISSING = re.compile(r" is required\b| lacks a required value: ")
+"""How a finding says that a field is not there."""
 
 
 def check(objects: Iterable[Judged]) -> Iterator[Finding]:
@@ -90,7 +91,7 @@ def weigh(result: Result, resources: frozenset[str]) -> None:
 
 def is_incomplete(finding: Finding, resources: frozenset[str]) -> bool:
     """Say whether a finding is that something is missing which a kustomization may add."""
-    return finding.is_error and finding.location.file in resources and finding.message.startswith(MISSING)
+    return finding.is_error and finding.location.file in resources and bool(MISSING.search(finding.message))
 
 
 def lighter(finding: Finding) -> Finding:

@@ -19,6 +19,7 @@ from trainyard.upstream.apiserver.meta import metadata
 from trainyard.upstream.apiserver.prepare import Preparation, Prepared
 from trainyard.upstream.apiserver.problems import UNKNOWN, Problem, Rule
 from trainyard.upstream.apiserver.schema.defaults import TooMany
+from trainyard.upstream.apiserver.sentences import sentence
 from trainyard.upstream.apiserver.validations.kept import Rulebook
 from trainyard.upstream.workloads import carrier, held_in
 
@@ -339,7 +340,7 @@ class Judge:
         return Finding(
             rule=problem.rule,
             layer=layer,
-            message=problem.message,
+            message=sentence(problem),
             location=manifest.location(problem.path, key=problem.of_key),
             severity=severity,
             object=manifest.outer.ref,

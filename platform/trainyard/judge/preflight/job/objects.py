@@ -171,7 +171,7 @@ def server_refusals(
 def locate_finding(objects: Objects, finding: Finding, path: Steps) -> Finding:
     """Return the server's finding at the job's field: at the key, where the key is refused."""
     rule = Rule(finding.rule, "", "", finding.remedy or "", finding.source or "", finding.layer)
-    label = path[0] in ("labels", "annotations") and f'"{path[-1]}"' in finding.message
+    label = path[0] in ("labels", "annotations") and finding.message.startswith(f'key "{path[-1]}"')
     key = label or finding.rule == "schema/unknown-field"
     return replace(rule.at(objects.run.run.source, path, finding.message, key=key), fix=finding.fix)
 

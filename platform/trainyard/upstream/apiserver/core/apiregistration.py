@@ -24,7 +24,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
     spec, name = inner(value, "spec"), text(inner(value, "metadata"), "name")
     group, version = text(spec, "group"), text(spec, "version")
     if name and name != f"{version}.{group}":
-        yield SERVICE.invalid(("metadata", "name"), name, f"must be '{version}.{group}', version and group")
+        yield SERVICE.invalid(("metadata", "name"), name, f"must be '{version}.{group}', its version and group")
     if not group and version != "v1":
         yield SERVICE.required(("spec", "group"))
     elif group and (detail := names.dns_subdomain(group)):

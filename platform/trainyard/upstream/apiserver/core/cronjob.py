@@ -91,7 +91,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
     if template.get("selector") is not None:
         yield TEMPLATE.invalid((*path, "selector"), template["selector"], "is auto-generated; leave it out")
     if flag(template, "manualSelector"):
-        yield TEMPLATE.unsupported((*path, "manualSelector"), True, ("nil", "false"))
+        yield TEMPLATE.unsupported((*path, "manualSelector"), True, ("false",))
 
 
 def _check_schedule(spec: Object, before: Object) -> Iterator[Problem]:

@@ -232,7 +232,9 @@ def _check_update(value: Object, old: Object, options: Options) -> Iterator[Prob
     meta, was = inner(spec, "template", "metadata"), inner(before, "template", "metadata")
     taken = bool(was.get("labels")) and "labels" not in meta
     if not flag(spec, "manualSelector") and (flag(before, "manualSelector") or taken):
-        yield SELECTOR.required(("spec", "template", "metadata", "labels"), "those of a generated selector are missing")
+        yield SELECTOR.required(
+            ("spec", "template", "metadata", "labels"), "must have the labels of the generated selector"
+        )
     for field in _FIXED:
         yield from check_immutable(spec.get(field), before.get(field), ("spec", field), IMMUTABLE)
     yield from _check_template(spec, before, old, options)

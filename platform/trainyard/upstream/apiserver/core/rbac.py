@@ -105,7 +105,7 @@ def check_binding(value: Object, *, kubernetes: str, old: Object | None = None) 
     for index, subject in each(value, "subjects"):
         yield from _check_subject(subject, ("subjects", index), namespaced=namespaced)
     if old is not None and differs(reference, inner(old, "roleRef")):
-        yield IMMUTABLE.invalid(("roleRef",), name, "cannot change roleRef; delete the binding and create another")
+        yield IMMUTABLE.invalid(("roleRef",), name, "cannot be changed; delete the binding and create another")
 
 
 def _check_subject(subject: Object, path: Path, *, namespaced: bool) -> Iterator[Problem]:
@@ -118,7 +118,7 @@ def _check_subject(subject: Object, path: Path, *, namespaced: bool) -> Iterator
         if group:
             yield SUBJECT.unsupported((*path, "apiGroup"), group, ("",))
         if not namespaced and not subject.get("namespace"):
-            yield SUBJECT.required((*path, "namespace"))
+            yield SUBJECT.required((*path, "namespace"), "for a ServiceAccount")
     elif kind in SUBJECTS:
         if group not in ("", GROUP):
             yield SUBJECT.unsupported((*path, "apiGroup"), group, (GROUP,))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from trainyard.upstream.apiserver.core.amounts import NOT_QUANTITY, QUANTITY, as_int64, millis
 from trainyard.upstream.apiserver.core.pods.rules import CORE
 from trainyard.upstream.apiserver.core.resourcenames import is_standard_quota, is_whole, quota_resource_name
+from trainyard.upstream.apiserver.core.selectors import OPERATORS
 from trainyard.upstream.apiserver.core.shapes import Object, child, count, each, inner, text, texts
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
@@ -100,5 +101,5 @@ def _check_selector(selector: Object, hard: Object) -> Iterator[Problem]:
             if values:
                 yield SCOPE.invalid((*path, "values"), values, "must be empty with operator Exists or DoesNotExist")
         else:
-            yield SCOPE.invalid((*path, "operator"), operator, "not a valid selector operator")
+            yield SCOPE.invalid((*path, "operator"), operator, f"must be {OPERATORS}")
     yield from _check_conflicts(scopes, ("spec", "scopeSelector"))

@@ -230,7 +230,7 @@ def _check_name(meta: dict[str, Any], rule: names.Format, *, prefixed: bool) -> 
         yield NAME.invalid(("metadata", "generateName"), generate, detail)
     if not name:
         if not generate:
-            yield NAME.required(("metadata", "name"), "name or generateName is required")
+            yield NAME.required(("metadata", "name"), "set it, or generateName")
         elif isinstance(generate, str) and not prefix(generate) and (detail := rule(f"{generate[:_PREFIX]}x2x2x")):
             yield NAME.invalid(("metadata", "generateName"), generate, f"the name made from it {detail}")
     elif (detail := rule(name)) or (detail := names.path_segment(name)):

@@ -98,7 +98,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
     group, plural = text(spec, "group"), text(inner(spec, "names"), "plural")
     name = text(inner(value, "metadata"), "name")
     if name and name != f"{plural}.{group}":
-        yield SPEC.invalid(("metadata", "name"), name, f"must be '{plural}.{group}', plural and group")
+        yield SPEC.invalid(("metadata", "name"), name, f"must be '{plural}.{group}', its plural and group")
     if detail := names.dns_subdomain(group):
         yield SPEC.invalid(("spec", "group"), group, detail)
     elif "." not in group:
