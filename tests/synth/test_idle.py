@@ -185,7 +185,7 @@ DAMAGED = {
         "spec.tasks",
     ),
     "neither name nor pods": (b"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {}\n", True, "name"),
-    "no kind": (b"apiVersion: v1\nmetadata: {name: x}\n", True, ": kind: "),
+    "no kind": (b"apiVersion: v1\nmetadata: {name: x}\n", True, ": kind 'v1 ' does not exist"),
 }
 
 
