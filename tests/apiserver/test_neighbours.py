@@ -84,6 +84,6 @@ def test_the_note_stays_short() -> None:
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"n{n}"}, "x": x} for n in range(5) for x in "ab"
     ]
     assert neighbours.note(made) == (
-        "described in several ways, and so without a say in other objects: "
+        "defined more than once, so ignored when other objects are checked: "
         "Namespace n0, Namespace n1, Namespace n2 and 2 more"
     )

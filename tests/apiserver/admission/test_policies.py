@@ -160,23 +160,23 @@ VALIDATIONS = {
     "who asks is unknown": (
         [check("request.userInfo.username == 'me'", message="not you")],
         {},
-        ["Unknown: cannot be judged without the user who asks: not you"],
+        ["Unknown: cannot be checked without the requesting user: not you"],
     ),
     "who asks does not matter": ([check(f"{K} || request.userInfo.username == 'me'")], {}, []),
     "the authorizer of the request is unknown": (
         [check("authorizer.requestResource.check('create').allowed()", message="may not")],
         {},
-        ["Unknown: cannot be judged without the authorizer: may not"],
+        ["Unknown: cannot be checked without the authorizer: may not"],
     ),
     "the authorizer is unknown": (
         [check("authorizer.group('').resource('pods').check('create').allowed()", message="no pods")],
         {},
-        ["Unknown: cannot be judged without the authorizer: no pods"],
+        ["Unknown: cannot be checked without the authorizer: no pods"],
     ),
     "the uid is unknown": (
         [check("object.metadata.uid != ''", message="uid")],
         {},
-        ["Unknown: cannot be judged without the uid that the server sets: uid"],
+        ["Unknown: cannot be checked without the uid that the server sets: uid"],
     ),
 }
 
@@ -285,11 +285,11 @@ def test_what_is_not_among_the_files_is_unknown():
     )
     asking = make_policy([check("namespaceObject.metadata.labels['env'] == 'prod'", message="prod")])
     assert decisions(asking, config_map(), around=nothing) == [
-        "Unknown: cannot be judged without namespace 'team': prod"
+        "Unknown: cannot be checked without namespace 'team': prod"
     ]
     taking = make_policy([check("params.data.x == 'y'", message="x")], paramKind=CONFIG_MAP)
     assert decisions(taking, config_map(), bindings=[by_name("p")], around=nothing) == [
-        "Unknown: cannot be judged without the parameters ConfigMap team/p: x"
+        "Unknown: cannot be checked without the parameters ConfigMap team/p: x"
     ]
 
 
@@ -329,7 +329,7 @@ def test_the_address_of_a_service_is_the_servers():
         [check("object.spec.clusterIP == ''", message="no")], rules=[{**RULE, "resources": ["services"]}]
     )
     assert decisions(policy, service) == [
-        "Unknown: cannot be judged without the address that the server gives the Service: no"
+        "Unknown: cannot be checked without the address that the server gives the Service: no"
     ]
 
 
@@ -415,7 +415,7 @@ def test_names_that_the_server_makes_are_unknown():
     """An object with generateName has a name by the time policies look at it, but which is not known."""
     value = make_policy([check("has(object.metadata.name)"), check("object.metadata.name != 'x'", message="name")])
     unnamed = {**CONFIG_MAP, "metadata": {"generateName": "a-", "namespace": "team"}}
-    assert decisions(value, unnamed) == ["Unknown: cannot be judged without the name that the server makes: name"]
+    assert decisions(value, unnamed) == ["Unknown: cannot be checked without the name that the server generates: name"]
 
 
 def test_decision_points_at_the_part_that_breaks_the_rule():

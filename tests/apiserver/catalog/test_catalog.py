@@ -66,7 +66,7 @@ MISSES = {
     "a group left out": (("", "v1", "Job"), "did you mean batch/v1?"),
     "an operator that is not installed": (("ray.io", "v1", "RayJob"), "is served by kuberay, which is not among"),
     "a mistyped kind of such an operator": (("ray.io", "v1", "RayJb"), "did you mean 'RayJob'?"),
-    "a kind that nobody knows": (("example.com", "v1", "Widget"), "give its CRD among the inputs"),
+    "a kind that nobody knows": (("example.com", "v1", "Widget"), "add its CRD to the inputs"),
 }
 
 
@@ -126,9 +126,9 @@ def test_near_releases_are_named(schemas):
         (
             Severity.WARNING,
             "kubernetes.yaml",
-            "kubernetes 1.38.1 is not known here; the nearest known release 1.36 is used instead",
+            "kubernetes 1.38.1 is unknown; the nearest known release 1.36 is used instead",
         ),
-        (Severity.ERROR, "kueue.yaml", "kueue 0.19.3 is not known here; known are 0.19.2, 0.18.6"),
+        (Severity.ERROR, "kueue.yaml", "kueue 0.19.3 is unknown; known releases: 0.19.2, 0.18.6"),
     ]
 
 

@@ -119,9 +119,7 @@ def ledger_error(run: Standing) -> str:
 def schema_error(run: Standing) -> str:
     """Return the first schema error of a run's objects, empty where there is none."""
     found = (finding for document in run.objects for finding in wrong_with(document))
-    return next(
-        (f"{sentence_start(run)}: {finding.object}: {finding.full_message}" for finding in found), ""
-    )
+    return next((f"{sentence_start(run)}: {finding.object}: {finding.full_message}" for finding in found), "")
 
 
 def extra_error(specs: Specs) -> str:

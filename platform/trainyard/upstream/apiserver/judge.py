@@ -126,7 +126,7 @@ class Judge:
 
     def _unforeseen(self, manifest: Manifest, why: str) -> Judgement:
         """Return that an object could not be judged."""
-        problem = Problem((), UNFORESEEN.id, f"this object cannot be judged: {why}", UNFORESEEN.source)
+        problem = Problem((), UNFORESEEN.id, f"this object cannot be checked: {why}", UNFORESEEN.source)
         return Judgement(manifest, "unknown", (self._finding(manifest, problem, UNFORESEEN.layer),))
 
     def _by_any(self, manifest: Manifest, old: dict[str, Any] | None) -> Judgement:
@@ -143,7 +143,7 @@ class Judge:
         nearest = min(found, key=lambda attempt: sum(finding.is_error for finding in attempt.findings))
         said = next((finding.message for finding in nearest.findings if finding.is_error), nearest.verdict)
         message = (
-            f"none of {len(found)} definitions of {manifest.kind} among the inputs takes it; the nearest says: {said}"
+            f"none of the {len(found)} definitions of {manifest.kind} accepts this object; the closest reports: {said}"
         )
         allowed = self.allow_unknown.has(manifest.group, manifest.kind)
         problem = Problem(("kind",), SEVERAL.id, message, SEVERAL.source)
@@ -159,7 +159,7 @@ class Judge:
         try:
             prepared = preparation.created(manifest.value) if old is None else preparation.updated(manifest.value, old)
         except TooMany:
-            message = f"defaults of its definition bring over {DEFAULTED_VALUES:,} values, which etcd does not take"
+            message = f"the defaults of its CRD add more than {DEFAULTED_VALUES:,} values, too many for etcd"
             problem = Problem((), DEFAULTED.id, message, DEFAULTED.source)
             return Judgement(manifest, "invalid", (self._finding(manifest, problem, "schema"),))
         value, before = prepared.value, prepared.before
@@ -205,9 +205,7 @@ class Judge:
                 yield finding
             refused = refused or refuses
             if number >= FINDINGS and refused:
-                message = (
-                    f"this object has more than {FINDINGS} findings; correct the first {FINDINGS}, which are shown"
-                )
+                message = f"this object has more than {FINDINGS} findings; correct the first {FINDINGS}, and run again"
                 yield self._finding(manifest, Problem((), MORE.id, message, MORE.source), "schema")
                 return
 

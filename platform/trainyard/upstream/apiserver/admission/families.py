@@ -45,10 +45,10 @@ def check(value: Object, around: Around) -> Iterator[Problem]:
     there = of_cluster(around)
     lacking = " and ".join(sorted(families - there))
     if there and lacking:
-        yield FAMILY.forbidden(path, f"{lacking} is not configured, by the cluster's ServiceCIDRs")
+        yield FAMILY.forbidden(path, f"the cluster's ServiceCIDRs have no {lacking} range")
     elif not there:
         wanted = " and ".join(sorted(families))
-        message = f"whether the cluster has {wanted} is not known: no ServiceCIDR is among the inputs"
+        message = f"unknown whether the cluster has {wanted}; add its ServiceCIDR to the inputs"
         yield Problem(path, UNKNOWN.id, message, SOURCE)
 
 

@@ -39,10 +39,15 @@ def check(value: Object, old: Object, around: Around) -> Iterator[Problem]:
     name = class_of(value)
     allowed = grows(name, around)
     if allowed is None:
-        which = f"class {name!r} is not among the inputs" if name else "which class is the default is not known"
-        yield Problem(AT, UNKNOWN.id, f"whether this claim may grow is not known: {which}", SOURCE)
+        which = f"class {name!r} is not among the inputs" if name else "the default class is unknown"
+        yield Problem(AT, UNKNOWN.id, f"unknown whether this claim may grow: {which}", SOURCE)
     elif not allowed:
-        yield GROWTH.forbidden(AT, "only claims of a class with allowVolumeExpansion: true may grow")
+        yield GROWTH.forbidden(
+            AT,
+            f"cannot grow: StorageClass {name!r} has no allowVolumeExpansion: true"
+            if name
+            else "cannot grow without a StorageClass",
+        )
 
 
 def grows(name: str | None, around: Around) -> bool | None:

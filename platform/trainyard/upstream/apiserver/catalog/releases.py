@@ -109,7 +109,7 @@ def choose(
     """
     known = shelf.releases(project)
     if not known or project in NO_PROJECTS - {CORE}:
-        message = f"no API types of operator {project!r} are known; {did_you_mean(project, shelf.projects())}"
+        message = f"the API types of operator {project!r} are unknown; {did_you_mean(project, shelf.projects())}"
         return None, [UNKNOWN.of(where(project), message)]
     if release is None:
         return Choice(project, known[-1]), []
@@ -118,7 +118,7 @@ def choose(
     if same(found, line(asked)) if project == CORE else exact(found, asked):
         return Choice(project, found), []
     if project in TOLERANT:
-        message = f"{project} {asked} is not known here; the nearest known release {found} is used instead"
+        message = f"{project} {asked} is unknown; the nearest known release {found} is used instead"
         return Choice(project, found), [NEAR.of(where(project), message)]
     newest = begun(asked, known)
     if newest is not None:
@@ -130,4 +130,4 @@ def not_known(project: str, asked: str, known: Iterable[str]) -> str:
     """Return the sentence on a release that is not known, which lists those that are, the newest first."""
     newest_first = sorted(known, key=order, reverse=True)
     shown = ", ".join(newest_first[:SHOWN]) + (f" and {len(newest_first) - SHOWN} more" if newest_first[SHOWN:] else "")
-    return f"{project} {asked} is not known here; known are {shown}"
+    return f"{project} {asked} is unknown; known releases: {shown}"

@@ -170,7 +170,7 @@ def check_endless(template: Object) -> Iterator[Problem]:
     if policy != "Always":
         yield CONTROLLER.unsupported((*path, "restartPolicy"), policy, ("Always",))
     if pod.get("activeDeadlineSeconds") is not None:
-        yield CONTROLLER.forbidden((*path, "activeDeadlineSeconds"), "not supported here; only Jobs end")
+        yield CONTROLLER.forbidden((*path, "activeDeadlineSeconds"), "not supported here; only pods of a Job may end")
 
 
 def _check_replicated(value: Object, old: Object | None, options: Options) -> Iterator[Problem]:

@@ -270,7 +270,7 @@ def _check_finalizers(finalizers: Any, path: Path, *, core: bool) -> Iterator[Pr
         elif core and isinstance(finalizer, str) and "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
             yield FINALIZERS.invalid((*path, index), finalizer, "must be a standard finalizer or have a domain prefix")
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
-        yield FINALIZERS.invalid(path, finalizers, "orphan and foregroundDeletion exclude each other")
+        yield FINALIZERS.invalid(path, finalizers, "orphan and foregroundDeletion cannot both be set")
 
 
 def _check_system_fields(

@@ -149,7 +149,7 @@ class Visit:
     def unusable(self, rule: CompiledRule, error: CompileError, scope: Scope) -> Problem:
         """Report a rule that does not compile, or that cannot be read here."""
         if isinstance(error, TooDeepError):
-            return Problem(scope.path, UNKNOWN, f"rule cannot be judged: it is {error}", self.source)
+            return Problem(scope.path, UNKNOWN, f"the CEL rule cannot be evaluated: it is {error}", self.source)
         return ASKED.of_source(self.source).invalid(scope.path, rule.text, f"rule compile error: {error}")
 
     def broken(self, rule: CompiledRule, found: Any, bindings: Bindings) -> Iterator[Problem]:
@@ -157,7 +157,9 @@ class Visit:
         scope = bindings.scope
         shown = rule.message or rule.text
         if isinstance(found, Unknown):
-            yield Problem(scope.path, UNKNOWN, f"rule cannot be judged without {found.message}: {shown}", self.source)
+            yield Problem(
+                scope.path, UNKNOWN, f"the CEL rule cannot be evaluated without {found.message}: {shown}", self.source
+            )
         elif isinstance(found, CelError):
             yield self.invalid(scope.path, scope.value, f"{found.message} evaluating rule: {shown}")
         elif rule.reads_old or not scope.forgiven:

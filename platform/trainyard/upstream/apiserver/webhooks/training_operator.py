@@ -127,7 +127,7 @@ def _check_roles(review: Review, job: Job, specs: Object, rule: Rule) -> Iterato
     if job.container != "pytorch" or elastic is None:
         return
     if "Worker" not in specs:
-        yield rule.required((*path, "Worker"), "must be there if an elastic policy is used")
+        yield rule.required((*path, "Worker"), "when an elastic policy is used")
     if elastic.get("nProcPerNode") is not None and review.spec.get("nprocPerNode") is not None:
         yield rule.forbidden(("spec", "elasticPolicy", "nProcPerNode"), "must not be used with spec.nprocPerNode")
 

@@ -138,7 +138,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "Containers drop all capabilities, and add NET_BIND_SERVICE at most.",
         'set securityContext.capabilities: {drop: ["ALL"]} in each container',
     ),
-    "procMount_restricted": ("Containers see /proc as the runtime masks it.", "remove securityContext.procMount"),
+    "procMount_restricted": (
+        "Containers see /proc as the runtime masks it, on level restricted.",
+        "remove securityContext.procMount",
+    ),
     "restrictedVolumes": (
         "Pods use only volume types that reach nothing of the host.",
         "use configMap, secret, emptyDir, projected, downwardAPI, csi, ephemeral or persistentVolumeClaim",

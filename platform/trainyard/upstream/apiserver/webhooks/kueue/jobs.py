@@ -122,7 +122,7 @@ def _check_minimum(value: Object, written: str) -> Iterator[Problem]:
     elif minimum <= 0 or minimum >= pods:
         yield BATCH.invalid(path, written, f"must be between 1 and {pods - 1}")
     if labels.elastic(value):
-        yield BATCH.invalid(path, written, "partial admission and elastic jobs exclude each other")
+        yield BATCH.invalid(path, written, "cannot be set on an elastic job")
 
 
 def _check_equal(spec: Object, written: str) -> Iterator[Problem]:

@@ -70,7 +70,7 @@ def _check_source(spec: Object) -> Iterator[Problem]:
             detail = "a job managed by Kueue should not use an existing cluster"
             yield JOB.invalid(("spec", "clusterSelector"), spec["clusterSelector"], detail)
         return
-    yield JOB.required(("spec", "rayClusterSpec"), "a queued job needs it unless it has a clusterSelector")
+    yield JOB.required(("spec", "rayClusterSpec"), "for a queued RayJob without a clusterSelector")
 
 
 def _check_containers(review: Review, kind: str) -> Iterator[Problem]:
@@ -84,7 +84,7 @@ def _check_containers(review: Review, kind: str) -> Iterator[Problem]:
     if marked or child(cluster, "gcsFaultToleranceOptions") is not None:
         yield CLUSTER.required(path, "fault tolerance needs the Ray container")
     elif submits and child(review.spec, "submitterPodTemplate") is None:
-        yield JOB.required(path, "the submitter takes its image from the head")
+        yield JOB.required(path, "the submitter pod uses the image of the head container")
 
 
 def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
@@ -107,7 +107,10 @@ def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
         yield rule.too_many((*path, "workerGroupSpecs"), len(groups) + 1, podsets.MAX)
     for index, group in groups:
         if text(group, "groupName") == "head":
-            yield rule.forbidden((*path, "workerGroupSpecs", index, "groupName"), "'head' is the head group's name")
+            yield rule.forbidden(
+                (*path, "workerGroupSpecs", index, "groupName"),
+                "'head' is the name of the head group; use another name",
+            )
 
 
 def _check_elastic(spec: Object) -> Iterator[Problem]:

@@ -139,11 +139,11 @@ def check_pod(review: Review) -> Iterator[Problem]:
         if detail := names.dns_subdomain(group):
             yield POD.invalid(path, group, detail)
         if _TOTAL not in found:
-            yield POD.required(labels.annotation_path(_TOTAL), f"{_GROUP} and {_TOTAL} go together")
+            yield POD.required(labels.annotation_path(_TOTAL), f"set both {_GROUP} and {_TOTAL}, or neither")
         elif (golang.integer(str(found[_TOTAL])) or 0) < 1:
             yield POD.invalid(labels.annotation_path(_TOTAL), found[_TOTAL], "must be a number greater than 0")
     elif _TOTAL in found:
-        yield POD.required(path, f"{_GROUP} and {_TOTAL} go together")
+        yield POD.required(path, f"set both {_GROUP} and {_TOTAL}, or neither")
     yield from topology.check_request(topology.PodSet("main", inner(value, "metadata"), ("metadata",)))
     prebuilt, where = labels.prebuilt_of(value)
     if group and prebuilt and group != prebuilt:

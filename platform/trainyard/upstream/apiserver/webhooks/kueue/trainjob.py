@@ -47,7 +47,7 @@ def _check_panics(spec: Object, runtime: Object) -> Iterator[Problem]:
     if child(policy, "jax") is not None and "trainer" not in steps:
         yield RULE.invalid(_REF, name, f"a JAX runtime needs a job labelled {ANCESTOR}: trainer")
     if child(policy, "flux") is not None and child(spec, "trainer") is None:
-        yield RULE.required(("spec", "trainer"), "a Flux runtime needs it")
+        yield RULE.required(("spec", "trainer"), "for a Flux runtime")
 
 
 def _step(job: Object) -> str:

@@ -149,7 +149,7 @@ def _check_amounts(spec: Object) -> Iterator[Problem]:
             return
     if _listed(spec, "guarantee") and (lacking := _lacks(deserved, guarantee)):
         yield QUEUE.invalid(
-            (*_path("guarantee"), name), _listed(spec, "guarantee").get(name), "exceeds what is deserved"
+            (*_path("guarantee"), name), _listed(spec, "guarantee").get(name), "exceeds the deserved amount"
         )
 
 
@@ -192,7 +192,7 @@ def _check_sums(spec: Object, children: list[Object], path: Path) -> Iterator[Pr
     capability = _counted(inner(spec, "capability"))
     for queue in children:
         if lacking := _lacks(capability, _counted(inner(queue, "spec", "capability"))):
-            yield QUEUE.invalid((*path, "capability"), lacking, f"is less than child {name_of(queue)!r} has")
+            yield QUEUE.invalid((*path, "capability"), lacking, f"is less than that of child {name_of(queue)!r}")
             return
     yield from _check_limits(spec, children, path)
 
@@ -224,7 +224,7 @@ def check_pod_group(review: Review) -> Iterator[Problem]:
     for holder, path in holders:
         topology = inner(holder, "networkTopology")
         if topology.get("highestTierAllowed") is not None and text(topology, "highestTierName"):
-            detail = "highestTierAllowed and highestTierName exclude each other"
+            detail = "highestTierAllowed and highestTierName cannot both be set"
             yield GROUP.forbidden((*path, "networkTopology"), detail)
 
 
