@@ -133,7 +133,11 @@ BROKEN: Mapping[str, Broken] = {
         ('key "a/b/app" of metadata.labels must be', "prefix"),
     ),
     "no name": Broken(
-        "  name: llama\n  namespace", "  namespace", "meta", "metadata.name", ("metadata.name is required: set it, or generateName",)
+        "  name: llama\n  namespace",
+        "  namespace",
+        "meta",
+        "metadata.name",
+        ("metadata.name is required: set it, or generateName",),
     ),
     # what the rules for pods see
     "a quantity with a wrong unit": Broken(
@@ -158,7 +162,11 @@ BROKEN: Mapping[str, Broken] = {
         ('imagePullPolicy is "Sometimes"', '"Always", "IfNotPresent" or "Never"'),
     ),
     "no image": Broken(
-        "        image: registry.example.com/nlp/llama:1.0\n", "", "core", f"{MAIN}.image", ("containers[0].image is required",)
+        "        image: registry.example.com/nlp/llama:1.0\n",
+        "",
+        "core",
+        f"{MAIN}.image",
+        ("containers[0].image is required",),
     ),
     "no containers": Broken(
         JOB[JOB.index("      - name: train") : JOB.index("      tolerations:")],
@@ -232,7 +240,11 @@ BROKEN: Mapping[str, Broken] = {
         ("spec.parallelism is -1", "must be greater than or equal to 0"),
     ),
     "indexes without an end": Broken(
-        "  completions: 4\n", "", "core", "spec.completions", ("spec.completions is required", "when completion mode is Indexed")
+        "  completions: 4\n",
+        "",
+        "core",
+        "spec.completions",
+        ("spec.completions is required", "when completion mode is Indexed"),
     ),
     "a selector of one's own": Broken(
         "  template:\n",

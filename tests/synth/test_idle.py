@@ -216,7 +216,10 @@ def test_a_plan_says_which_queue_is_none(repo: Repo) -> None:
     repo.put("platform/extra/test/platform/k.yaml", json.dumps({**queue, "spec": {"resourceGroups": 5}}))
     done = call(repo.root, "plan")
     assert done.returncode == 2
-    assert "platform/extra/test/platform/k.yaml:1: ClusterQueue k: spec.resourceGroups must be of type array" in done.stderr
+    assert (
+        "platform/extra/test/platform/k.yaml:1: ClusterQueue k: spec.resourceGroups must be of type array"
+        in done.stderr
+    )
 
 
 def test_a_run_counts_for_its_own_job_alone(repo: Repo) -> None:

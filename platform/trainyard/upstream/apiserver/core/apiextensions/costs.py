@@ -42,9 +42,7 @@ class Ledger:
         if total > OF_DEFINITION and not self.refused:
             cost, path = max(self.spent, key=lambda spent: spent[0])
             share = f"{min(100, 100 * cost // total)} %"
-            message = (
-                f"all rules may cost {factor(total, OF_DEFINITION)} what a server allows a schema, this one {share}"
-            )
+            message = f"all rules of this version may cost {factor(total, OF_DEFINITION)} the server's limit, this one {share}"
             yield Problem(path, COST.id, f"{message}; set maxItems, maxProperties or maxLength in it", COST.source)
 
 
@@ -77,11 +75,11 @@ class Costs:
         self.ledger.spent.append((found, path))
         if found > OF_RULE and not self.ledger.forgiven:
             self.ledger.refused = True
-            what = f"the {path[-1]} may cost {factor(found, OF_RULE)} what a server allows"
-            told = advice(
+            problem = f"this {path[-1]} may cost {factor(found, OF_RULE)} the server's limit"
+            remedy = advice(
                 self.schema, self.around, lambda around, inner: cost(around, inner) <= OF_RULE, root=self.root
             )
-            yield Problem(path, COST.id, f"{what}; {told}", COST.source)
+            yield Problem(path, COST.id, f"{problem}; {remedy}", COST.source)
 
 
 def factor(cost: int, limit: int) -> str:

@@ -189,7 +189,7 @@ def _check_complete(values: Object, schema: Object, path: Path) -> Iterator[Prob
 
 def _check_branch(branch: Object, schema: Object | None, path: Path) -> Iterator[Problem]:
     if schema is None:
-        yield COMPLETE.required(path, "because a branch of anyOf, allOf, oneOf or not speaks of it")
+        yield COMPLETE.required(path, "because a branch of anyOf, allOf, oneOf or not has this field")
         return
     yield from _check_complete(branch, schema, path)
     if (items := child(branch, "items")) is not None:
