@@ -106,8 +106,11 @@ def say_invalid(path: Path, rest: str) -> str:
 
 def say_immutable(path: Path, detail: str, shown: str = "") -> str:
     """Say that an update changes a field that may not change."""
-    now = f", but is now {shown}" if is_short(shown) and ";" not in detail else ""
-    return f"{field_name(path)} {detail.removeprefix('field ')}{now}; restore the old value"
+    name = f"{field_name(path)} {detail.removeprefix('field ')}"
+    if ";" in detail:
+        return name
+    now = f", but is now {shown}" if is_short(shown) else ""
+    return f"{name}{now}; restore the old value"
 
 
 def say_required(path: Path, rest: str) -> str:

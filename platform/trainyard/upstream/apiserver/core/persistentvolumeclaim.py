@@ -33,7 +33,7 @@ IMMUTABLE = Rule(
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES = ("Block", "Filesystem")
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-_FIXED = "is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+_FIXED = "is immutable; a bound claim may change only resources.requests and volumeAttributesClassName"
 
 
 def default(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds
