@@ -46,7 +46,7 @@ ZONE = Rule(
 TEMPLATE = Rule(
     "core/cron-job-template",
     f"{SOURCE} ValidateJobTemplateSpec",
-    title="The job template of a CronJob leaves generated fields out.",
+    title="The job template of a CronJob sets no generated fields.",
     fix="remove the selector and manualSelector from jobTemplate.spec",
 )
 

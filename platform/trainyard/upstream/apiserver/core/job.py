@@ -38,7 +38,7 @@ NAME = Rule(
 SELECTOR = Rule(
     "core/job-selector",
     f"{SOURCE} validateGeneratedSelector",
-    title="A Job leaves its selector and the generated labels to the server.",
+    title="A Job sets no selector and no generated labels of its own.",
     fix="remove spec.selector and the generated labels, or set manualSelector: true",
 )
 RESTART = Rule(

@@ -30,13 +30,13 @@ IMMUTABLE = Rule(
 PRIORITY = Rule(
     "core/pod-priority",
     "k8s.io/kubernetes v1.35.4 plugin/pkg/admission/priority/admission.go",
-    title="A pod leaves its priority and preemption policy to its PriorityClass.",
+    title="A pod takes its priority and preemption policy from its PriorityClass.",
     fix="remove priority and preemptionPolicy, or use the values of the class",
 )
 OVERHEAD = Rule(
     "core/pod-overhead",
     "k8s.io/kubernetes v1.35.4 plugin/pkg/admission/runtimeclass/admission.go",
-    title="A pod leaves its overhead to its RuntimeClass.",
+    title="A pod takes its overhead from its RuntimeClass.",
     fix="remove overhead",
 )
 

@@ -53,7 +53,7 @@ FINALIZERS = Rule(
 SYSTEM = Rule(
     "meta/system-fields",
     "k8s.io/apiserver v0.35.4 pkg/endpoints/handlers/patch.go, create.go",
-    title="Objects leave the metadata that the server sets to the server.",
+    title="Objects do not set metadata that only the server may set.",
     fix="remove the field, such as uid, resourceVersion or managedFields",
     may_warn=True,
 )

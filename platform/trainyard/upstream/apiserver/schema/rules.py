@@ -15,7 +15,7 @@ FORMS: Mapping[str, tuple[str, str]] = {
     ),
     "schema/enum": ("A value is one of the values that its schema lists.", "use one of the values in the message"),
     "schema/format": ("A text has the format that its schema names.", "write the text in the format of the message"),
-    "schema/length": ("A text is as long as its schema allows.", "shorten or lengthen the text"),
+    "schema/length": ("A text has a length that its schema allows.", "shorten or lengthen the text"),
     "schema/not": (
         "A value does not have the form that its schema excludes (not).",
         "use another form; the CRD describes it",
@@ -28,10 +28,10 @@ FORMS: Mapping[str, tuple[str, str]] = {
     "schema/pattern": ("A text matches the pattern of its schema.", "change the text so that it matches the pattern"),
     "schema/range": ("A number is within the limits of its schema.", "use a number within the limit of the message"),
     "schema/required": ("Required fields are present.", "add the field that the message names"),
-    "schema/size": ("A list or object has as many entries as its schema allows.", "add or remove entries"),
+    "schema/size": ("A list or object has a number of entries that its schema allows.", "add or remove entries"),
     "schema/type": (
         "A value has the type that its schema names.",
-        "write the type in the message; quote texts, not numbers",
+        "use the type in the message; put quotes around texts, not around numbers",
     ),
 }
 """By the id of a rule, its title and fix."""
@@ -56,8 +56,8 @@ RULES = (
     Rule(
         "schema/time",
         decoded.SOURCE,
-        title="Times and durations are in the format of Kubernetes.",
-        fix="write a time such as 2026-01-31T12:00:00Z, or a duration such as 1h30m",
+        title="Times are in the format of RFC 3339.",
+        fix="write a time such as 2026-01-31T12:00:00Z",
     ),
     Rule(
         "schema/duplicate",

@@ -113,7 +113,7 @@ SCHEDULING = Rule(
 SECURITY = Rule(
     "core/security-context",
     f"{CORE} ValidateSecurityContext",
-    title="The security contexts of a pod and its containers do not contradict themselves.",
+    title="The security contexts of a pod and its containers are consistent.",
     fix="correct or remove the field in the message",
 )
 SYSCTL = Rule(

@@ -53,8 +53,8 @@ CLASS = Rule(
 TEMPLATE = Rule(
     "core/device-claim-template",
     f"{SOURCE} validateResourceClaimTemplateSpec",
-    title="A ResourceClaimTemplate sets only the metadata that claims may take over.",
-    fix="remove the field; labels and annotations are allowed",
+    title="A ResourceClaimTemplate sets only labels and annotations for its claims.",
+    fix="remove the other metadata",
 )
 IMMUTABLE = Rule(
     "update/device-claim",
