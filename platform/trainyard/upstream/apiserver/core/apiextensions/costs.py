@@ -42,7 +42,8 @@ class Ledger:
         if total > OF_DEFINITION and not self.refused:
             cost, path = max(self.spent, key=lambda spent: spent[0])
             share = f"{min(100, 100 * cost // total)} %"
-            message = f"all rules of this version may cost {factor(total, OF_DEFINITION)} the server's limit, this one {share}"
+            over = factor(total, OF_DEFINITION)
+            message = f"all rules of this version may cost {over} the server's limit, this one {share}"
             yield Problem(path, COST.id, f"{message}; set maxItems, maxProperties or maxLength in it", COST.source)
 
 
