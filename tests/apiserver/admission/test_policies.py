@@ -274,7 +274,7 @@ def test_what_is_not_among_the_files_is_unknown():
     nothing = Surroundings()
     labelled = make_policy(NEVER, constraints={"namespaceSelector": {"matchLabels": {"env": "prod"}}})
     assert decisions(labelled, config_map(), around=nothing) == [
-        "Unknown: applies depending on the labels of namespace 'team': no"
+        "Unknown: may apply, depending on the labels of namespace 'team': no"
     ]
     by_own_label = {
         "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["team"]}]
@@ -336,14 +336,14 @@ def test_the_address_of_a_service_is_the_servers():
 def test_parameters_that_may_not_exist():
     """Where none are found, a binding refuses or passes by what it says: what is not known is never passed over."""
     around = Surroundings({"team": NAMESPACE})
-    for action, right in {"Deny": "refuses where there are none", "Allow": ""}.items():
+    for action, right in {"Deny": "refuses the object if there are none", "Allow": ""}.items():
         binding = {**DENY, "paramRef": {"name": "p", "parameterNotFoundAction": action}}
         policy = make_policy([check("true || params.data.x == 'y'")], paramKind=CONFIG_MAP)
         found = decisions(policy, config_map(), bindings=[binding], around=around)
         assert [right in item for item in found] == ([True] if right else [])
     policy = make_policy([check("false", message="no")], paramKind=CONFIG_MAP)
     assert decisions(policy, config_map(), bindings=[binding], around=around) == [
-        "Unknown: applies depending on the parameters ConfigMap team/p: no"
+        "Unknown: may apply, depending on the parameters ConfigMap team/p: no"
     ]
 
 
@@ -407,7 +407,7 @@ def test_other_versions_are_equivalent():
     assert decisions(exact, QUEUE, resource=both) == []
     hook = replace(QUEUES, equivalents=(replace(QUEUES, version="v1beta2", convertible=False),))
     assert decisions(value, QUEUE, resource=hook) == [
-        "Unknown: the object in version v1beta2 is known to the server alone"
+        "Unknown: the object in version v1beta2 is known only to the server"
     ]
 
 

@@ -143,7 +143,7 @@ def test_unknown_operators_are_errors(schemas):
     """An operator of which nothing is known is an error with the near miss."""
     _, (finding,) = catalog.load(schemas, projects={"kueu": "0.19.2"})
     assert finding.is_error
-    assert finding.message == "no API types of operator 'kueu' are known; did you mean 'kueue'?"
+    assert finding.message == "the API types of operator 'kueu' are unknown; did you mean 'kueue'?"
 
 
 PAIRS = {

@@ -234,7 +234,7 @@ class Run:
         """Do what the binding says on a refusal, once for each of its actions."""
         for action in self.binding.actions:
             if self.doubt is not None and action != "Audit":
-                yield self.decision("Unknown", f"depends on {self.doubt}: {message}", path)
+                yield self.decision("Unknown", f"may apply, depending on {self.doubt}: {message}", path)
             elif action in ACTIONS:
                 yield Decision(self.policy, self.binding, ACTIONS[action], message, reason, path)
 
