@@ -185,7 +185,9 @@ def _check_restart(spec: Object, template: Object, path: Path) -> Iterator[Probl
     at = (*path, "template", "spec", "restartPolicy")
     if policy in (None, "", "Always"):
         how = 'is "Always", the default,' if policy != "Always" else 'is "Always",'
-        yield Problem(at, RESTART.id, f'{how} but should be "OnFailure" or "Never": a Job ends', RESTART.source)
+        yield Problem(
+            at, RESTART.id, f'{how} but should be "OnFailure" or "Never"; otherwise the Job never ends', RESTART.source
+        )
     elif policy not in ("OnFailure", "Never"):
         yield RESTART.unsupported(at, policy, ("OnFailure", "Never"))
     elif spec.get("podFailurePolicy") is not None and policy != "Never":
