@@ -130,7 +130,7 @@ BROKEN: Mapping[str, Broken] = {
         "    a/b/app: llama\n",
         "meta",
         'metadata.labels["a/b/app"]',
-        ('key "a/b/app" of metadata.labels must be', "prefix"),
+        ('key "a/b/app" of metadata.labels must look like', "example.com/name"),
     ),
     "no name": Broken(
         "  name: llama\n  namespace",
@@ -145,7 +145,7 @@ BROKEN: Mapping[str, Broken] = {
         "memory: 64GB",
         "schema",
         f"{MAIN}.resources.requests.memory",
-        ("with or without one of",),
+        ('requests.memory is "64GB"', "must be a quantity, such as 500m, 2 or 64Gi"),
     ),
     "a restart policy that does not exist": Broken(
         "Never",

@@ -11,7 +11,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from trainyard.base.quantities import WRONG, Quantity
+from trainyard.base.quantities import WRONG, WRONG_NUMBER, WRONG_SUFFIX, Quantity
 from trainyard.upstream.apiserver.problems import spell_value
 from trainyard.upstream.apiserver.schema.walk import UNKNOWN_FIELD, Check, Fault, Faults, anything, json_name
 
@@ -25,7 +25,7 @@ LIMITS = (23, 59, 59, 24, 59)
 """Largest hour, minute, second, and hour and minute of a zone."""
 
 
-AMOUNT = "should be a number, with or without one of m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, as in 64Gi"
+AMOUNT = "must be a quantity, such as 500m, 2 or 64Gi"
 """What Kubernetes says by a regular expression."""
 KINDS = {
     "array": "a list",
@@ -86,7 +86,7 @@ def quantity(value: Any) -> Faults:
     try:
         Quantity.parse(value)
     except ValueError as error:
-        why = AMOUNT if str(error) == WRONG else str(error)
+        why = AMOUNT if str(error) in (WRONG, WRONG_NUMBER, WRONG_SUFFIX) else str(error)
         return fault("schema/quantity", f"invalid value: {spell_value(value)}: {why}")
     return None
 
