@@ -232,7 +232,11 @@ NEAR = {
     "a release of an operator": (["--with", "kueue=0.99"], "--with: error", "known releases: 0.19.2, 0.18.6"),
     "a first number that none has": (["--with", "kueue=1"], "--with: error", "kueue 1 is unknown"),
     "a patch that is not carried": (["--with", "kueue=0.19.1"], "--with: error", "kueue 0.19.1 is unknown"),
-    "a candidate of a known release": (["--with", "kueue=0.19.2-rc.1"], "--with: error", "kueue 0.19.2-rc.1 is unknown"),
+    "a candidate of a known release": (
+        ["--with", "kueue=0.19.2-rc.1"],
+        "--with: error",
+        "kueue 0.19.2-rc.1 is unknown",
+    ),
     "an operator that does not exist": (["--with", "keueu=0.19.2"], "--with: error", "did you mean 'kueue'?"),
 }
 

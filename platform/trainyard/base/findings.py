@@ -137,6 +137,15 @@ def format_path(path: Path) -> str:
     return out
 
 
+def without_indexes(message: str) -> str:
+    """Return a message without the places of entries in lists, by which equal findings differ.
+
+    >>> without_indexes("env[3].name is required")
+    'env[].name is required'
+    """
+    return re.sub(r"\[\d+\]", "[]", message)
+
+
 NUMBER = re.compile(r"v?[0-9.]+")
 """A number or a release, whose neighbours are no nearer for sharing its digits."""
 

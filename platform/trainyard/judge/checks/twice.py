@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from trainyard.base.findings import Finding, Location, Severity
+from trainyard.base.findings import Finding, Location, Severity, without_indexes
 from trainyard.base.manifests import group_of
 from trainyard.base.rules import Rule
 from trainyard.judge.checks.result import Judged, Result
@@ -103,7 +103,9 @@ def group_findings(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Return findings that say the same, of three places or more, together, in the order of the first of each."""
     alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for finding in sorted(findings, key=lambda one_finding: one_finding.order):
-        alike[finding.rule, finding.severity, finding.message, finding.fix, finding.frozen].append(finding)
+        alike[finding.rule, finding.severity, without_indexes(finding.message), finding.fix, finding.frozen].append(
+            finding
+        )
     parts = [
         part for some in alike.values() for part in ([some] if len(some) > TWO else [[finding] for finding in some])
     ]
