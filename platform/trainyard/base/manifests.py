@@ -264,7 +264,7 @@ def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | No
 
 def _object(manifest: Manifest) -> tuple[Manifest | None, Finding | None]:
     if manifest.base and isinstance(manifest.value.get("items"), list) and manifest.kind.endswith("List"):
-        message = f"a {manifest.kind} stands inside a list; write its items out"
+        message = f"a {manifest.kind} is inside a list; write its items out"
         return None, manifest.finding(NESTED, ("kind",), message)
     for name in ("apiVersion", "kind"):
         value = manifest.value.get(name)
@@ -274,7 +274,7 @@ def _object(manifest: Manifest) -> tuple[Manifest | None, Finding | None]:
         if value is not None and value != "":
             message = f"{name} is {_article(value)}; write a string"
         elif near is not None:
-            message = f"{name} is missing, but {near!r} is there; keys are told apart by case"
+            message = f"{name} is missing, but {near!r} exists; keys are case-sensitive"
         else:
             message = f"{name} is missing; every object needs apiVersion and kind"
         return None, manifest.finding(TYPED[name], (name,), message)

@@ -69,7 +69,7 @@ class RoleSpec:
         return f"{self.field}{Role.model_fields[field].alias} of the job"
 
 
-ONE = Sized(1, "one: it runs no rank")
+ONE = Sized(1, "1: the role runs no rank")
 """What runs in the pod of a role that nobody writes."""
 
 

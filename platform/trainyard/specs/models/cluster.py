@@ -88,7 +88,7 @@ def few_nodes(pools: dict[str, Pool]) -> dict[str, Pool]:
     """Refuse more nodes than a cluster can have."""
     count = sum(pool.nodes for pool in pools.values())
     if count > CLUSTER_NODES:
-        raise validation_error("range", f"have {count} nodes together; at most {CLUSTER_NODES} are allowed")
+        raise validation_error("range", f"have {count} nodes together; use at most {CLUSTER_NODES}")
     return pools
 
 
@@ -101,7 +101,7 @@ def flat(cohorts: dict[str, Cohort]) -> dict[str, Cohort]:
             above = cohorts[above].parent
         if len(seen) > COHORT_LEVELS:
             raise validation_error(
-                "range", f"have {name!r} below {len(seen) - 1} others; at most {COHORT_LEVELS} levels are allowed"
+                "range", f"have {name!r} below {len(seen) - 1} other cohorts; use at most {COHORT_LEVELS} levels"
             )
     return cohorts
 

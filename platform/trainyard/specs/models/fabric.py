@@ -33,9 +33,7 @@ def no_capability(value: Any) -> Any:
     Source: containerd v2.1 internal/cri/server/container_create.go WithoutAmbientCaps.
     """
     if value == "capability":
-        raise validation_error(
-            "gone", "is 'capability', which only root keeps; write node, nri, or provided by the image"
-        )
+        raise validation_error("gone", "is 'capability', which only works for root; use node, nri or provided")
     return value
 
 

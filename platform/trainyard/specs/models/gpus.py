@@ -43,6 +43,6 @@ class Sharing(Spec):
         """Refuse more programs than MPS takes."""
         if self.by == "mps" and self.replicas > MOST_REPLICAS:
             raise validation_error(
-                "replicas", f"has replicas: {self.replicas}, but MPS takes {MOST_REPLICAS}; lower them"
+                "replicas", f"has replicas: {self.replicas}, but MPS allows at most {MOST_REPLICAS}; lower replicas"
             )
         return self

@@ -52,7 +52,7 @@ def own_key(key: str) -> str:
     if any(group == prefix or group.endswith("." + prefix) for prefix in RESERVED_PREFIXES):
         raise validation_error("reserved-key", "is set by controllers or by Trainyard; remove it")
     if is_of(key, (*GIVE_DEVICES, *GIVE_NETWORKS)):
-        raise validation_error("reserved-key", "gives pods devices or networks of their node; ask for them by fabric")
+        raise validation_error("reserved-key", "gives pods devices or networks of their node; use fabric instead")
     return key
 
 
@@ -164,8 +164,7 @@ class File(Spec):
 
 
 class Patch(Spec):
-    """A strategic merge patch of one object of the run, for fields that Trainyard sets or does not know; null
-    removes a field."""
+    """A strategic merge patch of one object of the run; null removes a field."""
 
     object: Text
     """Kind of the object, such as `JobSet`."""

@@ -77,7 +77,7 @@ class Mount(Spec):
         """Refuse several sources or none, and what means nothing to the one that is there."""
         one_of(self, "secret", "config_map", "token", "volume")
         if self.items and not (self.secret or self.config_map):
-            raise validation_error("one-of", "has items, which are keys of a secret or a configMap; remove them")
+            raise validation_error("one-of", "has items, which only work with secret or configMap; remove items")
         if self.volume is None and (self.sub_path is not None or not self.read_only):
-            raise validation_error("one-of", "has subPath or readOnly, which a volume alone may have; remove it")
+            raise validation_error("one-of", "has subPath or readOnly, which only work with volume; remove them")
         return self

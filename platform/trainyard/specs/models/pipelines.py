@@ -26,7 +26,7 @@ class Pipelines(Spec):
     def one_owner_each(self) -> Self:
         """Refuse an account of several teams among those of single teams."""
         if self.namespaces and self.namespace is not None:
-            raise validation_error("pipelines", "has namespace beside namespaces; remove namespace")
+            raise validation_error("pipelines", "has both namespace and namespaces; remove one")
         twice = sorted(
             {namespace for namespace in self.namespaces.values() if list(self.namespaces.values()).count(namespace) > 1}
         )

@@ -207,7 +207,7 @@ class Pool(Spec):
         """Refuse two sizes for the one disk with the kubelet's folder."""
         if self.disk is not None and self.local_disks is not None and self.local_disks.storage is None:
             raise validation_error(
-                "one-of", "has disk, and localDisks without storage, which are the same disk; remove disk"
+                "one-of", "has disk, and localDisks without storage, but both mean one disk; remove disk"
             )
         return self
 
@@ -215,5 +215,5 @@ class Pool(Spec):
     def one_way(self) -> Pool:
         """Refuse GPUs that are both cut and shared: MPS takes no MIG devices (k8s-device-plugin v0.20.0 README.md)."""
         if self.mig is not None and self.sharing is not None:
-            raise validation_error("one-of", "has mig and sharing; cut its GPUs or share them, in pools of their own")
+            raise validation_error("one-of", "has both mig and sharing; remove one, or use two pools")
         return self

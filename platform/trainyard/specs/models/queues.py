@@ -76,8 +76,7 @@ Scheduler = Literal["kueue", "volcano"]
 
 
 class Queue(Spec):
-    """A ClusterQueue, and a LocalQueue of the same name in the namespace of every admitted team; fields are named
-    as in Kueue."""
+    """A ClusterQueue, with a LocalQueue for every admitted team; fields are named as in Kueue."""
 
     teams: Annotated[tuple[Name, ...], Field(min_length=1), AfterValidator(named_once)]
     """Teams whose jobs the queue admits; each gets a LocalQueue in its namespace."""

@@ -25,16 +25,16 @@ QUESTION = re.compile(r"https?://[^?#]*([?#]).*")
 def clonable(address: str) -> str:
     """Refuse the address of a page about a repository, which nobody can clone."""
     if (question := QUESTION.fullmatch(address)) is not None:
-        raise validation_error("form", f"should be what git clone takes; leave {question[1]!r} and all after it out")
+        raise validation_error("form", f"should be an address for git clone; remove {question[1]!r} and all after it")
     if (page := PAGE.fullmatch(address)) is not None:
-        raise validation_error("form", f"should be what git clone takes; leave /{page[1][:40]} out")
+        raise validation_error("form", f"should be an address for git clone; remove /{page[1][:40]}")
     return address
 
 
 def check_revision(revision: str) -> str:
     """Refuse a branch by the name that a clone has for it, and words that are no name."""
     if revision.startswith(("origin/", "refs/remotes/")):
-        raise validation_error("form", f"is the name in a clone; write {revision.rpartition('origin/')[2] or 'main'!r}")
+        raise validation_error("form", f"is a name in clones; write {revision.rpartition('origin/')[2] or 'main'!r}")
     if revision.split() != [revision]:
         raise validation_error("form", "should be a branch, tag or commit, without spaces")
     return revision

@@ -9,8 +9,7 @@ from trainyard.specs.models.start import Command, Module, Program
 
 
 class Role(Spec):
-    """Pods in addition to the workers, such as parameter servers, a launcher or a head; the launcher defines the
-    roles."""
+    """Pods in addition to the workers, in a role that the launcher defines, such as `ps` or `head`."""
 
     nodes: Count = 1
     """Number of pods."""

@@ -48,18 +48,15 @@ def people(group: str) -> str:
     """Refuse a group that nobody is in, as with a space at an end, and those that Kubernetes puts everybody into."""
     if group != group.strip() or not group.isprintable():
         raise validation_error(
-            "form", "should be as the identity provider names it, without spaces at its ends and line ends"
+            "form", "should be the name at the identity provider, without line breaks or spaces at its ends"
         )
     if group.startswith("system:"):
-        raise validation_error(
-            "form", "is a group of Kubernetes' own, in which are others than the team's people; name theirs"
-        )
+        raise validation_error("form", "is a group of Kubernetes, with members outside the team; use the team's group")
     return group
 
 
 class Volume(Spec):
-    """A PersistentVolumeClaim in the team's namespace, on every cluster that has the storage class and admits the
-    team."""
+    """A PersistentVolumeClaim of the team, on every cluster that has its storage class."""
 
     storage: Name
     """A key of the cluster's `storage`."""
@@ -98,7 +95,7 @@ class Egress(Spec):
             raise validation_error("one-of", "should have exactly one of: namespace, cidr")
         if self.pods and self.namespace is None:
             raise validation_error(
-                "one-of", "has pods, which are those of a namespace; write namespace in place of cidr"
+                "one-of", "has both pods and cidr, but pods needs namespace; write namespace instead of cidr"
             )
         return self
 

@@ -57,7 +57,7 @@ def check(job: JobFile, sizes: Mapping[str, int]) -> Iterator[Finding]:
             yield RULES["file-name"].at(job.source, place, message)
         total += size or 0
     if total > MAX_TOTAL:
-        message = f"files have {total} bytes together, but a ConfigMap holds {MAX_TOTAL}; put large data on a volume"
+        message = f"files have {total} bytes together, but a ConfigMap takes {MAX_TOTAL}; put large data on a volume"
         yield RULES["file-size"].at(job.source, ("files",), message)
 
 
@@ -69,6 +69,6 @@ def decode(job: JobFile, read: Callable[[str], bytes]) -> tuple[dict[str, str], 
         try:
             texts[file.source] = read(f"{JOBS}/{job.team}/{file.source}").decode()
         except UnicodeDecodeError:
-            message = f"file {file.source!r} is no UTF-8 text; put binary data on a volume"
+            message = f"file {file.source!r} is not UTF-8 text; put binary data on a volume"
             findings.append(RULES["file-encoding"].at(job.source, ("files", index, "source"), message))
     return texts, findings
