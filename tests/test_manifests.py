@@ -207,7 +207,7 @@ WRONG = {
     ),
     "the wrong case": (
         "apiversion: v1\nkind: Pod\n",
-        "1:1 decode/apiversion: apiVersion is missing, but 'apiversion' is there; keys are told apart by case",
+        "1:1 decode/apiversion: apiVersion is missing, but 'apiversion' exists; keys are case-sensitive",
     ),
     "items that are no list": (
         "apiVersion: v1\nkind: List\nitems: {a: 1}\n",
@@ -219,7 +219,7 @@ WRONG = {
     ),
     "a list in a list": (
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: PodList\n  items: []\n",
-        "5:9 decode/nested-list: a PodList stands inside a list; write its items out",
+        "5:9 decode/nested-list: a PodList is inside a list; write its items out",
     ),
 }
 

@@ -155,7 +155,7 @@ def test_policies_are_compiled_and_checked_against_schemas():
 USAGE = {
     "a Kubernetes that is no release": (["validate", "FILE", "--kubernetes", "new"], "should be a release, as in 1.35"),
     "an operator that is no release": (["validate", "FILE", "--with", "kueue=new"], "should be PROJECT=RELEASE"),
-    "an operator in two releases": (["validate", "FILE", "--with", "kueue=1,kueue=2"], "names 'kueue' twice, 1 and 2"),
+    "an operator in two releases": (["validate", "FILE", "--with", "kueue=1,kueue=2"], "lists 'kueue' twice, 1 and 2"),
     "two sorts of what was before": (
         ["validate", "FILE", "--old", "FILE", "--against", "HEAD"],
         "--old and --against cannot be combined",
@@ -173,7 +173,7 @@ USAGE = {
     "a format that does not exist": (["validate", "-o", "jsn", "FILE"], "did you mean 'json'?"),
     "a release that is no pair": (["validate", "--with", "kueue", "FILE"], "should be PROJECT=RELEASE"),
     "an option that does not exist": (["validate", "--nope"], "no such option: --nope"),
-    "a commit that does not exist": (["validate", "--against", "nowhere"], "is no commit of this repository"),
+    "a commit that does not exist": (["validate", "--against", "nowhere"], "is not a commit of this repository"),
     "a cluster that does not exist": (["validate", "--cluster", "atlos"], "did you mean 'atlas'?"),
 }
 
@@ -279,4 +279,4 @@ def test_policies_are_asked_of_anybodys_file(tmp_path, capsys):
     assert code == 1
     assert report["summary"]["valid"] == 1
     assert [(finding["rule"], finding["layer"]) for finding in report["findings"]] == [("tor-expansion", "policy")]
-    assert {"rule": "kq-lq-exists", "why": "only of a whole cluster"} in report["skipped"]
+    assert {"rule": "kq-lq-exists", "why": "needs a whole cluster"} in report["skipped"]

@@ -95,7 +95,7 @@ def test_what_stops_every_command_is_let_through(error: type[BaseException]) -> 
 
 REASONS = {
     "its values are nested too deep": RecursionError(),
-    "a number in it is beyond what is computed (OverflowError)": OverflowError("x"),
+    "a number in it is too large (OverflowError)": OverflowError("x"),
     "KeyError: 'a'": KeyError("a"),
 }
 

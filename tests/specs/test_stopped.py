@@ -37,7 +37,7 @@ def jobs():
 """
 """Waits by a call that the kernel allows; `time.sleep` passes no time in a program."""
 
-LATE = "program is not done after 2 seconds; make fewer jobs or a shorter loop"
+LATE = "program runs longer than 2 seconds; make fewer jobs or a shorter loop"
 NONE = "program ended without an answer; let jobs() return"
 
 LASTS = {

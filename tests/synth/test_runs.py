@@ -184,7 +184,7 @@ def test_renaming_an_active_job_is_refused(site: Site) -> None:
     site.job("nlp/large")
     work = site.prepare()
     assert rules(work) == ["run/job-gone"]
-    assert any("its file is now 'large'; write renamedFrom: llm into that one" in text for text in texts(work))
+    assert any("its file is now 'large'; write renamedFrom: llm into that file" in text for text in texts(work))
 
 
 def test_a_job_that_says_its_former_name_ends_that_run(site: Site) -> None:
@@ -237,7 +237,7 @@ def test_a_job_with_a_past_of_its_own_is_no_renamed_one(site: Site) -> None:
     site.delete("nlp/twin")
     assert site.run_of("nlp/llm")[-8:] in str(site.ledger("nlp/twin"))
     assert [finding.message for finding in site.prepare().findings] == [
-        "job 'twin' is not retired at the base, but its file is gone; restore it, set retired: true, delete it later"
+        "job 'twin' is still active, but its file is gone; restore it with retired: true, merge, then delete it"
     ]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 EVENTS: Mapping[str, str] = {
     "fails": "a rank fails",
     "drained": "a node is drained, or the run is preempted",
-    "counts": "one restart counts",
+    "counts": "counts as one restart",
     "done": "the run is done when",
     "late": "after maxHours",
     "unready": "pods do not become ready",

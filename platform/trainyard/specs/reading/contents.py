@@ -50,7 +50,7 @@ def check(job: JobFile, sizes: Mapping[str, int]) -> Iterator[Finding]:
             beside = [path.removeprefix(folder) for path in sizes if path.startswith(folder)]
             near = did_you_mean(file.source, beside, limit=4)
             yield RULES["missing-small-file"].at(
-                job.source, place, f"file {file.source!r} does not exist beside the job; {near}"
+                job.source, place, f"file {file.source!r} does not exist next to the job; {near}"
             )
         elif not KEY.fullmatch(name):
             message = f"file name {name!r} should have letters, digits, '-', '_' and '.' only; rename the file"

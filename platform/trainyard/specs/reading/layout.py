@@ -87,7 +87,7 @@ def misspelt(path: str, paths: frozenset[str] = frozenset()) -> Finding | None:
         return None
     right = "yaml" if f".{right}" in SPELLINGS else right
     if f"{stem}.{right}" in paths:
-        return problem("duplicate-job", path, f"file makes {name!r} a second time, beside {name}.{right}; delete one")
+        return problem("duplicate-job", path, f"file makes {name!r} a second time, after {name}.{right}; delete one")
     return problem("file-ending", path, f"file ends in .{ending}; rename it to {name}.{right}")
 
 
