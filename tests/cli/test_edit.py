@@ -51,7 +51,7 @@ REFUSED = {
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
 def test_what_only_a_person_can_edit_is_refused(text: str) -> None:
     """Better a word than a file that says something else."""
-    with pytest.raises(SpecError, match="only a person can edit; write run: 3"):
+    with pytest.raises(SpecError, match="cannot be edited automatically; write run: 3"):
         set_fields(text, "job.yaml", {"run": 3})
 
 

@@ -122,7 +122,7 @@ def test_pairs_of_launchers_and_kinds_are_a_table(capsys):
     words = {(row.split()[0], name) for row in rows for name in header.split()}
     assert code == 0
     assert {("JobSet", "torchrun"), ("MPIJob", "mpirun")} <= words
-    assert "ssh: one pod has keys for all others" in out
+    assert "ssh: one pod has SSH keys" in out
 
 
 def test_pairs_say_why_they_do_not_go(capsys):
@@ -136,7 +136,7 @@ def test_pairs_say_why_they_do_not_go(capsys):
         "runs": "no",
         "why": "no ssh: one pod has SSH keys and a list of all others",
     }
-    assert found["python", "MPIJob"]["why"].endswith("no role 'launcher' of the launcher's")
+    assert found["python", "MPIJob"]["why"].endswith("the launcher has no role 'launcher'")
 
 
 def test_pairs_of_a_cluster_are_those_that_it_runs(capsys):

@@ -214,7 +214,7 @@ def test_a_commit_that_is_done_is_judged_with_advice(repo: Repo) -> None:
         repo.commit()
     done = trainyard(repo.root, "synth", "--check")
     assert done.returncode == 1
-    assert "fix: HEAD is judged against its first parent" in done.stderr
+    assert "fix: HEAD was compared with its first parent" in done.stderr
     assert trainyard(repo.root, "synth", "--check", "--base", "HEAD~2").returncode == 0
 
 

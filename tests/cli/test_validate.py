@@ -162,13 +162,13 @@ USAGE = {
     ),
     "a commit, for files of no repository": (
         ["validate", "FILE", "--against", "HEAD"],
-        "in no Git repository; give --old",
+        "in no Git repository; use --old",
     ),
     "files before, for no files": (["validate", "--old", "FILE"], "--old works only with paths"),
     "a release for no files": (["validate", "--kubernetes", "1.35"], "--kubernetes works only with paths"),
     "a cluster for files": (["validate", "FILE", "--cluster", "atlas"], "--cluster works only without paths"),
     "a path that is not there": (["validate", "nowhere.yaml"], "nowhere.yaml does not exist"),
-    "a pattern that is none": (["validate", "a**b.yaml"], "pattern 'a**b.yaml' has ** beside other letters"),
+    "a pattern that is none": (["validate", "a**b.yaml"], "pattern 'a**b.yaml' has ** next to other characters"),
     "an address with a question mark": (["validate", "https://x/y.yaml?raw=1"], "raw=1 is an address; fetch it first"),
     "a format that does not exist": (["validate", "-o", "jsn", "FILE"], "did you mean 'json'?"),
     "a release that is no pair": (["validate", "--with", "kueue", "FILE"], "should be PROJECT=RELEASE"),
@@ -210,7 +210,7 @@ def test_a_folder_is_read_as_far_as_it_can_be(tmp_path, capsys):
 
 
 EMPTY = {
-    "a folder without a manifest": (None, 0, "holds no file that ends in .yaml, .yml, .json"),
+    "a folder without a manifest": (None, 0, "has no files ending in .yaml, .yml, .json"),
     "an empty file": ("", 0, "1 file without a Kubernetes object"),
     "an object without kind and name": ("metadata: {name: ''}\n", 1, "in unnamed object, apiVersion"),
     "an object without a name": ("apiVersion: v1\nkind: Pod\nmetadata: {}\n", 1, "in unnamed Pod, metadata.name"),

@@ -37,7 +37,7 @@ def plain(manifest: Manifest, leak: Leak) -> Finding:
     field = "value" if leak.path and leak.path[-1] == "value" and leak.name else ""
     where = leak.name if field else format_path(leak.path[-2:])
     how = "valueFrom.secretKeyRef" if "env" in leak.path else "a Secret"
-    message = f"{where} contains {leak.what}; use {how} instead"
+    message = f"{where} holds {leak.what}; use {how} instead"
     return at(manifest, leak, message)
 
 

@@ -66,7 +66,7 @@ def in_specs(loaded: Loaded) -> Iterator[tuple[Finding, str]]:
     for source in sources:
         value = source.document.value if source.document and may_hold(source.document.text or b"") else None
         for leak in leaks(value):
-            message = f"{format_path(leak.path)} contains {leak.what}; use a Secret instead"
+            message = f"{format_path(leak.path)} holds {leak.what}; use a Secret instead"
             yield PLAIN.at(at_leak(source, leak), leak.path, message), leak.value
     for extra in added:
         document = extra.source.document
@@ -89,7 +89,7 @@ def in_job(job: JobFile, loaded: Loaded, secrets: Collection[str]) -> Iterator[t
             if spotted.sure is not Sure.EXAMPLE:
                 line = text.count("\n", 0, spotted.start) + 1
                 message = (
-                    f"file {file.source!r} contains {spotted.what} on line {line}; move it to a Secret, and mount that"
+                    f"file {file.source!r} holds {spotted.what} in line {line}; move it to a Secret, and mount that"
                 )
                 yield PLAIN.at(job.source, ("files", index, "source"), message), spotted.value
 
@@ -97,7 +97,7 @@ def in_job(job: JobFile, loaded: Loaded, secrets: Collection[str]) -> Iterator[t
 def in_words(leak: Leak, secrets: Collection[str]) -> str:
     """Return the message on a credential in a job, with the field to use instead."""
     name = variable(leak)
-    where = f"{format_path(leak.path)} contains {leak.what}"
+    where = f"{format_path(leak.path)} holds {leak.what}"
     if leak.path[0] in KUBERNETES:
         return f"{where}; use valueFrom.secretKeyRef"
     if leak.path[0] in STARTS or leak.path[-2:-1] == ("args",):
