@@ -174,8 +174,20 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str, str | None]] = 
         "the claims made from it",
     ),
     "a JobSet whose claims go": (CLAIMING, {SET_IMAGE: "b"}, "refused", "invalid", "the claims made from it"),
-    "an object that Argo CD keeps": (altered(objects.JOB, KEEP), {IMAGE: "b"}, "refused", "invalid", "keeps it"),
-    "an object that Helm keeps": (altered(objects.BINDING, HELM), ROLE_REF, "refused", "invalid", "keeps it"),
+    "an object that Argo CD keeps": (
+        altered(objects.JOB, KEEP),
+        {IMAGE: "b"},
+        "refused",
+        "invalid",
+        "prevents its deletion",
+    ),
+    "an object that Helm keeps": (
+        altered(objects.BINDING, HELM),
+        ROLE_REF,
+        "refused",
+        "invalid",
+        "prevents its deletion",
+    ),
 }
 
 

@@ -14,7 +14,7 @@ FIELDS = {
     "nodeSelector": "use pool",
     "metadata": "it belongs to Kubernetes objects; write the job's fields at the top level",
     "restartPolicy": "use restarts",
-    "replicas": "write nodes",
+    "replicas": "use nodes",
 }
 
 

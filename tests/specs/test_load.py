@@ -136,7 +136,7 @@ COMMON = (
     "gpus_per_node=8"
 )
 
-HALF = "job 'sweep-a' holds half a surrogate pair, which no file can"
+HALF = "job 'sweep-a' contains half a surrogate pair"
 
 PROGRAMS = {
     "no function": ("x = 1\n", "program has no function jobs()"),
@@ -162,7 +162,7 @@ PROGRAMS = {
     "a write": ("def jobs():\n    open('x', 'w')\n", "program uses open"),
     "the network": (
         "import socket\ndef jobs():\n    socket.create_connection(('localhost', 9))\n",
-        "program reaches outside",
+        "program uses socket",
     ),
     "another program": ("import os\ndef jobs():\n    os.system('true')\n", "program uses os.system"),
     "too much memory": ("def jobs():\n    x = bytearray(2**31)\n", "program needs more than 1024 MiB"),
@@ -178,13 +178,13 @@ PROGRAMS = {
     "the machine's settings": ("import os\nos.sysconf('SC_OPEN_MAX')\n", "program uses os.sysconf"),
     "the session": ("import os\nos.getsid(0)\n", "program uses os.getsid"),
     "half a surrogate pair": (yields(COMMON + ", args=['\\ud800']"), HALF),
-    "half a surrogate pair in a name": (yields(COMMON, "'sweep-\\ud800'"), "job 'sweep-\\ud800' holds"),
+    "half a surrogate pair in a name": (yields(COMMON, "'sweep-\\ud800'"), "job 'sweep-\\ud800' contains"),
     "half a surrogate pair in an error": ("raise KeyError('\\ud800')\n", "program stopped with KeyError"),
     "half a surrogate pair in a message": ("raise ValueError('a\\ud800')\n", "program stopped with ValueError: a?"),
     "a lie about the end": ("raise SystemExit\n", "program stopped with SystemExit"),
     "two jobs of one name": (
         yields(COMMON) + f"    yield 'sweep-a', Job({COMMON})\n",
-        "file makes job 'sweep-a' a second time",
+        "file defines job 'sweep-a', which",
     ),
 }
 

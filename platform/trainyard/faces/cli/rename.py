@@ -23,8 +23,8 @@ def command(
 ) -> int:
     """Move a job's file to another name, and keep the folder of its checkpoints.
 
-    Once that is merged the run of the old name ends, and one of the new name goes on from its last checkpoint. Jobs
-    that come after it are changed too.
+    After the merge the run with the old name ends, and a run with the new name resumes from its last checkpoint. Jobs
+    that list the job under after are changed too.
     """
     from trainyard.base.errors import SpecError
     from trainyard.base.system import files

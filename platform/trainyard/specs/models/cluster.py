@@ -61,7 +61,7 @@ class Unlisted(Spec):
     like: Version
     """The known release whose facts are used; `trainyard releases` lists all."""
     reason: Reason
-    """Who compared the two releases, and what differs."""
+    """Result of the comparison of both releases: who compared them, and what differs."""
     components: dict[str, dict[str, Any]] = {}
     """Images and versions that the operator's own resources name; default: those of `like`."""
 

@@ -68,7 +68,8 @@ class Fabric(Spec):
     attach: Literal[Attach, "host", "none"] = "none"
     """How pods get a NIC, if the type leaves a choice; `host` shares the node's network and devices."""
     memlock: Annotated[Literal["node", "nri", "provided"], BeforeValidator(no_capability)] = "node"
-    """What lifts the limit on locked memory: files for nodes, the NRI plugin ulimit-adjuster, or the nodes' image."""
+    """Component that lifts the limit on locked memory: files for nodes, the NRI plugin ulimit-adjuster, or the
+    nodes' image."""
     networks: tuple[Name, ...] = ()
     """Names of the cluster's Network objects for the fabric, in the order of the NICs (Google Kubernetes Engine)."""
     daemon: Image | None = None

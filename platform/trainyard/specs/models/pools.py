@@ -142,7 +142,7 @@ class Pool(Spec):
     local_disks: LocalDisks | None = None
     """Local disks for `scratch: {medium: nvme}`; default: none."""
     device_access: DeviceAccess | None = None
-    """Who may open the GPUs' device files: `open`, every user; `udev`, every user, with a udev rule that Trainyard
+    """Access to the GPUs' device files: `open`, every user; `udev`, every user, by a udev rule that Trainyard
     renders for the nodes; or the IDs of the groups that own them, which pods then get. Most distributions restrict
     AMD's."""
     daemons: tuple[PoolDaemon, ...] = ()

@@ -36,9 +36,9 @@ class Storage(Spec):
     mount_options: tuple[Text, ...] = ()
     """Mount options, such as `nfsvers=4.1`, `hard`, `nconnect=8`; every mount fails if one is wrong."""
     reclaim: Literal["Retain", "Delete"] | None = None
-    """What happens to a volume when its claim is deleted; default: Retain, or Delete for scratch on local disks."""
+    """Fate of a volume when its claim is deleted; default: Retain, or Delete for scratch on local disks."""
     ownership: Ownership | None = None
-    """What makes volumes writable for pods: the kubelet (with fsGroup), the driver, or the server, where an
+    """Component that makes volumes writable: the kubelet (with fsGroup), the driver, or the server, where an
     administrator prepares each volume."""
     existing: StrictBool = False
     """`true` if the class exists already, so that Trainyard does not render it."""
