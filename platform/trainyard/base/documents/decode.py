@@ -76,7 +76,7 @@ def _read(text: bytes, line: int, memo: events.Memo) -> tuple[list[Found], list[
 
 
 def _directives(text: bytes, line: int) -> Problem | None:
-    """Return that a document begins with more directives than a reader of YAML compares in a second."""
+    """Return the problem of a document that begins with more directives than a YAML reader compares in a second."""
     if text.startswith(b"%") and text.count(b"\n%") >= DIRECTIVES:
         message = "lines that begin with '%' are YAML directives, which Kubernetes ignores; remove them"
         return Problem("decode/directive", message, line, 1)

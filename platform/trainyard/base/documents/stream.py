@@ -50,7 +50,7 @@ def is_plain(data: bytes) -> bool:
 
 
 def too_large(text: bytes, line: int) -> Problem | None:
-    """Return that a document is larger than any object that a server takes."""
+    """Return the problem of a document that is larger than any object that an API server accepts."""
     if len(text) <= DOCUMENT_BYTES:
         return None
     message = f"document has {len(text) / MIB:.0f} MiB, but the limit is {DOCUMENT_BYTES // MIB} MiB; split it"

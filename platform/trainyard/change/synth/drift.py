@@ -1,4 +1,4 @@
-"""What `synth` says of the files on disk: frozen files that were edited, runs of no job, files of nobody."""
+"""Findings of `synth` on files on disk: edited frozen files, runs without a job file, foreign files."""
 
 from __future__ import annotations
 

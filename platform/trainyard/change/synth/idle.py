@@ -100,7 +100,7 @@ def of_disk(disk: Disk) -> Snapshot:
 def unrun_programs(
     facts: Mapping[str, FileFact], specs: Mapping[str, str], base: Snapshot, git: Git | None
 ) -> Iterator[Finding]:
-    """Yield that a program was not run, of each that is not as at the base."""
+    """Yield a warning for each changed Python job file that was not executed."""
     idle = sorted(file for file, fact in facts.items() if fact.is_idle)
     before = git.object_ids(base.commit, *idle) if git and base.commit and idle else [None] * len(idle)
     for file, oid in zip(idle, before, strict=True):

@@ -120,7 +120,7 @@ def weighed(wanted: Mapping[str, bytes]) -> list[Finding]:
 
 
 def show_errors(findings: Iterable[Finding]) -> int:
-    """Say what stands against the answers."""
+    """Print the errors of the answers."""
     from trainyard.faces.cli._findings import show
 
     show(findings)

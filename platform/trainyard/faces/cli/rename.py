@@ -60,7 +60,7 @@ def command(
 
 
 def tell(found: Renamed, *, ran: bool) -> None:
-    """Say what was written, what becomes of a run, and what a person has to look at."""
+    """Print the written files, the effect on the run, and the files to check by hand."""
     from trainyard.base.system.repository import job_file
 
     first, gone = job_file(found.team, found.new), job_file(found.team, found.old)

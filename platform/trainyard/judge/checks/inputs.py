@@ -169,7 +169,7 @@ def left_out(folder: Path, excluded: Excluded) -> Callable[[str], bool]:
 
 
 def report_nothing(paths: Sequence[str], passed: Counter[str]) -> Iterator[Finding]:
-    """Yield that nothing was judged: somebody may have named the wrong folder."""
+    """Yield a warning if no object was checked: the folder may be the wrong one."""
     if count := sum(passed.values()):
         files = "this file has" if count == 1 else f"{count} files have"
         yield NO_FILES.of(Location(paths[0]), f"{files} no Kubernetes object to check; name others")

@@ -90,7 +90,7 @@ class Updates:
         return not any(finding.is_error and finding.layer == "schema" for finding in self._judge.judge(moved).findings)
 
     def change(self, judgement: Judgement, verdict: Verdict) -> Change | None:
-        """Say what becomes of an object, given the verdict of all layers; None where nothing is said of it."""
+        """Return the change of an object, given the verdict of all layers; None if there is nothing to report."""
         manifest = judgement.manifest
         old = self.old(manifest)
         if old is None:
@@ -126,7 +126,7 @@ class Updates:
         return "replace", f"{said}; {ANEW}"
 
     def added(self, manifest: Manifest) -> Change:
-        """Say of a new object that it is added, or that it is the run which follows another of its job."""
+        """Return the change of a new object: added, or the run that replaces another of its job."""
         about = (manifest.file, manifest.document.index, manifest.ref)
         found = run_of(manifest)
         follows = self.runs.get(found) if found is not None else None
@@ -139,7 +139,7 @@ class Updates:
         return (manifest for key, manifest in self.before.items() if key not in self.now)
 
     def removed(self) -> Iterator[Change]:
-        """Say of every object that is there no more what goes with it; runs that another follows are not gone."""
+        """Yield a change for every removed object, with the data that it takes along; replaced runs are not removed."""
         for manifest in self.gone():
             if (found := run_of(manifest)) is not None and found in self.begun:
                 continue

@@ -1,4 +1,4 @@
-"""What one pod asks for, as Kueue and the scheduler count it."""
+"""Requests of one pod, as Kueue and the scheduler count them."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Who:
 
 @once
 def who(run: Run) -> Who:
-    """Return who a run's processes are: as the job says, or else its team."""
+    """Return the user and the groups of a run's processes: the job's, else the team's."""
     job, team = run.job, run.team
     user = field_value("runAsUser", job.run_as_user, team.run_as_user) or Sized(
         USER, "default: neither the job nor the team sets runAsUser"

@@ -12,7 +12,7 @@ from trainyard.render.tenancy.shapes.base import OWN, YES, About, Breach, Shape,
 
 
 class Anything(Shape):
-    """Whatever the API takes."""
+    """Any value that the API accepts."""
 
     def breaches(self, _value: Any, _path: Path, _subject: str, _about: About) -> Iterator[Breach]:
         """Yield nothing."""
