@@ -87,7 +87,7 @@ NAMES = {
     "a hidden file": ("nlp/.train", "should be <team>/<job>"),
     "a program": ("nlp/sweep", "is a program; set retired=True in jobs/nlp/sweep.py"),
     "a program by its file": ("jobs/nlp/sweep.py", "is a program"),
-    "a job that a program makes": ("nlp/sweep-low", "made by a program; set retired=True in jobs/nlp/sweep.py"),
+    "a job that a program makes": ("nlp/sweep-low", "belongs to a program; set retired=True in jobs/nlp/sweep.py"),
     "a small file of a job": ("nlp/train/config", "should be <team>/<job>"),
 }
 
