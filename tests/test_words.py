@@ -5,11 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from typer.main import get_command
 
 from conftest import ROOT
 from trainyard.base import catalogue
 from trainyard.base.documents import load
 from trainyard.base.system.data import PACKAGE, policy_files
+from trainyard.faces.cli import build, commands
+from trainyard.specs import Cluster, Job, Repository, Spec, Team
+from trainyard.specs.models.base import docstrings
 
 WORDS_OF_A_SENTENCE = 25
 WORDS_OF_A_MESSAGE = 20
@@ -247,3 +254,133 @@ def test_a_reason_of_the_server_is_short_and_plain() -> None:
     """The reason that follows a field's name has at most 20 words, no riddle and no full stop."""
     assert [(file, text) for file, text in REASONS if len(text.split()) > WORDS_OF_A_MESSAGE] == []
     assert [(file, text) for file, text in REASONS if RIDDLES.search(text) or re.search(r"[a-z]\.$", text)] == []
+
+
+OURS = ("base/", "specs/", "render/", "judge/", "change/", "faces/")
+"""Wings whose texts are all ours."""
+
+SPOKEN = re.compile(
+    r"\b(?:stands? against|(?:is|are|was|were) told(?! to)|asked for by|nobody says|somebody says|since nobody"
+    r"|(?:is|are) no (?:kind|key|list|map|text|number|object|part|role|file|folder|commit|word)|are judged|is judged"
+    r"|say fabric|that which|mend|comes? out|judged for|thereof|anew|for want of|makes it no more|a second time, beside"
+    r"|by intent|takes no thought|it wants|on the other side)\b"
+)
+"""Phrases in a private sense, in any text that a user can read."""
+
+CODE = re.compile(
+    r"&&|\|\||==|\.all\(|\.exists\(|\$\{|\$\(|\\n|\n|<\w+|^\s*[#!/\[(^?]|function\(|; do\b|; then\b|\\[bwdsS]"
+)
+"""Marks of shell, CEL, expressions, markup and patterns, which are no sentences."""
+
+SENTENCE_OF_A_FIELD = 25
+HEAD_OF_A_FIELD = re.compile(r"(?:What|That|Who|One|It|Its|Such as|None|Said|Told|Default)\b")
+
+
+def spoken() -> Iterator[tuple[str, str]]:
+    """Yield the file and the template of every text of our wings that reads as words; docstrings are not among them."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if not name.startswith(OURS):
+            continue
+        tree = ast.parse(path.read_text("utf-8"))
+        silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        silent |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in ast.walk(tree):
+            text = template(node) if isinstance(node, ast.expr) and id(node) not in silent else None
+            if text is not None and len(text.split()) > 3 and not CODE.search(text):
+                yield name, text
+
+
+def models(annotation: Any) -> Iterator[type[Spec]]:
+    """Yield a model and those below it, by the types of its fields."""
+    if isinstance(annotation, type) and issubclass(annotation, Spec):
+        yield annotation
+        for field in annotation.model_fields.values():
+            yield from models(field.annotation)
+    else:
+        for inner in getattr(annotation, "__args__", ()):
+            yield from models(inner)
+
+
+def leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every command that does something, with the words that call it."""
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield name, command
+    for key in sorted(inner or {}):
+        yield from leaves(f"{name} {key}", inner[key])
+
+
+TEXTS = sorted(set(spoken()))
+FIELDS = {
+    f"{model.__name__}.{field}": " ".join(text.split())
+    for model in sorted(
+        {*models(Cluster), *models(Job), *models(Repository), *models(Team)}, key=lambda model: model.__name__
+    )
+    for field, text in docstrings(model)
+}
+
+
+def helps() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of every command and option."""
+    for name, command in leaves("trainyard", get_command(build(commands()))):
+        yield name, str(command.help).partition("\b")[0]
+        for option in command.params:
+            if text := getattr(option, "help", None):
+                yield f"{name} {option.name}", text
+
+
+HELPS = dict(helps())
+
+
+def test_texts_are_found() -> None:
+    """Texts of all our wings are read, and so are the fields of all specs and the options of all commands."""
+    assert len(TEXTS) > 1500
+    assert {file.partition("/")[0] + "/" for file, _ in TEXTS} == {*OURS}
+    assert {"Job.gpus_per_node", "Fabric.vlans", "Shape.numa", "Window.schedule"} <= FIELDS.keys()
+    assert {"trainyard plan", "trainyard check fix", "trainyard new job cluster"} <= HELPS.keys()
+
+
+def test_no_text_has_a_private_phrase() -> None:
+    """What a command prints, an origin or a verdict too, is in words that everybody knows."""
+    assert [(file, found[0], text) for file, text in TEXTS for found in SPOKEN.finditer(text)] == []
+
+
+def test_texts_have_short_sentences() -> None:
+    """No sentence that a command prints has more than 25 words, a value counted as one."""
+    long = [(file, part) for file, text in TEXTS for part in sentences(text) if len(part.split()) > WORDS_OF_A_SENTENCE]
+    assert long == []
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_field_is_described_by_a_noun(field: str) -> None:
+    """A description begins with the thing that the field sets, ends with a full stop, and is short."""
+    text = FIELDS[field]
+    assert not HEAD_OF_A_FIELD.match(text)
+    assert re.match(r"[A-Z`]", text)
+    assert text.endswith(".")
+    assert max(len(part.split()) for part in sentences(text)) <= SENTENCE_OF_A_FIELD
+    assert not SPOKEN.search(text)
+
+
+@pytest.mark.parametrize("name", HELPS)
+def test_a_help_is_a_sentence(name: str) -> None:
+    """The help of a command or an option is short and ends with a full stop."""
+    text = " ".join(HELPS[name].split())
+    assert re.match(r"[A-Z0-9]", text)
+    assert text.endswith(".")
+    assert max(len(part.split()) for part in sentences(text)) <= WORDS_OF_A_SENTENCE
+    assert not SPOKEN.search(text)
+
+
+SLIPS = {
+    "told": "its runs are told as generated/ has them",
+    "no kind": "this is no file of ours",
+    "nobody says": "1000, since nobody says another",
+}
+
+
+@pytest.mark.parametrize("text", SLIPS.values(), ids=SLIPS)
+def test_a_private_phrase_is_found(text: str) -> None:
+    """The patterns see the phrases that they are for."""
+    assert SPOKEN.search(text)

@@ -95,7 +95,7 @@ REFINED: Mapping[str, str] = {
 SHORT: Mapping[str, str] = {
     "lower-case letters, digits and inner '-'": "[name](#forms)",
     "lower-case letters, digits and inner '-' or '.'": "[name with dots](#forms)",
-    "the id of a rule, as in brackets behind a finding": "[rule](../rules.md)",
+    "the id of a rule, as in brackets after a finding": "[rule](../rules.md)",
     "letters, digits and '_', not starting with a digit": "[variable](#forms)",
     "registry/path@sha256: and 64 hex digits": "[image](#forms)",
 }

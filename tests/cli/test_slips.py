@@ -140,8 +140,8 @@ def test_a_job_with_an_error_shows_it(root: Path) -> None:
 
 
 MADE = {
-    "run again": ("rerun", "nlp/sweep-low is made by a program; set run=2 in jobs/nlp/sweep.py"),
-    "stopped": ("retire", "nlp/sweep-low is made by a program; set retired=True in jobs/nlp/sweep.py"),
+    "run again": ("rerun", "nlp/sweep-low belongs to a program; set run=2 in jobs/nlp/sweep.py"),
+    "stopped": ("retire", "nlp/sweep-low belongs to a program; set retired=True in jobs/nlp/sweep.py"),
 }
 
 

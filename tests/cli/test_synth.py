@@ -214,7 +214,7 @@ def test_a_commit_that_is_done_is_judged_with_advice(repo: Repo) -> None:
         repo.commit()
     done = trainyard(repo.root, "synth", "--check")
     assert done.returncode == 1
-    assert "fix: HEAD is judged against its first parent" in done.stderr
+    assert "fix: HEAD was compared with its first parent" in done.stderr
     assert trainyard(repo.root, "synth", "--check", "--base", "HEAD~2").returncode == 0
 
 
@@ -233,7 +233,7 @@ def test_a_stopped_run_comes_back_under_another_name(repo: Repo) -> None:
         refused = trainyard(repo.root, "synth")
         assert refused.returncode == 1
         assert "jobs/nlp/train.yaml:1:1: error: run 'train-" in refused.stderr
-        assert "was retired and never comes back; set run: 2 [run/name-used]" in refused.stderr
+        assert "was retired and cannot start again; set run: 2 [run/name-used]" in refused.stderr
     assert trainyard(repo.root, "rerun", "nlp/train").returncode == 0
     assert path.read_text().endswith("run: 2\n")
     assert trainyard(repo.root, "synth").returncode == 0

@@ -219,7 +219,7 @@ REFUSED = {
         moved("nlp/train", "nlp/trained"),
         "run/job-gone",
         "jobs/nlp/train.yaml",
-        ("cannot be merged, 1 error", "let `trainyard rename nlp/train trained` do it"),
+        ("cannot be merged, 1 error", "run `trainyard rename nlp/train trained`"),
         ("synth` first",),
     ),
     "a job moves to another team": Case(

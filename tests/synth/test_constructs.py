@@ -179,7 +179,7 @@ def test_a_pool_s_files_are_texts_for_a_program_to_put_where_nodes_find_them(fol
 def test_a_run_without_its_files_is_refused(folder):
     """Programs have no folder beside the job, so they say what is in its files."""
     job = make_job(image=IMAGE, files=[{"source": "a.yaml", "mountPath": "/etc/a"}])
-    with pytest.raises(SpecError, match="contents lack the text of file"):
+    with pytest.raises(SpecError, match="contents has no text for file"):
         TrainingRun(folder, "run", name="train", job=job, space=SPACE)
 
 

@@ -112,9 +112,9 @@ def test_validate_and_explain_run_no_program(repo: Repo) -> None:
     repo.put("jobs/nlp/sweep.py", BOOM + SWEEP)
     done = call(repo.root, "validate")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 program that makes jobs is not run here" in done.stdout + done.stderr
+    assert "1 Python job file was not executed" in done.stdout + done.stderr
     done = call(repo.root, "explain", "nlp/sweep-a")
-    assert "is made by jobs/nlp/sweep.py, which is not run here; say --python to run it" in done.stderr
+    assert "belongs to jobs/nlp/sweep.py, which was not executed; use --python to run it" in done.stderr
     assert "this was run" in call(repo.root, "explain", "nlp/sweep-a", "--python").stderr
     assert "this was run" in call(repo.root, "validate", "--python").stdout
 

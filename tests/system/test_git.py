@@ -179,7 +179,7 @@ def test_a_default_branch_that_cannot_be_told_is_asked_for(tmp_path: Path) -> No
     head = repo.commit()
     assert base_commit(at(repo), writing=True) == head
     repo.git("branch", "other")
-    with pytest.raises(ToolError, match="say what to compare with: --base REF"):
+    with pytest.raises(ToolError, match="set the commit to compare with: --base REF"):
         base_commit(at(repo))
     assert base_commit(at(repo), revision="trunk", writing=True) == head
 

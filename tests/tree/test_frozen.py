@@ -133,7 +133,7 @@ spec:
 RUNTIMES = {
     "another": (
         ("maxRestarts: 9", "maxRestarts: 7"),
-        "runtime 'torch' is another on 'test', but runs need it as it was",
+        "runtime 'torch' is changed on 'test', but runs need the old one",
     ),
     "gone": (
         ("name: torch}", "name: torch-2}"),

@@ -75,7 +75,7 @@ def weigh_findings(
     except ToolError as error:
         if ref is not None:
             raise
-        return [*findings, unproven_warning(f"whether this change caused the errors is not known: {error}")]
+        return [*findings, unproven_warning(f"cannot tell whether this change caused the errors: {error}")]
     return Frozen(root, git, from_git(git, base), find).sort(findings)
 
 
@@ -127,7 +127,7 @@ class Frozen:
     def placed(self, finding: Finding, runs: Sequence[str], known: Collection[Key]) -> Finding:
         """Return an error on frozen runs as it weighs in this change, given what is found at the base."""
         if self.was_edited(finding):
-            return replace(finding, fix="restore the run as its job asks for it, or retire the job")
+            return replace(finding, fix="run `trainyard synth` to restore the run, or retire the job")
         if self.stands(finding) or key(finding) in known:
             return replace(finding, severity=Severity.WARNING, frozen=True)
         team, _, _ = finding.location.file.rpartition("/")
@@ -136,7 +136,7 @@ class Frozen:
             return finding
         what, _, _ = finding.message.partition("; ")  # what follows tells how to change the job, which is another way
         message = f"this change breaks {' and '.join(runs)}: {what}"
-        fix = "retire the run first, or take the change back"
+        fix = "retire the run first, or revert the change"
         place = finding.spec or finding.location
         cause = blamed_location((line for path in causes for line in self.lines(path)), what) or Location(
             causes[0], 1, 1

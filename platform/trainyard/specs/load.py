@@ -238,7 +238,7 @@ def spec_of(path: str, data: bytes, model: type[S]) -> tuple[S | None, Source | 
         return None, None, findings
     if source.document and (kind := foreign(source.document.value)):
         sort = model.__name__.lower()
-        message = f"file is a {kind} of Kubernetes and no {sort}; move it to {EXTRA}/<cluster>/"
+        message = f"file is a {kind} of Kubernetes, not a {sort}; move it to {EXTRA}/<cluster>/"
         return None, None, [*findings, problem("folder", path, message)]
     spec, errors = document.validate(model, source)
     return spec, source, [*findings, *errors]

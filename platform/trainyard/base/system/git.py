@@ -197,7 +197,7 @@ class Git:
         asked = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
         done = self.call("check-attr", "-z", "--stdin", *names, stdin=asked)
         if done.code:
-            raise ToolError(f"git cannot tell attributes: {done.complaint}")
+            raise ToolError(f"git cannot read attributes: {done.complaint}")
         words = done.out.decode("utf-8", "surrogateescape").split("\0")
         found: dict[str, dict[str, str]] = {}
         for path, name, value in zip(words[0::3], words[1::3], words[2::3], strict=False):

@@ -112,7 +112,7 @@ def verify(decision: Decision, base: Snapshot) -> None:
             decision.fresh.append(one_entry)
         elif ledger.digest_of_bytes(dict(contents)) != entry.files:
             where = place(f"{one_entry.cluster}/{one_entry.folder}")
-            message = f"files of the frozen run {one_entry.run!r} are not those of its ledger; restore them"
+            message = f"files of the frozen run {one_entry.run!r} differ from its ledger; restore them"
             decision.findings.append(FROZEN.of(where, message))
 
 
@@ -122,5 +122,7 @@ def unlike(entries: Mapping[JobKey, ledger.Entry], base: Snapshot) -> Iterable[F
         before = next((one_entry for one_entry in base.ledgers.get(key, ()) if one_entry.name == entry.name), None)
         if before and before.files != entry.files:
             where = place(f"{key[0]}/{layout.run_folder(key[1], entry.name)}")
-            message = f"files of the frozen run {entry.name!r} are gone and would come out different now; restore them"
+            message = (
+                f"files of the frozen run {entry.name!r} are missing, and rendering would change them; restore them"
+            )
             yield FROZEN.of(where, message)

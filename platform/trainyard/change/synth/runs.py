@@ -34,7 +34,7 @@ def decide(jobs: Iterable[Wanted], base: Snapshot, *, live: bool, setting: Locat
     if not live:
         decision = Decision(fresh=[job for job in jobs if not job.retired])
         if base.live:
-            message = "live is false, but true at the base; clusters sync this repository, so keep it true"
+            message = "live is false, but true at the base, so clusters sync this repository; set it to true"
             decision.findings.append(replace(LIVE.of(setting, message), path="live"))
         return decision
     decision = Decision(findings=list(base.findings))
@@ -66,13 +66,13 @@ def place(wanted: Wanted, base: Snapshot, decision: Decision) -> None:
         decision.fresh.append(wanted)
     elif not before.is_of(wanted.spec):
         message = (
-            f"run {wanted.run!r} has the name of an earlier one of other fields; set run: {next_number(wanted, base)}"
+            f"run {wanted.run!r} has the name of an earlier run with other fields; set run: {next_number(wanted, base)}"
         )
         decision.findings.append(replace(NAME_USED.of(wanted.location, message, fix=NAME_USED.fix), path="run"))
     elif before.state == "active":
         decision.frozen.append(wanted)
     else:
-        message = f"run {wanted.run!r} was {before.state} and never comes back; set run: {next_number(wanted, base)}"
+        message = f"run {wanted.run!r} was {before.state} and cannot start again; set run: {next_number(wanted, base)}"
         decision.findings.append(replace(NAME_USED.of(wanted.location, message, fix=NAME_USED.fix), path="run"))
 
 
@@ -105,15 +105,15 @@ def gone(key: JobKey, past: Sequence[ledger.Entry], base: Snapshot, jobs: Sequen
     renamed = next(
         (one_entry.job if one_entry.team == team else f"{one_entry.team}/{one_entry.job}" for one_entry in new), None
     )
-    what, way, fix = "its file is gone", "restore it, set retired: true, delete it later", JOB_GONE.fix
+    what, way, fix = "its file is gone", "restore it with retired: true, merge, then delete it", JOB_GONE.fix
     if renamed:
         what = f"its file is now {renamed!r}"
         if "/" not in renamed:
-            way = f"write renamedFrom: {job} into that one"
-            fix = f"move it back and let `trainyard rename {team}/{job} {renamed}` do it, which keeps its checkpoints"
+            way = f"write renamedFrom: {job} into that file"
+            fix = f"move it back and run `trainyard rename {team}/{job} {renamed}`, which keeps its checkpoints"
     elif file.endswith(".py"):
-        what, way = f"{file} makes it no more", "let it be made with retired=True, leave it out later"
-    message = f"job {job!r} is not retired at the base, but {what}; {way}"
+        what, way = f"{file} no longer yields it", "yield it with retired=True, merge, then remove it"
+    message = f"job {job!r} is still active, but {what}; {way}"
     return JOB_GONE.of(Location(file), message, fix=fix)
 
 

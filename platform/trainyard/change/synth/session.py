@@ -31,7 +31,7 @@ from trainyard.render.tree.programs import as_at_base
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import Printed, Specs
 
-DONE = "HEAD is judged against its first parent; revert it, or if it came with others say what was before: --base REF"
+DONE = "HEAD was compared with its first parent; revert it, or name an earlier commit with --base REF"
 """What helps where a finding is on a commit that the default branch has already."""
 
 UNSTEADY = RULES["python-same"].id

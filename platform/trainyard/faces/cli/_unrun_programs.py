@@ -112,7 +112,7 @@ def verdicts_with_idle(
 
 
 def ledger_error(run: Standing) -> str:
-    """Return that a run's files are not those that its ledger remembers; empty where they are."""
+    """Return the error of a run whose files differ from its ledger; empty if they are equal."""
     return "" if run.as_made else f"{sentence_start(run)}: its files differ from its ledger; restore them"
 
 

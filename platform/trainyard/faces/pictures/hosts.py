@@ -158,7 +158,7 @@ def round_columns(count: int) -> int:
 
 
 def rack_title(view: Map, rack: Rack) -> str:
-    """Return who is in a rack, in words."""
+    """Return the jobs in a rack, in words."""
     jobs = Counter(one for host in rack.hosts for one in on(host))
     free = sum(not on(host) for host in rack.hosts)
     said = [f"{view.job(number).name} on {many(count, 'host')}" for number, count in jobs.items()]
@@ -184,7 +184,7 @@ def host_box(view: Map, pool: Pool, host: Host) -> Box:
 
 
 def whom(view: Map, host: Host) -> str:
-    """Return who is on a host, in words."""
+    """Return the jobs on a host, in words."""
     seated = Counter(number for numa in host.numa for number in numa)
     said = [
         f"{view.job(number).name} {'gave back' if view.job(number).gone else 'has'} {count}"

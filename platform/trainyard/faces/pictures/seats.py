@@ -1,4 +1,4 @@
-"""Who sits where: the GPUs and CPUs of each host, and the jobs whose pods scheduler and kubelets put there."""
+"""The GPUs and CPUs of each host, with the jobs whose pods the scheduler and kubelets place there."""
 
 from __future__ import annotations
 

@@ -173,11 +173,11 @@ class Outcomes:
         return gangs.word(bid, outlook.pods) if bid.gang and word == "fits" else word
 
     def by(self, bid: Bidder) -> By:
-        """Return who says what becomes of a job."""
+        """Return the decider of a job's word: Kueue, Volcano, or machines."""
         return self.scheduler(bid) if sort(self.word(bid)) == sort(self.queued(bid)) else "machines"
 
     def scheduler(self, bid: Bidder) -> By:
-        """Return whose queue a job is in."""
+        """Return the scheduler of a job's queue."""
         return "volcano" if bid.gang else "kueue"
 
     def outlook(self, bid: Bidder) -> Outlook:

@@ -29,7 +29,7 @@ Job = TypeVar("Job", bound=Bidder)
 
 
 def nothing(_bid: Bidder) -> str:
-    """Return that nobody is asked, or knows more."""
+    """Return no further reason, where no other jobs are simulated."""
     return ""
 
 
@@ -112,5 +112,5 @@ def room(alone: Sequence[Answer]) -> str:
 
 
 def users(names: Sequence[str]) -> str:
-    """Return who holds what a job waits for."""
+    """Return in words the jobs that hold the resources for which a job waits."""
     return f", used by {some(names)}" if names else ""

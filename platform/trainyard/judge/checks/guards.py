@@ -38,9 +38,9 @@ def reason(old: Manifest, manifest: Manifest) -> str | None:
     if what is not None:
         return f"deleting it would lose {what}"
     if any(options(one_manifest) & KEPT for one_manifest in (old, manifest)):
-        return f"annotation {SYNC_OPTIONS} keeps it from being deleted"
+        return f"annotation {SYNC_OPTIONS} prevents its deletion"
     if any(one_manifest.annotations.get(HELM) == KEEP for one_manifest in (old, manifest)):
-        return f"annotation {HELM} keeps it from being deleted"
+        return f"annotation {HELM} prevents its deletion"
     return None
 
 

@@ -106,7 +106,7 @@ class Checking:
         ]
         result.waived, result.refused = set(self.waivers.used), set(self.waivers.refused)
         if any((self.root / GENERATED / name / layout.NODES).glob("*")):
-            result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
+            result.skipped.append(Skipped("schema", "files in nodes/ are for node images, not for an API server"))
         return result
 
     def size(self, name: str) -> int:
@@ -246,8 +246,8 @@ def validate_repository(
     result.notes += trusted.edits(home)
     if checked.idle:
         count = len(checked.idle)
-        what = "1 program that makes jobs is" if count == 1 else f"{count} programs that make jobs are"
-        result.skipped.append(Skipped("run/python-idle", f"{what} not run here, as `trainyard check` does"))
+        what = "1 Python job file was" if count == 1 else f"{count} Python job files were"
+        result.skipped.append(Skipped("run/python-idle", f"{what} not executed; run trainyard check, or use --python"))
     if checked.refused:
         return result
     names = [cluster_of(name, checked.specs.clusters) for name in clusters] or sorted(checked.specs.clusters)

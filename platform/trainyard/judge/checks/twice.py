@@ -48,14 +48,14 @@ def check(objects: Iterable[Judged]) -> Iterator[Finding]:
         if first.file != item.file:
             shared[folder].append((first, item))
             continue
-        at = f" on line {first.line}" if first.line else ""
-        yield repeated_finding(item, f"{ref.kind} {ref.name!r} is in this file{at}, too; the one applied last wins")
+        at = f", first on line {first.line}" if first.line else ""
+        yield repeated_finding(item, f"{ref.kind} {ref.name!r} is in this file twice{at}; the last one applied wins")
     for folder, pairs in shared.items():
         first, second = pairs[0]
         more = f", and so are {len(pairs) - 1} more objects of {folder}" if len(pairs) > 1 else ""
         name = f"{second.object.kind} {second.object.name!r}"
         yield repeated_finding(
-            second, f"{name} is in {PurePosixPath(first.file).name}, too{more}; the one applied last wins"
+            second, f"{name} is in {PurePosixPath(first.file).name}, too{more}; the last one applied wins"
         )
 
 

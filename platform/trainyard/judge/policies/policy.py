@@ -112,7 +112,7 @@ def import_policy(path: Path, _modified: int, _size: int) -> Policy:
         exec(code, vars(module))  # noqa: S102 - the purpose
         check = module.check
     except SyntaxError as error:
-        raise PolicyError(path.name, f"no Python: {error.msg}", error.lineno or 1, error.offset or 1) from error
+        raise PolicyError(path.name, f"not valid Python: {error.msg}", error.lineno or 1, error.offset or 1) from error
     except (Exception, SystemExit) as error:
         raise PolicyError(
             path.name, f"import stopped with {type(error).__name__}: {error}", line_of(error, path)

@@ -47,7 +47,7 @@ class Resolved:
     def facts(self) -> Iterator[tuple[str, Sized[Any]]]:
         """Yield every value that follows from the job and the cluster, by its name, with its origin."""
         given = self.run.job.kind
-        why = "kind of the job" if given else "the cluster's first kind that gives what the launcher needs"
+        why = "kind of the job" if given else "the cluster's first kind that the launcher can use"
         yield "kind", Sized(self.kind.name, why)
         yield from self.kind.facts(self.run)
         yield from self.sizing.facts()

@@ -46,7 +46,7 @@ class Pair:
     @property
     def why(self) -> str:
         """Return why they do not go together, in words; empty where they do."""
-        roles = (f"no role {role!r} of the launcher's" for role in self.missing)
+        roles = (f"the launcher has no role {role!r}" for role in self.missing)
         return "; ".join([*(f"no {word}: {NEEDS.get(word, word)}" for word in self.lacks), *roles])
 
 

@@ -42,7 +42,7 @@ QUEUED = Condition(
     lambda value, _about: QUEUE in inner(inner(value, "metadata"), "labels"),
     f"!({{x}}.apiVersion.split('/')[0] + '/' + {{x}}.kind in {json.dumps(LABELLED)}) || "
     f"'{QUEUE}' in {{x}}.metadata.?labels.orValue({{}})",
-    f"label {QUEUE} is missing, without which no quota counts a run; add it",
+    f"label {QUEUE} is missing, so no quota would count the run; add it",
     "queue",
     ("metadata", "labels"),
 )

@@ -133,7 +133,7 @@ def match_constraints(matched: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def conditions(name: str, cluster: Cluster) -> list[dict[str, str]]:
-    """Return who is asked: neither controllers, nor what Argo CD applies for the platform.
+    """Return the conditions that leave out requests of controllers, and of Argo CD for the platform.
 
     Whoever says so has to be one who may change the team's namespace, since anybody can write an annotation.
     """
@@ -310,7 +310,7 @@ def of_pods() -> Iterator[Validation]:
 
 
 def in_all(variable: str, condition: str) -> str:
-    """Return that a condition holds for every template `t` of a variable."""
+    """Return the CEL expression for a condition that holds for every template `t` of a variable."""
     return f"variables.{variable}.all(l, l.all(t, {condition}))"
 
 

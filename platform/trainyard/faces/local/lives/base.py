@@ -70,7 +70,7 @@ class Life(ABC):
         return self.names
 
     def restarted(self, _pod: Pod, _restarts: int) -> Step:
-        """Say what follows when the kubelet starts a container again in its pod, so many times in all pods now."""
+        """Return the step after the kubelet restarted a container in its pod, given the restarts in all pods."""
         return GO_ON
 
     def told(self, _pod: Pod, _line: str) -> None:  # noqa: B027 - only some learn from what is written
@@ -82,7 +82,7 @@ class Life(ABC):
 
     @abstractmethod
     def finished(self, pod: Pod, exit_: Exit) -> Step:
-        """Say what follows when a pod has ended and the kubelet will not start it again."""
+        """Return the step after a pod ended that the kubelet does not restart."""
 
     def again(self) -> None:
         """Forget what was before all began again."""

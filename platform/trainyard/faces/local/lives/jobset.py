@@ -83,7 +83,7 @@ class JobSetLife(Life):
         return self.follow(pod, self.jobs[pod.job].finished(pod, exit_))
 
     def follow(self, pod: Pod, step: Step) -> Step:
-        """Say what follows from what a Job does."""
+        """Return the step of the JobSet after a step of one of its Jobs."""
         if step.over is None:
             return step
         if not step.over:

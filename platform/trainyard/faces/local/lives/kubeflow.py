@@ -76,14 +76,14 @@ class ReplicasLife(Life):
         return self.policy(pod) != "ExitCode" if self.kind.kind == "XGBoostJob" else self.policy(pod) == "Never"
 
     def deleted(self, pod: Pod) -> Step:
-        """Say what follows when a pod is deleted while it runs."""
+        """Return the step after a running pod was deleted."""
         who = f"{pod.role}-{pod.index}"
         if self.mortal(pod):
             return ended(well=False, why=f"{who} was deleted while it ran, which fails a {self.kind.kind}")
         return Step(start=(pod.name,), why=f"{who} was deleted; it is recreated")
 
     def spared(self, pod: Pod) -> str:
-        """Return that the pod's deletion would be the end, where the end of its container is not."""
+        """Return a note if deleting the pod would fail the job, although a failing container would not."""
         if not self.mortal(pod) or self.policy(pod) not in {"OnFailure", "Always"}:
             return ""
         return f"a pod that is deleted, as by a drain, would fail the {self.kind.kind}"

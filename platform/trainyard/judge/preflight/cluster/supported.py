@@ -130,15 +130,14 @@ def check_kinds(site: Site, source: Source) -> Iterator[Finding]:
     """Yield a release that is ours to install, and of which nobody has read the cluster-scoped kinds that it makes."""
     if not site.choice.managed or site.name not in operators() or site.release.cluster_kinds is not None:
         return
-    makes = "chart makes" if site.facts.chart is not None else "manifests make"
-    message = f"{site.name} {site.known}: nobody has read which cluster-scoped kinds its {makes}"
+    message = f"the cluster-scoped kinds that {site.name} {site.known} creates are unknown"
     yield UNREAD.at(source, (*site.at, "version"), message, fix=unread_fix(site))
 
 
 def unread_fix(site: Site) -> str:
     """Return the fix for a chart, or for manifests, that nobody has read."""
     if site.facts.chart is None:
-        return f"name them as clusterKinds in the facts of {site.name}; clusterKinds: [] where there are none"
+        return f"list them as clusterKinds in the facts of {site.name}, or clusterKinds: [] if there are none"
     pull = f"pull the chart into <folder>/{site.name}/{site.known}/{site.facts.chart.name}"
     return f'{pull} and run make schemas ARGS="--charts <folder>", or name clusterKinds in the facts of {site.name}'
 
