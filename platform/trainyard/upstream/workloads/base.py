@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.base.findings import Path
-from trainyard.base.manifests import ANY, matches, value_at
+from trainyard.base.manifests import ANY, matches, value_at, whole_number
 from trainyard.upstream.workloads.arriving import Arriving
 from trainyard.upstream.workloads.ends import Ending
 from trainyard.upstream.workloads.unread import Reasons
@@ -174,11 +174,9 @@ def inner(value: Any, *path: str) -> Object:
 
 
 def number(value: Object, name: str, default: int) -> int:
-    """Return a whole number that a field says, else the default; 2.0 is one, as it is to the server."""
-    found = value.get(name)
-    if type(found) is float and found.is_integer():
-        return int(found)
-    return found if type(found) is int else default
+    """Return a whole number that a field says, else the default."""
+    found = whole_number(value, name)
+    return default if found is None else found
 
 
 def text(value: Object, name: str) -> str:

@@ -11,7 +11,7 @@ from trainyard.base.findings import Finding
 from trainyard.base.manifests import Identity, identity_of
 from trainyard.base.system import reads
 from trainyard.change import constructs
-from trainyard.change.constructs import Objects
+from trainyard.change.constructs.base import Objects
 from trainyard.change.constructs.folder import Folder, new_app
 from trainyard.change.synth.render import programs
 from trainyard.change.synth.render.text import Origin, Rendered, render_files, render_folder

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.base.findings import Path
-from trainyard.base.manifests import identity_of, value_at
+from trainyard.base.manifests import identity_of, maps_in, value_at
 from trainyard.base.quantities import Quantity
 from trainyard.upstream.kueue.requests.annotations import NO_INDEX, Index
 from trainyard.upstream.kueue.requests.jobs.carried import index_of
@@ -59,11 +59,6 @@ def parts(value: Object) -> Iterator[tuple[Part, Object, Path]]:
 def components(value: Object) -> Sequence[Object]:
     """Return the components of an AppWrapper; malformed ones have no pods, and the API server refuses them."""
     return maps_in(inner(value, "spec").get("components"))
-
-
-def maps_in(value: Any) -> list[Object]:
-    """Return the maps of a list, none of anything else."""
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def component(value: Object) -> Iterator[tuple[int, Path, Index]]:
