@@ -1,9 +1,9 @@
 """What the operators' admission webhooks and controllers refuse, restated from their sources; a module per operator.
 
 The rules mirror the releases that their sources name: Kueue 0.19.2, JobSet 0.12.0, Trainer 2.3.0, training-operator
-1.9.4, LeaderWorkerSet 0.9.0, Volcano 1.14.1, KubeRay 1.6.2 and MPI operator 0.8.2, asked of the running webhooks. For
-another release of an operator they are the nearest that is known. Modules are imported when an object of their kind
-is judged.
+1.9.4, LeaderWorkerSet 0.9.0, Volcano 1.14.1, KubeRay 1.6.2 and MPI operator 0.8.2, asked of the running webhooks, and
+AppWrapper 1.2.1. For another release of an operator they are the nearest that is known. Modules are imported when an
+object of their kind is judged.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ _KUBEFLOW = "kubeflow.org"
 _RAY = "ray.io"
 _KUEUE = "kueue.x-k8s.io"
 _TRAINER = "trainer.kubeflow.org"
+_APP_WRAPPER = ("workload.codeflare.dev", "AppWrapper")
 
 _KUBEFLOW_JOBS = ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")
 _OF_KUBEFLOW = (("training-operator", "training_operator:check"),)
@@ -52,7 +53,7 @@ ADMISSION: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("apps", "Deployment"): (("kueue", "kueue.serving:check_deployment"),),
     ("apps", "StatefulSet"): (("kueue", "kueue.serving:check_stateful_set"),),
     ("batch", "Job"): (("kueue", "kueue.jobs:check"),),
-    ("workload.codeflare.dev", "AppWrapper"): (("kueue", "kueue.jobs:check"),),
+    _APP_WRAPPER: (("appwrapper", "appwrapper:check"), ("kueue", "kueue.jobs:check")),
     (_RAY, "RayCluster"): (("kueue", "kueue.ray:check"),),
     (_RAY, "RayJob"): (("kueue", "kueue.ray:check"),),
     (_RAY, "RayService"): (("kueue", "kueue.ray:check"),),
@@ -73,6 +74,7 @@ ADMISSION: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 """By group and kind: which project's webhooks judge it, and the function below this package."""
 
 RECONCILE: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    _APP_WRAPPER: (("appwrapper", "appwrapper:reconcile"),),
     (_RAY, "RayCluster"): (("kuberay", "kuberay:check_cluster"),),
     (_RAY, "RayJob"): (("kuberay", "kuberay:check_job"),),
     (_RAY, "RayService"): (("kuberay", "kuberay:check_service"),),
@@ -90,7 +92,7 @@ DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"), *_SUSPENDS),
     ("", "Pod"): (("kueue", "kueue.serving:default_pod"),),
     ("batch", "Job"): _SUSPENDS,
-    ("workload.codeflare.dev", "AppWrapper"): _SUSPENDS,
+    _APP_WRAPPER: (("appwrapper", "appwrapper:default"), *_SUSPENDS),
     (_KUBEFLOW, "MPIJob"): _SUSPENDS,
     (_RAY, "RayCluster"): _SUSPENDS,
     (_RAY, "RayJob"): _SUSPENDS,
