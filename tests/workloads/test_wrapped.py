@@ -71,7 +71,13 @@ def jobset(place: str = "", change: dict[str, Any] | None = None) -> dict[str, A
 def wrapped(value: dict[str, Any]) -> dict[str, Any]:
     """Return a workload in an AppWrapper that waits in its queue; anything else as it is."""
     row = carrier_of(value)
-    if row is None or row.embeds is not None or not row.namespaced or row.idle or not (row.trains or row.makes or row.kind == "Pod"):
+    if (
+        row is None
+        or row.embeds is not None
+        or not row.namespaced
+        or row.idle
+        or not (row.trains or row.makes or row.kind == "Pod")
+    ):
         return value
     held = deepcopy(value)
     metadata = {key: text for key, text in held["metadata"].items() if key in ("name", "namespace")}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from trainyard.base.manifests import ANY
 from trainyard.upstream.workloads.base import Carrier
 from trainyard.upstream.workloads.ends import Ending
+from trainyard.upstream.workloads.integration import Integration
 
 VERSIONS: Mapping[tuple[str, str], str] = {
     ("", "Pod"): "v1",
@@ -25,6 +26,7 @@ CARRIER = Carrier(
     "AppWrapper",
     operator="appwrapper",
     framework="workload.codeflare.dev/appwrapper",
+    queueing=Integration(created_again=False),
     suspend=("spec", "suspend"),
     trains=True,
     ending=Ending("Succeeded", word=("status", "phase")),

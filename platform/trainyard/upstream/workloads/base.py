@@ -10,6 +10,7 @@ from trainyard.base.findings import Path
 from trainyard.base.manifests import ANY, matches, value_at, whole_number
 from trainyard.upstream.workloads.arriving import Arriving
 from trainyard.upstream.workloads.ends import Ending
+from trainyard.upstream.workloads.integration import Integration
 from trainyard.upstream.workloads.unread import Reasons
 from trainyard.upstream.workloads.variables import Variables
 
@@ -129,6 +130,8 @@ class Carrier:
 
     Of a kind that a controller of one's own brings to Kueue: `Kind.version.group`, as in `externalFrameworks`.
     """
+    queueing: Integration | None = None
+    """What Kueue's own integration takes; None where Kueue has none, or its webhook has other rules for the kind."""
     suspend: Path | None = None
     """The field that holds it suspended."""
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainyard.upstream.workloads.base import Carrier, Exclusive
 from trainyard.upstream.workloads.ends import Ending
+from trainyard.upstream.workloads.integration import Integration
 from trainyard.upstream.workloads.job import INDEX
 from trainyard.upstream.workloads.replicated import LISTS, jobs_at
 
@@ -13,6 +14,7 @@ CARRIER = Carrier(
     (jobs_at("spec"),),
     "jobset",
     "jobset.x-k8s.io/jobset",
+    Integration(grouped=True),
     ("spec", "suspend"),
     LISTS,
     trains=True,

@@ -11,7 +11,7 @@ from typing import Any
 from trainyard.base.findings import Path
 from trainyard.base.manifests import identity_of, maps_in, value_at
 from trainyard.base.quantities import Quantity
-from trainyard.upstream.kueue.requests.annotations import NO_INDEX, Index
+from trainyard.upstream.kueue.requests.annotations import Index
 from trainyard.upstream.kueue.requests.jobs.carried import index_of
 from trainyard.upstream.kueue.requests.jobs.parts import Made, Object, Part
 from trainyard.upstream.pods.pod import round_amount
@@ -22,7 +22,6 @@ from trainyard.upstream.workloads.components import ROOT, NoPathError, component
 
 TAS = "workload.codeflare.dev.appwrapper/tas-"
 KEPT = ("affinity", "nodeSelector", "overhead", "priorityClassName", "tolerations")
-INDEXED = {"Job", "JobSet", "PyTorchJob"}
 
 
 def appwrapper(value: Object, _others: Sequence[Object]) -> Iterator[Made]:
@@ -69,8 +68,7 @@ def component(value: Object) -> Iterator[tuple[int, Path, Index]]:
         replicas = pod_set.get("replicas")
         yield 1 if replicas is None else replicas, path, index_declared(inner(pod_set, "annotations"))
     for pods in () if declared else inferred(held, carrier_of(held)):
-        index = index_of(held, pods) if identity_of(held).kind in INDEXED else NO_INDEX
-        yield pods.count, pods.template, index
+        yield pods.count, pods.template, index_of(held, pods)
 
 
 def kept_template(template: Object) -> Object:
