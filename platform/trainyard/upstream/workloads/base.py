@@ -9,6 +9,7 @@ from typing import Any
 from trainyard.base.findings import Path
 from trainyard.base.manifests import ANY, matches, value_at, whole_number
 from trainyard.upstream.workloads.arriving import Arriving
+from trainyard.upstream.workloads.claims import Loses
 from trainyard.upstream.workloads.ends import Ending
 from trainyard.upstream.workloads.integration import Integration
 from trainyard.upstream.workloads.unread import Reasons
@@ -154,6 +155,8 @@ class Carrier:
     """How its jobs ask for domains of their own; None where they cannot."""
     volumes: tuple[str, ...] = ()
     """How names of volumes end that its controller adds, and that a container may mount therefore."""
+    loses: Loses | None = None
+    """Whether deleting an object deletes claims that were made of its templates; None where none are made."""
     unread: Reasons = field(default_factory=dict)
     """Readers of pods that have nothing to say of it, each with the reason."""
     embeds: Path | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainyard.upstream.workloads.base import Carrier, Exclusive
+from trainyard.upstream.workloads.claims import of_jobset
 from trainyard.upstream.workloads.ends import Ending
 from trainyard.upstream.workloads.integration import Integration
 from trainyard.upstream.workloads.job import INDEX
@@ -26,4 +27,5 @@ CARRIER = Carrier(
     ),
     ending=Ending("Completed"),
     variables=INDEX,
+    loses=of_jobset,
 )
