@@ -16,7 +16,7 @@ __all__ = ["GO_ON", "Exit", "Life", "Step", "life_of", "lives"]
 
 @cache
 def lives() -> Mapping[type, Make]:
-    """Return what makes the life of a job, by the class of its controller."""
+    """Return the makers of lives, by the class of a job's controller."""
     return {
         known: make for module in modules(sys.modules[__name__]) for known, make in getattr(module, "LIVES", {}).items()
     }

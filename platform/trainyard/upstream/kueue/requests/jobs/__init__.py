@@ -40,7 +40,7 @@ MAKERS: Mapping[tuple[str, str], Maker] = {
 
 
 def maker_of(value: Object) -> Maker | None:
-    """Return what makes the pod sets of an object, None where Kueue makes no Workload of its kind.
+    """Return the maker of an object's pod sets, None where Kueue makes no Workload of its kind.
 
     Deployments and StatefulSets have none: each of their pods, or all, are a job. Of a kind whose own controller tells
     Kueue of it, the pod sets are taken to be those of its row.
