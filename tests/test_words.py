@@ -8,10 +8,12 @@ from collections.abc import Iterator
 
 from conftest import ROOT
 from trainyard.base import catalogue
-from trainyard.base.system.data import PACKAGE
+from trainyard.base.documents import load
+from trainyard.base.system.data import PACKAGE, policy_files
 
 WORDS_OF_A_SENTENCE = 25
 WORDS_OF_A_MESSAGE = 20
+WORDS_TO_A_STOP = 30
 
 PRIVATE = (
     "stands against",
@@ -28,13 +30,42 @@ PRIVATE = (
 )
 """Phrases that only people who know this project understand; each has a plain word."""
 
+UNCLEAR = {
+    phrase: re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+    for phrase, pattern in {
+        "ask for": r"(?:ask|asks|asked|asking) for",
+        "told": r"(?:is|are|be|not) told|tells?",
+        "pass over": r"pass(?:es|ed)? over",
+        "past the quota": r"past (?:the|every|any) quota",
+        "leave out": r"lea(?:ve|ves|ving|ft) (?:\w+ )?out",
+        "say so": r"says? so",
+        "make it so": r"(?:make|call) it so",
+        "go on with": r"go(?:es)? on with",
+        "somebody": r"somebody(?:'s)?|anybody(?:'s)?|nobody(?:'s)?",
+        "whatever": r"whatever",
+        "by itself": r"by itself",
+        "is of": r"(?:is|are) of (?:the|a|one|no)",
+        "for want of": r"for want of",
+        "anew": r"anew",
+        "stand": r"stands? (?:on|at|in|still|beside)",
+        "none that": r"(?:is|are) none that",
+        "what is not": r"what (?:is|has|a|it|they|the) ",
+        "be there": r"that (?:is|are) there",
+    }.items()
+}
+"""What pages and messages of policies say in other words, by the word that a reader would stumble over."""
+
 UPSTREAM = ("upstream/apiserver/", "upstream/kueue/")
 """Packages whose long texts are Kubernetes' and Kueue's own, word by word."""
+
+NAMES = ("mpirun", "pfNames")
+"""Names that begin with a small letter, with which a sentence may begin."""
 
 MAKERS = frozenset({"at", "of", "Breach", "Problem"})
 """What is called with a message."""
 
 ENTRIES = catalogue.entries(ROOT)
+POLICIES = {path.name: catalogue.policy(path) for path in policy_files(ROOT)}
 FIX = re.compile(r"[a-z]")
 NO_VERBS = frozenset(
     {"a", "an", "the", "this", "that", "it", "its", "one", "what", "which", "who", "nothing", "nobody", "there", "no"}
@@ -69,7 +100,15 @@ def messages() -> Iterator[tuple[str, str]]:
             yield from ((name, text) for text in map(template, values) if text is not None and " " in text)
 
 
-MESSAGES = sorted(set(messages()))
+def cel_messages() -> Iterator[tuple[str, str]]:
+    """Yield the file and the text of every message of a policy in CEL."""
+    for path in (path for path in policy_files(ROOT) if path.suffix == ".yaml"):
+        for document in load(path.read_bytes(), file=path.name)[0]:
+            for validation in document.value["spec"]["validations"]:
+                yield f"policies/{path.name}", validation["message"]
+
+
+MESSAGES = sorted({*messages(), *cel_messages()})
 
 
 def test_sentences_of_a_rule_are_short() -> None:
@@ -125,3 +164,39 @@ def test_messages_have_no_private_phrase() -> None:
 def test_messages_are_no_sentences_with_an_end() -> None:
     """A message has no full stop at its end."""
     assert [(file, text) for file, text in MESSAGES if re.search(r"[a-z]\.$", text)] == []
+
+
+def test_pages_of_policies_have_short_sentences() -> None:
+    """A policy's title, why and fix have at most 20 words up to a colon or semicolon, and 30 up to a full stop."""
+    long = {
+        (file, part)
+        for file, rule in POLICIES.items()
+        for text in (rule.title, rule.why, rule.fix)
+        for parts, most in ((sentences(text), WORDS_OF_A_MESSAGE), (re.split(r"(?<=[.])\s+", text), WORDS_TO_A_STOP))
+        for part in parts
+        if len(part.split()) > most
+    }
+    assert long == set()
+
+
+def test_pages_of_policies_have_no_unclear_word() -> None:
+    """Who knows Kubernetes and Kueue, and not this project, understands each word of a policy's page."""
+    found = {
+        (file, phrase)
+        for file, rule in POLICIES.items()
+        for phrase, pattern in UNCLEAR.items()
+        if pattern.search(f"{rule.title} {rule.why} {rule.fix}")
+    }
+    assert found == set()
+
+
+def test_messages_of_policies_have_no_unclear_word() -> None:
+    """Neither does a message of a policy, in Python or in CEL."""
+    of_policies = [(file, text) for file, text in MESSAGES if file.startswith("policies/")]
+    assert {file for file, _ in of_policies} == {f"policies/{file}" for file in POLICIES}
+    assert [(file, text) for file, text in of_policies for pattern in UNCLEAR.values() if pattern.search(text)] == []
+
+
+def test_a_reason_begins_with_a_capital_letter() -> None:
+    """A policy's why is several sentences, so its first one begins as the others do."""
+    assert [file for file, rule in POLICIES.items() if rule.why[:1].islower() and not rule.why.startswith(NAMES)] == []
